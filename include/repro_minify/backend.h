@@ -1,0 +1,50 @@
+// A Backend turns a Program's module into something that runs optimised. One file each in src/backends/, one registry.
+#pragma once
+#include <torch/csrc/jit/api/module.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Runs the optimised program once: arguments in, forward's result out. May be called several times.
+using Compiled = std::function<c10::IValue(std::vector<c10::IValue>)>;
+
+/// How a user of the backend would write it in C++; becomes part of repro.cpp.
+struct BackendSource {
+  std::vector<std::string> includes; ///< "torch/csrc/jit/api/module.h"
+  /// The body of `c10::IValue run_optimised(torch::jit::Module module, ...)` before the first call. It may use `module`, and
+  /// must define `call`, something callable with std::vector<c10::IValue>.
+  std::string prepare;
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+  /// As on the command line ("pass:peephole").
+  virtual std::string name() const = 0;
+  /// One line for `repro-minify backends`.
+  virtual std::string summary() const = 0;
+  /// What the report calls it, as in "wrong result under torch::jit::freeze".
+  virtual std::string title() const = 0;
+  /// Compiles a module (eval mode, method forward) that nobody else uses. Called in a sandbox child, may throw anything.
+  virtual Compiled compile(torch::jit::Module module) const = 0;
+  virtual BackendSource source() const = 0;
+  /// Whether both sides run under CPU autocast in bfloat16.
+  virtual bool autocast() const { return false; }
+  /// Whether later calls can differ from the first (a profiling executor optimises after it has watched a call).
+  virtual bool needs_several_calls() const { return true; }
+};
+
+/// The backend of that name ("freeze", "pass:peephole,cse"). Throws UserError for an unknown one, with what is known.
+std::unique_ptr<Backend> make_backend(const std::string &name);
+
+struct BackendRow {
+  std::string name, summary;
+};
+/// Every name that make_backend takes (for `pass:` each pass), in the order of the documentation.
+std::vector<BackendRow> list_backends();
+
+} // namespace repro_minify

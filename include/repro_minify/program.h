@@ -1,0 +1,70 @@
+// The Program: a flat TorchScript graph and the concrete value of every graph input. It is the unit that is reduced.
+#pragma once
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Something the user gave is missing, unreadable or does not fit: one clear sentence, exit code 2.
+class UserError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a graph input becomes when the Program is made into a module again.
+enum class Role {
+  Input,     ///< an argument of forward
+  Parameter, ///< a parameter of the module
+  Buffer,    ///< a buffer of the module
+  Constant,  ///< a tensor constant inside the graph
+};
+const char *to_string(Role role);
+
+struct ProgramInput {
+  std::string name; ///< a valid identifier, unique in its Program
+  Role role = Role::Input;
+  c10::IValue value; ///< a tensor; its storage may be shared with that of another input, and then stays shared
+  std::string formula; ///< how the value can be made again ("randn:0"), empty when it is data
+};
+
+/// `graph` has no `self`: its inputs are `inputs`, in order; its outputs are plain values (no packing into one tuple).
+struct Program {
+  std::shared_ptr<torch::jit::Graph> graph;
+  std::vector<ProgramInput> inputs;
+};
+
+/// A Program made runnable: a fresh module (method `forward`) and fresh arguments, nothing shared with the Program's values.
+struct Instance {
+  torch::jit::Module module;
+  std::vector<c10::IValue> arguments;
+};
+
+struct InstantiateOptions {
+  bool requires_grad = false; ///< keep requires_grad of parameters and inputs; false clears it everywhere
+  bool double_precision = false; ///< floating values, and dtype arguments inside the graph, in float64 (complex128)
+  bool clone_values = true;      ///< false: take the values themselves (for saving; never for running)
+};
+
+/// Several outputs become a tuple, one is returned as it is, none gives None. The module is in eval mode unless `training`.
+Instance instantiate(const Program &program, const InstantiateOptions &options = {});
+
+/// What a repro's size is measured by.
+struct ProgramSize {
+  int nodes = 0;     ///< all nodes, nested blocks included, constants too
+  int operators = 0; ///< nodes but constants, attribute reads, and list and tuple packing
+  int inputs = 0;    ///< arguments of forward
+  int outputs = 0;
+};
+ProgramSize size_of(const Program &program);
+/// Whether a node of this kind counts as an operator in ProgramSize.
+bool counts_as_operator(const torch::jit::Node *node);
+
+/// Structure, outputs, roles, and the inputs' data: equal for Programs that a check cannot tell apart.
+std::string canonical_hash(const Program &program);
+
+} // namespace repro_minify

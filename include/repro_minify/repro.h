@@ -1,0 +1,55 @@
+// The Repro: what is handed back.
+#pragma once
+#include "repro_minify/reducer.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Everything a report says. Sizes count as ProgramSize does.
+struct ReproFacts {
+  std::string version, torch_version;
+  std::string model_path, method, inputs_origin;
+  std::shared_ptr<const Backend> backend;
+  CheckOptions check;
+  Signature signature;
+  Verdict original; ///< of the model as it was given
+  Verdict reduced;  ///< of the program that is handed back
+  std::string flatten_level;             ///< how much was flattened: "straight line", "calls"
+  std::optional<std::string> hidden_by;  ///< the flattening step that makes the failure vanish
+  ProgramSize before, after;
+  bool one_minimal = false, interrupted = false;
+  int checks = 0, cached = 0;
+  double search_seconds = 0, verify_seconds = 0, total_seconds = 0;
+  std::optional<bool> verified; ///< nothing: not tried
+  std::string verify_message;
+  std::vector<PassStatistics> passes;
+};
+
+/// Which of the files beside it repro.cpp reads.
+struct ReproFiles {
+  bool inputs_from_file = false; ///< literals would be larger than 64 KiB
+  bool module_from_file = false; ///< likewise, or the program has no TorchScript source
+};
+
+/// reduced.pt and inputs.pt, each written whole or not at all.
+void save_program(const Program &program, const std::string &folder, bool grad);
+/// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot be.
+int operators_after_freezing(const Program &program);
+
+/// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
+ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder);
+
+/// report.md and report.json.
+void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder);
+
+/// Builds repro.cpp in a clean folder and runs it: does it fail with the Signature? The message says what happened.
+struct Verification {
+  bool same_failure = false;
+  std::string message;
+};
+Verification verify_repro(const std::string &folder, const Signature &wanted);
+
+} // namespace repro_minify

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Prints, as Markdown, what repro-minify makes of every case in fixtures/.
+
+    scripts/case_table.py                        minimises every case into out/cases, verified, then prints the table
+    scripts/case_table.py --only 'big_*'         some of them
+    scripts/case_table.py --reports DIR          minimises nothing: reads DIR/<case>.repro/report.json, as the tests leave them
+
+Exit code 1 if a case is missing or came out with more operators than it should.
+"""
+
+import argparse
+import fnmatch
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CASES = ROOT / "fixtures" / "cases"
+LATER = {"inductor"}  # backends that the tool does not have yet
+COLUMNS = (
+    "case",
+    "backend",
+    "nodes before",
+    "operators after",
+    "at most",
+    "checks",
+    "search s",
+    "total s",
+    "1-minimal",
+    "verified",
+)
+
+
+def minimise(row, binary, output, options):
+    """Runs the tool on one case; returns its exit code and the seconds it took."""
+    command = [
+        binary,
+        CASES / row["case"] / "failing.pt",
+        "--backend",
+        row["backend"],
+        "-o",
+        output,
+        "--force",
+        "--quiet",
+    ]
+    command += ["--grad"] if row["grad"] else []
+    start = time.monotonic()
+    process = subprocess.run([str(part) for part in command + options])
+    return process.returncode, time.monotonic() - start
+
+
+def word(value):
+    return {True: "yes", False: "**no**", None: "not tried"}[value]
+
+
+def cells(row, report, wall):
+    seconds = report["seconds"]
+    operators = report["after"]["operators"]
+    at_most = row["operators_at_most"]
+    return (
+        row["case"],
+        row["backend"] + (" --grad" if row["grad"] else ""),
+        report["before"]["nodes"],
+        operators if operators <= at_most else f"**{operators}**",
+        at_most,
+        report["checks"],
+        f"{seconds['search']:.1f}",
+        f"{wall if wall is not None else seconds['total']:.1f}",
+        word(report["one_minimal"]),
+        word(report["verified"]),
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", default=ROOT / "build" / "release" / "repro-minify", type=Path)
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="cases whose name matches")
+    parser.add_argument("--output", default=ROOT / "out" / "cases", type=Path, help="where the repros go")
+    parser.add_argument("--reports", type=Path, metavar="DIR", help="read the reports in DIR, minimise nothing")
+    parser.add_argument("--no-verify", action="store_true", help="do not build and run the emitted C++")
+    arguments = parser.parse_args()
+
+    rows = [row for row in json.loads((CASES / "expected.json").read_text()) if row["backend"] not in LATER]
+    rows = [row for row in rows if fnmatch.fnmatch(row["case"], arguments.only)]
+    options = ["--no-verify"] if arguments.no_verify else []
+    folder = arguments.reports or arguments.output
+    folder.mkdir(parents=True, exist_ok=True)
+
+    good = True
+    print("| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS), sep="\n", flush=True)
+    for row in rows:
+        output = folder / f"{row['case']}.repro"
+        code, wall = (0, None) if arguments.reports else minimise(row, arguments.binary, output, options)
+        report_file = output / "report.json"
+        if code not in (0, 4) or not report_file.exists():
+            good = False
+            what = "no report" if arguments.reports else f"exit code {code}"
+            print(f"| {row['case']} | {row['backend']} | **{what}** |" + " |" * (len(COLUMNS) - 3), flush=True)
+            continue
+        report = json.loads(report_file.read_text())
+        good = good and code == 0 and report["after"]["operators"] <= row["operators_at_most"]
+        print("| " + " | ".join(str(cell) for cell in cells(row, report, wall)) + " |", flush=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Installs what is missing, finds LibTorch, and says what it uses. Does nothing, quickly, when nothing is missing.
+# Run it, or source it: it leaves torch_dir (where TorchConfig.cmake lies) and torch_python (a Python with torch, or empty).
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+torch_version=2.13.0
+packages=(build-essential cmake ninja-build ccache python3 python3-venv clang-format
+          libboost-graph-dev libcli11-dev libspdlog-dev libgtest-dev nlohmann-json3-dev)
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+install_packages() {
+  local missing=() package
+  if ! command -v dpkg-query >/dev/null; then
+    say "not a Debian system: it needs what these packages hold: ${packages[*]}"
+    return
+  fi
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "Debian packages: all present"
+    return
+  fi
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "neither root nor sudo; ask for: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+# The folder of TorchConfig.cmake in or under a prefix.
+torch_config_under() {
+  local folder
+  for folder in "$1" "$1/share/cmake/Torch" "$1/Torch" "$1/torch/share/cmake/Torch"; do
+    if [ -f "$folder/TorchConfig.cmake" ]; then
+      (cd "$folder" && pwd)
+      return
+    fi
+  done
+  return 1
+}
+
+# The folder of TorchConfig.cmake of a Python's torch; torch itself is not loaded, which would take seconds.
+torch_config_of_python() {
+  local package
+  package=$("$1" -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' \
+    2>/dev/null) || return 1
+  [ -n "$package" ] && torch_config_under "$package"
+}
+
+version_of_python() {
+  "$1" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null || echo unknown
+}
+
+# A virtual environment of our own, completed where an earlier run was interrupted.
+make_venv() {
+  local venv=$root/build/venv python
+  if ! torch_config_of_python "$venv/bin/python" >/dev/null || ! "$venv/bin/python" -c 'import numpy' 2>/dev/null; then
+    for python in python3 /usr/bin/python3; do
+      say "installing torch==$torch_version into build/venv with $(command -v "$python")"
+      # torch reads numpy arrays, and the helpers in Python use them.
+      if "$python" -m venv --clear "$venv" && "$venv/bin/python" -m pip install -q --disable-pip-version-check "torch==$torch_version" numpy; then
+        break
+      fi
+    done
+  fi
+  torch_dir=$(torch_config_of_python "$venv/bin/python") || die "could not install torch==$torch_version into build/venv"
+  torch_python=$venv/bin/python
+}
+
+find_torch() {
+  local prefix found
+  torch_dir='' torch_python=''
+  for prefix in "${Torch_DIR:-}" ${CMAKE_PREFIX_PATH:+$(tr ':;' '  ' <<<"$CMAKE_PREFIX_PATH")}; do
+    if [ -n "$prefix" ] && found=$(torch_config_under "$prefix"); then
+      torch_dir=$found
+      break
+    fi
+  done
+  if found=$(torch_config_of_python python3); then
+    torch_python=$(python3 -c 'import sys; print(sys.executable)')
+    torch_dir=${torch_dir:-$found}
+  fi
+  if [ -z "$torch_dir" ]; then
+    make_venv
+  elif [ -z "$torch_python" ] && torch_config_of_python "$root/build/venv/bin/python" >/dev/null; then
+    torch_python=$root/build/venv/bin/python
+  fi
+  say "LibTorch: $torch_dir"
+  if [ -n "$torch_python" ]; then
+    local version
+    version=$(version_of_python "$torch_python")
+    say "Python with torch $version: $torch_python"
+    case $version in
+      "$torch_version" | "$torch_version"+*) ;;
+      *) say "note: the failing models in fixtures/ are failures of torch $torch_version" ;;
+    esac
+  else
+    say "Python with torch: none, so tests that need one are skipped"
+  fi
+}
+
+install_packages
+find_torch

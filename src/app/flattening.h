@@ -1,0 +1,21 @@
+// How much of a model can be flattened before its failure vanishes.
+#pragma once
+#include "app/session.h"
+
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+
+struct Flattened {
+  Program program;
+  Verdict verdict;
+  std::string level;                    ///< what was done: "straight line" or "calls inlined"
+  std::optional<std::string> hidden_by; ///< the step that would have made the failure vanish
+  ProgramSize before;                   ///< of the model with its calls inlined
+};
+
+/// The most flattening that keeps `wanted`. Nothing when even inlining loses it. Throws CannotFlatten.
+std::optional<Flattened> flatten_model(Session &session, const Signature &wanted);
+
+} // namespace repro_minify

@@ -1,0 +1,81 @@
+// The command line. Every subcommand has a file of its own; errors end here, in one sentence.
+#include "app/options.h"
+
+#include "program/compute.h"
+#include "support/log.h"
+
+#include <ATen/Parallel.h>
+
+#include <iostream>
+
+namespace repro_minify {
+namespace {
+
+constexpr const char *description = R"(Takes a TorchScript model that a backend gets wrong and hands back the smallest program that the same
+backend still gets wrong in the same way: as reduced.pt, and as one C++ file that anybody can build and run.)";
+
+constexpr const char *footer = R"(
+Examples:
+  repro-minify failing.pt --backend freeze                inputs from the model, or inputs.pt beside it
+  repro-minify failing.pt --backend jit --grad -o bug/    gradients too, repro into bug/
+  repro-minify failing.pt --backend nnc --input 'f32[2,3,32,32]'
+  repro-minify run failing.pt --backend jit               one check, the verdict in numbers
+  repro-minify backends                                   what can be named, and what each does
+
+Exit codes:
+  0    reduced, and the repro was built and run   (run: eager and optimised agree)
+  1    the model does not fail                    (run: it fails)
+  2    bad usage or input
+  3    eager itself is not reproducible
+  4    reduced, but the repro did not verify
+  130  interrupted; the best so far was kept
+)";
+
+int dispatch(int argc, char **argv) {
+  Options options;
+  CLI::App app(description, "repro-minify");
+  app.footer(footer);
+  app.set_version_flag("--version", REPRO_MINIFY_VERSION);
+  // Two spellings of one command line: the bare one reduces. It cannot require its options while a subcommand is given.
+  add_check_options(app, options);
+  add_reduce_options(app, options);
+  app.get_option("model")->required(false);
+  app.get_option("--backend")->required(false);
+  CLI::App *run = app.add_subcommand("run", "check once and print the verdict in numbers");
+  add_check_options(*run, options);
+  run->add_flag("--json", options.json, "print JSON");
+  CLI::App *backends = app.add_subcommand("backends", "list what --backend takes");
+  app.require_subcommand(0, 1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &success) {
+    return app.exit(success); // -h, --version
+  } catch (const CLI::ParseError &error) {
+    throw UserError(error.what());
+  }
+  if (*backends)
+    return backends_command();
+  if (!*run && options.model.empty())
+    throw UserError("model: no TorchScript archive given (repro-minify -h explains)");
+  if (!*run && options.backend.empty())
+    throw UserError("--backend: none given; `repro-minify backends` lists them");
+  log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
+  return *run ? run_command(options) : reduce_command(options);
+}
+
+} // namespace
+} // namespace repro_minify
+
+int main(int argc, char **argv) {
+  // This process only edits graphs, forks and waits: it must never enter an OpenMP region.
+  at::set_num_threads(1);
+  try {
+    return repro_minify::dispatch(argc, argv);
+  } catch (const repro_minify::UserError &error) {
+    repro_minify::log::error(error.what());
+    return repro_minify::bad_input;
+  } catch (const std::exception &error) {
+    repro_minify::log::error(repro_minify::first_sentence(error.what()));
+    return repro_minify::bad_input;
+  }
+}

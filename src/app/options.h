@@ -1,0 +1,52 @@
+// What the command line says, the same for every subcommand.
+#pragma once
+#include "repro_minify/check.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+struct Options {
+  std::string model;
+  std::string backend;
+  std::string method = "forward";
+  std::optional<std::string> inputs;
+  std::vector<std::string> input_specs;
+  bool grad = false;
+  bool train = false;
+  uint64_t seed = 0;
+  int calls = 3;
+  int threads = 1;
+  double timeout_seconds = 0; ///< 0: from what the original takes
+  uint64_t memory_bytes = 0;
+  int jobs = 0; ///< 0: one for each core
+  std::string compare = "default";
+  bool ignore_non_fp = false;
+  double tol = 1e-3;
+  std::string output;
+  bool force = false;
+  bool verify = true;
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// Adds what every subcommand that checks a model takes.
+void add_check_options(CLI::App &app, Options &options);
+/// Adds what only the reduction takes.
+void add_reduce_options(CLI::App &app, Options &options);
+
+CheckOptions check_options(const Options &options);
+
+enum ExitCode { reduced_and_verified = 0, does_not_fail = 1, bad_input = 2, eager_not_reproducible = 3, not_verified = 4, interrupted = 130 };
+
+int run_command(const Options &options);
+int reduce_command(const Options &options);
+int backends_command();
+
+} // namespace repro_minify

@@ -1,0 +1,91 @@
+// One Verdict, for people and for scripts.
+#include "app/session.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+namespace repro_minify {
+namespace {
+
+constexpr const char *outcome_words[] = {"PASS", "FAIL", "UNRESOLVED"};
+
+std::string short_number(double value) {
+  if (std::isnan(value))
+    return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string counts(int64_t nan, int64_t inf) { return nan < 0 ? "-" : std::to_string(nan) + "/" + std::to_string(inf); }
+
+/// Text from a model must not move the cursor.
+std::string clean(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    result += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
+  return result;
+}
+
+void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what, const std::vector<LeafReport> &leaves) {
+  for (const auto &leaf : leaves)
+    rows.push_back({clean(what + leaf.path), clean(leaf.ref_type), leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), short_number(leaf.ref_error),
+                    short_number(leaf.res_error), short_number(leaf.multiplier), short_number(leaf.max_abs_error),
+                    leaf.worst_index < 0 ? "-" : std::to_string(leaf.worst_index), counts(leaf.ref_nan, leaf.ref_inf), counts(leaf.res_nan, leaf.res_inf),
+                    leaf.same ? "same" : "DIFFERS"});
+}
+
+void print_table(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  for (const auto &row : rows) {
+    for (size_t i = 0; i < row.size(); ++i)
+      std::cout << row[i] << std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
+    std::cout << '\n';
+  }
+}
+
+} // namespace
+
+void print_verdict(const Verdict &verdict, const Session &session) {
+  std::cout << outcome_words[static_cast<int>(verdict.outcome)] << "  " << session.options.model << "  backend " << session.backend->name()
+            << (session.check.grad ? "  with gradients" : "") << '\n';
+  for (const auto &signature : verdict.signatures)
+    std::cout << "  " << clean(to_string(signature)) << '\n';
+  if (!verdict.message.empty())
+    std::cout << "  " << clean(verdict.message) << '\n';
+  if (verdict.failing_call > 1)
+    std::cout << "  first wrong on call " << verdict.failing_call << '\n';
+  std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x", "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
+  add_rows(rows, "output", verdict.outputs);
+  add_rows(rows, "gradient of ", verdict.gradients);
+  add_rows(rows, "", verdict.state);
+  if (rows.size() > 1) {
+    std::cout << '\n';
+    print_table(rows);
+  }
+  if (verdict.eager_seconds > 0)
+    std::cout << "\neager " << short_number(verdict.eager_seconds * 1e3) << " ms, optimised " << short_number(verdict.optimised_seconds * 1e3)
+              << " ms (last call), fp64 reference " << (verdict.has_fp64_reference ? "yes" : "no") << '\n';
+}
+
+std::string verdict_json(const Verdict &verdict, const Session &session) {
+  nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
+  const bool fails = verdict.outcome == Verdict::Outcome::Fail;
+  const nlohmann::json result = {
+      {"model", session.options.model},
+      {"backend", session.backend->name()},
+      {"grad", session.check.grad},
+      {"verdict",
+       {{"outcome", whole["outcome"]}, {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
+        {"where", fails ? verdict.signatures.front().where : ""}, {"message", verdict.message}}},
+      {"details", whole}};
+  return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace repro_minify

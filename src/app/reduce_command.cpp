@@ -1,0 +1,247 @@
+// The main job: check, flatten, reduce, emit, verify.
+#include "app/flattening.h"
+#include "app/progress.h"
+#include "app/session.h"
+#include "emit/escape.h"
+#include "program/compute.h"
+#include "repro_minify/reducer.h"
+#include "repro_minify/repro.h"
+#include "support/log.h"
+
+#include <torch/version.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Leaves the command when a signal asked for it before there is anything to keep.
+struct Interruption {};
+
+std::atomic<bool> stop_requested{false};
+
+/// The first signal asks for the best so far; the second one ends the program as if nobody had asked.
+void request_stop(int signal) {
+  if (stop_requested.exchange(true)) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+}
+
+void throw_if_interrupted() {
+  if (stop_requested)
+    throw Interruption{};
+}
+
+std::string output_folder(const Options &options) {
+  if (!options.output.empty())
+    return options.output;
+  fs::path folder(options.model);
+  folder.replace_extension(".repro");
+  return folder.string();
+}
+
+/// Refuses before any work is done, makes the folder only when there is something to write.
+void require_free(const std::string &folder, bool force) {
+  std::error_code error;
+  if (!fs::exists(folder, error))
+    return;
+  if (!fs::is_directory(folder, error))
+    throw UserError(folder + ": is a file; name a folder with -o");
+  if (!force && !fs::is_empty(folder, error))
+    throw UserError(folder + ": exists; give --force to write into it, or another folder with -o");
+}
+
+void make_folder(const std::string &folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw UserError(folder + ": cannot be made: " + error.message());
+}
+
+class ReduceCommand {
+public:
+  explicit ReduceCommand(const Options &options) : options_(options), folder_(output_folder(options)), progress_(options.quiet) {
+    facts_.version = REPRO_MINIFY_VERSION;
+    facts_.torch_version = TORCH_VERSION;
+  }
+
+  int run() {
+    require_free(folder_, options_.force);
+    Session session(options_);
+    const Verdict original = session.check_original();
+    throw_if_interrupted();
+    if (const auto code = ends_here(session, original))
+      return *code;
+    facts_.signature = original.signatures.front();
+    log::info(options_.model + " fails under " + session.backend->name() + ": " + to_string(facts_.signature) +
+              (original.message.empty() ? "" : "\n  " + original.message));
+    const Flattened flattened = flatten(session);
+    throw_if_interrupted();
+    make_folder(folder_);
+    const Reduction reduction = reduce_program(session, flattened);
+    collect_facts(session, original, flattened, reduction);
+    return hand_over(session, reduction);
+  }
+
+private:
+  std::optional<int> ends_here(const Session &session, const Verdict &original) const {
+    if (original.outcome == Verdict::Outcome::Fail)
+      return std::nullopt;
+    if (original.outcome == Verdict::Outcome::Pass) {
+      log::error(options_.model + ": does not fail under " + session.backend->name() + " (" + std::to_string(session.check.calls) + " calls, all the same as eager)");
+      return does_not_fail;
+    }
+    if (!original.eager_differs)
+      throw UserError(options_.model + ": cannot be checked: " + original.message);
+    log::error(options_.model + ": eager itself failed: " + original.message);
+    return eager_not_reproducible;
+  }
+
+  Flattened flatten(Session &session) const {
+    try {
+      if (auto flattened = flatten_model(session, facts_.signature))
+        return std::move(*flattened);
+      throw UserError(options_.model + ": fails as it is, but no longer once its calls are inlined and its attributes made inputs; it cannot be reduced");
+    } catch (const CannotFlatten &error) {
+      throw UserError(options_.model + ": cannot be flattened: " + error.what());
+    }
+  }
+
+  Reduction reduce_program(const Session &session, const Flattened &flattened) {
+    ReduceOptions reduce_options;
+    reduce_options.check = session.check;
+    reduce_options.limits = session.limits();
+    reduce_options.jobs = options_.jobs > 0 ? options_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    reduce_options.journal_path = folder_ + "/journal.jsonl";
+    reduce_options.interrupted = [] { return stop_requested.load(); };
+    reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
+    reduce_options.on_improved = [this](const Program &program) { save_program(program, folder_, options_.grad); };
+    save_program(flattened.program, folder_, options_.grad);
+    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, session.backend, reduce_options);
+    progress_.finish();
+    for (const auto &pass : reduction.passes)
+      log::debug("pass " + pass.pass + ": " + std::to_string(pass.worked) + " of " + std::to_string(pass.tried) + " worked, " + std::to_string(pass.seconds) + " s");
+    return reduction;
+  }
+
+  void collect_facts(const Session &session, const Verdict &original, const Flattened &flattened, const Reduction &reduction) {
+    facts_.model_path = options_.model;
+    facts_.method = options_.method;
+    facts_.inputs_origin = session.inputs.origin;
+    facts_.backend = session.backend;
+    facts_.check = session.check;
+    facts_.original = original;
+    facts_.reduced = reduction.verdict;
+    facts_.flatten_level = flattened.level;
+    facts_.hidden_by = flattened.hidden_by;
+    facts_.before = flattened.before;
+    facts_.after = size_of(reduction.program);
+    const int frozen = operators_after_freezing(reduction.program);
+    if (frozen >= 0)
+      facts_.after.operators = frozen;
+    facts_.one_minimal = reduction.one_minimal;
+    facts_.interrupted = reduction.interrupted;
+    facts_.checks = reduction.checks;
+    facts_.cached = reduction.cached;
+    facts_.search_seconds = reduction.seconds;
+    facts_.passes = reduction.passes;
+  }
+
+  int hand_over(const Session &session, const Reduction &reduction) {
+    save_program(reduction.program, folder_, options_.grad);
+    write_repro_in_child(reduction.program);
+    const auto begin = std::chrono::steady_clock::now();
+    if (!reduction.interrupted)
+      verify(session);
+    facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    facts_.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    write_reports(reduction.program, facts_, folder_);
+    return conclude();
+  }
+
+  void write_repro_in_child(const Program &program) const {
+    compute_in_child(
+        [&](Child &) -> c10::IValue {
+          write_repro(program, facts_, folder_);
+          return c10::IValue();
+        },
+        generous_limits());
+  }
+
+  /// First what was saved, loaded again in a new process; then repro.cpp, built and run.
+  void verify(const Session &session) {
+    const Verdict confirmed = check(saved_subject(), session.backend, session.check, session.limits());
+    if (!shows(confirmed, facts_.signature)) {
+      facts_.verified = false;
+      facts_.verify_message = "reduced.pt, loaded again, no longer fails the same way: " + confirmed.message;
+      return;
+    }
+    if (!options_.verify)
+      return;
+    log::info("building and running repro.cpp ...");
+    const Verification verification = verify_repro(folder_, facts_.signature);
+    facts_.verified = verification.same_failure;
+    facts_.verify_message = verification.message;
+  }
+
+  Subject saved_subject() const {
+    return [folder = folder_, grad = options_.grad](const InstantiateOptions &instantiate_options) {
+      Instance instance{torch::jit::load(folder + "/reduced.pt"), {}};
+      std::ifstream file(folder + "/inputs.pt", std::ios::binary);
+      const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+      instance.arguments = torch::jit::pickle_load(bytes).toTupleRef().elements().vec();
+      if (instantiate_options.double_precision)
+        throw std::runtime_error("no fp64 reference of a saved program");
+      return instance;
+    };
+  }
+
+  int conclude() const {
+    if (facts_.interrupted) {
+      log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
+      return interrupted;
+    }
+    log::info("from " + std::to_string(facts_.before.operators) + " operators to " + std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
+              (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
+    if (facts_.verified.has_value() && !*facts_.verified) {
+      log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
+      std::cout << folder_ << "/repro.cpp\n";
+      return not_verified;
+    }
+    std::cout << folder_ << "/repro.cpp\n";
+    return reduced_and_verified;
+  }
+
+  const Options &options_;
+  std::string folder_;
+  ProgressPrinter progress_;
+  ReproFacts facts_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+int reduce_command(const Options &options) {
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  try {
+    return ReduceCommand(options).run();
+  } catch (const Interruption &) {
+    log::warning("interrupted before there was anything to keep");
+    return interrupted;
+  }
+}
+
+} // namespace repro_minify

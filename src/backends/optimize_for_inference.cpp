@@ -1,0 +1,21 @@
+// torch::jit::optimize_for_inference: freezing, then oneDNN and the like. The result runs in the plain interpreter.
+#include "backends/registry.h"
+#include "backends/simple_backend.h"
+
+#include <torch/csrc/jit/api/module.h>
+
+namespace repro_minify {
+
+std::unique_ptr<Backend> make_optimize_for_inference_backend() {
+  return make_simple_backend(
+      {.name = "optimize-for-inference",
+       .summary = "torch::jit::optimize_for_inference (freeze, then oneDNN graphs), run by the plain interpreter",
+       .title = "torch::jit::optimize_for_inference",
+       .compile = [](torch::jit::Module module) { return call_forward(torch::jit::optimize_for_inference(module)); },
+       .source = {{},
+                  R"(  torch::jit::Module optimised = torch::jit::optimize_for_inference(module);
+  auto call = [optimised](std::vector<c10::IValue> inputs) mutable { return optimised.forward(std::move(inputs)); };
+)"}});
+}
+
+} // namespace repro_minify

@@ -1,0 +1,67 @@
+#include "backends/registry.h"
+
+#include "repro_minify/program.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+using Maker = std::unique_ptr<Backend> (*)();
+constexpr Maker makers[] = {make_eager_backend,  make_jit_backend,
+                            make_nnc_backend,    make_freeze_backend,
+                            make_optimize_for_inference_backend, make_static_runtime_backend,
+                            make_autocast_backend};
+
+std::string known_names() {
+  std::string names;
+  for (Maker maker : makers)
+    names += maker()->name() + ", ";
+  return names + "pass:NAME[,NAME...]";
+}
+
+/// People write fuse_add_relu as often as fuse-add-relu.
+std::string with_hyphens(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::unique_ptr<Backend> make_passes(const std::string &list) {
+  std::vector<std::string> names;
+  std::istringstream stream(list);
+  for (std::string name; std::getline(stream, name, ',');)
+    names.push_back(name);
+  const auto known = list_passes();
+  for (const auto &name : names)
+    if (std::none_of(known.begin(), known.end(), [&](const auto &row) { return row.name == name; }))
+      throw UserError("--backend pass:" + list + ": unknown pass '" + name + "'; `repro-minify backends` lists them");
+  if (names.empty())
+    throw UserError("--backend pass: names no pass; `repro-minify backends` lists them");
+  return make_pass_backend(names);
+}
+
+} // namespace
+
+std::unique_ptr<Backend> make_backend(const std::string &given) {
+  const std::string name = with_hyphens(given);
+  if (name.rfind("pass:", 0) == 0)
+    return make_passes(name.substr(5));
+  for (Maker maker : makers)
+    if (auto backend = maker(); backend->name() == name)
+      return backend;
+  throw UserError("--backend " + given + ": unknown backend; known are " + known_names());
+}
+
+std::vector<BackendRow> list_backends() {
+  std::vector<BackendRow> rows;
+  for (Maker maker : makers) {
+    const auto backend = maker();
+    rows.push_back({backend->name(), backend->summary()});
+  }
+  for (const auto &pass : list_passes())
+    rows.push_back({"pass:" + pass.name, pass.summary});
+  return rows;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,25 @@
+// Static Runtime: the frozen graph with planned memory and out variants of operators.
+#include "backends/registry.h"
+#include "backends/simple_backend.h"
+
+#include <torch/csrc/jit/runtime/static/impl.h>
+
+namespace repro_minify {
+
+std::unique_ptr<Backend> make_static_runtime_backend() {
+  return make_simple_backend(
+      {.name = "static-runtime",
+       .summary = "Static Runtime (planned memory, out variants of operators)",
+       .title = "Static Runtime",
+       .compile =
+           [](torch::jit::Module module) -> Compiled {
+             auto runtime = std::make_shared<torch::jit::StaticModule>(module);
+             return [runtime](std::vector<c10::IValue> arguments) { return (*runtime)(arguments, {}); };
+           },
+       .source = {{"torch/csrc/jit/runtime/static/impl.h"},
+                  R"(  auto runtime = std::make_shared<torch::jit::StaticModule>(module);
+  auto call = [runtime](std::vector<c10::IValue> inputs) { return (*runtime)(inputs, {}); };
+)"}});
+}
+
+} // namespace repro_minify

@@ -1,0 +1,65 @@
+// `same`: are two results equal as far as the accuracy check is concerned? The rules are those of
+// torch._dynamo.utils.same in PyTorch 2.13.0, with the differences D1 to D4 of docs/comparison.md.
+#pragma once
+#include "check/failure_kind.h"
+
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+enum class CompareRule {
+  Default, ///< PyTorch's rules with D1 to D4
+  PyTorch, ///< exactly what torch._dynamo.utils.same answers
+  Strict,  ///< integers and bools exactly, strides and device too, every single element of a float result bounded
+};
+
+/// Parameters and defaults of `same`; the accuracy check changes some (see accuracy_check_options).
+struct CompareOptions {
+  CompareRule rule = CompareRule::Default;
+  bool cos_similarity = false;
+  double tol = 1e-4;
+  bool equal_nan = false;
+  bool exact_dtype = true;
+  bool ignore_non_fp = false;
+  bool use_larger_multiplier_for_smaller_tensor = false;
+  bool force_max_multiplier = false;
+  bool use_iou_for_bool = false;
+  double iou_threshold = 0.99;
+};
+
+/// What the accuracy check uses: tol 1e-3 (PyTorch's repro tolerance), equal_nan.
+CompareOptions accuracy_check_options();
+
+/// One compared leaf (a tensor, a number, a string, ...), in the order of the values. Numbers that do not apply are NaN / -1.
+struct LeafReport {
+  std::string path;           ///< where in the value: "", "[0]", "[1]['logits']", ".field"
+  bool same = true;
+  /// Every kind of wrongness this leaf shows (dtype and accuracy may come together: then values were compared after a cast);
+  /// empty when same. Never Gradient: the caller knows what it compares.
+  std::vector<FailureKind> kinds;
+  std::string message;        ///< one line for a person; empty when same
+  std::string ref_type, res_type;   ///< "float32[2, 3]", "int", "None", ...
+  double ref_error = std::numeric_limits<double>::quiet_NaN(); ///< RMSE of ref against the fp64 reference
+  double res_error = std::numeric_limits<double>::quiet_NaN(); ///< RMSE of res against the fp64 reference
+  double multiplier = std::numeric_limits<double>::quiet_NaN();
+  double max_abs_error = std::numeric_limits<double>::quiet_NaN(); ///< largest |ref - res| over finite elements
+  double max_rel_error = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t worst_index = -1; ///< flat (row-major) index of max_abs_error
+  double ref_at_worst = std::numeric_limits<double>::quiet_NaN();
+  double res_at_worst = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t ref_nan = -1, ref_inf = -1, res_nan = -1, res_inf = -1; ///< counts
+};
+
+/// Compares lists, tuples, dicts, objects, tensors (dense, sparse, any dtype) and plain values. Never throws for a mismatch of
+/// any sort. `fp64_ref` absent: ref itself takes its place, as in PyTorch. Every leaf is appended to `leaves` when it is given
+/// (comparison then goes on after the first mismatch). Runs tensor arithmetic: call it in a sandbox child.
+bool same(const c10::IValue &ref, const c10::IValue &res, const std::optional<c10::IValue> &fp64_ref,
+          const CompareOptions &options, std::vector<LeafReport> *leaves = nullptr);
+
+} // namespace repro_minify

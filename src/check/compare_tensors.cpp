@@ -1,0 +1,337 @@
+// The Default rule (PyTorch's with D1 to D4) and the Strict rule for two tensors. docs/comparison.md says both in
+// prose.
+#include "check/compare_tensors.h"
+
+#include "check/compare_values.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+/// Two results brought to where their elements can be compared: dense, of one shape, one real dtype, on one device.
+struct Operands {
+  at::Tensor ref, res;
+  at::Tensor fp64_ref; ///< float64, of the same shape; undefined when there is no fp64 reference
+  double multiplier = 0;
+  bool floating = false;  ///< the eager result was floating or complex before any cast
+  bool both_bool = false; ///< PyTorch has a rule of their own for bools, as long as dtypes are compared
+};
+
+/// The rest of a comparison once NaN and Inf have been dealt with.
+struct FiniteRest {
+  at::Tensor ref, res;
+  at::Tensor reference; ///< in float64; undefined when there is no fp64 reference
+};
+
+void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason) {
+  verdict.same = false;
+  verdict.kinds.push_back(kind);
+  if (!reason.empty())
+    verdict.reason += (verdict.reason.empty() ? "" : "; ") + reason;
+}
+
+template <typename... Parts> std::string text(const Parts &...parts) {
+  std::ostringstream out;
+  out.precision(3);
+  (out << ... << parts);
+  return out.str();
+}
+
+bool is_sparse_layout(const at::Tensor &tensor) {
+  return tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn && tensor.layout() != at::kJagged;
+}
+
+/// A size-1 dimension's stride, and every stride of an empty tensor, has no effect on anything.
+bool strides_differ(const at::Tensor &ref, const at::Tensor &res) {
+  if (ref.layout() != at::kStrided || res.layout() != at::kStrided || ref.numel() == 0)
+    return false;
+  for (std::int64_t dim = 0; dim < ref.dim(); ++dim)
+    if (ref.size(dim) > 1 && ref.stride(dim) != res.stride(dim))
+      return true;
+  return false;
+}
+
+/// PyTorch raises for tensors on two devices, but lets a 0-d one from the CPU mix with any other.
+bool devices_clash(const at::Tensor &ref, const at::Tensor &res, CompareRule rule) {
+  if (ref.device() == res.device())
+    return false;
+  const bool scalar_from_cpu = ref.dim() == 0 && (ref.is_cpu() || res.is_cpu());
+  return rule == CompareRule::Strict || !scalar_from_cpu;
+}
+
+/// PyTorch does not even look at the layout of bools that it ignores, unless the eager one is sparse.
+bool layout_is_ignored(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options) {
+  return options.exact_dtype && options.ignore_non_fp && ref.scalar_type() == at::kBool &&
+         res.scalar_type() == at::kBool && !is_sparse_layout(ref);
+}
+
+/// What can be told without looking at an element. True if the elements can be compared.
+bool forms_match(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options, TensorVerdict &verdict) {
+  const bool layouts_differ =
+      is_sparse_layout(ref) != is_sparse_layout(res) || (is_sparse_layout(ref) && ref.layout() != res.layout());
+  if (devices_clash(ref, res, options.rule))
+    fail(verdict, FailureKind::Structure, text("device ", ref.device(), " expected, ", res.device(), " found"));
+  else if (layouts_differ && !layout_is_ignored(ref, res, options))
+    fail(verdict, FailureKind::Structure, text("layout ", ref.layout(), " expected, ", res.layout(), " found"));
+  bool comparable = verdict.same;
+  if (ref.sizes() != res.sizes()) {
+    fail(verdict, FailureKind::Shape, text("shape ", ref.sizes(), " expected, ", res.sizes(), " found"));
+    comparable = false;
+  } else if (comparable && options.rule == CompareRule::Strict && strides_differ(ref, res)) {
+    fail(verdict, FailureKind::Structure, text("strides ", ref.strides(), " expected, ", res.strides(), " found"));
+  }
+  return comparable;
+}
+
+/// The dtype to compare two different dtypes in. The result's own, so that its rounding is allowed for; but where that
+/// would cut the eager value down (2 to True, 2.5 to 2, 1+1j to 1) one that holds both.
+at::ScalarType common_type(at::ScalarType ref, at::ScalarType res) {
+  if (at::isComplexType(res) || (at::isFloatingType(res) && !at::isComplexType(ref)))
+    return res;
+  if (at::isComplexType(ref))
+    return at::kComplexDouble;
+  return at::isFloatingType(ref) ? at::kDouble : at::promote_types(ref, res);
+}
+
+/// An fp64 reference of another shape says nothing about this result (D2): then the eager result stands in for it, as
+/// it does when there is no reference at all.
+at::Tensor usable_reference(const at::Tensor &ref, const at::Tensor &fp64_ref, bool complex) {
+  at::Tensor reference = plain(fp64_ref.sizes() == ref.sizes() ? fp64_ref : ref).to(ref.device());
+  if (complex && (reference.scalar_type() == at::kDouble || reference.scalar_type() == at::kComplexDouble))
+    return real_view(reference.to(at::kComplexDouble));
+  return reference.scalar_type() == at::kDouble ? reference : at::Tensor();
+}
+
+Operands operands(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
+                  const CompareOptions &options) {
+  Operands made;
+  made.floating = ref.is_floating_point() || ref.is_complex() || ref.is_quantized();
+  made.both_bool = options.exact_dtype && ref.scalar_type() == at::kBool && res.scalar_type() == at::kBool;
+  made.ref = plain(ref);
+  made.res = plain(res).to(ref.device());
+  // Directions are compared in float32, each side cast by itself.
+  const bool directions = options.cos_similarity && options.rule != CompareRule::Strict;
+  const at::ScalarType type = options.exact_dtype || directions
+                                  ? common_type(made.ref.scalar_type(), made.res.scalar_type())
+                                  : made.res.scalar_type();
+  made.fp64_ref = usable_reference(ref, fp64_ref, at::isComplexType(type));
+  if (!directions || at::isComplexType(type)) {
+    made.ref = real_view(made.ref.to(type));
+    made.res = real_view(made.res.to(type));
+  }
+  made.multiplier = error_multiplier(ref.numel(), ref.sizes(), res.scalar_type(), options);
+  return made;
+}
+
+/// Where the two agree on a NaN or an infinity (also on its sign).
+at::Tensor agreed_specials(const at::Tensor &ref, const at::Tensor &res, bool equal_nan) {
+  const at::Tensor infinite = at::isinf(ref).logical_and(ref == res);
+  return equal_nan ? infinite.logical_or(at::isnan(ref).logical_and(at::isnan(res))) : infinite;
+}
+
+/// The fp64 reference, and where it is no number the eager result in its place: an element without a reference is still
+/// compared.
+at::Tensor mended_reference(const Operands &o) {
+  return at::where(at::isfinite(o.fp64_ref), o.fp64_ref, o.ref.to(at::kDouble));
+}
+
+FiniteRest finite_rest(const Operands &o) {
+  const at::Tensor finite = at::isfinite(o.ref).logical_and(at::isfinite(o.res));
+  const at::Tensor reference = o.fp64_ref.defined() ? mended_reference(o) : at::Tensor();
+  if (finite.all().item<bool>())
+    return {o.ref, o.res, reference};
+  return {o.ref.masked_select(finite), o.res.masked_select(finite),
+          reference.defined() ? reference.masked_select(finite) : at::Tensor()};
+}
+
+double root_mean_squared_error(const at::Tensor &a, const at::Tensor &b) {
+  return a.numel() == 0 ? 0.0 : at::sqrt(at::mean(at::square(a - b.to(at::kDouble)))).item<double>();
+}
+
+void measure_errors(const FiniteRest &rest, double multiplier, TensorVerdict &verdict) {
+  verdict.ref_error = root_mean_squared_error(rest.reference, rest.ref);
+  verdict.res_error = root_mean_squared_error(rest.reference, rest.res);
+  verdict.multiplier = multiplier;
+}
+
+/// Eager came out as NaN or overflowed, the result did not and is near fp64: it is better than what it is compared
+/// with.
+bool better_than_eager(const Operands &o, const CompareOptions &options) {
+  constexpr double loose = 4e-2;
+  return !o.fp64_ref.isnan().any().item<bool>() && !o.res.isnan().any().item<bool>() &&
+         !at::isfinite(o.ref).all().item<bool>() &&
+         at::allclose(o.fp64_ref.to(o.res.scalar_type()), o.res, loose, loose, options.equal_nan);
+}
+
+void compare_bools(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+  if (!options.use_iou_for_bool) {
+    if (!at::allclose(o.ref.to(at::kByte), o.res.to(at::kByte), options.tol, options.tol, options.equal_nan))
+      fail(verdict, FailureKind::Accuracy, text((o.ref != o.res).sum().item<std::int64_t>(), " elements differ"));
+    return;
+  }
+  const at::Tensor intersection = (o.ref & o.res).sum().to(at::kFloat);
+  const at::Tensor united = (o.ref | o.res).sum().to(at::kFloat);
+  if (united.item<double>() == 0)
+    return;
+  const double overlap = (intersection / united).item<double>();
+  if (overlap < options.iou_threshold)
+    fail(verdict, FailureKind::Accuracy,
+         text("intersection over union ", overlap, ", at least ", options.iou_threshold, " wanted"));
+}
+
+void compare_directions(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+  const at::Tensor ref = o.ref.flatten().to(at::kFloat);
+  const at::Tensor res = o.res.flatten().to(at::kFloat);
+  if (at::allclose(ref, res, options.tol, options.tol, /*equal_nan=*/true))
+    return;
+  const at::Tensor similarity = at::cosine_similarity(ref, res, /*dim=*/0, /*eps=*/1e-6);
+  if (similarity.ge(0.99).item<bool>())
+    return;
+  const at::Tensor specials = at::isfinite(ref).logical_and(at::isfinite(res));
+  const bool specials_differ = !specials.logical_or(agreed_specials(ref, res, true)).all().item<bool>();
+  fail(verdict, specials_differ ? FailureKind::Nan : FailureKind::Accuracy,
+       text("cosine similarity ", similarity.item<double>(), ", at least 0.99 wanted"));
+}
+
+/// D3: NaN and Inf must be in the same places, and the finite rest is measured by itself.
+void compare_with_reference(const Operands &o, bool specials_agree, const CompareOptions &options,
+                            TensorVerdict &verdict) {
+  if (better_than_eager(o, options))
+    return;
+  measure_errors(finite_rest(o), o.multiplier, verdict);
+  if (!specials_agree)
+    fail(verdict, FailureKind::Nan, "");
+  if (verdict.res_error <= o.multiplier * verdict.ref_error + options.tol / 10.0)
+    return;
+  fail(verdict, FailureKind::Accuracy,
+       text("RMSE ", verdict.res_error, " against fp64 (eager ", verdict.ref_error, ", allowed ", o.multiplier, " x + ",
+            options.tol / 10.0, ")"));
+}
+
+void compare_values(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+  if (o.both_bool && options.ignore_non_fp)
+    return;
+  if (o.both_bool)
+    return compare_bools(o, options, verdict);
+  if (options.cos_similarity)
+    return compare_directions(o, options, verdict);
+  if (at::allclose(o.ref, o.res, options.tol, options.tol, options.equal_nan))
+    return;
+  const at::Tensor finite = at::isfinite(o.ref).logical_and(at::isfinite(o.res));
+  const bool specials_agree = finite.logical_or(agreed_specials(o.ref, o.res, options.equal_nan)).all().item<bool>();
+  if (o.fp64_ref.defined())
+    return compare_with_reference(o, specials_agree, options, verdict);
+  if (options.ignore_non_fp && !o.floating) // D1: PyTorch lets any tensor off here
+    return;
+  if (!specials_agree)
+    fail(verdict, FailureKind::Nan, "");
+  const FiniteRest rest = finite_rest(o);
+  if (!at::allclose(rest.ref, rest.res, options.tol, options.tol))
+    fail(verdict, FailureKind::Accuracy, text("not close within tol ", options.tol, ", no fp64 reference"));
+}
+
+void compare_every_element(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+  if (!o.floating && options.ignore_non_fp)
+    return;
+  if (!at::isFloatingType(o.res.scalar_type())) {
+    if (!at::equal(o.ref, o.res))
+      fail(verdict, FailureKind::Accuracy, text((o.ref != o.res).sum().item<std::int64_t>(), " elements differ"));
+    return;
+  }
+  const at::Tensor ref = o.ref.to(at::kDouble);
+  const at::Tensor res = o.res.to(at::kDouble);
+  const at::Tensor reference = o.fp64_ref.defined() ? mended_reference(o) : ref;
+  const at::Tensor ref_noise = (ref - reference).abs();
+  const at::Tensor finite_noise = at::where(at::isfinite(ref_noise), ref_noise, at::zeros_like(ref_noise));
+  const double noise = finite_noise.numel() == 0 ? 0.0 : finite_noise.max().item<double>();
+  const at::Tensor bound = reference.abs().clamp_min(1.0) * options.tol + o.multiplier * noise;
+  // Infinity is within an infinite bound, but no reference to be within a bound of.
+  const at::Tensor within = ((res - reference).abs() <= bound).logical_and(at::isfinite(reference));
+  const at::Tensor wrong = within.logical_or(agreed_specials(ref, res, options.equal_nan)).logical_not();
+  const at::Tensor finite = at::isfinite(ref).logical_and(at::isfinite(res));
+  if (wrong.logical_and(finite.logical_not()).any().item<bool>())
+    fail(verdict, FailureKind::Nan, "");
+  if (const auto count = wrong.logical_and(finite).sum().item<std::int64_t>(); count > 0)
+    fail(verdict, FailureKind::Accuracy,
+         text(count, " of ", ref.numel(), " elements further from the reference than ", o.multiplier, " x ", noise,
+              " + ", options.tol, " x max(1, |reference|)"));
+}
+
+void compare_elements(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
+                      const CompareOptions &options, bool measure, TensorVerdict &verdict) {
+  const Operands o = operands(ref, res, fp64_ref, options);
+  if (options.rule == CompareRule::Strict)
+    compare_every_element(o, options, verdict);
+  else
+    compare_values(o, options, verdict);
+  if (measure && o.fp64_ref.defined() && std::isnan(verdict.multiplier))
+    measure_errors(finite_rest(o), o.multiplier, verdict);
+}
+
+} // namespace
+
+std::string first_line(const std::exception &error) {
+  // Error::what() looks up a whole stack of symbols, which takes longer than the comparison.
+  const auto *torch_error = dynamic_cast<const c10::Error *>(&error);
+  const std::string all = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
+  return all.substr(0, all.find('\n'));
+}
+
+bool is_out_of_memory(const std::exception &error) {
+  // The CPU allocator has no error class of its own.
+  return dynamic_cast<const std::bad_alloc *>(&error) != nullptr ||
+         dynamic_cast<const c10::OutOfMemoryError *>(&error) != nullptr ||
+         first_line(error).find("can't allocate memory") != std::string::npos;
+}
+
+at::Tensor plain(const at::Tensor &tensor) {
+  at::Tensor made = tensor.detach();
+  if (made.is_quantized())
+    made = made.dequantize();
+  if (made.layout() != at::kStrided)
+    made = made.to_dense();
+  made = made.resolve_conj().resolve_neg();
+  const at::ScalarType type = made.scalar_type();
+  if (type == at::kComplexHalf)
+    return made.to(at::kComplexFloat);
+  if (at::isFloat8Type(type))
+    return made.to(at::kFloat);
+  if (type == at::kUInt16 || type == at::kUInt32)
+    return made.to(at::kLong);
+  return type == at::kUInt64 ? made.to(at::kDouble) : made;
+}
+
+at::Tensor real_view(const at::Tensor &tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
+}
+
+TensorVerdict compare_tensors(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
+                              const CompareOptions &options, bool measure) {
+  TensorVerdict verdict;
+  try {
+    const bool comparable = forms_match(ref, res, options, verdict);
+    const bool dtypes_differ = options.exact_dtype && ref.scalar_type() != res.scalar_type();
+    if (dtypes_differ)
+      fail(verdict, FailureKind::Dtype,
+           text("dtype ", dtype_name(ref.scalar_type()), " expected, ", dtype_name(res.scalar_type()), " found"));
+    if (comparable)
+      compare_elements(ref, res, fp64_ref, options, measure, verdict);
+    if (comparable && verdict.kinds == std::vector{FailureKind::Dtype})
+      verdict.reason += "; the values agree";
+  } catch (const std::exception &error) {
+    if (is_out_of_memory(error))
+      throw;
+    fail(verdict, FailureKind::Structure, text("cannot be compared: ", first_line(error)));
+  }
+  std::sort(verdict.kinds.begin(), verdict.kinds.end());
+  verdict.kinds.erase(std::unique(verdict.kinds.begin(), verdict.kinds.end()), verdict.kinds.end());
+  return verdict;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,48 @@
+// Two tensors under one of the rules of compare.h. Internal to src/check: everybody else calls `same`.
+#pragma once
+#include "check/compare.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// What a rule has found out about two tensors.
+struct TensorVerdict {
+  bool same = true;
+  std::vector<FailureKind> kinds; ///< empty when same
+  std::string reason;             ///< the comparison that failed, with its numbers; empty when same
+  double ref_error = std::numeric_limits<double>::quiet_NaN();
+  double res_error = std::numeric_limits<double>::quiet_NaN();
+  double multiplier = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// The Default and the Strict rule. `measure`: fill in the errors even where the answer did not need them.
+TensorVerdict compare_tensors(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
+                              const CompareOptions &options, bool measure);
+
+/// PyTorch's own answer; false where it raises.
+bool same_as_pytorch_answers(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
+                             const CompareOptions &options);
+
+/// How many times eager's own error the result's error may be. `size` is that of the fp64 reference, `shape` that of
+/// the eager result.
+double error_multiplier(std::int64_t size, at::IntArrayRef shape, at::ScalarType result_type,
+                        const CompareOptions &options);
+
+/// A dense, detached tensor of a dtype that the CPU has kernels for, with the same values.
+at::Tensor plain(const at::Tensor &tensor);
+
+/// A complex tensor as one of real numbers with one dimension more; any other as it is.
+at::Tensor real_view(const at::Tensor &tensor);
+
+/// What went wrong, in one line and without a stack trace.
+std::string first_line(const std::exception &error);
+
+/// Running out of memory says nothing about the values: the one error that comparing passes on.
+bool is_out_of_memory(const std::exception &error);
+
+} // namespace repro_minify

@@ -1,0 +1,38 @@
+// Plain values (numbers, strings, dict keys) as Python's torch sees them. Internal to src/check.
+#pragma once
+#include "program/values.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace repro_minify {
+
+/// "float32[2, 3]", "int", "None", "list of 3", ...: one word for what a value is.
+std::string type_name(const c10::IValue &value);
+
+/// An undefined tensor is how C++ says None.
+bool is_none(const c10::IValue &value);
+
+/// Python's `==`: True equals 1 equals 1.0 equals a tensor that holds a single 1. False where Python raises.
+bool equal_in_python(const c10::IValue &a, const c10::IValue &b);
+
+/// torch.tensor(value), a tensor being itself: a float is a float32, so is an empty list. Nothing where that raises.
+std::optional<at::Tensor> as_tensor(const c10::IValue &value);
+
+using DictItems = std::vector<std::pair<c10::IValue, c10::IValue>>;
+
+/// The items of a dict in the order that Python sorts their keys in.
+DictItems sorted_items(const c10::IValue &dict);
+
+/// Looks a key up in sorted items.
+std::optional<c10::IValue> find_key(const DictItems &items, const c10::IValue &key);
+
+/// A key as it stands between brackets: 'a' or 3.
+std::string key_text(const c10::IValue &key);
+
+} // namespace repro_minify

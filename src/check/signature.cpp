@@ -1,0 +1,40 @@
+// Signatures: when two failures are one.
+#include "repro_minify/check.h"
+
+#include "program/compute.h"
+
+#include <algorithm>
+#include <regex>
+
+namespace repro_minify {
+
+std::string to_string(const Signature &signature) {
+  std::string text = to_string(signature.kind);
+  if (!signature.where.empty() && signature.where != "output" && signature.where != text)
+    text += " in " + signature.where;
+  if (!signature.detail.empty())
+    text += ": " + signature.detail;
+  return text;
+}
+
+bool shows(const Verdict &verdict, const Signature &wanted) {
+  return verdict.outcome == Verdict::Outcome::Fail &&
+         std::find(verdict.signatures.begin(), verdict.signatures.end(), wanted) != verdict.signatures.end();
+}
+
+std::string normalise_message(const std::string &message) {
+  std::string text = first_sentence(message);
+  // Addresses, then paths, then numbers: what is left is the same for every shape, machine and build.
+  static const std::regex address("0x[0-9a-fA-F]+"), path("\"?(/[^ \":,]+)+\"?"),
+      number("[-+]?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?"), list("#(, ?#)+"), values("%[A-Za-z0-9_.]+"),
+      spaces("[ \t\r\n]+");
+  text = std::regex_replace(text, address, "@");
+  text = std::regex_replace(text, path, "PATH");
+  text = std::regex_replace(text, values, "%");
+  text = std::regex_replace(text, number, "#");
+  text = std::regex_replace(text, list, "#");
+  text = std::regex_replace(text, spaces, " ");
+  return text.substr(0, 300);
+}
+
+} // namespace repro_minify

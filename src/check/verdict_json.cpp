@@ -1,0 +1,144 @@
+// Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.
+#include "repro_minify/check.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
+
+/// JSON has no NaN and no infinity.
+json number(double value) {
+  if (std::isfinite(value))
+    return value;
+  return std::isnan(value) ? json(nullptr) : json(value > 0 ? "inf" : "-inf");
+}
+
+double number_from(const json &value) {
+  if (value.is_number())
+    return value.get<double>();
+  if (value.is_string())
+    return value == "inf" ? INFINITY : -INFINITY;
+  return NAN;
+}
+
+FailureKind kind_from(const std::string &name) {
+  for (int kind = 0; kind <= static_cast<int>(FailureKind::Dtype); ++kind)
+    if (name == to_string(static_cast<FailureKind>(kind)))
+      return static_cast<FailureKind>(kind);
+  throw std::invalid_argument("unknown failure kind: " + name);
+}
+
+json to_json(const LeafReport &leaf) {
+  json kinds = json::array();
+  for (FailureKind kind : leaf.kinds)
+    kinds.push_back(to_string(kind));
+  return {{"path", leaf.path},
+          {"same", leaf.same},
+          {"kinds", kinds},
+          {"message", leaf.message},
+          {"ref_type", leaf.ref_type},
+          {"res_type", leaf.res_type},
+          {"ref_error", number(leaf.ref_error)},
+          {"res_error", number(leaf.res_error)},
+          {"multiplier", number(leaf.multiplier)},
+          {"max_abs_error", number(leaf.max_abs_error)},
+          {"max_rel_error", number(leaf.max_rel_error)},
+          {"worst_index", leaf.worst_index},
+          {"ref_at_worst", number(leaf.ref_at_worst)},
+          {"res_at_worst", number(leaf.res_at_worst)},
+          {"ref_nan", leaf.ref_nan},
+          {"ref_inf", leaf.ref_inf},
+          {"res_nan", leaf.res_nan},
+          {"res_inf", leaf.res_inf}};
+}
+
+LeafReport leaf_from(const json &value) {
+  LeafReport leaf;
+  leaf.path = value.at("path");
+  leaf.same = value.at("same");
+  for (const auto &kind : value.at("kinds"))
+    leaf.kinds.push_back(kind_from(kind));
+  leaf.message = value.at("message");
+  leaf.ref_type = value.at("ref_type");
+  leaf.res_type = value.at("res_type");
+  leaf.ref_error = number_from(value.at("ref_error"));
+  leaf.res_error = number_from(value.at("res_error"));
+  leaf.multiplier = number_from(value.at("multiplier"));
+  leaf.max_abs_error = number_from(value.at("max_abs_error"));
+  leaf.max_rel_error = number_from(value.at("max_rel_error"));
+  leaf.worst_index = value.at("worst_index");
+  leaf.ref_at_worst = number_from(value.at("ref_at_worst"));
+  leaf.res_at_worst = number_from(value.at("res_at_worst"));
+  leaf.ref_nan = value.at("ref_nan");
+  leaf.ref_inf = value.at("ref_inf");
+  leaf.res_nan = value.at("res_nan");
+  leaf.res_inf = value.at("res_inf");
+  return leaf;
+}
+
+json to_json(const std::vector<LeafReport> &leaves) {
+  json list = json::array();
+  for (const auto &leaf : leaves)
+    list.push_back(to_json(leaf));
+  return list;
+}
+
+std::vector<LeafReport> leaves_from(const json &list) {
+  std::vector<LeafReport> leaves;
+  for (const auto &leaf : list)
+    leaves.push_back(leaf_from(leaf));
+  return leaves;
+}
+
+} // namespace
+
+std::string to_json(const Verdict &verdict) {
+  json signatures = json::array();
+  for (const auto &signature : verdict.signatures)
+    signatures.push_back(
+        {{"kind", to_string(signature.kind)}, {"where", signature.where}, {"detail", signature.detail}});
+  const json result = {{"outcome", outcome_names[static_cast<int>(verdict.outcome)]},
+                       {"signatures", signatures},
+                       {"message", verdict.message},
+                       {"eager_differs", verdict.eager_differs},
+                       {"failing_call", verdict.failing_call},
+                       {"has_fp64_reference", verdict.has_fp64_reference},
+                       {"outputs", to_json(verdict.outputs)},
+                       {"gradients", to_json(verdict.gradients)},
+                       {"state", to_json(verdict.state)},
+                       {"eager_seconds", verdict.eager_seconds},
+                       {"optimised_seconds", verdict.optimised_seconds},
+                       {"wall_seconds", verdict.wall_seconds}};
+  // Messages come from models and may hold any bytes.
+  return result.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Verdict verdict_from_json(const std::string &text) {
+  const json value = json::parse(text);
+  Verdict verdict;
+  const std::string outcome = value.at("outcome");
+  for (int i = 0; i < 3; ++i)
+    if (outcome == outcome_names[i])
+      verdict.outcome = static_cast<Verdict::Outcome>(i);
+  for (const auto &signature : value.at("signatures"))
+    verdict.signatures.push_back({kind_from(signature.at("kind")), signature.at("where"), signature.at("detail")});
+  verdict.message = value.at("message");
+  verdict.eager_differs = value.at("eager_differs");
+  verdict.failing_call = value.at("failing_call");
+  verdict.has_fp64_reference = value.at("has_fp64_reference");
+  verdict.outputs = leaves_from(value.at("outputs"));
+  verdict.gradients = leaves_from(value.at("gradients"));
+  verdict.state = leaves_from(value.at("state"));
+  verdict.eager_seconds = value.at("eager_seconds");
+  verdict.optimised_seconds = value.at("optimised_seconds");
+  verdict.wall_seconds = value.at("wall_seconds");
+  return verdict;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,72 @@
+#include "emit/escape.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+std::string printable_line(const std::string &text) {
+  std::string line;
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 32 || byte == 127 ? ' ' : c;
+  }
+  return line;
+}
+
+} // namespace
+
+std::string comment_text(const std::string &text) {
+  std::string line = printable_line(text);
+  if (!line.empty() && line.back() == '\\')
+    line += '.';
+  return line;
+}
+
+std::string comment_block(const std::string &text) {
+  std::istringstream lines(text);
+  std::string block;
+  for (std::string line; std::getline(lines, line);)
+    block += line.empty() ? "//\n" : "// " + comment_text(line) + "\n";
+  return block;
+}
+
+std::string raw_string(const std::string &text) {
+  std::string delimiter = "torchscript"; // at most 16 characters
+  for (int i = 0; text.find(")" + delimiter + "\"") != std::string::npos; ++i)
+    delimiter = "ts" + std::to_string(i);
+  return "R\"" + delimiter + "(" + text + ")" + delimiter + "\"";
+}
+
+std::string markdown_text(const std::string &text) {
+  std::string result;
+  for (char c : printable_line(text)) {
+    if (std::string("\\`*_{}[]<>()#+!|~&@").find(c) != std::string::npos)
+      result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string markdown_fence(const std::string &text, const std::string &language) {
+  size_t longest = 2, run = 0;
+  for (char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  return fence + language + "\n" + text + (text.empty() || text.back() != '\n' ? "\n" : "") + fence + "\n";
+}
+
+std::string shell_word(const std::string &text) {
+  const bool plain = !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-") == std::string::npos;
+  if (plain)
+    return text;
+  std::string word = "'";
+  for (char c : text)
+    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+} // namespace repro_minify

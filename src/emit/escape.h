@@ -1,0 +1,20 @@
+// Text from a model is hostile until escaped for the language it ends up in.
+#pragma once
+#include <string>
+
+namespace repro_minify {
+
+/// One line for a C++ comment: no line breaks, no control characters, no backslash at the end to swallow the next line.
+std::string comment_text(const std::string &text);
+/// Several lines for a C++ block of `//` comments.
+std::string comment_block(const std::string &text);
+/// A C++ raw string literal, with a delimiter that the text does not contain.
+std::string raw_string(const std::string &text);
+/// Inline text for Markdown, where it may stand in a table too.
+std::string markdown_text(const std::string &text);
+/// A fenced block that the text cannot close.
+std::string markdown_fence(const std::string &text, const std::string &language);
+/// One word for a POSIX shell.
+std::string shell_word(const std::string &text);
+
+} // namespace repro_minify

@@ -1,0 +1,422 @@
+// repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug report.
+#include "emit/atomic_file.h"
+#include "emit/escape.h"
+#include "emit/tensor_literal.h"
+#include "emit/torchscript_source.h"
+#include "repro_minify/repro.h"
+
+#include <set>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+constexpr size_t most_literal_bytes = 64 * 1024;
+
+bool ends_the_process(FailureKind kind) { return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory; }
+
+/// What repro.cpp is made of, worked out before anything is written.
+struct Parts {
+  std::string script;                                         ///< TorchScript source; empty: reduced.pt is loaded
+  std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
+  std::vector<std::pair<std::string, std::string>> inputs;     ///< name, expression
+  bool has_constants = false;
+  ReproFiles files;
+};
+
+/// Views whose memory nobody else shares become tensors of their own: nobody wants to read the rest of that memory.
+Program compacted(const Program &program) {
+  std::map<void *, int> sharers;
+  for (const auto &input : program.inputs)
+    ++sharers[input.value.toTensor().storage().unsafeGetStorageImpl()];
+  Program result = program;
+  for (auto &input : result.inputs) {
+    const auto tensor = input.value.toTensor();
+    if (sharers[tensor.storage().unsafeGetStorageImpl()] > 1 || !tensor.is_contiguous() || !input.formula.empty())
+      continue;
+    input.value = tensor.detach().clone().set_requires_grad(tensor.requires_grad());
+  }
+  return result;
+}
+
+Parts make_parts(const Program &given, bool grad) {
+  const Program program = compacted(given);
+  Parts parts;
+  try {
+    parts.script = torchscript_source(program);
+  } catch (const std::exception &) {
+  }
+  if (!source_is_faithful(program, parts.script))
+    parts.script.clear();
+  parts.files.module_from_file = parts.script.empty();
+  TensorLiterals literals(grad);
+  size_t bytes = 0;
+  try {
+    for (const auto &input : program.inputs) {
+      const std::string expression = literals.expression(input);
+      bytes += expression.size();
+      (input.role == Role::Input ? parts.inputs : parts.attributes).emplace_back(input.name, expression);
+      parts.has_constants |= input.role == Role::Constant;
+    }
+  } catch (const std::exception &) {
+    bytes = most_literal_bytes + 1; // a type that has no literal travels in the files
+  }
+  if (bytes > most_literal_bytes) {
+    parts.files.inputs_from_file = true;
+    parts.files.module_from_file |= !parts.attributes.empty();
+  }
+  return parts;
+}
+
+class Writer {
+public:
+  Writer(const Program &program, const ReproFacts &facts, const Parts &parts) : program_(program), facts_(facts), parts_(parts) {}
+
+  std::string file() {
+    header();
+    includes();
+    script();
+    paths();
+    module();
+    inputs();
+    flatten();
+    differs();
+    run();
+    main_function();
+    return out_.str();
+  }
+
+private:
+  void header() {
+    out_ << "// " << comment_text(headline()) << "\n//\n";
+    out_ << "// Expected: what the TorchScript interpreter computes without optimisation.\n"
+         << comment_block("Found:    " + facts_.reduced.message);
+    if (facts_.reduced.failing_call > 1)
+      out_ << "// Right on the first call, wrong on call " << facts_.reduced.failing_call << ".\n";
+    out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; minimised from " << facts_.before.operators << " operators to "
+         << facts_.after.operators << " by repro-minify " << facts_.version << ".\n//\n"
+         << "// Build and run:\n"
+         << "//   cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')\"\n"
+         << "//   cmake --build build && ./build/repro\n"
+         << "// Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.\n";
+  }
+
+  std::string headline() const {
+    const std::string with_grad = facts_.check.grad ? " (with gradients)" : "";
+    switch (facts_.signature.kind) {
+    case FailureKind::Accuracy: return "Wrong result from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Gradient: return "Wrong gradient from " + facts_.backend->title() + ".";
+    case FailureKind::Nan: return "Wrong NaN or Inf from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Dtype: return "Wrong dtype from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Shape: return "Wrong shape from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Structure: return "A result of another type from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Exception: return "Exception from " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Crash: return "Crash in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Hang: return "Hang in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Memory: return "Out of memory in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    }
+    return "";
+  }
+
+  void includes() {
+    std::set<std::string> torch;
+    for (const auto &include : facts_.backend->source().includes)
+      torch.insert(include);
+    torch.insert("torch/csrc/jit/runtime/graph_executor.h");
+    if (facts_.check.grad)
+      torch.insert("torch/csrc/autograd/autograd.h");
+    if (facts_.backend->autocast())
+      torch.insert("ATen/autocast_mode.h");
+    if (parts_.files.inputs_from_file)
+      torch.insert("torch/csrc/jit/serialization/pickle.h");
+    torch.insert("ATen/Parallel.h");
+    out_ << "#include <torch/script.h>\n\n";
+    for (const auto &include : torch)
+      out_ << "#include <" << include << ">\n";
+    out_ << "\n#include <cmath>\n#include <cstdio>\n#include <exception>\n#include <string>\n#include <vector>\n";
+    if (parts_.files.inputs_from_file || parts_.files.module_from_file)
+      out_ << "#include <filesystem>\n#include <fstream>\n";
+    if (ends_the_process(facts_.signature.kind))
+      out_ << "#include <sys/wait.h>\n#include <unistd.h>\n";
+    out_ << "\n";
+  }
+
+  void script() {
+    if (parts_.files.module_from_file) {
+      out_ << "// The program is in reduced.pt:\n" << comment_block(parts_.script.empty() ? program_.graph->toString(false) : parts_.script) << "\n";
+      return;
+    }
+    out_ << "static const char* const program = " << raw_string("\n" + parts_.script) << ";\n\n";
+  }
+
+  void paths() {
+    if (parts_.files.inputs_from_file || parts_.files.module_from_file)
+      out_ << "static std::string beside(const std::string& name) {\n"
+              "  return (std::filesystem::path(__FILE__).parent_path() / name).string();\n}\n\n";
+  }
+
+  void module() {
+    out_ << "static torch::jit::Module make_module() {\n";
+    if (parts_.files.module_from_file) {
+      out_ << "  return torch::jit::load(beside(\"reduced.pt\"));\n}\n\n";
+      return;
+    }
+    out_ << "  torch::jit::Module module(\"Repro\");\n  module.register_attribute(\"training\", c10::BoolType::get(), false);\n";
+    for (const auto &[name, expression] : parts_.attributes) {
+      out_ << "  at::Tensor " << name << " = " << expression << ";\n"
+           << "  module.register_parameter(\"" << name << "\", " << name << ", /*is_buffer=*/" << (is_parameter(name) ? "false" : "true") << ");\n";
+    }
+    out_ << "  module.define(program);\n";
+    if (parts_.has_constants)
+      constants();
+    out_ << "  return module;\n}\n\n";
+  }
+
+  bool is_parameter(const std::string &name) const {
+    for (const auto &input : program_.inputs)
+      if (input.name == name)
+        return input.role == Role::Parameter;
+    return false;
+  }
+
+  void constants() {
+    std::string names;
+    for (const auto &input : program_.inputs)
+      if (input.role == Role::Constant)
+        names += (names.empty() ? "\"" : ", \"") + input.name + "\"";
+    out_ << "  // These are constants of the graph, not attributes.\n"
+            "  auto graph = module.get_method(\"forward\").graph();\n"
+            "  const std::vector<std::string> constants = {" << names << "};\n"
+            "  for (auto it = graph->nodes().begin(); it != graph->nodes().end();) {\n"
+            "    torch::jit::Node* node = *it++;\n"
+            "    if (node->kind() != torch::jit::prim::GetAttr ||\n"
+            "        std::find(constants.begin(), constants.end(), node->s(torch::jit::attr::name)) == constants.end())\n"
+            "      continue;\n"
+            "    torch::jit::WithInsertPoint guard(node);\n"
+            "    at::Tensor value = module.attr(node->s(torch::jit::attr::name)).toTensor().detach();\n"
+            "    node->output()->replaceAllUsesWith(graph->insertConstant(value));\n"
+            "    node->destroy();\n"
+            "  }\n";
+  }
+
+  void inputs() {
+    out_ << "static std::vector<c10::IValue> make_inputs() {\n";
+    if (parts_.files.inputs_from_file) {
+      out_ << "  std::ifstream file(beside(\"inputs.pt\"), std::ios::binary);\n"
+              "  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});\n"
+              "  return torch::jit::pickle_load(bytes).toTupleRef().elements().vec();\n}\n\n";
+      return;
+    }
+    std::string names;
+    for (const auto &[name, expression] : parts_.inputs) {
+      out_ << "  at::Tensor " << name << " = " << expression << ";\n";
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    out_ << "  return {" << names << "};\n}\n\n";
+  }
+
+  void flatten() {
+    out_ << "static void flatten(const c10::IValue& value, std::vector<c10::IValue>& leaves) {\n"
+            "  if (value.isTuple()) {\n"
+            "    for (const auto& element : value.toTupleRef().elements())\n"
+            "      flatten(element, leaves);\n"
+            "  } else if (value.isTensorList()) {\n"
+            "    for (const at::Tensor& element : value.toTensorVector())\n"
+            "      leaves.emplace_back(element);\n"
+            "  } else {\n"
+            "    leaves.push_back(value);\n"
+            "  }\n"
+            "}\n\n";
+  }
+
+  void differs() {
+    const FailureKind kind = facts_.signature.kind;
+    if (kind == FailureKind::Exception || ends_the_process(kind))
+      return;
+    if (kind == FailureKind::Structure) {
+      out_ << "static bool differs(const c10::IValue& expected, const c10::IValue& found) {\n"
+              "  return expected.isNone() != found.isNone() || expected.isTensor() != found.isTensor() ||\n"
+              "         (expected.isTensor() && expected.toTensor().defined() != found.toTensor().defined());\n}\n\n";
+      return;
+    }
+    out_ << "static bool differs(const c10::IValue& expected_value, const c10::IValue& found_value) {\n"
+            "  if (!expected_value.isTensor() || !found_value.isTensor())\n"
+            "    return false;\n"
+            "  at::Tensor expected = expected_value.toTensor().detach(), found = found_value.toTensor().detach();\n";
+    if (kind == FailureKind::Dtype)
+      out_ << "  return expected.scalar_type() != found.scalar_type();\n}\n\n";
+    else if (kind == FailureKind::Shape)
+      out_ << "  return expected.sizes() != found.sizes();\n}\n\n";
+    else
+      differs_in_value(kind);
+  }
+
+  void differs_in_value(FailureKind kind) {
+    out_ << (facts_.check.grad ? "" : "  if (expected.sizes() != found.sizes())\n    return false;  // another failure\n");
+    out_ <<
+            "  if (expected.is_complex()) {\n"
+            "    expected = at::view_as_real(expected.resolve_conj());\n"
+            "    found = at::view_as_real(found.resolve_conj());\n"
+            "  }\n"
+            "  expected = expected.to(at::kDouble);\n"
+            "  found = found.to(at::kDouble);\n";
+    if (kind == FailureKind::Nan)
+      out_ << "  return !at::equal(expected.isnan(), found.isnan()) || !at::equal(expected.isinf(), found.isinf());\n}\n\n";
+    else
+      out_ << "  // Far more than rounding.\n"
+              "  return !at::allclose(found, expected, /*rtol=*/1e-3, /*atol=*/1e-3, /*equal_nan=*/true);\n}\n\n";
+  }
+
+  void run() {
+    out_ << "// One run: everything it returns" << (facts_.check.grad ? ", then the gradients of all that require one" : "")
+         << (facts_.signature.where == "state" ? ", then its inputs and buffers as it leaves them" : "") << ".\n"
+         << "template <typename Call>\nstatic std::vector<c10::IValue> run(Call& call, "
+         << (facts_.check.grad || facts_.signature.where == "state" ? "const torch::jit::Module& module" : "const torch::jit::Module&") << ") {\n"
+         << "  at::manual_seed(" << facts_.check.seed << ");\n"
+         << "  std::vector<c10::IValue> inputs = make_inputs();\n"
+         << "  std::vector<c10::IValue> results;\n"
+         << "  flatten(call(inputs), results);\n";
+    if (facts_.check.grad)
+      gradients();
+    if (facts_.signature.where == "state")
+      out_ << "  for (const auto& input : inputs)\n    flatten(input, results);\n"
+              "  for (const at::Tensor& buffer : module.buffers())\n    results.emplace_back(buffer);\n";
+    out_ << "  for (auto& result : results)\n"
+            "    if (result.isTensor() && result.toTensor().defined())\n"
+            "      result = result.toTensor().detach().clone();  // the next call may reuse the memory\n"
+            "  return results;\n}\n\n";
+  }
+
+  void gradients() {
+    out_ << "  at::Tensor loss;\n"
+            "  for (const auto& result : results)\n"
+            "    if (result.isTensor() && result.toTensor().requires_grad()) {\n"
+            "      at::Tensor part = result.toTensor();\n"
+            "      part = (part.is_complex() ? at::view_as_real(part) : part).sum() / (double)part.numel();\n"
+            "      loss = loss.defined() ? loss + part : part;\n"
+            "    }\n"
+            "  std::vector<at::Tensor> leaves;\n"
+            "  for (const auto& parameter : module.parameters())\n"
+            "    if (parameter.requires_grad())\n      leaves.push_back(parameter);\n"
+            "  for (const auto& input : inputs)\n"
+            "    if (input.isTensor() && input.toTensor().requires_grad())\n      leaves.push_back(input.toTensor());\n"
+            "  if (loss.defined())\n"
+            "    for (const at::Tensor& gradient :\n"
+            "         torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true))\n"
+            "      results.emplace_back(gradient.defined() ? gradient : at::zeros({}));  // none counts as zero\n";
+  }
+
+  std::string settings() const {
+    std::string text = "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
+    text += std::string("  c10::AutoGradMode grad_mode(") + (facts_.check.grad ? "true" : "false") + ");\n";
+    if (facts_.backend->autocast())
+      text += "  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);\n  at::autocast::set_autocast_enabled(at::kCPU, true);\n";
+    return text;
+  }
+
+  void optimised() {
+    const FailureKind kind = facts_.signature.kind;
+    const int calls = facts_.backend->needs_several_calls() ? std::max(facts_.reduced.failing_call, ends_the_process(kind) || kind == FailureKind::Exception ? facts_.check.calls : 1) : 1;
+    out_ << "// " << comment_text(facts_.backend->title()) << ", as its user would call it. Returns true when the failure shows.\n"
+         << "static bool fails(const std::vector<c10::IValue>& expected) {\n"
+         << "  torch::jit::Module module = make_module();\n"
+         << facts_.backend->source().prepare;
+    const bool loops = calls > 1;
+    const std::string indent = loops ? "    " : "  ";
+    if (loops)
+      out_ << "  for (int i = 1; i <= " << calls << "; ++i) {" << (kind == FailureKind::Exception ? "" : "") << "\n";
+    out_ << indent << "const std::vector<c10::IValue> found = run(call, module);\n";
+    if (kind == FailureKind::Exception || ends_the_process(kind)) {
+      out_ << indent << "(void)found;\n";
+    } else {
+      if (kind == FailureKind::Structure)
+        out_ << indent << "if (found.size() != expected.size()) {\n" << indent << "  std::printf(\"FAIL " << to_string(kind) << ": %zu results expected, %zu found\\n\", expected.size(), found.size());\n"
+             << indent << "  return true;\n" << indent << "}\n";
+      out_ << indent << "for (size_t k = 0; k < expected.size() && k < found.size(); ++k)\n"
+           << indent << "  if (differs(expected[k], found[k])) {\n"
+           << indent << "    std::cout << \"FAIL " << to_string(kind) << ": result \" << k" << (loops ? " << \" of call \" << i" : "")
+           << " << \"\\nexpected\\n\" << expected[k] << \"\\nfound\\n\" << found[k] << std::endl;\n"
+           << indent << "    return true;\n"
+           << indent << "  }\n";
+    }
+    if (loops)
+      out_ << "  }\n";
+    out_ << "  return false;\n}\n\n";
+  }
+
+  void main_function() {
+    optimised();
+    out_ << "int main() {\n" << settings() << "  std::vector<c10::IValue> expected;\n"
+         << "  try {\n"
+            "    torch::jit::setGraphExecutorOptimize(false);\n"
+            "    torch::jit::Module module = make_module();\n"
+            "    auto eager = [&module](std::vector<c10::IValue> inputs) { return module.forward(std::move(inputs)); };\n"
+            "    expected = run(eager, module);\n"
+            "  } catch (const std::exception& error) {\n"
+            "    std::printf(\"cannot be tried, eager itself raises: %s\\n\", error.what());\n"
+            "    return 2;\n"
+            "  }\n";
+    if (ends_the_process(facts_.signature.kind))
+      in_a_child();
+    else
+      in_this_process();
+    out_ << "}\n";
+  }
+
+  void in_this_process() {
+    const bool exception = facts_.signature.kind == FailureKind::Exception;
+    out_ << "  try {\n"
+            "    if (fails(expected))\n"
+            "      return 1;\n"
+            "  } catch (const std::exception& error) {\n";
+    if (exception)
+      out_ << "    std::printf(\"FAIL exception: %s\\n\", error.what());\n    return 1;\n";
+    else
+      out_ << "    std::printf(\"cannot be tried, another failure: %s\\n\", error.what());\n    return 2;\n";
+    out_ << "  }\n  std::printf(\"PASS: the failure no longer reproduces\\n\");\n  return 0;\n";
+  }
+
+  void in_a_child() {
+    out_ << "  // The optimised run takes its process with it: give it one of its own.\n"
+            "  const pid_t child = fork();\n"
+            "  if (child == 0) {\n";
+    if (facts_.signature.kind == FailureKind::Hang)
+      out_ << "    alarm(30);  // it hangs\n";
+    out_ << "    fails(expected);\n"
+            "    _exit(0);\n"
+            "  }\n"
+            "  int status = 0;\n"
+            "  waitpid(child, &status, 0);\n"
+            "  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {\n"
+            "    std::printf(\"FAIL " << to_string(facts_.signature.kind) << ": signal %d, exit code %d\\n\", WIFSIGNALED(status) ? WTERMSIG(status) : 0,\n"
+            "                WIFSIGNALED(status) ? 0 : WEXITSTATUS(status));\n"
+            "    return 1;\n"
+            "  }\n"
+            "  std::printf(\"PASS: the failure no longer reproduces\\n\");\n"
+            "  return 0;\n";
+  }
+
+  const Program &program_;
+  const ReproFacts &facts_;
+  const Parts &parts_;
+  std::ostringstream out_;
+};
+
+constexpr const char *cmake_lists = R"(cmake_minimum_required(VERSION 3.18)
+project(repro LANGUAGES CXX)
+find_package(Torch REQUIRED)
+add_executable(repro repro.cpp)
+target_link_libraries(repro ${TORCH_LIBRARIES})
+set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+)";
+
+} // namespace
+
+ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  const Parts parts = make_parts(program, facts.check.grad);
+  write_atomically(folder + "/repro.cpp", Writer(program, facts, parts).file());
+  write_atomically(folder + "/CMakeLists.txt", cmake_lists);
+  return parts.files;
+}
+
+} // namespace repro_minify

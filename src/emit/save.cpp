@@ -1,0 +1,61 @@
+// reduced.pt and inputs.pt.
+#include "emit/atomic_file.h"
+#include "program/compute.h"
+#include "program/values.h"
+#include "repro_minify/repro.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/freeze_module.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/serialization/export.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+int count_operators(const torch::jit::Block *block) {
+  int count = 0;
+  for (const auto *node : block->nodes()) {
+    count += counts_as_operator(node);
+    for (const auto *inner : node->blocks())
+      count += count_operators(inner);
+  }
+  return count;
+}
+
+} // namespace
+
+void save_program(const Program &program, const std::string &folder, bool grad) {
+  const Instance instance = instantiate(program, {.requires_grad = grad});
+  std::ostringstream module;
+  instance.module.save(module);
+  // A tuple: what Python's torch.load(weights_only=True) reads, in the order of forward's arguments.
+  const auto inputs = torch::jit::pickle_save(c10::ivalue::Tuple::create(instance.arguments));
+  write_atomically(folder + "/reduced.pt", module.str());
+  write_atomically(folder + "/inputs.pt", std::string_view(inputs.data(), inputs.size()));
+}
+
+int operators_after_freezing(const Program &program) {
+  try {
+    const auto count = compute_in_child(
+        [&](Child &) -> c10::IValue {
+          std::stringstream saved;
+          instantiate(program).module.save(saved);
+          auto module = torch::jit::load(saved);
+          module.eval();
+          auto graph = torch::jit::freeze_module(module, {}, true, true).get_method("forward").graph()->copy();
+          torch::jit::Inline(*graph);
+          torch::jit::EliminateDeadCode(graph);
+          return count_operators(graph->block());
+        },
+        generous_limits());
+    return static_cast<int>(count.toInt());
+  } catch (const std::exception &) {
+    return -1;
+  }
+}
+
+} // namespace repro_minify

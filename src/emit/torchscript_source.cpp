@@ -1,0 +1,66 @@
+#include "emit/torchscript_source.h"
+
+#include <torch/csrc/jit/serialization/python_print.h>
+
+#include <regex>
+
+namespace repro_minify {
+namespace {
+
+/// The printer writes for its own importer, which knows names that define() does not.
+std::string for_define(std::string source) {
+  static const std::regex infinity("(^|[^A-Za-z0-9_.\"'])inf\\b"), nan("(^|[^A-Za-z0-9_.\"'])nan\\b"), number_to_tensor("ops\\.prim\\.NumToTensor\\(");
+  source = std::regex_replace(source, infinity, "$1float(\"inf\")");
+  source = std::regex_replace(source, nan, "$1float(\"nan\")");
+  source = std::regex_replace(source, number_to_tensor, "torch.scalar_tensor(");
+  return source;
+}
+
+void list_operators(const torch::jit::Block *block, std::vector<std::string> &names) {
+  for (const auto *node : block->nodes()) {
+    if (counts_as_operator(node))
+      names.emplace_back(node->kind().toQualString());
+    for (const auto *inner : node->blocks())
+      list_operators(inner, names);
+  }
+}
+
+} // namespace
+
+Program constants_as_buffers(const Program &program) {
+  Program result = program;
+  for (auto &input : result.inputs)
+    if (input.role == Role::Constant)
+      input.role = Role::Buffer;
+  return result;
+}
+
+std::string torchscript_source(const Program &program) {
+  const Instance instance = instantiate(constants_as_buffers(program), {.requires_grad = true, .clone_values = false});
+  std::vector<c10::IValue> constants;
+  torch::jit::PrintDepsTable dependencies;
+  torch::jit::PythonPrint printer(constants, dependencies, nullptr, /*enforce_importable=*/true);
+  printer.printMethod(instance.module.get_method("forward").function());
+  if (!constants.empty())
+    throw std::runtime_error("the program holds a constant that has no source");
+  return for_define(printer.str());
+}
+
+bool source_is_faithful(const Program &program, const std::string &source) {
+  try {
+    torch::jit::Module module("__torch__.Repro");
+    for (const auto &input : program.inputs)
+      if (input.role != Role::Input)
+        module.register_parameter(input.name, input.value.toTensor(), input.role != Role::Parameter);
+    module.register_attribute("training", c10::BoolType::get(), false);
+    module.define(source);
+    std::vector<std::string> defined, wanted;
+    list_operators(module.get_method("forward").graph()->block(), defined);
+    list_operators(program.graph->block(), wanted);
+    return defined == wanted;
+  } catch (const std::exception &) {
+    return false;
+  }
+}
+
+} // namespace repro_minify

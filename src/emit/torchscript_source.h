@@ -1,0 +1,18 @@
+// A Program as TorchScript source that torch::jit::Module::define takes.
+#pragma once
+#include "repro_minify/program.h"
+
+#include <string>
+
+namespace repro_minify {
+
+/// "def forward(self, x: Tensor) -> Tensor: ...". Tensor constants are read as attributes of self (named like their inputs).
+std::string torchscript_source(const Program &program);
+
+/// Whether define() takes the source and gives the same operators in the same order. Compiles: call it in a sandbox child.
+bool source_is_faithful(const Program &program, const std::string &source);
+
+/// The Program with tensor constants as buffers.
+Program constants_as_buffers(const Program &program);
+
+} // namespace repro_minify

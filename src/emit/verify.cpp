@@ -1,0 +1,95 @@
+// Verification: repro.cpp is built and run in a folder of its own before it is handed over.
+#include "repro_minify/repro.h"
+
+#include "sandbox/sandbox.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A new folder under the system's temporary folder, removed with this object. Its name is ours: no text from a model or a
+/// user's path reaches CMake.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "repro-minify-XXXXXX").string();
+    if (!mkdtemp(pattern.data()))
+      throw std::runtime_error("no temporary folder can be made");
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const std::string &path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+Outcome run_command(const std::vector<std::string> &words, std::chrono::seconds timeout) {
+  Limits limits;
+  limits.timeout = timeout;
+  return run_in_sandbox(
+      [&](Child &) {
+        std::vector<char *> arguments;
+        for (const auto &word : words)
+          arguments.push_back(const_cast<char *>(word.c_str()));
+        arguments.push_back(nullptr);
+        execvp(arguments[0], arguments.data());
+        _exit(127);
+      },
+      limits);
+}
+
+bool exists_on_path(const std::string &program) {
+  return run_command({"sh", "-c", "command -v " + program + " >/dev/null"}, std::chrono::seconds(10)).exit_code == 0;
+}
+
+std::string last_lines(const std::string &text) {
+  const size_t size = std::min<size_t>(text.size(), 600);
+  return text.substr(text.size() - size);
+}
+
+/// What the program printed behind "FAIL KIND: ".
+Verification judge_output(const Outcome &outcome, const Signature &wanted) {
+  const std::string marker = std::string("FAIL ") + to_string(wanted.kind) + ": ";
+  const auto at = outcome.output_tail.find(marker);
+  if (outcome.ending != Ending::Exited || outcome.exit_code != 1)
+    return {false, "repro ended with " + (outcome.signal ? "signal " + std::to_string(outcome.signal) : "exit code " + std::to_string(outcome.exit_code)) +
+                       " instead of 1: " + last_lines(outcome.output_tail)};
+  // A long message may have pushed the marker out of what is kept of the output; the exit code has said what counts.
+  if (wanted.kind == FailureKind::Exception && at != std::string::npos) {
+    const std::string message = normalise_message(outcome.output_tail.substr(at + marker.size()));
+    if (message != wanted.detail)
+      return {false, "repro raises another exception: " + message};
+  }
+  return {true, "built and run"};
+}
+
+} // namespace
+
+Verification verify_repro(const std::string &folder, const Signature &wanted) {
+  const TemporaryFolder temporary;
+  for (const char *name : {"repro.cpp", "CMakeLists.txt", "reduced.pt", "inputs.pt"})
+    fs::copy_file(fs::path(folder) / name, fs::path(temporary.path()) / name);
+  const std::string build = temporary.path() + "/build";
+  std::vector<std::string> configure = {"cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
+  if (exists_on_path("ninja"))
+    configure.insert(configure.end(), {"-G", "Ninja"});
+  for (const auto &step : {configure, std::vector<std::string>{"cmake", "--build", build}}) {
+    const Outcome outcome = run_command(step, std::chrono::minutes(10));
+    if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
+      return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify" : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
+  }
+  return judge_output(run_command({build + "/repro"}, std::chrono::minutes(5)), wanted);
+}
+
+} // namespace repro_minify

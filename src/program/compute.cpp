@@ -1,0 +1,52 @@
+#include "program/compute.h"
+
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <sstream>
+#include <stdexcept>
+
+namespace repro_minify {
+
+c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits) {
+  const Outcome outcome = run_in_sandbox(
+      [&](Child &child) {
+        const auto bytes = torch::jit::pickle_save(c10::ivalue::Tuple::create({work(child)}));
+        child.reply(std::string_view(bytes.data(), bytes.size()));
+      },
+      limits);
+  if (outcome.ending == Ending::Threw)
+    throw std::runtime_error(outcome.message);
+  if (outcome.ending != Ending::Replied) {
+    std::string how = to_string(outcome.ending);
+    if (outcome.signal)
+      how += " (signal " + std::to_string(outcome.signal) + ")";
+    throw std::runtime_error("the child process " + how + (outcome.stage.empty() ? "" : " while " + outcome.stage));
+  }
+  const std::vector<char> bytes(outcome.reply.begin(), outcome.reply.end());
+  return torch::jit::pickle_load(bytes).toTupleRef().elements()[0];
+}
+
+Limits generous_limits() {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(10);
+  limits.reply_capacity = size_t{16} << 30;
+  return limits;
+}
+
+std::string first_sentence(const std::string &message) {
+  std::istringstream lines(message.substr(0, message.find("\nException raised from")));
+  std::string line, first, error;
+  while (std::getline(lines, line)) {
+    if (line.find_first_not_of(" \t") == std::string::npos)
+      continue;
+    if (first.empty())
+      first = line;
+    // The TorchScript interpreter ends its traceback with the real error: "RuntimeError: ...".
+    const auto at = line.find("Error: ");
+    if (at != std::string::npos && at < 40 && line.find(' ') > at)
+      error = line;
+  }
+  return error.empty() ? first : error;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,23 @@
+// Arithmetic belongs in children: the reducing process must never enter an OpenMP region, for a process that has done so and
+// forks leaves children that hang for ever.
+#pragma once
+#include "sandbox/sandbox.h"
+
+#include <ATen/core/ivalue.h>
+
+#include <functional>
+#include <string>
+
+namespace repro_minify {
+
+/// Runs `work` in a sandbox child and brings its result back (tensors on the CPU, sharing of storage kept). Throws
+/// std::runtime_error with the child's own message, or with how it ended.
+c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits);
+
+/// Limits for work that has no natural bound: ten minutes, a reply as large as memory allows.
+Limits generous_limits();
+
+/// The part of an exception's message a person needs: no C++ frames, no TorchScript traceback.
+std::string first_sentence(const std::string &message);
+
+} // namespace repro_minify

@@ -1,0 +1,296 @@
+#include "program/flatten.h"
+
+#include "program/materialise.h"
+#include "program/values.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/inline_fork_wait.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/shape_analysis.h>
+
+#include <unordered_map>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+using torch::jit::WithInsertPoint;
+using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
+
+/// Replaces attribute reads by graph inputs and constants. One object of this class serves one graph.
+class AttributeResolver {
+public:
+  AttributeResolver(Program &program, InputBuilder &builder) : program_(program), builder_(builder) {}
+
+  void resolve(Value *self, const ObjectPtr &object) {
+    objects_[self] = {object, ""};
+    resolve_block(program_.graph->block(), /*top_level=*/true);
+  }
+
+private:
+  struct Known {
+    ObjectPtr object;
+    std::string path;
+  };
+
+  void resolve_block(Block *block, bool top_level) {
+    for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+      Node *node = *it++;
+      for (Block *inner : node->blocks())
+        resolve_block(inner, false);
+      if (node->kind() == torch::jit::prim::SetAttr) {
+        assign(node, top_level);
+      } else if (node->kind() == torch::jit::prim::GetAttr) {
+        read(node);
+      }
+    }
+  }
+
+  void assign(Node *node, bool top_level) {
+    const auto found = objects_.find(node->input(0));
+    if (found == objects_.end() || !top_level)
+      throw CannotFlatten("the model assigns its attribute '" + node->s(torch::jit::attr::name) + "' inside control flow");
+    values_[{found->second.object.get(), node->s(torch::jit::attr::name)}] = node->input(1);
+    node->destroy();
+  }
+
+  void read(Node *node) {
+    const auto found = objects_.find(node->input());
+    if (found == objects_.end())
+      throw CannotFlatten("the model reads an attribute of an object that it makes while it runs");
+    const Known owner = found->second;
+    const std::string name = node->s(torch::jit::attr::name);
+    const std::string path = owner.path.empty() ? name : owner.path + "." + name;
+    const auto value = owner.object->getAttr(name);
+    if (value.isObject()) {
+      // The node stays until every read below it is resolved; unused, it is swept at the end.
+      objects_[node->output()] = {value.toObject(), path};
+      reads_of_objects_.push_back(node);
+      return;
+    }
+    auto &known = values_[{owner.object.get(), name}];
+    if (!known) {
+      const bool parameter = owner.object->type()->is_parameter(owner.object->type()->getAttributeSlot(name));
+      WithInsertPoint guard(*program_.graph->nodes().begin());
+      try {
+        known = builder_.materialise(value, node->output()->type(), parameter ? Role::Parameter : Role::Buffer, path);
+      } catch (const CannotMaterialise &error) {
+        throw CannotFlatten("attribute '" + path + "': " + error.what());
+      }
+    }
+    node->output()->replaceAllUsesWith(known);
+    node->destroy();
+  }
+
+public:
+  void sweep() {
+    for (auto it = reads_of_objects_.rbegin(); it != reads_of_objects_.rend(); ++it) {
+      if ((*it)->hasUses())
+        throw CannotFlatten("the model passes a submodule around as a value");
+      (*it)->destroy();
+    }
+  }
+
+private:
+  Program &program_;
+  InputBuilder &builder_;
+  std::unordered_map<Value *, Known> objects_;
+  std::map<std::pair<c10::ivalue::Object *, std::string>, Value *> values_;
+  std::vector<Node *> reads_of_objects_;
+};
+
+void lift_tensor_constants(Block *block, InputBuilder &builder) {
+  for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+    Node *node = *it++;
+    for (Block *inner : node->blocks())
+      lift_tensor_constants(inner, builder);
+    if (node->kind() != torch::jit::prim::Constant)
+      continue;
+    const auto value = torch::jit::toIValue(node->output());
+    bool has_tensor = false;
+    if (value)
+      for_each_tensor(*value, [&](const at::Tensor &) { has_tensor = true; });
+    if (!has_tensor)
+      continue;
+    WithInsertPoint guard(*node->owningGraph()->nodes().begin());
+    node->output()->replaceAllUsesWith(builder.materialise(*value, node->output()->type(), Role::Constant, "c"));
+    node->destroy();
+  }
+}
+
+/// A packed output becomes its parts, as deep as the packing goes.
+void unpack_output(Value *value, std::vector<Value *> &parts) {
+  const auto kind = value->node()->kind();
+  if (kind == torch::jit::prim::TupleConstruct || kind == torch::jit::prim::ListConstruct) {
+    for (Value *part : value->node()->inputs())
+      unpack_output(part, parts);
+  } else if (kind == torch::jit::prim::DictConstruct) {
+    for (size_t i = 1; i < value->node()->inputs().size(); i += 2)
+      unpack_output(value->node()->input(i), parts);
+  } else {
+    parts.push_back(value);
+  }
+}
+
+void unpack_outputs(Graph &graph) {
+  std::vector<Value *> parts;
+  for (Value *output : graph.outputs())
+    unpack_output(output, parts);
+  while (!graph.outputs().empty())
+    graph.eraseOutput(0);
+  for (Value *part : parts)
+    if (!part->mustBeNone())
+      graph.registerOutput(part);
+}
+
+bool is_packing(const Node *node) {
+  return node->kind() == torch::jit::prim::Constant || node->kind() == torch::jit::prim::ListConstruct ||
+         node->kind() == torch::jit::prim::TupleConstruct || node->kind() == torch::jit::prim::DictConstruct ||
+         node->kind() == torch::jit::prim::Uninitialized;
+}
+
+void remove_unused_constants(Block *block) {
+  for (auto it = block->nodes().rbegin(); it != block->nodes().rend();) {
+    Node *node = *it++;
+    for (Block *inner : node->blocks())
+      remove_unused_constants(inner);
+    if (is_packing(node) && !node->hasUses())
+      node->destroy();
+  }
+}
+
+bool has_blocks(const Block *block) {
+  for (const Node *node : block->nodes())
+    if (!node->blocks().empty())
+      return true;
+  return false;
+}
+
+/// Copies the nodes that were executed, in the order of execution.
+class PathCopier {
+public:
+  PathCopier(const Decisions &decisions, Graph &target, size_t max_nodes)
+      : decisions_(decisions), target_(target), max_nodes_(max_nodes) {}
+
+  std::unordered_map<const Value *, Value *> values;
+
+  void copy_block(const Block *block) {
+    for (const Node *node : block->nodes()) {
+      if (node->kind() == torch::jit::prim::If)
+        copy_if(node);
+      else if (node->kind() == torch::jit::prim::Loop)
+        copy_loop(node);
+      else if (node->kind() != torch::jit::prim::Constant || !values.count(node->output()))
+        copy_node(node);
+    }
+  }
+
+private:
+  int64_t next_decision() {
+    if (next_ >= decisions_.size())
+      throw CannotFlatten("the recorded path ends before the graph does");
+    return decisions_[next_++];
+  }
+
+  void copy_node(const Node *node) {
+    if (++copied_ > max_nodes_)
+      throw CannotFlatten("the path that was taken has more than " + std::to_string(max_nodes_) + " nodes");
+    Node *copy = target_.appendNode(target_.createClone(const_cast<Node *>(node), [this](Value *v) { return values.at(v); }));
+    for (size_t i = 0; i < node->outputs().size(); ++i)
+      values[node->output(i)] = copy->output(i);
+  }
+
+  void copy_if(const Node *node) {
+    const Block *taken = node->blocks()[next_decision() ? 0 : 1];
+    copy_block(taken);
+    for (size_t i = 0; i < node->outputs().size(); ++i)
+      values[node->output(i)] = values.at(taken->outputs()[i]);
+  }
+
+  void copy_loop(const Node *node) {
+    const int64_t trips = next_decision();
+    const Block *body = node->blocks()[0];
+    std::vector<Value *> carried;
+    for (size_t i = 2; i < node->inputs().size(); ++i)
+      carried.push_back(values.at(node->input(i)));
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      WithInsertPoint guard(target_.return_node());
+      values[body->inputs()[0]] = target_.insertConstant(trip);
+      for (size_t i = 0; i < carried.size(); ++i)
+        values[body->inputs()[i + 1]] = carried[i];
+      copy_block(body);
+      for (size_t i = 0; i < carried.size(); ++i)
+        carried[i] = values.at(body->outputs()[i + 1]);
+    }
+    for (size_t i = 0; i < carried.size(); ++i)
+      values[node->output(i)] = carried[i];
+  }
+
+  const Decisions &decisions_;
+  Graph &target_;
+  size_t max_nodes_;
+  size_t next_ = 0;
+  size_t copied_ = 0;
+};
+
+} // namespace
+
+void remove_unused_constants(Graph &graph) { remove_unused_constants(graph.block()); }
+
+Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &arguments) {
+  Program program;
+  program.graph = model.module.get_method(model.method).graph()->copy();
+  Graph &graph = *program.graph;
+  torch::jit::Inline(graph);
+  torch::jit::InlineForkWait(program.graph);
+  torch::jit::EraseShapeInformation(program.graph);
+
+  const size_t original_inputs = graph.inputs().size();
+  InputBuilder builder(program);
+  // New inputs go behind the original ones, which are erased when nothing reads them any more.
+  std::vector<Value *> originals(graph.inputs().begin(), graph.inputs().end());
+  const auto &schema = model.module.get_method(model.method).function().getSchema();
+  for (size_t i = 1; i < originals.size(); ++i) {
+    WithInsertPoint guard(*graph.nodes().begin());
+    try {
+      originals[i]->replaceAllUsesWith(
+          builder.materialise(arguments.at(i - 1), originals[i]->type(), Role::Input, schema.arguments()[i].name()));
+    } catch (const CannotMaterialise &error) {
+      throw CannotFlatten("argument '" + schema.arguments()[i].name() + "': " + error.what());
+    }
+  }
+  AttributeResolver resolver(program, builder);
+  resolver.resolve(originals[0], model.module._ivalue());
+  resolver.sweep();
+  lift_tensor_constants(graph.block(), builder);
+  for (size_t i = original_inputs; i-- > 0;)
+    graph.eraseInput(i);
+  unpack_outputs(graph);
+  remove_unused_constants(graph);
+  return program;
+}
+
+bool has_control_flow(const Program &program) { return has_blocks(program.graph->block()); }
+
+Program follow_decisions(const Program &program, const Decisions &decisions, size_t max_nodes) {
+  Program result;
+  result.graph = std::make_shared<Graph>();
+  result.inputs = program.inputs;
+  PathCopier copier(decisions, *result.graph, max_nodes);
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    Value *input = result.graph->addInput(program.inputs[i].name);
+    input->setType(program.graph->inputs()[i]->type());
+    copier.values[program.graph->inputs()[i]] = input;
+  }
+  copier.copy_block(program.graph->block());
+  for (const Value *output : program.graph->outputs())
+    result.graph->registerOutput(copier.values.at(output));
+  unpack_outputs(*result.graph);
+  remove_unused_constants(*result.graph);
+  return result;
+}
+
+} // namespace repro_minify

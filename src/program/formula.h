@@ -1,0 +1,24 @@
+// Values a person can write down: "zeros", "ones", "arange", "randn:SEED".
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// The tensor a formula stands for, contiguous; nothing for a formula that the dtype does not have (a randn of integers).
+/// Serial kernels only: the reducing process may call it.
+std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);
+
+/// The same as C++ source, an expression of type at::Tensor; seeds are set by at::manual_seed before it.
+std::string formula_source(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);
+
+/// "at::kFloat".
+std::string dtype_source(at::ScalarType dtype);
+/// "{2, 3}".
+std::string sizes_source(const std::vector<int64_t> &sizes);
+
+} // namespace repro_minify

@@ -1,0 +1,122 @@
+#include "program/materialise.h"
+
+#include "program/values.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <cctype>
+
+namespace repro_minify {
+
+using torch::jit::Value;
+
+std::string to_identifier(const std::string &text) {
+  std::string name;
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 128 && (std::isalnum(byte) || c == '_'))
+      name += c;
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
+  }
+  while (name.size() > 1 && name.back() == '_')
+    name.pop_back();
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
+    name = "v" + name;
+  // Keywords and names that TorchScript source gives a meaning of its own.
+  static const std::set<std::string> reserved = {
+      "and",   "as",     "assert", "async", "await",  "break", "class", "continue", "def",  "del",    "elif",  "else",     "except", "finally",
+      "for",   "from",   "global", "if",    "import", "in",    "is",    "lambda",   "not",  "or",     "pass",  "print",    "raise",  "return",
+      "try",   "while",  "with",   "yield", "None",   "True",  "False", "self",     "torch", "ops",   "inf",   "nan",      "int",    "float",
+      "bool",  "str",    "list",   "dict",  "tuple",  "len",   "range", "Tensor",   "training", "forward", "annotate", "uninitialized", "fork",
+      "wait",  "module", "v", "min", "max", "abs", "all", "any", "sum", "round", "device", "dtype", "unchecked_cast", "CONSTANTS", "__torch__"};
+  if (reserved.count(name))
+    name += "_0";
+  return name.size() > 60 ? name.substr(name.size() - 60) : name;
+}
+
+std::string InputBuilder::unique_identifier(const std::string &name) {
+  if (names_.size() != program_.inputs.size()) {
+    names_.clear();
+    for (const auto &input : program_.inputs)
+      names_.insert(input.name);
+  }
+  const std::string base = to_identifier(name);
+  std::string candidate = base;
+  for (int i = 1; names_.count(candidate); ++i)
+    candidate = base + "_" + std::to_string(i);
+  names_.insert(candidate);
+  return candidate;
+}
+
+Value *InputBuilder::add_tensor(const c10::IValue &value, Role role, const std::string &name, const std::string &formula) {
+  const std::string identifier = unique_identifier(name);
+  Value *input = program_.graph->addInput(identifier);
+  input->setType(c10::TensorType::get());
+  program_.inputs.push_back({identifier, role, value, formula});
+  return input;
+}
+
+Value *InputBuilder::materialise(const c10::IValue &value, const c10::TypePtr &type, Role role, const std::string &name) {
+  auto &graph = *program_.graph;
+  if (value.isTensor()) {
+    if (!value.toTensor().defined())
+      return graph.insertConstant(c10::IValue());
+    return add_tensor(value, role, name);
+  }
+  const auto optional = type ? type->cast<c10::OptionalType>() : nullptr;
+  const c10::TypePtr inner = optional ? optional->getElementType() : type;
+  bool has_tensor = false;
+  for_each_tensor(value, [&](const at::Tensor &) { has_tensor = true; });
+  if (value.isTuple() && has_tensor) {
+    std::vector<Value *> elements;
+    for (const auto &element : value.toTupleRef().elements())
+      elements.push_back(materialise(element, element.type(), role, name));
+    return graph.insertNode(graph.createTuple(elements))->output();
+  }
+  if (value.isList() && (has_tensor || value.toListRef().empty())) {
+    auto element_type = inner && inner->cast<c10::ListType>() ? inner->cast<c10::ListType>()->getElementType()
+                                                              : value.type()->expectRef<c10::ListType>().getElementType();
+    std::vector<Value *> elements;
+    for (const c10::IValue &element : value.toListRef())
+      elements.push_back(materialise(element, element_type, role, name));
+    return graph.insertNode(graph.createList(element_type, elements))->output();
+  }
+  if (value.isGenericDict()) {
+    const auto dict = value.toGenericDict();
+    std::vector<Value *> keys, elements;
+    for (const auto &entry : dict) {
+      keys.push_back(materialise(entry.key(), dict.keyType(), role, name));
+      elements.push_back(materialise(entry.value(), dict.valueType(), role, name));
+    }
+    return graph.insertNode(graph.createDict(dict.keyType(), dict.valueType(), keys, elements))->output();
+  }
+  if (const auto constant = torch::jit::tryInsertConstant(graph, value))
+    return *constant;
+  throw CannotMaterialise("a value of type " + value.type()->annotation_str() + " has no form in a graph");
+}
+
+bool can_materialise(const c10::IValue &value) {
+  if (value.isTuple()) {
+    for (const auto &element : value.toTupleRef().elements())
+      if (!can_materialise(element))
+        return false;
+    return true;
+  }
+  if (value.isList()) {
+    for (const c10::IValue &element : value.toListRef())
+      if (!can_materialise(element))
+        return false;
+    return true;
+  }
+  if (value.isGenericDict()) {
+    for (const auto &entry : value.toGenericDict())
+      if (!can_materialise(entry.value()))
+        return false;
+    return true;
+  }
+  return value.isTensor() || value.isInt() || value.isDouble() || value.isBool() || value.isString() || value.isNone() ||
+         value.isDevice() || value.isComplexDouble();
+}
+
+} // namespace repro_minify

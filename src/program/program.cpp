@@ -1,0 +1,217 @@
+#include "repro_minify/program.h"
+
+#include "program/values.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include <sstream>
+#include <unordered_map>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// The int64 that float64 (or complex128) has as a dtype argument, for the dtypes that the fp64 reference widens.
+std::optional<int64_t> widened_dtype_argument(int64_t dtype) {
+  const auto type = static_cast<at::ScalarType>(dtype);
+  if (dtype < 0 || dtype >= static_cast<int64_t>(at::ScalarType::NumOptions))
+    return std::nullopt;
+  if (at::isComplexType(type))
+    return static_cast<int64_t>(at::kComplexDouble);
+  if (at::isFloatingType(type))
+    return static_cast<int64_t>(at::kDouble);
+  return std::nullopt;
+}
+
+void widen_dtype_arguments(Block *block) {
+  for (Node *node : block->nodes()) {
+    for (Block *inner : node->blocks())
+      widen_dtype_arguments(inner);
+    const auto *schema = node->maybeSchema();
+    if (!schema)
+      continue;
+    for (size_t i = 0; i < node->inputs().size() && i < schema->arguments().size(); ++i) {
+      if (schema->arguments()[i].name() != "dtype")
+        continue;
+      const auto value = torch::jit::toIValue(node->input(i));
+      if (!value || !value->isInt())
+        continue;
+      if (const auto wide = widened_dtype_argument(value->toInt())) {
+        torch::jit::WithInsertPoint guard(node);
+        node->replaceInput(i, node->owningGraph()->insertConstant(*wide));
+      }
+    }
+  }
+}
+
+/// forward returns one value: what the Program's outputs are packed into.
+void pack_outputs(Graph &graph) {
+  if (graph.outputs().size() == 1)
+    return;
+  torch::jit::WithInsertPoint guard(graph.return_node());
+  Value *packed;
+  if (graph.outputs().empty()) {
+    packed = graph.insertConstant(c10::IValue());
+  } else {
+    std::vector<Value *> outputs(graph.outputs().begin(), graph.outputs().end());
+    packed = graph.insertNode(graph.createTuple(outputs))->output();
+    while (!graph.outputs().empty())
+      graph.eraseOutput(0);
+  }
+  graph.registerOutput(packed);
+}
+
+void hash_attributes(const Node *node, std::ostream &out) {
+  for (const auto name : node->attributeNames()) {
+    out << '[' << name.toUnqualString() << '=';
+    switch (node->kindOf(name)) {
+    case torch::jit::AttributeKind::i: out << node->i(name); break;
+    case torch::jit::AttributeKind::f: out << node->f(name); break;
+    case torch::jit::AttributeKind::s: out << node->s(name); break;
+    case torch::jit::AttributeKind::is: out << c10::Join(",", node->is(name)); break;
+    case torch::jit::AttributeKind::ty: out << *node->ty(name); break;
+    case torch::jit::AttributeKind::tys:
+      for (const auto &type : node->tys(name))
+        out << *type << ',';
+      break;
+    default: out << "of kind " << torch::jit::toString(node->kindOf(name)); break;
+    }
+    out << ']';
+  }
+}
+
+void hash_block(const Block *block, std::unordered_map<const Value *, int> &numbers, std::ostream &out) {
+  const auto number = [&numbers](const Value *value) {
+    return numbers.emplace(value, static_cast<int>(numbers.size())).first->second;
+  };
+  for (const Value *input : block->inputs())
+    out << number(input) << ',';
+  for (const Node *node : block->nodes()) {
+    out << ';' << node->kind().toQualString();
+    if (const auto *schema = node->maybeSchema())
+      out << '.' << schema->overload_name();
+    if (node->kind() == torch::jit::prim::Constant) {
+      const auto value = torch::jit::toIValue(node->output());
+      out << '=' << *node->output()->type() << ':' << (value ? std::to_string(hash_value(*value)) : "?");
+    } else {
+      hash_attributes(node, out);
+    }
+    for (const Value *input : node->inputs())
+      out << ' ' << number(input);
+    for (const Value *output : node->outputs())
+      out << '>' << number(output);
+    for (const Block *inner : node->blocks()) {
+      out << '{';
+      hash_block(inner, numbers, out);
+      out << '}';
+    }
+  }
+  out << "->";
+  for (const Value *output : block->outputs())
+    out << number(output) << ',';
+}
+
+void count(const Block *block, ProgramSize &size) {
+  for (const Node *node : block->nodes()) {
+    ++size.nodes;
+    size.operators += counts_as_operator(node);
+    for (const Block *inner : node->blocks())
+      count(inner, size);
+  }
+}
+
+} // namespace
+
+const char *to_string(Role role) {
+  switch (role) {
+  case Role::Input: return "input";
+  case Role::Parameter: return "parameter";
+  case Role::Buffer: return "buffer";
+  case Role::Constant: return "constant";
+  }
+  return "?";
+}
+
+bool counts_as_operator(const Node *node) {
+  static const std::set<c10::Symbol> uncounted = {
+      torch::jit::prim::Constant,    torch::jit::prim::GetAttr,        torch::jit::prim::SetAttr,
+      torch::jit::prim::ListConstruct, torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
+      torch::jit::prim::TupleUnpack, torch::jit::prim::NumToTensor,    torch::jit::prim::RaiseException};
+  return uncounted.count(node->kind()) == 0;
+}
+
+ProgramSize size_of(const Program &program) {
+  ProgramSize size;
+  count(program.graph->block(), size);
+  for (const auto &input : program.inputs)
+    size.inputs += input.role == Role::Input;
+  size.outputs = static_cast<int>(program.graph->outputs().size());
+  return size;
+}
+
+std::string canonical_hash(const Program &program) {
+  std::ostringstream text;
+  std::unordered_map<const Value *, int> numbers;
+  hash_block(program.graph->block(), numbers, text);
+  // Which inputs share storage changes what an in-place operator does: part of the identity, by first occurrence.
+  std::map<void *, size_t> storages;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const auto &input = program.inputs[i];
+    text << '|' << to_string(input.role) << ':' << hash_value(input.value);
+    if (input.value.isTensor())
+      text << '@' << storages.emplace(storage_of(input.value.toTensor()), i).first->second;
+  }
+  const std::string whole = text.str();
+  const size_t half = whole.size() / 2;
+  std::ostringstream hash;
+  hash << std::hex << std::hash<std::string_view>{}(whole) << '-'
+       << std::hash<std::string_view>{}(std::string_view(whole).substr(half)) << '-' << whole.size();
+  return hash.str();
+}
+
+Instance instantiate(const Program &program, const InstantiateOptions &options) {
+  auto graph = program.graph->copy();
+  if (options.double_precision)
+    widen_dtype_arguments(graph->block());
+  torch::jit::Module module("__torch__.Repro");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  Value *self = graph->insertInput(0, "self");
+  self->setType(module._ivalue()->type());
+
+  SharedCloner cloner({.requires_grad = options.requires_grad, .double_precision = options.double_precision});
+  Instance instance{module, {}};
+  size_t position = 1;
+  for (const auto &input : program.inputs) {
+    Value *value = graph->inputs()[position];
+    auto data = options.clone_values ? cloner.clone(input.value) : input.value;
+    if (input.role == Role::Input) {
+      if (value->debugName() != input.name)
+        value->setDebugName(input.name);
+      instance.arguments.push_back(std::move(data));
+      ++position;
+      continue;
+    }
+    torch::jit::WithInsertPoint guard(*graph->nodes().begin());
+    Value *replacement;
+    if (input.role == Role::Constant) {
+      replacement = graph->insertConstant(data.toTensor().detach());
+    } else {
+      module.register_parameter(input.name, data.toTensor(), /*is_buffer=*/input.role == Role::Buffer);
+      replacement = graph->insertGetAttr(self, input.name);
+    }
+    value->replaceAllUsesWith(replacement);
+    graph->eraseInput(position);
+  }
+  pack_outputs(*graph);
+  auto *function = module._ivalue()->compilation_unit()->create_function(
+      c10::QualifiedName(*module._ivalue()->type()->name(), "forward"), graph);
+  module._ivalue()->type()->addMethod(function);
+  return instance;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,303 @@
+#include "program/record.h"
+
+#include "program/compute.h"
+#include "program/eager_settings.h"
+#include "program/materialise.h"
+#include "program/values.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+void collect_nodes(Block *block, std::vector<Node *> &nodes) {
+  for (Node *node : block->nodes()) {
+    nodes.push_back(node);
+    for (Block *inner : node->blocks())
+      collect_nodes(inner, nodes);
+  }
+}
+
+/// Runs a graph node by node in the interpreter and watches what each top-level node writes to.
+class Recorder {
+public:
+  Recorder(const Recording &index, bool grad) : index_(index), cloner_({.requires_grad = grad}) {
+    writers_.resize(index.value_index.size());
+  }
+
+  void run(const std::vector<c10::IValue> &arguments) {
+    auto &graph = *index_.program.graph;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      define(graph.inputs()[i], arguments[i]);
+    for (Node *node : graph.nodes()) {
+      const int position = index_.node_index.at(node);
+      see_inputs(node, position);
+      watch_ = {};
+      run_node(node);
+      note_writes(position);
+    }
+    for (Value *output : graph.outputs())
+      see(output, static_cast<int>(index_.nodes.size()));
+  }
+
+  c10::IValue result() const {
+    c10::impl::GenericList decisions(c10::IntType::get()), keys(c10::IntType::get()), writers(c10::IntType::get());
+    for (auto decision : decisions_)
+      decisions.push_back(decision);
+    std::vector<c10::IValue> contents;
+    for (const auto &[key, value] : seen_) {
+      keys.push_back(key.first);
+      keys.push_back(key.second);
+      contents.push_back(value);
+    }
+    for (size_t value = 0; value < writers_.size(); ++value)
+      for (int writer : writers_[value]) {
+        writers.push_back(static_cast<int64_t>(value));
+        writers.push_back(writer);
+      }
+    return c10::ivalue::Tuple::create({decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents))});
+  }
+
+private:
+  void define(const Value *value, const c10::IValue &contents) {
+    environment_[value] = contents;
+    for_each_tensor(contents, [&](const at::Tensor &tensor) {
+      if (void *storage = storage_of(tensor))
+        holders_[storage].insert(index_.value_index.at(value));
+    });
+    remember(value, no_writer);
+  }
+
+  /// Keeps a copy of what `value` holds now under (value, writer), once.
+  void remember(const Value *value, int writer) {
+    const std::pair<int, int> key(index_.value_index.at(value), writer);
+    if (seen_.count(key))
+      return;
+    const auto &contents = environment_.at(value);
+    if (can_materialise(contents))
+      seen_.emplace(key, cloner_.clone(contents));
+  }
+
+  int last_writer(const Value *value) const {
+    const auto &list = writers_[index_.value_index.at(value)];
+    return list.empty() ? no_writer : list.back();
+  }
+
+  void see(const Value *value, int reader) {
+    if (environment_.count(value) && reader >= 0)
+      remember(value, last_writer(value));
+  }
+
+  /// Everything a top-level node reads, the captures of its blocks included.
+  void see_inputs(const Node *node, int reader) {
+    for (const Value *input : node->inputs())
+      see(input, reader);
+    for (const Block *block : node->blocks()) {
+      for (const Node *inner : block->nodes())
+        see_inputs(inner, reader);
+      for (const Value *output : block->outputs())
+        see(output, reader);
+    }
+  }
+
+  void watch(const c10::IValue &value) {
+    for_each_tensor(value, [&](const at::Tensor &tensor) {
+      if (storage_of(tensor))
+        watch_.try_emplace(storage_of(tensor), tensor, version_of(tensor));
+    });
+  }
+
+  void note_writes(int position) {
+    for (const auto &[storage, before] : watch_) {
+      if (version_of(before.first) == before.second)
+        continue;
+      for (int value : holders_[storage])
+        if (writers_[value].empty() || writers_[value].back() != position)
+          writers_[value].push_back(position);
+    }
+    for (const Value *list : written_lists_)
+      writers_[index_.value_index.at(list)].push_back(position);
+    written_lists_.clear();
+  }
+
+  void run_block(Block *block) {
+    for (Node *node : block->nodes())
+      run_node(node);
+  }
+
+  void run_node(Node *node) {
+    if (node->kind() == torch::jit::prim::If)
+      return run_if(node);
+    if (node->kind() == torch::jit::prim::Loop)
+      return run_loop(node);
+    std::vector<c10::IValue> stack;
+    for (const Value *input : node->inputs()) {
+      stack.push_back(environment_.at(input));
+      watch(stack.back());
+    }
+    note_list_writes(node);
+    run_single(node, stack);
+    for (size_t i = 0; i < node->outputs().size(); ++i)
+      define(node->output(i), stack.at(i));
+  }
+
+  void note_list_writes(const Node *node) {
+    const auto *schema = node->maybeSchema();
+    if (!schema)
+      return;
+    for (size_t i = 0; i < node->inputs().size() && i < schema->arguments().size(); ++i) {
+      const auto *alias = schema->arguments()[i].alias_info();
+      if (alias && alias->isWrite() && !environment_.at(node->input(i)).isTensor())
+        written_lists_.insert(node->input(i));
+    }
+  }
+
+  void run_if(Node *node) {
+    const bool taken = environment_.at(node->input()).toBool();
+    decisions_.push_back(taken);
+    Block *block = node->blocks()[taken ? 0 : 1];
+    run_block(block);
+    for (size_t i = 0; i < node->outputs().size(); ++i)
+      define(node->output(i), environment_.at(block->outputs()[i]));
+  }
+
+  void run_loop(Node *node) {
+    const size_t decision = decisions_.size();
+    decisions_.push_back(0);
+    Block *body = node->blocks()[0];
+    const int64_t limit = environment_.at(node->input(0)).toInt();
+    bool goes_on = environment_.at(node->input(1)).toBool();
+    std::vector<c10::IValue> carried;
+    for (size_t i = 2; i < node->inputs().size(); ++i)
+      carried.push_back(environment_.at(node->input(i)));
+    int64_t trip = 0;
+    for (; trip < limit && goes_on; ++trip) {
+      define(body->inputs()[0], trip);
+      for (size_t i = 0; i < carried.size(); ++i)
+        define(body->inputs()[i + 1], carried[i]);
+      run_block(body);
+      goes_on = environment_.at(body->outputs()[0]).toBool();
+      for (size_t i = 0; i < carried.size(); ++i)
+        carried[i] = environment_.at(body->outputs()[i + 1]);
+    }
+    decisions_[decision] = trip;
+    for (size_t i = 0; i < carried.size(); ++i)
+      define(node->output(i), carried[i]);
+  }
+
+  /// The interpreter itself runs the node, in a graph of its own: exactly the semantics of the eager side.
+  void run_single(Node *node, std::vector<c10::IValue> &stack) {
+    if (node->kind() == torch::jit::prim::Constant) {
+      stack = {torch::jit::toIValue(node->output()).value()};
+      return;
+    }
+    auto graph = std::make_shared<torch::jit::Graph>();
+    std::unordered_map<const Value *, Value *> inputs;
+    std::vector<c10::IValue> arguments;
+    for (size_t i = 0; i < node->inputs().size(); ++i) {
+      const Value *input = node->input(i);
+      if (inputs.count(input))
+        continue;
+      // A constant stays one: some operators' instructions want it that way.
+      if (input->node()->kind() == torch::jit::prim::Constant) {
+        inputs[input] = graph->appendNode(graph->createClone(const_cast<Node *>(input->node()), [](Value *v) { return v; }))->output();
+        continue;
+      }
+      inputs[input] = graph->addInput()->setType(input->type());
+      arguments.push_back(stack[i]);
+    }
+    Node *clone = graph->appendNode(graph->createClone(node, [&](Value *v) { return inputs.at(v); }));
+    for (Value *output : clone->outputs())
+      graph->registerOutput(output);
+    torch::jit::Code code(graph, "node");
+    torch::jit::InterpreterState(code).run(arguments);
+    stack = std::move(arguments);
+  }
+
+  const Recording &index_;
+  SharedCloner cloner_;
+  std::unordered_map<const Value *, c10::IValue> environment_;
+  std::unordered_map<void *, std::set<int>> holders_; ///< storage -> values that live in it
+  std::map<void *, std::pair<at::Tensor, int64_t>> watch_; ///< storages the running node reads, with their version before
+  std::set<const Value *> written_lists_;
+  std::map<std::pair<int, int>, c10::IValue> seen_;
+  std::vector<std::vector<int>> writers_;
+  Decisions decisions_;
+};
+
+Recording make_index(const Program &program) {
+  Recording recording;
+  recording.program = program;
+  recording.nodes = all_nodes(*program.graph);
+  int values = 0;
+  const auto number = [&](const Value *value) { recording.value_index.emplace(value, values++); };
+  for (const Value *input : program.graph->inputs())
+    number(input);
+  for (size_t i = 0; i < recording.nodes.size(); ++i) {
+    recording.node_index[recording.nodes[i]] = static_cast<int>(i);
+    for (const Value *output : recording.nodes[i]->outputs())
+      number(output);
+    for (const Block *block : recording.nodes[i]->blocks())
+      for (const Value *input : block->inputs())
+        number(input);
+  }
+  recording.writers.resize(values);
+  return recording;
+}
+
+} // namespace
+
+std::vector<Node *> all_nodes(torch::jit::Graph &graph) {
+  std::vector<Node *> nodes;
+  collect_nodes(graph.block(), nodes);
+  return nodes;
+}
+
+int Recording::writer_before(const Value *value, int reader) const {
+  const auto &list = writers[value_index.at(value)];
+  const auto after = std::lower_bound(list.begin(), list.end(), reader);
+  return after == list.begin() ? no_writer : *std::prev(after);
+}
+
+const c10::IValue *Recording::lookup(const Value *value, int writer) const {
+  const auto found = seen.find({value_index.at(value), writer});
+  return found == seen.end() ? nullptr : &found->second;
+}
+
+Recording record(const Program &program, const RecordOptions &options, const Limits &limits) {
+  Recording recording = make_index(program);
+  const auto result = compute_in_child(
+      [&](Child &child) {
+        child.stage("recording the eager run");
+        EagerSettings settings({.grad = options.grad, .seed = options.seed, .autocast = options.autocast, .threads = options.threads});
+        SharedCloner cloner({.requires_grad = options.grad});
+        std::vector<c10::IValue> arguments;
+        for (const auto &input : program.inputs)
+          arguments.push_back(cloner.clone(input.value));
+        Recorder recorder(recording, options.grad);
+        recorder.run(arguments);
+        return recorder.result();
+      },
+      limits);
+  const auto &parts = result.toTupleRef().elements();
+  for (const c10::IValue &decision : parts[0].toListRef())
+    recording.decisions.push_back(decision.toInt());
+  const auto keys = parts[1].toListRef();
+  const auto &contents = parts[3].toTupleRef().elements();
+  for (size_t i = 0; i < contents.size(); ++i)
+    recording.seen.emplace(std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);
+  const auto writers = parts[2].toListRef();
+  for (size_t i = 0; i < writers.size(); i += 2)
+    recording.writers[writers[i].toInt()].push_back(static_cast<int>(writers[i + 1].toInt()));
+  return recording;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,52 @@
+// One eager run that remembers the value of every intermediate, as it was when each of its readers saw it.
+//
+// In-place operators make "the value of x" depend on when one looks. So a recorded value has a key (value, writer): the
+// contents after the top-level node `writer` wrote to its storage, or as produced when writer is none. Who wrote what is
+// seen in the run itself, by the tensors' version counters, not taken from alias annotations: some failures are wrong
+// annotations.
+#pragma once
+#include "program/flatten.h"
+#include "repro_minify/program.h"
+#include "sandbox/sandbox.h"
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace repro_minify {
+
+struct RecordOptions {
+  bool grad = false; ///< run with autograd on, leaves keep requires_grad
+  uint64_t seed = 0;
+  bool autocast = false; ///< run under CPU autocast in bfloat16
+  int threads = 1;
+};
+
+/// As-produced contents: no writer.
+inline constexpr int no_writer = -1;
+
+struct Recording {
+  Program program;
+  Decisions decisions;
+  /// Nodes in depth-first order (a block node before the nodes in it), values likewise; both index the tables below.
+  std::vector<torch::jit::Node *> nodes;
+  std::unordered_map<const torch::jit::Node *, int> node_index;
+  std::unordered_map<const torch::jit::Value *, int> value_index;
+  /// (value, writer) -> what a reader saw. Absent: never executed, or of a type that cannot be cut.
+  std::map<std::pair<int, int>, c10::IValue> seen;
+  /// value -> top-level nodes that wrote to its storage after it was made, ascending.
+  std::vector<std::vector<int>> writers;
+
+  /// The last writer of `value` before node `reader` (a top-level node index, or nodes.size() for the outputs).
+  int writer_before(const torch::jit::Value *value, int reader) const;
+  const c10::IValue *lookup(const torch::jit::Value *value, int writer) const;
+};
+
+/// Runs the Program in a sandbox child. Throws std::runtime_error with what went wrong in it.
+Recording record(const Program &program, const RecordOptions &options, const Limits &limits);
+
+/// The nodes of a graph in depth-first order.
+std::vector<torch::jit::Node *> all_nodes(torch::jit::Graph &graph);
+
+} // namespace repro_minify

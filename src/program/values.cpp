@@ -1,0 +1,179 @@
+#include "program/values.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/ScalarType.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace repro_minify {
+namespace {
+
+bool is_plain_strided(const at::Tensor &tensor) {
+  return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_quantized() && !tensor.is_conj() &&
+         !tensor.is_neg() && tensor.storage().nbytes() > 0;
+}
+
+at::ScalarType widened(at::ScalarType type) {
+  if (at::isComplexType(type))
+    return at::kComplexDouble;
+  return at::isFloatingType(type) ? at::kDouble : type;
+}
+
+void fnv(uint64_t &hash, const void *data, size_t size) {
+  // Eight bytes a step: tensors of megabytes are hashed once each, but they are hashed.
+  const auto *bytes = static_cast<const unsigned char *>(data);
+  size_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes + i, 8);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
+    hash ^= hash >> 29;
+  }
+  for (; i < size; ++i)
+    hash = (hash ^ bytes[i]) * 0x100000001B3ull;
+}
+
+void fnv(uint64_t &hash, int64_t number) { fnv(hash, &number, sizeof number); }
+
+uint64_t hash_of_tensor(const at::Tensor &tensor) {
+  uint64_t hash = 0xCBF29CE484222325ull;
+  if (!tensor.defined())
+    return hash;
+  fnv(hash, static_cast<int64_t>(tensor.scalar_type()));
+  fnv(hash, tensor.requires_grad());
+  fnv(hash, static_cast<int64_t>(tensor.layout()));
+  fnv(hash, static_cast<int64_t>(tensor.device().type()));
+  for (auto size : tensor.sizes())
+    fnv(hash, size);
+  if (!is_plain_strided(tensor) || !tensor.is_cpu())
+    return hash;
+  for (auto stride : tensor.strides())
+    fnv(hash, stride);
+  fnv(hash, tensor.storage_offset());
+  fnv(hash, tensor.storage().data(), tensor.storage().nbytes());
+  return hash;
+}
+
+} // namespace
+
+int64_t version_of(const at::Tensor &tensor) {
+  return tensor.defined() && !tensor.is_inference() ? tensor._version() : 0;
+}
+
+void *storage_of(const at::Tensor &tensor) {
+  return tensor.defined() && tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
+}
+
+at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
+  if (!tensor.defined())
+    return tensor;
+  at::NoGradGuard no_grad;
+  const bool keeps_grad = options_.requires_grad && tensor.requires_grad();
+  at::Tensor source = tensor.detach();
+  const auto type = options_.double_precision && !source.is_quantized() ? widened(source.scalar_type()) : source.scalar_type();
+  at::Tensor result;
+  if (is_plain_strided(source)) {
+    const auto key = std::make_pair(storage_of(source), version_of(source));
+    auto &whole = storages_[key];
+    if (!whole.defined() || whole.scalar_type() != type) {
+      const int64_t elements = static_cast<int64_t>(source.storage().nbytes() / source.element_size());
+      auto flat = at::empty({0}, source.options()).set_(source.storage(), 0, {elements}, {1});
+      whole = flat.to(type, /*non_blocking=*/false, /*copy=*/true);
+      kept_alive_.push_back(tensor);
+    }
+    // set_ rather than a view: a view made here could not be written to in place under autograd.
+    result = at::empty({0}, whole.options()).set_(whole.storage(), source.storage_offset(), source.sizes(), source.strides());
+  } else {
+    result = type == source.scalar_type() ? source.clone() : source.to(type);
+  }
+  if (keeps_grad)
+    result.set_requires_grad(true);
+  return result;
+}
+
+c10::IValue SharedCloner::clone(const c10::IValue &value) {
+  if (value.isTensor())
+    return clone(value.toTensor());
+  if (value.isTuple()) {
+    std::vector<c10::IValue> elements;
+    for (const auto &element : value.toTupleRef().elements())
+      elements.push_back(clone(element));
+    const auto type = value.type()->expect<c10::TupleType>();
+    return type->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), type) : c10::ivalue::Tuple::create(std::move(elements));
+  }
+  if (value.isList()) {
+    const auto &list = value.toListRef();
+    c10::impl::GenericList copy(value.type()->expectRef<c10::ListType>().getElementType());
+    for (const auto &element : list)
+      copy.push_back(clone(element));
+    return copy;
+  }
+  if (value.isGenericDict()) {
+    const auto dict = value.toGenericDict();
+    c10::impl::GenericDict copy(dict.keyType(), dict.valueType());
+    for (const auto &entry : dict)
+      copy.insert(entry.key(), clone(entry.value()));
+    return copy;
+  }
+  return value;
+}
+
+void for_each_tensor(const c10::IValue &value, const std::function<void(const at::Tensor &)> &visit) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined())
+      visit(value.toTensor());
+    return;
+  }
+  if (value.isTuple()) {
+    for (const auto &element : value.toTupleRef().elements())
+      for_each_tensor(element, visit);
+  } else if (value.isTensorList() || (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
+    for (const c10::IValue &element : value.toListRef())
+      for_each_tensor(element, visit);
+  } else if (value.isGenericDict()) {
+    for (const auto &entry : value.toGenericDict())
+      for_each_tensor(entry.value(), visit);
+  }
+}
+
+void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves) {
+  if (value.isTuple()) {
+    for (const auto &element : value.toTupleRef().elements())
+      flatten_value(element, leaves);
+  } else if (value.isTensorList() || (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
+    for (const c10::IValue &element : value.toListRef())
+      flatten_value(element, leaves);
+  } else {
+    leaves.push_back(value);
+  }
+}
+
+uint64_t hash_value(const c10::IValue &value) {
+  if (value.isTensor())
+    return hash_of_tensor(value.toTensor());
+  std::ostringstream text;
+  text << value;
+  uint64_t hash = 1469598103934665603ull;
+  fnv(hash, text.str().data(), text.str().size());
+  return hash;
+}
+
+std::string dtype_name(at::ScalarType type) {
+  const std::string name(c10::getDtypeNames(type).first);
+  return name.empty() ? c10::toString(type) : name;
+}
+
+std::string describe(const c10::IValue &value) {
+  if (!value.isTensor())
+    return value.isNone() ? "None" : value.type()->annotation_str();
+  const auto &tensor = value.toTensor();
+  if (!tensor.defined())
+    return "None";
+  std::string text = dtype_name(tensor.scalar_type()) + "[";
+  for (int64_t i = 0; i < tensor.dim(); ++i)
+    text += (i ? ", " : "") + std::to_string(tensor.size(i));
+  return text + "]";
+}
+
+} // namespace repro_minify

@@ -1,0 +1,52 @@
+// Copies of values that keep what matters to a failing program: strides, storage offsets, requires_grad, and which tensors
+// share storage.
+#pragma once
+#include <ATen/core/ivalue.h>
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace repro_minify {
+
+struct CloneOptions {
+  bool requires_grad = true;     ///< keep requires_grad; false clears it
+  bool double_precision = false; ///< floating tensors to float64, complex ones to complex128, floats stay floats
+};
+
+/// Clones values; tensors that share a storage (at the same version of its contents) when they are cloned by the same
+/// cloner share one afterwards. Lists, tuples, dicts and objects' contents are copied, other values are returned as they are.
+class SharedCloner {
+public:
+  explicit SharedCloner(CloneOptions options = {}) : options_(options) {}
+  c10::IValue clone(const c10::IValue &value);
+  at::Tensor clone(const at::Tensor &tensor);
+
+private:
+  CloneOptions options_;
+  std::map<std::pair<void *, int64_t>, at::Tensor> storages_;
+  std::vector<at::Tensor> kept_alive_; ///< so that no storage address is used twice
+};
+
+/// The tensors in a value, depth first.
+void for_each_tensor(const c10::IValue &value, const std::function<void(const at::Tensor &)> &visit);
+/// Lists and tuples (nested) to their leaves, dicts by key order; other values are leaves.
+void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves);
+
+/// A version counter that can be read for every tensor (0 where there is none).
+int64_t version_of(const at::Tensor &tensor);
+/// Identifies the memory a tensor lives in; null for one without storage.
+void *storage_of(const at::Tensor &tensor);
+
+/// 64-bit hash of dtype, sizes, strides, offset, requires_grad and data.
+uint64_t hash_value(const c10::IValue &value);
+
+/// "float32[2, 3]", "int", "None", "List[Tensor]": for people.
+std::string describe(const c10::IValue &value);
+/// "float32", "int64", "bool": PyTorch's Python names.
+std::string dtype_name(at::ScalarType type);
+
+} // namespace repro_minify

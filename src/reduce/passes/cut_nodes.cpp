@@ -1,0 +1,95 @@
+// Cut: remove nodes. The set search decides which; what a removed node made comes back as an input with the recorded value.
+#include "reduce/passes/pass.h"
+
+#include "program/cut.h"
+#include "reduce/search/search.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+/// Translates the search's index sets to Programs.
+class CutOracle : public Oracle {
+public:
+  CutOracle(PassContext &context, const Cutter &cutter) : context_(context), cutter_(cutter) {}
+
+  bool fails(const IndexSet &kept) override {
+    const auto next = std::exchange(likely_, {});
+    const Program program = cutter_.cut(kept);
+    // Accepted as soon as it is seen: an interruption keeps it, and the Order lets only smaller ones through.
+    return context_.accept(program, next) || context_.judge.fails(program, next);
+  }
+
+  void speculate(const std::vector<IndexSet> &likely_next) override {
+    likely_.clear();
+    for (const auto &kept : likely_next)
+      likely_.push_back([this, kept] { return cutter_.cut(kept); });
+  }
+
+private:
+  PassContext &context_;
+  const Cutter &cutter_;
+  std::vector<Judge::LazyProgram> likely_;
+};
+
+IndexSet every_atom(const Cutter &cutter) {
+  IndexSet all(cutter.atoms());
+  for (int i = 0; i < cutter.atoms(); ++i)
+    all[i] = i;
+  return all;
+}
+
+/// Where eager and optimised part: the first value that fails the check when every intermediate is returned. A hint, never
+/// a verdict: returning a value changes what is fused.
+std::optional<int> first_wrong_atom(PassContext &context, const Cutter &cutter, const IndexSet &all) {
+  const auto &wanted = context.judge.wanted();
+  if (wanted.where != "output")
+    return std::nullopt;
+  const Verdict verdict = context.judge.judge(cutter.cut(all, /*expose_all=*/true));
+  const auto atoms = cutter.output_atoms(all, /*expose_all=*/true);
+  std::optional<int> first;
+  if (verdict.outcome == Verdict::Outcome::Fail && verdict.outputs.size() == atoms.size())
+    for (size_t i = 0; i < atoms.size(); ++i)
+      if (!verdict.outputs[i].same && (!first || atoms[i] < *first))
+        first = atoms[i];
+  return first;
+}
+
+std::vector<IndexSet> guesses(PassContext &context, const Cutter &cutter, const IndexSet &all) {
+  std::vector<IndexSet> result;
+  if (all.size() < 12)
+    return result;
+  if (const auto suspect = first_wrong_atom(context, cutter, all))
+    for (int radius : {1, 3})
+      result.push_back(cutter.dataflow().ball({*suspect}, radius, all));
+  // The arithmetic without the bookkeeping of shapes that surrounds it in scripted models.
+  result.push_back(cutter.tensor_atoms());
+  return result;
+}
+
+} // namespace
+
+bool cut_nodes(PassContext &context) {
+  const Order before = order_of(context.current);
+  const auto &options = context.judge.options();
+  const auto backend_autocast = context.judge.backend().autocast();
+  auto recording = std::make_shared<Recording>(
+      record(context.current, {.grad = options.check.grad, .seed = options.check.seed, .autocast = backend_autocast, .threads = options.check.threads}, options.limits));
+  const Cutter cutter(std::move(recording));
+  const IndexSet all = every_atom(cutter);
+  CutOracle oracle(context, cutter);
+  if (all.empty())
+    return false;
+  if (!oracle.fails(all)) { // a cut that removes nothing changed the failure: this Program cannot be cut
+    context.incomplete = true;
+    return false;
+  }
+  SearchOptions search;
+  search.speculation_width = context.judge.jobs();
+  search.guesses = guesses(context, cutter, all);
+  context.incomplete |= !minimize(all, cutter.dataflow(), oracle, search).one_minimal;
+  return order_of(context.current) < before;
+}
+
+} // namespace repro_minify

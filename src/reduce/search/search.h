@@ -1,0 +1,40 @@
+// What the search needs to know: index sets and an oracle. Nothing of graphs of tensors, nothing of processes.
+#pragma once
+#include "dataflow/dataflow.h"
+
+#include <vector>
+
+namespace repro_minify {
+
+/// Answers whether a kept set still fails with the original Signature. Implementations remember answers, so asking
+/// twice is free. `fails` may throw (interrupted, out of time); the search lets it pass: whoever implements the oracle
+/// saw every accepted set and keeps the best.
+class Oracle {
+public:
+  virtual ~Oracle() = default;
+  /// Blocks until the answer for `kept` is known.
+  virtual bool fails(const IndexSet &kept) = 0;
+  /// Sets that are likely to be asked soon, likeliest first. The very first is the one that fails() is called with
+  /// right after, so the list as it stands is what to give to the workers. An implementation with idle workers may
+  /// judge the others ahead of time; the search's decisions never depend on whether it did, so any number of jobs gives
+  /// the same result. Not called with a speculation_width of 1 or less.
+  virtual void speculate(const std::vector<IndexSet> &likely_next) { (void)likely_next; }
+};
+
+struct SearchOptions {
+  /// Sets worth one try each before anything else (a window around a suspect, one representative of each repeat).
+  std::vector<IndexSet> guesses;
+  /// How many sets a call of speculate() may propose (the number of workers; any value gives the same result).
+  int speculation_width = 1;
+};
+
+struct SearchResult {
+  IndexSet kept;    ///< was seen failing
+  bool one_minimal; ///< no single element of `kept` can go (each was tried)
+};
+
+/// Finds a 1-minimal failing subset of `start`, which must already have been seen failing. Also right when the oracle
+/// is not monotone: only sets that were seen failing are ever accepted.
+SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options);
+
+} // namespace repro_minify

@@ -1,0 +1,91 @@
+// One forked child that runs one job under a time and a memory limit. A crash of the child is an Outcome, not an accident.
+// No LibTorch here: a job is a function that writes bytes.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace repro_minify {
+
+struct Limits {
+  std::chrono::milliseconds timeout{0};      ///< wall clock; 0 = none
+  std::uint64_t memory_bytes = 0;            ///< private memory the child may add to what it inherited; 0 = none
+  std::size_t reply_capacity = 1u << 20;     ///< most bytes the reply may have; pages are used only when written
+};
+
+/// What the child may do with its parent. The reply lives in memory shared with the parent, so a job that closes every file
+/// descriptor still answers.
+class Child {
+public:
+  virtual ~Child() = default;
+  /// Names what is being done; the last name survives a crash or a kill (at most 63 bytes are kept).
+  virtual void stage(std::string_view name) = 0;
+  /// Appends to the reply. Throws std::length_error past Limits::reply_capacity.
+  virtual void reply(std::string_view bytes) = 0;
+};
+using Job = std::function<void(Child &)>;
+
+enum class Ending {
+  Replied,      ///< the job returned; `reply` is whole
+  Threw,        ///< the job let an exception out (any type); `message` has what is known of it
+  Exited,       ///< the process ended by itself before the job returned; see exit_code
+  Crashed,      ///< ended by a signal of its own making (SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, ...); see signal
+  TimedOut,     ///< killed by us at the time limit
+  OutOfMemory,  ///< the memory limit was hit (std::bad_alloc left the job, or an allocation failed just before a crash)
+  Killed,       ///< SIGKILL, SIGTERM, SIGINT or SIGHUP that we did not send
+  Cancelled,    ///< killed by us because nobody needs the answer any more
+};
+const char *to_string(Ending ending);
+
+struct Outcome {
+  Ending ending = Ending::Exited;
+  int exit_code = 0;
+  int signal = 0;
+  std::string stage;         ///< the last Child::stage
+  std::string reply;
+  std::string message;       ///< of an exception that left the job
+  std::string output_tail;   ///< the last 4 KiB the child wrote to standard output and standard error
+  std::chrono::microseconds wall{0};
+  std::uint64_t peak_rss_bytes = 0;
+};
+
+/// Several children at a time. Not thread-safe: one thread owns it. Children die with the parent (PR_SET_PDEATHSIG) and are
+/// in process groups of their own, so that Ctrl-C reaches the parent alone and grandchildren are killed with the child.
+class SandboxPool {
+public:
+  using Ticket = std::uint64_t;
+
+  explicit SandboxPool(int workers);
+  ~SandboxPool(); ///< kills what is still running
+  SandboxPool(const SandboxPool &) = delete;
+  SandboxPool &operator=(const SandboxPool &) = delete;
+
+  int workers() const;
+  /// Jobs that were submitted and not yet taken, running or queued.
+  int pending() const;
+  bool has_free_worker() const;
+  /// Forks now if a worker is free, else queues. Jobs start in the order of submission.
+  Ticket submit(Job job, Limits limits);
+  /// Blocks until the job's outcome is there; other children are reaped meanwhile and kept for their own wait(). `interrupted`
+  /// is polled at least every 100 ms; when it answers true, returns nullopt and the job goes on.
+  std::optional<Outcome> wait(Ticket ticket, const std::function<bool()> &interrupted = {});
+  /// True when wait(ticket) would not block. Reaps; never blocks.
+  bool ready(Ticket ticket);
+  /// Kills or dequeues it; its ticket is void afterwards.
+  void cancel(Ticket ticket);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One job, now, in the calling thread.
+Outcome run_in_sandbox(const Job &job, const Limits &limits);
+
+} // namespace repro_minify

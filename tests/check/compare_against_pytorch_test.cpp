@@ -1,0 +1,392 @@
+// Our `same` against torch._dynamo.utils.same on random pairs. same_oracle.py draws the pairs and has PyTorch answer;
+// under the rule PyTorch there may be no disagreement, under the rule Default only those that D1 to D4 of
+// docs/comparison.md explain.
+#include "check/compare.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/class_type.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+using c10::IValue;
+
+struct Case {
+  IValue ref, res, fp64_ref;
+  CompareOptions options;
+  bool answer = false; ///< PyTorch's
+  bool raised = false; ///< PyTorch raised instead; answer is false then
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Reading what same_oracle.py wrote
+
+bool is_marker(const IValue &value, const char *name) {
+  if (!value.isTuple() || value.toTupleRef().elements().empty())
+    return false;
+  const IValue &first = value.toTupleRef().elements()[0];
+  return first.isString() && first.toStringRef() == name;
+}
+
+class Decoder {
+public:
+  explicit Decoder(const c10::impl::GenericDict &pools) {
+    for (const auto &pool : pools)
+      pools_[pool.key().toStringRef()] = pool.value().toTensor();
+  }
+
+  IValue decode(const IValue &value) const {
+    if (is_marker(value, "#tensor"))
+      return decode_tensor(value.toTupleRef().elements());
+    if (is_marker(value, "#int"))
+      return static_cast<std::int64_t>(std::stoll(part(value, 1).toStringRef()));
+    if (is_marker(value, "#device"))
+      return c10::Device(part(value, 1).toStringRef());
+    if (is_marker(value, "#complex"))
+      return c10::complex<double>(part(value, 1).toDouble(), part(value, 2).toDouble());
+    if (is_marker(value, "#object"))
+      return decode_object(part(value, 1).toStringRef(), part(value, 2).toGenericDict());
+    if (value.isTuple())
+      return c10::ivalue::Tuple::create(decode_all(value.toTupleRef().elements()));
+    if (value.isList()) {
+      c10::impl::GenericList list(c10::AnyType::get());
+      for (const IValue &element : decode_all(value.toListRef()))
+        list.push_back(element);
+      return list;
+    }
+    if (!value.isGenericDict())
+      return value;
+    c10::impl::GenericDict dict(c10::AnyType::get(), c10::AnyType::get());
+    for (const auto &item : value.toGenericDict())
+      dict.insert(item.key(), decode(item.value()));
+    return dict;
+  }
+
+private:
+  static const IValue &part(const IValue &tuple, std::size_t i) { return tuple.toTupleRef().elements()[i]; }
+
+  std::vector<IValue> decode_all(c10::ArrayRef<IValue> values) const {
+    std::vector<IValue> decoded;
+    for (const IValue &value : values)
+      decoded.push_back(decode(value));
+    return decoded;
+  }
+
+  /// A copy of its own, since alignment can change the order that a sum is taken in.
+  IValue decode_tensor(c10::ArrayRef<IValue> parts) const {
+    std::vector<std::int64_t> shape;
+    std::int64_t size = 1;
+    for (const IValue &length : parts[3].toListRef()) {
+      shape.push_back(length.toInt());
+      size *= length.toInt();
+    }
+    const std::string layout = parts[4].toStringRef();
+    at::Tensor tensor = pools_.at(parts[1].toStringRef()).narrow(0, parts[2].toInt(), size).clone().view(shape);
+    if (layout == "transposed")
+      tensor = tensor.t().contiguous().t();
+    if (layout == "sparse")
+      tensor = tensor.to_sparse();
+    return tensor.set_requires_grad(parts[5].toBool());
+  }
+
+  IValue decode_object(const std::string &name, const c10::impl::GenericDict &attributes) const {
+    const auto type = c10::ClassType::create(c10::QualifiedName("__torch__." + name), {});
+    auto object = c10::ivalue::Object::create(c10::StrongTypePtr(nullptr, type), attributes.size());
+    std::size_t slot = 0;
+    for (const auto &item : attributes) {
+      type->addAttribute(item.key().toStringRef(), c10::AnyType::get());
+      object->setSlot(slot++, decode(item.value()));
+    }
+    return object;
+  }
+
+  std::map<std::string, at::Tensor> pools_;
+};
+
+/// In the order of OPTION_NAMES in same_oracle.py.
+CompareOptions decode_options(const std::vector<double> &settings) {
+  CompareOptions options;
+  options.cos_similarity = settings.at(0) != 0;
+  options.tol = settings.at(1);
+  options.equal_nan = settings.at(2) != 0;
+  options.exact_dtype = settings.at(3) != 0;
+  options.ignore_non_fp = settings.at(4) != 0;
+  options.use_iou_for_bool = settings.at(5) != 0;
+  options.iou_threshold = settings.at(6);
+  options.use_larger_multiplier_for_smaller_tensor = settings.at(7) != 0;
+  options.force_max_multiplier = settings.at(8) != 0;
+  return options;
+}
+
+std::vector<Case> read_cases(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const IValue all = torch::jit::pickle_load(bytes);
+  const Decoder decoder(all.toTupleRef().elements()[0].toGenericDict());
+  std::vector<Case> cases;
+  for (const IValue &row : all.toTupleRef().elements()[1].toListRef()) {
+    const auto &parts = row.toTupleRef().elements();
+    std::vector<double> settings;
+    for (const IValue &setting : parts[3].toListRef())
+      settings.push_back(setting.toDouble());
+    cases.push_back({decoder.decode(parts[0]), decoder.decode(parts[1]), decoder.decode(parts[2]),
+                     decode_options(settings), parts[4].toBool(), parts[5].toBool()});
+  }
+  return cases;
+}
+
+/// What a command prints, and its exit status.
+std::pair<std::string, int> run(const std::string &command) {
+  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr)
+    return {"popen failed", -1};
+  std::string output;
+  std::array<char, 4096> chunk{};
+  while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), pipe))
+    output.append(chunk.data(), size);
+  const int status = pclose(pipe);
+  return {output, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Why the rule Default may disagree: told from the inputs alone
+
+bool is_same(const IValue &ref, const IValue &res, const IValue &fp64, CompareOptions options, CompareRule rule) {
+  options.rule = rule;
+  return same(ref, res, fp64, options);
+}
+
+bool any_tensor(const std::vector<at::Tensor> &tensors, bool (*holds)(const at::Tensor &)) {
+  for (const at::Tensor &tensor : tensors)
+    if (holds(tensor))
+      return true;
+  return false;
+}
+
+bool has_special(const at::Tensor &tensor) {
+  return !at::isfinite(tensor.is_sparse() ? tensor.to_dense() : tensor).all().item<bool>();
+}
+bool is_complex(const at::Tensor &tensor) {
+  return tensor.is_complex();
+}
+bool is_sparse(const at::Tensor &tensor) {
+  return tensor.is_sparse();
+}
+
+/// A tensor, a number, or a list of numbers, which PyTorch compares as a tensor; undefined for anything else.
+at::Tensor as_operand(const IValue &value) {
+  if (value.isTensor())
+    return value.toTensor().detach();
+  if (value.isScalar())
+    return at::scalar_tensor(value.toScalar(), value.isComplexDouble() ? at::kComplexDouble : at::kDouble);
+  if (!value.isList() && !value.isTuple())
+    return {};
+  std::vector<at::Tensor> parts;
+  for (const IValue &part : value.isList() ? value.toListRef().vec() : value.toTupleRef().elements().vec())
+    parts.push_back(as_operand(part).to(at::kComplexDouble));
+  return parts.empty() ? at::zeros({0}) : at::real(at::stack(parts));
+}
+
+/// One leaf on which the two rules disagree.
+std::string explain_leaf(const IValue &ref, const IValue &res, const IValue &fp64, const CompareOptions &options,
+                         bool pytorch_answer) {
+  std::vector<at::Tensor> tensors{as_operand(ref), as_operand(res)};
+  if (!tensors[0].defined() || !tensors[1].defined())
+    return "unexplained";
+  if (!fp64.isNone() && !fp64.isTensor() && !fp64.isScalar())
+    return "D2";
+  if (!fp64.isNone())
+    tensors.push_back(as_operand(fp64));
+  if (tensors[0].sizes() != tensors[1].sizes())
+    return pytorch_answer ? "D2" : "unexplained";
+  if (tensors.back().sizes() != tensors[0].sizes())
+    return "D2";
+  if (any_tensor(tensors, is_complex))
+    return "D4";
+  tensors.push_back((is_sparse(tensors[0]) ? tensors[0].to_dense() : tensors[0]).to(tensors[1].scalar_type()));
+  if (any_tensor(tensors, has_special))
+    return "D3";
+  if (options.ignore_non_fp && tensors[0].is_floating_point() && pytorch_answer)
+    return "D1";
+  return any_tensor(tensors, is_sparse) && !pytorch_answer ? "PyTorch raises" : "unexplained";
+}
+
+void explain(const IValue &ref, const IValue &res, const IValue &fp64, const CompareOptions &options,
+             std::set<std::string> &reasons);
+
+/// `fp64` of another structure is a matter of D2, too.
+void explain_sequence(const std::vector<IValue> &refs, const std::vector<IValue> &ress, const IValue &fp64,
+                      const CompareOptions &options, std::set<std::string> &reasons) {
+  std::vector<IValue> references(refs.size());
+  if (fp64.isList())
+    references = fp64.toListRef().vec();
+  else if (fp64.isTuple())
+    references = fp64.toTupleRef().elements().vec();
+  if (references.size() != refs.size() || (!fp64.isNone() && !fp64.isList() && !fp64.isTuple())) {
+    reasons.insert("D2");
+    return;
+  }
+  for (std::size_t i = 0; i < refs.size(); ++i)
+    explain(refs[i], ress[i], references[i], options, reasons);
+}
+
+void explain_dict(const c10::impl::GenericDict &ref, const c10::impl::GenericDict &res, const IValue &fp64,
+                  const CompareOptions &options, std::set<std::string> &reasons) {
+  for (const auto &item : ref) {
+    if (!fp64.isNone() && !(fp64.isGenericDict() && fp64.toGenericDict().contains(item.key())))
+      reasons.insert("D2");
+    else
+      explain(item.value(), res.at(item.key()), fp64.isNone() ? IValue() : fp64.toGenericDict().at(item.key()), options,
+              reasons);
+  }
+}
+
+void explain_object(const IValue &ref, const IValue &res, const IValue &fp64, CompareOptions options,
+                    std::set<std::string> &reasons) {
+  options.force_max_multiplier = options.use_iou_for_bool = false;
+  const auto type = ref.toObjectRef().type();
+  for (std::size_t i = 0; i < type->numAttributes(); ++i) {
+    const std::string name = type->getAttributeName(i);
+    if (!fp64.isNone() && !(fp64.isObject() && fp64.toObjectRef().type()->hasAttribute(name)))
+      reasons.insert("D2");
+    else
+      explain(ref.toObjectRef().getSlot(i), res.toObjectRef().getAttr(name),
+              fp64.isNone() ? IValue() : fp64.toObjectRef().getAttr(name), options, reasons);
+  }
+}
+
+void explain(const IValue &ref, const IValue &res, const IValue &fp64, const CompareOptions &options,
+             std::set<std::string> &reasons) {
+  const bool pytorch_answer = is_same(ref, res, fp64, options, CompareRule::PyTorch);
+  if (pytorch_answer == is_same(ref, res, fp64, options, CompareRule::Default))
+    return;
+  const auto parts = [](const IValue &value) {
+    return value.isList() ? value.toListRef().vec() : value.toTupleRef().elements().vec();
+  };
+  if ((ref.isList() || ref.isTuple()) && (res.isList() || res.isTuple()))
+    explain_sequence(parts(ref), parts(res), fp64, options, reasons);
+  else if (ref.isGenericDict() && res.isGenericDict())
+    explain_dict(ref.toGenericDict(), res.toGenericDict(), fp64, options, reasons);
+  else if (ref.isObject() && res.isObject())
+    explain_object(ref, res, fp64, options, reasons);
+  else
+    reasons.insert(explain_leaf(ref, res, fp64, options, pytorch_answer));
+}
+
+std::string reason_for(const Case &one) {
+  std::set<std::string> reasons;
+  explain(one.ref, one.res, one.fp64_ref, one.options, reasons);
+  if (reasons.empty() || reasons.contains("unexplained"))
+    return "unexplained";
+  std::string joined;
+  for (const std::string &reason : reasons)
+    joined += (joined.empty() ? "" : " + ") + reason;
+  return joined;
+}
+
+std::string shown(const Case &one, std::size_t index) {
+  std::ostringstream out;
+  out << "case " << index << ": PyTorch says " << (one.raised ? "(raised) " : "") << one.answer << ", tol "
+      << one.options.tol << " equal_nan " << one.options.equal_nan << " exact_dtype " << one.options.exact_dtype
+      << " ignore_non_fp " << one.options.ignore_non_fp << " cos " << one.options.cos_similarity << " iou "
+      << one.options.use_iou_for_bool;
+  CompareOptions options = one.options;
+  options.rule = CompareRule::PyTorch;
+  std::vector<LeafReport> leaves;
+  same(one.ref, one.res, one.fp64_ref, options, &leaves);
+  for (const LeafReport &leaf : leaves)
+    out << "\n    " << leaf.path << " " << leaf.ref_type << " / " << leaf.res_type << ": " << leaf.message;
+  return out.str();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Nothing, and a reason in `trouble`, where there is no Python with torch or where it fails.
+std::vector<Case> draw_cases(int count, int seed, std::string &trouble, bool &skip) {
+  const std::string python = REPRO_MINIFY_PYTHON;
+  const std::string script = std::filesystem::path(__FILE__).parent_path() / "same_oracle.py";
+  const std::string file = std::filesystem::temp_directory_path() / ("same_oracle_" + std::to_string(getpid()) + ".pt");
+  const auto [output, status] =
+      run("'" + python + "' '" + script + "' '" + file + "' " + std::to_string(count) + " " + std::to_string(seed));
+  skip = status == 77 || status == 127 || python.empty();
+  trouble = python.empty() ? "no Python with torch was given to the build" : status == 0 ? "" : python + ": " + output;
+  at::set_num_threads(1); // two threads on a tensor of ten elements only wait for each other
+  std::vector<Case> cases = status == 0 ? read_cases(file) : std::vector<Case>();
+  std::filesystem::remove(file);
+  return cases;
+}
+
+#define DRAW_CASES_OR_SKIP(cases, count, seed)                                                                         \
+  std::string trouble;                                                                                                 \
+  bool skip = false;                                                                                                   \
+  const std::vector<Case> cases = draw_cases(count, seed, trouble, skip);                                              \
+  if (skip)                                                                                                            \
+    GTEST_SKIP() << trouble;                                                                                           \
+  ASSERT_EQ(cases.size(), static_cast<std::size_t>(count)) << trouble
+
+TEST(CompareAgainstPyTorch, AgreesOnRandomPairsButForTheDocumentedDifferences) {
+  DRAW_CASES_OR_SKIP(cases, 24000, 1);
+  std::map<std::string, std::array<int, 2>> differences; // reason -> how often {only we, only PyTorch} say "the same"
+  int same_count = 0;
+  int raised_count = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case &one = cases[i];
+    same_count += one.answer ? 1 : 0;
+    raised_count += one.raised ? 1 : 0;
+    EXPECT_EQ(is_same(one.ref, one.res, one.fp64_ref, one.options, CompareRule::PyTorch), one.answer) << shown(one, i);
+    if (is_same(one.ref, one.res, one.fp64_ref, one.options, CompareRule::Default) == one.answer)
+      continue;
+    const std::string reason = reason_for(one);
+    EXPECT_NE(reason, "unexplained") << shown(one, i);
+    ++differences[reason][one.answer ? 1 : 0];
+  }
+  std::cout << cases.size() << " pairs: PyTorch says the same to " << same_count << ", raises for " << raised_count
+            << "\nrule Default disagrees because of   only PyTorch says the same   only we say the same\n";
+  for (const auto &[reason, counts] : differences)
+    std::printf("  %-33s %24d %22d\n", reason.c_str(), counts[1], counts[0]);
+}
+
+/// Reports are for people, but the answer must not depend on whether they are asked for.
+TEST(CompareAgainstPyTorch, ReportsDoNotChangeTheAnswer) {
+  DRAW_CASES_OR_SKIP(cases, 3000, 2);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case &one = cases[i];
+    for (const CompareRule rule : {CompareRule::Default, CompareRule::PyTorch, CompareRule::Strict}) {
+      CompareOptions options = one.options;
+      options.rule = rule;
+      std::vector<LeafReport> leaves;
+      const bool answer = same(one.ref, one.res, one.fp64_ref, options, &leaves);
+      EXPECT_EQ(answer, same(one.ref, one.res, one.fp64_ref, options)) << shown(one, i);
+      bool all_leaves = true;
+      for (const LeafReport &leaf : leaves) {
+        all_leaves &= leaf.same;
+        EXPECT_EQ(leaf.same, leaf.kinds.empty()) << shown(one, i);
+        EXPECT_EQ(leaf.same, leaf.message.empty()) << shown(one, i);
+        EXPECT_TRUE(std::is_sorted(leaf.kinds.begin(), leaf.kinds.end())) << shown(one, i);
+        EXPECT_EQ(leaf.message.find('\n'), std::string::npos) << leaf.message;
+      }
+      EXPECT_EQ(answer, all_leaves) << shown(one, i);
+    }
+  }
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,29 @@
+// What a person does with a repro: builds it with CMake and a LibTorch, runs it, reads the exit code.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(ByHand, TheReproBuildsAndFails) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro", build = folder / "build";
+  const Finished reduced = run_tool({one.model(), "--backend", "freeze", "-o", repro, "--no-verify", "--quiet"});
+  ASSERT_EQ(reduced.exit_code, 0) << describe(reduced);
+
+  const Finished configured = run_program(
+      {"cmake", "-S", repro, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DTorch_DIR=" REPRO_MINIFY_TORCH_DIR});
+  ASSERT_EQ(configured.exit_code, 0) << describe(configured);
+  const Finished built = run_program({"cmake", "--build", build});
+  ASSERT_EQ(built.exit_code, 0) << describe(built);
+  const Finished ran = run_program({build / "repro"});
+  EXPECT_EQ(ran.exit_code, 1) << describe(ran);
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end

@@ -1,0 +1,126 @@
+// Every real failure in fixtures/cases: found by `run`, and brought down to the operators that its row allows.
+// The repros stay in REPRO_MINIFY_TEST_REPROS, where scripts/case_table.py --reports makes a table of them.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+
+namespace repro_minify::end_to_end {
+
+void PrintTo(const Case &one, std::ostream *stream) {
+  *stream << one.name;
+}
+
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// Building and running the C++ takes most of a minute on a busy machine: every big case is verified, and of the small
+// ones those of a backend that no big case has, and a plain one.
+const std::set<std::string> small_and_verified = {"jit_type_as_dce", "nnc_round_half", "pass_remove_inplace_view",
+                                                  "pass_fuse_add_relu_nan"};
+
+std::vector<Case> cases_where(bool (*condition)(const Case &)) {
+  std::vector<Case> chosen;
+  for (const Case &one : all_cases())
+    if (condition(one))
+      chosen.push_back(one);
+  return chosen;
+}
+
+std::string name_of(const testing::TestParamInfo<Case> &info) {
+  return info.param.name;
+}
+
+std::vector<std::string> with_backend(std::vector<std::string> arguments, const Case &one) {
+  for (const std::string &option : one.backend_options())
+    arguments.push_back(option);
+  return arguments;
+}
+
+/// What an independent program thinks of the repro: it shares no code with the tool.
+void expect_checker_agrees(const Case &one, const fs::path &repro) {
+  const std::string python = REPRO_MINIFY_PYTHON;
+  if (python.empty())
+    return; // no Python with torch here; the rest of the test still holds
+  const fs::path checker = fixtures() / "cases" / "_lib" / "check.py";
+  const Finished judged = run_program({python, REPRO_MINIFY_JUDGE, checker, repro / "reduced.pt", repro / "inputs.pt",
+                                       one.checker_backend(), "--timeout", "120"});
+  ASSERT_EQ(judged.exit_code, 1) << "check.py does not see the reduced model fail: " << describe(judged);
+  EXPECT_LE(json::parse(judged.out).at("ops").get<int>(), one.operators_at_most) << judged.out;
+}
+
+void expect_files(const fs::path &repro) {
+  for (const char *file :
+       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "report.json", "journal.jsonl"}) {
+    std::error_code error;
+    EXPECT_GT(fs::file_size(repro / file, error), 0u) << file;
+    EXPECT_FALSE(error) << file << ": " << error.message();
+  }
+}
+
+void expect_reduces(const Case &one, bool verify) {
+  const fs::path repro = fs::path(REPRO_MINIFY_TEST_REPROS) / (one.name + ".repro");
+  std::vector<std::string> arguments = with_backend({one.model()}, one);
+  arguments.insert(arguments.end(), {"-o", repro, "--force", "--quiet"});
+  if (!verify)
+    arguments.emplace_back("--no-verify");
+  const Finished finished = run_tool(arguments);
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+
+  expect_files(repro);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report.at("verdict").at("kind"), one.kind);
+  EXPECT_EQ(report.at("backend"), one.backend);
+  EXPECT_EQ(report.at("grad"), one.grad);
+  EXPECT_LE(report.at("after").at("operators").get<int>(), one.operators_at_most);
+  EXPECT_EQ(report.at("one_minimal"), true);
+  EXPECT_EQ(report.at("verified"), verify ? json(true) : json(nullptr));
+  EXPECT_LT(report.at("seconds").at("search").get<double>(), 60.0);
+  expect_checker_agrees(one, repro);
+}
+
+class RunFindsTheFailure : public testing::TestWithParam<Case> {};
+
+TEST_P(RunFindsTheFailure, WithItsKind) {
+  const Case &one = GetParam();
+  if (one.is_for_later())
+    GTEST_SKIP() << "later: the tool has no backend " << one.backend << " yet";
+  const Finished finished = run_tool(with_backend({"run", one.model(), "--json"}, one));
+  ASSERT_EQ(finished.exit_code, 1) << describe(finished);
+  const json answer = json::parse(finished.out);
+  EXPECT_EQ(answer.at("verdict").at("outcome"), "fail") << finished.out;
+  EXPECT_EQ(answer.at("verdict").at("kind"), one.kind) << finished.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RunFindsTheFailure, testing::ValuesIn(all_cases()), name_of);
+
+class ReducesBigCase : public testing::TestWithParam<Case> {};
+
+TEST_P(ReducesBigCase, ToItsRow) {
+  if (GetParam().is_for_later())
+    GTEST_SKIP() << "later: the tool has no backend " << GetParam().backend << " yet";
+  expect_reduces(GetParam(), true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ReducesBigCase,
+                         testing::ValuesIn(cases_where([](const Case &one) { return one.is_big(); })), name_of);
+
+class ReducesCase : public testing::TestWithParam<Case> {};
+
+TEST_P(ReducesCase, ToItsRow) {
+  if (GetParam().is_for_later())
+    GTEST_SKIP() << "later: the tool has no backend " << GetParam().backend << " yet";
+  expect_reduces(GetParam(), small_and_verified.count(GetParam().name) != 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ReducesCase,
+                         testing::ValuesIn(cases_where([](const Case &one) { return !one.is_big(); })), name_of);
+
+} // namespace
+} // namespace repro_minify::end_to_end

@@ -1,0 +1,268 @@
+// What the command line answers: to requests for help, to mistakes (one clear sentence, exit code 2), to odd names.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+void copy_front(const fs::path &from, const fs::path &to, double fraction) {
+  const std::string bytes = read_text(from);
+  std::ofstream(to, std::ios::binary) << bytes.substr(
+      0, static_cast<std::size_t>(static_cast<double>(bytes.size()) * fraction));
+}
+
+/// Exit code 2, nothing on standard output, and on standard error one line that names what is wrong.
+void expect_one_clear_sentence(const Finished &finished, const std::string &names) {
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_EQ(finished.out, "") << describe(finished);
+  EXPECT_TRUE(contains(finished.err, names)) << "no mention of " << names << "\n" << describe(finished);
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << describe(finished);
+}
+
+/// Mistakes are made with a small model that has two tensor inputs, x and y of f32[4, 6], and fails with jit.
+class Mistakes : public testing::Test {
+protected:
+  Finished run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"-o", folder_ / "x.repro", "--no-verify"});
+    return run_tool(arguments, std::chrono::seconds(120));
+  }
+  Finished run_jit(const fs::path &model, const std::vector<std::string> &more = {}) const {
+    std::vector<std::string> arguments = {model, "--backend", "jit"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+  /// No output folder is left behind by a mistake.
+  void TearDown() override { EXPECT_FALSE(fs::exists(folder_ / "x.repro")); }
+
+  const TemporaryFolder folder_;
+  const Case one_ = case_named("jit_type_as_dce");
+};
+
+TEST_F(Mistakes, NoSuchFile) {
+  expect_one_clear_sentence(run_jit(folder_ / "absent.pt"), "absent.pt");
+}
+
+TEST_F(Mistakes, EmptyFile) {
+  std::ofstream(folder_ / "empty.pt").close();
+  expect_one_clear_sentence(run_jit(folder_ / "empty.pt"), "empty.pt");
+}
+
+TEST_F(Mistakes, TruncatedFile) {
+  copy_front(one_.model(), folder_ / "half.pt", 0.5);
+  expect_one_clear_sentence(run_jit(folder_ / "half.pt"), "half.pt");
+}
+
+TEST_F(Mistakes, TextFile) {
+  std::ofstream(folder_ / "notes.pt") << "these are my notes\n";
+  expect_one_clear_sentence(run_jit(folder_ / "notes.pt"), "notes.pt");
+}
+
+TEST_F(Mistakes, Folder) {
+  expect_one_clear_sentence(run_jit(folder_.path()), folder_.path().string());
+}
+
+TEST_F(Mistakes, StateDict) {
+  const Finished finished = run_jit(fixtures() / "not_models" / "state_dict.pt");
+  expect_one_clear_sentence(finished, "state_dict.pt");
+  EXPECT_TRUE(contains(finished.err, "TorchScript")) << finished.err;
+}
+
+TEST_F(Mistakes, TensorsInsteadOfAModel) {
+  expect_one_clear_sentence(run_jit(fixtures() / "not_models" / "tensors.pt"), "tensors.pt");
+}
+
+TEST_F(Mistakes, ExportedProgram) {
+  const Finished finished = run_jit(fixtures() / "not_models" / "exported.pt2");
+  expect_one_clear_sentence(finished, "exported.pt2");
+  EXPECT_TRUE(contains(finished.err, "TorchScript")) << finished.err;
+}
+
+TEST_F(Mistakes, NoInputsFound) {
+  fs::copy_file(one_.model(), folder_ / "alone.pt");
+  expect_one_clear_sentence(run_jit(folder_ / "alone.pt"), "--input");
+}
+
+TEST_F(Mistakes, NoSuchInputs) {
+  expect_one_clear_sentence(run_jit(one_.model(), {"--inputs", folder_ / "absent_inputs.pt"}), "absent_inputs.pt");
+}
+
+TEST_F(Mistakes, TruncatedInputs) {
+  copy_front(one_.inputs(), folder_ / "half_inputs.pt", 0.5);
+  expect_one_clear_sentence(run_jit(one_.model(), {"--inputs", folder_ / "half_inputs.pt"}), "half_inputs.pt");
+}
+
+TEST_F(Mistakes, TooFewInputs) {
+  const Finished finished = run_jit(one_.model(), {"--inputs", fixtures() / "inputs" / "one_tensor.pt"});
+  expect_one_clear_sentence(finished, "2");
+}
+
+TEST_F(Mistakes, TooManyInputs) {
+  const Finished finished =
+      run_jit(one_.model(), {"--input", "f32[4,6]", "--input", "f32[4,6]", "--input", "f32[4,6]"});
+  expect_one_clear_sentence(finished, "3");
+}
+
+TEST_F(Mistakes, InputOfAnotherType) {
+  expect_one_clear_sentence(run_jit(one_.model(), {"--inputs", fixtures() / "inputs" / "number.pt"}), "Tensor");
+}
+
+TEST_F(Mistakes, BadInputSpec) {
+  for (const char *spec : {"f99[4,6]", "f32[4,", "f32", "[4,6]", "f32[-1]", ""})
+    expect_one_clear_sentence(run_jit(one_.model(), {"--input", spec, "--input", "f32[4,6]"}), "--input");
+}
+
+TEST_F(Mistakes, UnknownBackend) {
+  expect_one_clear_sentence(run({one_.model(), "--backend", "warp-drive"}), "warp-drive");
+}
+
+TEST_F(Mistakes, NoBackend) {
+  expect_one_clear_sentence(run({one_.model()}), "--backend");
+}
+
+TEST_F(Mistakes, UnknownPass) {
+  expect_one_clear_sentence(run({one_.model(), "--backend", "pass:peephole,warp"}), "warp");
+  expect_one_clear_sentence(run({one_.model(), "--backend", "pass:"}), "pass:");
+}
+
+TEST_F(Mistakes, UnknownMethod) {
+  expect_one_clear_sentence(run_jit(one_.model(), {"--method", "backwards"}), "backwards");
+}
+
+TEST_F(Mistakes, UnknownOption) {
+  expect_one_clear_sentence(run_jit(one_.model(), {"--warp", "9"}), "--warp");
+}
+
+TEST_F(Mistakes, BadNumbers) {
+  expect_one_clear_sentence(run_jit(one_.model(), {"--calls", "0"}), "--calls");
+  expect_one_clear_sentence(run_jit(one_.model(), {"--jobs", "-3"}), "--jobs");
+  expect_one_clear_sentence(run_jit(one_.model(), {"--seed", "lucky"}), "--seed");
+  expect_one_clear_sentence(run_jit(one_.model(), {"--memory-limit", "4 elephants"}), "--memory-limit");
+  expect_one_clear_sentence(run_jit(one_.model(), {"--compare", "loosely"}), "--compare");
+}
+
+TEST(Output, AnExistingFolderIsLeftAlone) {
+  const TemporaryFolder folder;
+  const Case one = case_named("jit_type_as_dce");
+  const fs::path taken = folder / "taken";
+  fs::create_directory(taken);
+  std::ofstream(taken / "precious.txt") << "mine\n";
+  const Finished finished = run_tool({one.model(), "--backend", "jit", "--no-verify", "-o", taken});
+  expect_one_clear_sentence(finished, "taken");
+  EXPECT_TRUE(contains(finished.err, "--force")) << finished.err;
+  EXPECT_EQ(read_text(taken / "precious.txt"), "mine\n");
+}
+
+TEST(Output, ForceWritesBesideWhatWasThere) {
+  const TemporaryFolder folder;
+  const Case one = case_named("jit_type_as_dce");
+  const fs::path taken = folder / "taken";
+  fs::create_directory(taken);
+  std::ofstream(taken / "precious.txt") << "mine\n";
+  const Finished finished = run_tool({one.model(), "--backend", "jit", "--no-verify", "-o", taken, "--force"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_TRUE(fs::exists(taken / "reduced.pt"));
+  EXPECT_EQ(read_text(taken / "precious.txt"), "mine\n");
+}
+
+TEST(Help, TeachesSubcommandsAndExitCodes) {
+  for (const char *flag : {"-h", "--help"}) {
+    const Finished finished = run_tool({flag});
+    EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+    for (const char *word : {"run", "backends", "--backend", "--input", "--output", "--no-verify", "Exit codes", "130"})
+      EXPECT_TRUE(contains(finished.out, word)) << "no mention of " << word << "\n" << describe(finished);
+  }
+}
+
+TEST(Help, EverySubcommandHasItsOwn) {
+  for (const char *subcommand : {"run", "backends"}) {
+    const Finished finished = run_tool({subcommand, "-h"});
+    EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+    EXPECT_TRUE(contains(finished.out, subcommand)) << describe(finished);
+  }
+}
+
+TEST(Backends, AreAllListed) {
+  const Finished finished = run_tool({"backends"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  for (const char *name : {"eager",
+                           "jit",
+                           "nnc",
+                           "freeze",
+                           "optimize-for-inference",
+                           "static-runtime",
+                           "autocast",
+                           "pass:",
+                           "peephole",
+                           "constant-propagation",
+                           "cse",
+                           "dce",
+                           "remove-mutation",
+                           "remove-inplace-ops",
+                           "fuse-add-relu",
+                           "fold-conv-bn",
+                           "fuse-linear",
+                           "decompose-ops",
+                           "batch-mm",
+                           "lower-tuples"})
+    EXPECT_TRUE(contains(finished.out, name)) << "no mention of " << name << "\n" << finished.out;
+}
+
+TEST(APassingModel, IsSaidToPass) {
+  const TemporaryFolder folder;
+  const Case one = case_named("jit_type_as_dce");
+  const Finished checked = run_tool({"run", one.model(), "--backend", "eager", "--json"});
+  EXPECT_EQ(checked.exit_code, 0) << describe(checked);
+  EXPECT_EQ(nlohmann::json::parse(checked.out).at("verdict").at("outcome"), "pass");
+
+  const Finished reduced = run_tool({one.model(), "--backend", "eager", "-o", folder / "x.repro"});
+  EXPECT_EQ(reduced.exit_code, 1) << describe(reduced);
+  EXPECT_FALSE(fs::exists(folder / "x.repro" / "repro.cpp"));
+}
+
+TEST(Inputs, ComeInManyWays) {
+  const Case one = case_named("jit_type_as_dce");
+  const TemporaryFolder folder;
+  fs::copy_file(one.model(), folder / "alone.pt");
+  const std::string model = folder / "alone.pt";
+  const std::vector<std::vector<std::string>> ways = {
+      {model, "--inputs", one.inputs()},
+      {model, "--inputs", fixtures() / "inputs" / "dict.pt"},
+      {model, "--input", "f32[4,6]", "--input", "f32[4,6]"},
+      {fixtures() / "inputs" / "bundled.pt"},
+  };
+  for (std::vector<std::string> arguments : ways) {
+    arguments.insert(arguments.begin(), "run");
+    arguments.insert(arguments.end(), {"--backend", "jit", "--json"});
+    const Finished finished = run_tool(arguments);
+    EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+    EXPECT_EQ(nlohmann::json::parse(finished.out).at("verdict").at("kind"), "accuracy");
+  }
+}
+
+TEST(HostileNames, AreOnlyNames) {
+  const Case one = case_named("jit_type_as_dce");
+  const TemporaryFolder folder;
+  const fs::path place = folder / "it's a \"$HOME\" `of` ${TMP}; models";
+  fs::create_directory(place);
+  fs::copy_file(one.model(), place / "don't \"panic\".pt");
+  fs::copy_file(one.inputs(), place / "inputs.pt");
+  const fs::path repro = place / "the 'repro' $(touch pwned) of it";
+  const Finished finished = run_tool({place / "don't \"panic\".pt", "--backend", "jit", "-o", repro, "--quiet"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_EQ(nlohmann::json::parse(read_text(repro / "report.json")).at("verified"), true);
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end

@@ -1,0 +1,68 @@
+// Runs a program as a user would, and tells what came of it.
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace repro_minify::end_to_end {
+
+/// A folder of its own under the system's temporary folder, removed with everything in it.
+class TemporaryFolder {
+public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  const std::filesystem::path &path() const { return path_; }
+  std::filesystem::path operator/(const std::string &name) const { return path_ / name; }
+
+private:
+  std::filesystem::path path_;
+};
+
+struct Finished {
+  int exit_code = -1; ///< -1 when it did not exit by itself
+  int signal = 0;     ///< the signal that ended it, else 0
+  bool timed_out = false;
+  std::string out;
+  std::string err;
+};
+
+/// A program that has been started. Killed, with its process group, if it still runs when this goes.
+class RunningProgram {
+public:
+  explicit RunningProgram(const std::vector<std::string> &arguments);
+  ~RunningProgram();
+  RunningProgram(const RunningProgram &) = delete;
+  RunningProgram &operator=(const RunningProgram &) = delete;
+
+  /// Polls until `condition` holds; false if the program ended or the time went by first.
+  bool wait_until(const std::function<bool()> &condition, std::chrono::seconds limit);
+  void send_signal(int signal) const;
+  Finished wait(std::chrono::seconds limit);
+
+private:
+  bool has_ended();
+
+  TemporaryFolder streams_;
+  pid_t pid_ = -1;
+  bool ended_ = false;
+  int status_ = 0;
+};
+
+/// Runs to the end. The first argument is the program's path or a name on PATH.
+Finished run_program(const std::vector<std::string> &arguments, std::chrono::seconds limit = std::chrono::seconds(600));
+
+/// Runs repro-minify with these arguments.
+Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit = std::chrono::seconds(600));
+
+std::string read_text(const std::filesystem::path &file);
+/// Everything that is needed to understand a surprise, for a failed expectation.
+std::string describe(const Finished &finished);
+
+} // namespace repro_minify::end_to_end

@@ -1,0 +1,59 @@
+// Graphs with faults planted in them, and an oracle that writes down what it is asked.
+#pragma once
+#include "reduce/search/search.h"
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace repro_minify::planted {
+
+/// Whether the failure shows when only these nodes are kept.
+using Predicate = std::function<bool(const IndexSet &)>;
+using Random = std::mt19937_64;
+
+/// Uniform in 0..bound-1. The distributions of the standard library differ between implementations; a table of call
+/// counts must not.
+int below(Random &random, int bound);
+IndexSet sample(Random &random, int size, int count);
+bool contains_all(const IndexSet &set, const IndexSet &subset);
+IndexSet everything(int size);
+
+/// A model of at least `size` nodes: transformer-like blocks of 25 nodes with a split and two residual connections.
+struct Model {
+  Dataflow dataflow;
+  std::vector<std::string> kinds; ///< operator of each node
+};
+Model transformer(int size);
+
+/// A connected random graph; with `shuffled`, node numbers say nothing about the order of execution.
+Dataflow random_dataflow(Random &random, int size, bool shuffled);
+
+/// A fault of one of the families of the table: "single", "single_rep", "chain3", "chain3_rep", "far2", "window6",
+/// "accum8".
+Predicate fault(const Model &model, const std::string &family, std::uint64_t seed);
+/// A path of `length` nodes, or fewer where the graph ends before.
+IndexSet random_chain(const Dataflow &dataflow, Random &random, int length);
+IndexSet random_connected(const Dataflow &dataflow, Random &random, int count);
+
+/// Fails the running test on a set that is not sorted; counts distinct sets.
+class RecordingOracle final : public Oracle {
+public:
+  explicit RecordingOracle(Predicate predicate) : predicate_(std::move(predicate)) {}
+  bool fails(const IndexSet &kept) override;
+  void speculate(const std::vector<IndexSet> &likely_next) override { speculated.push_back(likely_next); }
+
+  std::vector<IndexSet> asked;
+  std::vector<bool> answers;
+  std::vector<std::vector<IndexSet>> speculated;
+
+private:
+  Predicate predicate_;
+};
+
+/// Whether `kept` fails and no single element of it can go, by asking the predicate itself.
+bool is_one_minimal(const IndexSet &kept, const Predicate &predicate);
+
+} // namespace repro_minify::planted
