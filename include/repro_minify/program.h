@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ struct ProgramInput {
 struct Program {
   std::shared_ptr<torch::jit::Graph> graph;
   std::vector<ProgramInput> inputs;
+  /// Operators that were seen to return one of their operands although their schema says that they do not.
+  std::set<c10::Symbol> hidden_aliases;
 };
 
 /// A Program made runnable: a fresh module (method `forward`) and fresh arguments, nothing shared with the Program's values.
@@ -50,6 +53,8 @@ struct InstantiateOptions {
   bool clone_values = true;      ///< false: take the values themselves (for saving; never for running)
 };
 
+/// A hidden alias that is written to later goes into a method of its own: TorchScript's compiler would otherwise trust the
+/// schema and drop the write, when the module is saved and loaded again, on both sides of the comparison.
 /// Several outputs become a tuple, one is returned as it is, none gives None. The module is in eval mode unless `training`.
 Instance instantiate(const Program &program, const InstantiateOptions &options = {});
 

@@ -13,12 +13,12 @@ Verdict check_program(const Session &session, const Program &program) {
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Signature &wanted) {
-  const Program inlined = flatten_calls(session.model, session.inputs.values);
+  const Recording recording = record(flatten_calls(session.model, session.inputs.values), session.record_options(), session.limits());
+  const Program &inlined = recording.program;
   Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined)};
   if (has_control_flow(inlined)) {
-    const Recording recording = record(inlined, session.record_options(), session.limits());
     try {
-      const Program straight = follow_decisions(recording.program, recording.decisions);
+      const Program straight = follow_decisions(inlined, recording.decisions);
       const Verdict verdict = check_program(session, straight);
       if (shows(verdict, wanted)) {
         result.program = straight;
@@ -32,8 +32,10 @@ std::optional<Flattened> flatten_model(Session &session, const Signature &wanted
     }
   }
   result.verdict = check_program(session, inlined);
-  if (!shows(result.verdict, wanted))
+  if (!shows(result.verdict, wanted)) {
+    log::debug("once inlined: " + result.verdict.message + (result.verdict.signatures.empty() ? "" : " (" + to_string(result.verdict.signatures.front()) + ")"));
     return std::nullopt;
+  }
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "backends/simple_backend.h"
 
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 
 namespace repro_minify {
 
@@ -11,9 +12,17 @@ std::unique_ptr<Backend> make_freeze_backend() {
   return make_simple_backend({.name = "freeze",
                               .summary = "torch::jit::freeze (constants in, batch norms folded), run by the plain interpreter",
                               .title = "torch::jit::freeze",
-                              .compile = [](torch::jit::Module module) { return call_forward(torch::jit::freeze(module)); },
+                              .compile = [](torch::jit::Module module) {
+         // Inlining, which freeze starts with, is left out when the executor must not optimise.
+         torch::jit::setGraphExecutorOptimize(true);
+         Compiled compiled = call_forward(torch::jit::freeze(module));
+         torch::jit::setGraphExecutorOptimize(false);
+         return compiled;
+       },
                               .source = {{},
-                                         R"(  torch::jit::Module frozen = torch::jit::freeze(module);
+                                         R"(  torch::jit::setGraphExecutorOptimize(true);
+  torch::jit::Module frozen = torch::jit::freeze(module);
+  torch::jit::setGraphExecutorOptimize(false);  // the plain interpreter runs the result
   auto call = [frozen](std::vector<c10::IValue> inputs) mutable { return frozen.forward(std::move(inputs)); };
 )"},
                               .needs_several_calls = true});

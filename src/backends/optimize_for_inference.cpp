@@ -3,6 +3,7 @@
 #include "backends/simple_backend.h"
 
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 
 namespace repro_minify {
 
@@ -11,9 +12,17 @@ std::unique_ptr<Backend> make_optimize_for_inference_backend() {
       {.name = "optimize-for-inference",
        .summary = "torch::jit::optimize_for_inference (freeze, then oneDNN graphs), run by the plain interpreter",
        .title = "torch::jit::optimize_for_inference",
-       .compile = [](torch::jit::Module module) { return call_forward(torch::jit::optimize_for_inference(module)); },
+       .compile = [](torch::jit::Module module) {
+         // Inlining, which optimize_for_inference starts with, is left out when the executor must not optimise.
+         torch::jit::setGraphExecutorOptimize(true);
+         Compiled compiled = call_forward(torch::jit::optimize_for_inference(module));
+         torch::jit::setGraphExecutorOptimize(false);
+         return compiled;
+       },
        .source = {{},
-                  R"(  torch::jit::Module optimised = torch::jit::optimize_for_inference(module);
+                  R"(  torch::jit::setGraphExecutorOptimize(true);
+  torch::jit::Module optimised = torch::jit::optimize_for_inference(module);
+  torch::jit::setGraphExecutorOptimize(false);  // the plain interpreter runs the result
   auto call = [optimised](std::vector<c10::IValue> inputs) mutable { return optimised.forward(std::move(inputs)); };
 )"}});
 }

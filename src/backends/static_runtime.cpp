@@ -2,6 +2,7 @@
 #include "backends/registry.h"
 #include "backends/simple_backend.h"
 
+#include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/static/impl.h>
 
 namespace repro_minify {
@@ -13,11 +14,14 @@ std::unique_ptr<Backend> make_static_runtime_backend() {
        .title = "Static Runtime",
        .compile =
            [](torch::jit::Module module) -> Compiled {
+             // Inlining, which it starts with, is left out when the executor must not optimise.
+             torch::jit::setGraphExecutorOptimize(true);
              auto runtime = std::make_shared<torch::jit::StaticModule>(module);
              return [runtime](std::vector<c10::IValue> arguments) { return (*runtime)(arguments, {}); };
            },
        .source = {{"torch/csrc/jit/runtime/static/impl.h"},
-                  R"(  auto runtime = std::make_shared<torch::jit::StaticModule>(module);
+                  R"(  torch::jit::setGraphExecutorOptimize(true);
+  auto runtime = std::make_shared<torch::jit::StaticModule>(module);
   auto call = [runtime](std::vector<c10::IValue> inputs) { return (*runtime)(inputs, {}); };
 )"}});
 }

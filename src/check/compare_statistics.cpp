@@ -10,8 +10,19 @@
 namespace repro_minify {
 namespace {
 
-at::Tensor flat_doubles(const at::Tensor &tensor) {
-  return real_view(plain(tensor)).to(at::kCPU, at::kDouble).reshape({-1});
+at::Tensor flat_doubles(const at::Tensor &tensor, bool complex) {
+  return real_view(plain(tensor).to(at::kCPU, complex ? at::kComplexDouble : at::kDouble)).reshape({-1});
+}
+
+/// Both sides as rows of doubles; if one of them is complex, a real and an imaginary part for each element.
+struct FlatPair {
+  at::Tensor ref, res;
+  std::int64_t parts;
+};
+
+FlatPair flat_pair(const at::Tensor &ref, const at::Tensor &res) {
+  const bool complex = ref.is_complex() || res.is_complex();
+  return {flat_doubles(ref, complex), flat_doubles(res, complex), complex ? 2 : 1};
 }
 
 std::int64_t count(const at::Tensor &mask) {
@@ -38,8 +49,7 @@ bool has(const LeafReport &report, FailureKind kind) {
 
 /// The first place where one side has a NaN or an infinity that the other has not.
 std::string special_values(const at::Tensor &ref, const at::Tensor &res, const LeafReport &report) {
-  const at::Tensor a = flat_doubles(ref);
-  const at::Tensor b = flat_doubles(res);
+  const auto [a, b, parts] = flat_pair(ref, res);
   const at::Tensor special = at::isfinite(a).logical_and(at::isfinite(b)).logical_not();
   at::Tensor odd = special.logical_and(a != b).logical_and((a.isnan().logical_and(b.isnan())).logical_not());
   if (!odd.any().item<bool>()) // NaN on both sides, and NaN was not to equal NaN
@@ -50,8 +60,8 @@ std::string special_values(const at::Tensor &ref, const at::Tensor &res, const L
       << " expected, " << report.res_inf << " found";
   if (odd.any().item<bool>()) {
     const auto index = odd.to(at::kByte).argmax().item<std::int64_t>();
-    out << "; first at " << position(ref.is_complex() ? index / 2 : index, ref.sizes()) << ": " << element(a, index)
-        << " expected, " << element(b, index) << " found";
+    out << "; first at " << position(index / parts, ref.sizes()) << ": " << element(a, index) << " expected, "
+        << element(b, index) << " found";
   }
   return out.str();
 }
@@ -59,13 +69,12 @@ std::string special_values(const at::Tensor &ref, const at::Tensor &res, const L
 } // namespace
 
 void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &report) {
-  const at::Tensor a = flat_doubles(ref);
-  const at::Tensor b = flat_doubles(res);
+  const auto [a, b, parts] = flat_pair(ref, res);
   report.ref_nan = count(a.isnan());
   report.ref_inf = count(a.isinf());
   report.res_nan = count(b.isnan());
   report.res_inf = count(b.isinf());
-  if (ref.sizes() != res.sizes() || ref.is_complex() != res.is_complex() || a.numel() == 0)
+  if (ref.sizes() != res.sizes() || a.numel() == 0)
     return;
   const at::Tensor finite = at::isfinite(a).logical_and(at::isfinite(b));
   const at::Tensor error = at::where(finite, (a - b).abs(), at::full({}, -1.0, at::kDouble));
@@ -78,7 +87,7 @@ void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &re
     report.max_rel_error = at::where(nonzero, error / a.abs(), at::zeros({}, at::kDouble)).max().item<double>();
   if (report.max_abs_error == 0)
     return;
-  report.worst_index = ref.is_complex() ? worst / 2 : worst;
+  report.worst_index = worst / parts;
   report.ref_at_worst = element(a, worst);
   report.res_at_worst = element(b, worst);
 }

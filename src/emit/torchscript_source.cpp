@@ -40,6 +40,9 @@ std::string torchscript_source(const Program &program) {
   std::vector<c10::IValue> constants;
   torch::jit::PrintDepsTable dependencies;
   torch::jit::PythonPrint printer(constants, dependencies, nullptr, /*enforce_importable=*/true);
+  for (const auto &method : instance.module.get_methods())
+    if (method.name() != "forward")
+      printer.printMethod(method.function());
   printer.printMethod(instance.module.get_method("forward").function());
   if (!constants.empty())
     throw std::runtime_error("the program holds a constant that has no source");
@@ -56,7 +59,7 @@ bool source_is_faithful(const Program &program, const std::string &source) {
     module.define(source);
     std::vector<std::string> defined, wanted;
     list_operators(module.get_method("forward").graph()->block(), defined);
-    list_operators(program.graph->block(), wanted);
+    list_operators(instantiate(constants_as_buffers(program), {.clone_values = false}).module.get_method("forward").graph()->block(), wanted);
     return defined == wanted;
   } catch (const std::exception &) {
     return false;

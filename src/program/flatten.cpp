@@ -279,6 +279,7 @@ Program follow_decisions(const Program &program, const Decisions &decisions, siz
   Program result;
   result.graph = std::make_shared<Graph>();
   result.inputs = program.inputs;
+  result.hidden_aliases = program.hidden_aliases;
   PathCopier copier(decisions, *result.graph, max_nodes);
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     Value *input = result.graph->addInput(program.inputs[i].name);

@@ -10,6 +10,7 @@
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
+#include <set>
 
 namespace repro_minify {
 namespace {
@@ -63,7 +64,10 @@ public:
         writers.push_back(static_cast<int64_t>(value));
         writers.push_back(writer);
       }
-    return c10::ivalue::Tuple::create({decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents))});
+    c10::impl::GenericList hidden(c10::StringType::get());
+    for (const auto &kind : hidden_aliases_)
+      hidden.push_back(kind);
+    return c10::ivalue::Tuple::create({decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents)), hidden});
   }
 
 private:
@@ -144,7 +148,9 @@ private:
       watch(stack.back());
     }
     note_list_writes(node);
+    const std::vector<c10::IValue> operands = stack;
     run_single(node, stack);
+    note_hidden_aliases(node, operands, stack);
     for (size_t i = 0; i < node->outputs().size(); ++i)
       define(node->output(i), stack.at(i));
   }
@@ -158,6 +164,23 @@ private:
       if (alias && alias->isWrite() && !environment_.at(node->input(i)).isTensor())
         written_lists_.insert(node->input(i));
     }
+  }
+
+  /// A result that lives in an operand's memory although the schema calls it fresh.
+  void note_hidden_aliases(const Node *node, const std::vector<c10::IValue> &operands, const std::vector<c10::IValue> &results) {
+    const auto *schema = node->maybeSchema();
+    if (!schema || schema->returns().size() != results.size())
+      return;
+    std::set<void *> storages;
+    for (const auto &operand : operands)
+      for_each_tensor(operand, [&](const at::Tensor &tensor) { storages.insert(storage_of(tensor)); });
+    storages.erase(nullptr);
+    for (size_t i = 0; i < results.size(); ++i)
+      if (!schema->returns()[i].alias_info())
+        for_each_tensor(results[i], [&](const at::Tensor &tensor) {
+          if (storages.count(storage_of(tensor)))
+            hidden_aliases_.insert(node->kind().toQualString());
+        });
   }
 
   void run_if(Node *node) {
@@ -231,6 +254,7 @@ private:
   std::map<std::pair<int, int>, c10::IValue> seen_;
   std::vector<std::vector<int>> writers_;
   Decisions decisions_;
+  std::set<std::string> hidden_aliases_;
 };
 
 Recording make_index(const Program &program) {
@@ -272,7 +296,9 @@ const c10::IValue *Recording::lookup(const Value *value, int writer) const {
   return found == seen.end() ? nullptr : &found->second;
 }
 
-Recording record(const Program &program, const RecordOptions &options, const Limits &limits) {
+Recording record(const Program &program, const RecordOptions &options, const Limits &given) {
+  Limits limits = given;
+  limits.reply_capacity = generous_limits().reply_capacity; // the reply is every intermediate value
   Recording recording = make_index(program);
   const auto result = compute_in_child(
       [&](Child &child) {
@@ -294,6 +320,8 @@ Recording record(const Program &program, const RecordOptions &options, const Lim
   const auto &contents = parts[3].toTupleRef().elements();
   for (size_t i = 0; i < contents.size(); ++i)
     recording.seen.emplace(std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);
+  for (const c10::IValue &kind : parts[4].toListRef())
+    recording.program.hidden_aliases.insert(c10::Symbol::fromQualString(kind.toStringRef()));
   const auto writers = parts[2].toListRef();
   for (size_t i = 0; i < writers.size(); i += 2)
     recording.writers[writers[i].toInt()].push_back(static_cast<int>(writers[i + 1].toInt()));

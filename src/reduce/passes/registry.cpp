@@ -47,7 +47,11 @@ bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &c
   return false;
 }
 
-Program copy_of(const Program &program) { return {program.graph->copy(), program.inputs}; }
+Program copy_of(const Program &program) {
+  Program copy = program;
+  copy.graph = program.graph->copy();
+  return copy;
+}
 
 void drop_unused(Program &program) {
   remove_unused_constants(*program.graph);
