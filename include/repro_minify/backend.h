@@ -15,8 +15,8 @@ using Compiled = std::function<c10::IValue(std::vector<c10::IValue>)>;
 /// How a user of the backend would write it in C++; becomes part of repro.cpp.
 struct BackendSource {
   std::vector<std::string> includes; ///< "torch/csrc/jit/api/module.h"
-  /// The body of `c10::IValue run_optimised(torch::jit::Module module, ...)` before the first call. It may use `module`, and
-  /// must define `call`, something callable with std::vector<c10::IValue>.
+  /// The body of `c10::IValue run_optimised(torch::jit::Module module, ...)` before the first call. It may use
+  /// `module`, and must define `call`, something callable with std::vector<c10::IValue>.
   std::string prepare;
 };
 
@@ -29,7 +29,8 @@ public:
   virtual std::string summary() const = 0;
   /// What the report calls it, as in "wrong result under torch::jit::freeze".
   virtual std::string title() const = 0;
-  /// Compiles a module (eval mode, method forward) that nobody else uses. Called in a sandbox child, may throw anything.
+  /// Compiles a module (eval mode, method forward) that nobody else uses. Called in a sandbox child, may throw
+  /// anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
   virtual BackendSource source() const = 0;
   /// Whether both sides run under CPU autocast in bfloat16.

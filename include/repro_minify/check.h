@@ -16,7 +16,8 @@ namespace repro_minify {
 /// What makes two failures the same failure.
 struct Signature {
   FailureKind kind = FailureKind::Accuracy;
-  /// Where it shows: "output", "gradient", "state" (a buffer or a mutated input), or "" for an exception, a crash, a hang.
+  /// Where it shows: "output", "gradient", "state" (a buffer or a mutated input), or "" for an exception, a crash, a
+  /// hang.
   std::string where;
   /// For an exception its message without numbers, addresses and paths; for a crash its signal.
   std::string detail;
@@ -36,21 +37,21 @@ struct Verdict {
   std::vector<Signature> signatures;
   /// One line for a person: the worst mismatch, the exception's message, why it is unresolved.
   std::string message;
-  bool eager_differs = false;        ///< Unresolved because two eager runs differ
-  int failing_call = 0;              ///< 1-based: the first call of the optimised program that is wrong
+  bool eager_differs = false; ///< Unresolved because two eager runs differ
+  int failing_call = 0;       ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false;
   std::vector<LeafReport> outputs, gradients, state; ///< of the first failing call (the last one when all pass)
-  double eager_seconds = 0, optimised_seconds = 0; ///< the last call of each
-  double wall_seconds = 0;           ///< the whole check, as the parent saw it
+  double eager_seconds = 0, optimised_seconds = 0;   ///< the last call of each
+  double wall_seconds = 0;                           ///< the whole check, as the parent saw it
 };
 /// Whether the Verdict is a failure with this Signature among those it shows.
 bool shows(const Verdict &verdict, const Signature &wanted);
 
 struct CheckOptions {
-  bool grad = false;   ///< compare gradients of parameters and inputs too
-  int calls = 3;       ///< calls of the optimised program, each compared
+  bool grad = false; ///< compare gradients of parameters and inputs too
+  int calls = 3;     ///< calls of the optimised program, each compared
   uint64_t seed = 0;
-  int threads = 1;     ///< of the child
+  int threads = 1; ///< of the child
   CompareOptions compare = accuracy_check_options();
 };
 
@@ -61,13 +62,14 @@ Subject subject_of(std::shared_ptr<const Program> program);
 /// Runs the Check in the calling process: arithmetic, and whatever the backend does. For sandbox children.
 Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child);
 
-/// The job of a sandbox child that answers with check_here's Verdict, and the Verdict in what came of it: a crash, a hang,
-/// exhausted memory in the backend is a failure, in the eager run it is Unresolved.
+/// The job of a sandbox child that answers with check_here's Verdict, and the Verdict in what came of it: a crash, a
+/// hang, exhausted memory in the backend is a failure, in the eager run it is Unresolved.
 Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options);
 Verdict verdict_of(const Outcome &outcome);
 
 /// One Check in a sandbox of its own.
-Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options, const Limits &limits);
+Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
+              const Limits &limits);
 
 /// An exception's message as a Signature keeps it.
 std::string normalise_message(const std::string &message);

@@ -29,7 +29,7 @@ const char *to_string(Role role);
 struct ProgramInput {
   std::string name; ///< a valid identifier, unique in its Program
   Role role = Role::Input;
-  c10::IValue value; ///< a tensor; its storage may be shared with that of another input, and then stays shared
+  c10::IValue value;   ///< a tensor; its storage may be shared with that of another input, and then stays shared
   std::string formula; ///< how the value can be made again ("randn:0"), empty when it is data
 };
 
@@ -41,21 +41,22 @@ struct Program {
   std::set<c10::Symbol> hidden_aliases;
 };
 
-/// A Program made runnable: a fresh module (method `forward`) and fresh arguments, nothing shared with the Program's values.
+/// A Program made runnable: a fresh module (method `forward`) and fresh arguments, nothing shared with the Program's
+/// values.
 struct Instance {
   torch::jit::Module module;
   std::vector<c10::IValue> arguments;
 };
 
 struct InstantiateOptions {
-  bool requires_grad = false; ///< keep requires_grad of parameters and inputs; false clears it everywhere
+  bool requires_grad = false;    ///< keep requires_grad of parameters and inputs; false clears it everywhere
   bool double_precision = false; ///< floating values, and dtype arguments inside the graph, in float64 (complex128)
   bool clone_values = true;      ///< false: take the values themselves (for saving; never for running)
 };
 
-/// A hidden alias that is written to later goes into a method of its own: TorchScript's compiler would otherwise trust the
-/// schema and drop the write, when the module is saved and loaded again, on both sides of the comparison.
-/// Several outputs become a tuple, one is returned as it is, none gives None. The module is in eval mode unless `training`.
+/// A hidden alias that is written to later goes into a method of its own: TorchScript's compiler would otherwise trust
+/// the schema and drop the write, when the module is saved and loaded again, on both sides of the comparison. Several
+/// outputs become a tuple, one is returned as it is, none gives None. The module is in eval mode unless `training`.
 Instance instantiate(const Program &program, const InstantiateOptions &options = {});
 
 /// What a repro's size is measured by.

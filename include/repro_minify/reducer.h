@@ -21,10 +21,10 @@ struct ReduceOptions {
   CheckOptions check;
   Limits limits;
   int jobs = 1;
-  std::string journal_path;                          ///< every verdict is appended as it comes; empty: none
-  std::function<bool()> interrupted;                 ///< polled; true ends the reduction with the best so far
-  std::function<void(const Progress &)> progress;    ///< after every check
-  std::function<void(const Program &)> on_improved;  ///< after every accepted step: save it, lest it be lost
+  std::string journal_path;                         ///< every verdict is appended as it comes; empty: none
+  std::function<bool()> interrupted;                ///< polled; true ends the reduction with the best so far
+  std::function<void(const Progress &)> progress;   ///< after every check
+  std::function<void(const Program &)> on_improved; ///< after every accepted step: save it, lest it be lost
 };
 
 struct PassStatistics {
@@ -39,8 +39,8 @@ struct Reduction {
   Verdict verdict;
   bool one_minimal = false; ///< no single node, output or input can go, and no listed simplification applies
   bool interrupted = false;
-  int checks = 0; ///< sandboxed checks whose answer was needed
-  int cached = 0; ///< answers that were known already
+  int checks = 0;      ///< sandboxed checks whose answer was needed
+  int cached = 0;      ///< answers that were known already
   int speculative = 0; ///< checks started ahead of time whose answer nobody asked for
   double seconds = 0;
   std::vector<PassStatistics> passes;

@@ -15,11 +15,12 @@ struct ReproFacts {
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
   Signature signature;
-  Verdict original; ///< of the model as it was given
-  Verdict reduced;  ///< of the program that is handed back
-  std::string flatten_level;             ///< how much was flattened: "straight line", "calls"
-  std::optional<std::string> hidden_by;  ///< the flattening step that makes the failure vanish
+  Verdict original;                     ///< of the model as it was given
+  Verdict reduced;                      ///< of the program that is handed back
+  std::string flatten_level;            ///< how much was flattened: "straight line", "calls"
+  std::optional<std::string> hidden_by; ///< the flattening step that makes the failure vanish
   ProgramSize before, after;
+  int after_freezing = -1; ///< operators_after_freezing
   bool one_minimal = false, interrupted = false;
   int checks = 0, cached = 0;
   double search_seconds = 0, verify_seconds = 0, total_seconds = 0;
@@ -36,7 +37,8 @@ struct ReproFiles {
 
 /// reduced.pt and inputs.pt, each written whole or not at all.
 void save_program(const Program &program, const std::string &folder, bool grad);
-/// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot be.
+/// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot
+/// be.
 int operators_after_freezing(const Program &program);
 
 /// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.

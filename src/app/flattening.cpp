@@ -13,7 +13,8 @@ Verdict check_program(const Session &session, const Program &program) {
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Signature &wanted) {
-  const Recording recording = record(flatten_calls(session.model, session.inputs.values), session.record_options(), session.limits());
+  const Recording recording =
+      record(flatten_calls(session.model, session.inputs.values), session.record_options(), session.limits());
   const Program &inlined = recording.program;
   Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined)};
   if (has_control_flow(inlined)) {
@@ -33,7 +34,8 @@ std::optional<Flattened> flatten_model(Session &session, const Signature &wanted
   }
   result.verdict = check_program(session, inlined);
   if (!shows(result.verdict, wanted)) {
-    log::debug("once inlined: " + result.verdict.message + (result.verdict.signatures.empty() ? "" : " (" + to_string(result.verdict.signatures.front()) + ")"));
+    log::debug("once inlined: " + result.verdict.message +
+               (result.verdict.signatures.empty() ? "" : " (" + to_string(result.verdict.signatures.front()) + ")"));
     return std::nullopt;
   }
   return result;

@@ -11,7 +11,8 @@
 namespace repro_minify {
 namespace {
 
-constexpr const char *description = R"(Takes a TorchScript model that a backend gets wrong and hands back the smallest program that the same
+constexpr const char *description =
+    R"(Takes a TorchScript model that a backend gets wrong and hands back the smallest program that the same
 backend still gets wrong in the same way: as reduced.pt, and as one C++ file that anybody can build and run.)";
 
 constexpr const char *footer = R"(

@@ -43,7 +43,14 @@ void add_reduce_options(CLI::App &app, Options &options);
 
 CheckOptions check_options(const Options &options);
 
-enum ExitCode { reduced_and_verified = 0, does_not_fail = 1, bad_input = 2, eager_not_reproducible = 3, not_verified = 4, interrupted = 130 };
+enum ExitCode {
+  reduced_and_verified = 0,
+  does_not_fail = 1,
+  bad_input = 2,
+  eager_not_reproducible = 3,
+  not_verified = 4,
+  interrupted = 130
+};
 
 int run_command(const Options &options);
 int reduce_command(const Options &options);

@@ -20,7 +20,9 @@ std::string short_number(double value) {
   return text;
 }
 
-std::string counts(int64_t nan, int64_t inf) { return nan < 0 ? "-" : std::to_string(nan) + "/" + std::to_string(inf); }
+std::string counts(int64_t nan, int64_t inf) {
+  return nan < 0 ? "-" : std::to_string(nan) + "/" + std::to_string(inf);
+}
 
 /// Text from a model must not move the cursor.
 std::string clean(const std::string &text) {
@@ -30,12 +32,14 @@ std::string clean(const std::string &text) {
   return result;
 }
 
-void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what, const std::vector<LeafReport> &leaves) {
+void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,
+              const std::vector<LeafReport> &leaves) {
   for (const auto &leaf : leaves)
-    rows.push_back({clean(what + leaf.path), clean(leaf.ref_type), leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), short_number(leaf.ref_error),
+    rows.push_back({clean(what + leaf.path), clean(leaf.ref_type),
+                    leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), short_number(leaf.ref_error),
                     short_number(leaf.res_error), short_number(leaf.multiplier), short_number(leaf.max_abs_error),
-                    leaf.worst_index < 0 ? "-" : std::to_string(leaf.worst_index), counts(leaf.ref_nan, leaf.ref_inf), counts(leaf.res_nan, leaf.res_inf),
-                    leaf.same ? "same" : "DIFFERS"});
+                    leaf.worst_index < 0 ? "-" : std::to_string(leaf.worst_index), counts(leaf.ref_nan, leaf.ref_inf),
+                    counts(leaf.res_nan, leaf.res_inf), leaf.same ? "same" : "DIFFERS"});
 }
 
 void print_table(const std::vector<std::vector<std::string>> &rows) {
@@ -53,15 +57,16 @@ void print_table(const std::vector<std::vector<std::string>> &rows) {
 } // namespace
 
 void print_verdict(const Verdict &verdict, const Session &session) {
-  std::cout << outcome_words[static_cast<int>(verdict.outcome)] << "  " << session.options.model << "  backend " << session.backend->name()
-            << (session.check.grad ? "  with gradients" : "") << '\n';
+  std::cout << outcome_words[static_cast<int>(verdict.outcome)] << "  " << session.options.model << "  backend "
+            << session.backend->name() << (session.check.grad ? "  with gradients" : "") << '\n';
   for (const auto &signature : verdict.signatures)
     std::cout << "  " << clean(to_string(signature)) << '\n';
   if (!verdict.message.empty())
     std::cout << "  " << clean(verdict.message) << '\n';
   if (verdict.failing_call > 1)
     std::cout << "  first wrong on call " << verdict.failing_call << '\n';
-  std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x", "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
+  std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
+                                                 "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
   add_rows(rows, "output", verdict.outputs);
   add_rows(rows, "gradient of ", verdict.gradients);
   add_rows(rows, "", verdict.state);
@@ -70,8 +75,9 @@ void print_verdict(const Verdict &verdict, const Session &session) {
     print_table(rows);
   }
   if (verdict.eager_seconds > 0)
-    std::cout << "\neager " << short_number(verdict.eager_seconds * 1e3) << " ms, optimised " << short_number(verdict.optimised_seconds * 1e3)
-              << " ms (last call), fp64 reference " << (verdict.has_fp64_reference ? "yes" : "no") << '\n';
+    std::cout << "\neager " << short_number(verdict.eager_seconds * 1e3) << " ms, optimised "
+              << short_number(verdict.optimised_seconds * 1e3) << " ms (last call), fp64 reference "
+              << (verdict.has_fp64_reference ? "yes" : "no") << '\n';
 }
 
 std::string verdict_json(const Verdict &verdict, const Session &session) {
@@ -82,8 +88,10 @@ std::string verdict_json(const Verdict &verdict, const Session &session) {
       {"backend", session.backend->name()},
       {"grad", session.check.grad},
       {"verdict",
-       {{"outcome", whole["outcome"]}, {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
-        {"where", fails ? verdict.signatures.front().where : ""}, {"message", verdict.message}}},
+       {{"outcome", whole["outcome"]},
+        {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
+        {"where", fails ? verdict.signatures.front().where : ""},
+        {"message", verdict.message}}},
       {"details", whole}};
   return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

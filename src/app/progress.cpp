@@ -7,7 +7,9 @@
 namespace repro_minify {
 
 ProgressPrinter::ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
-ProgressPrinter::~ProgressPrinter() { finish(); }
+ProgressPrinter::~ProgressPrinter() {
+  finish();
+}
 
 void ProgressPrinter::show(const Progress &progress) {
   if (quiet_)
@@ -21,8 +23,9 @@ void ProgressPrinter::show(const Progress &progress) {
     return;
   last_ = now;
   last_operators_ = progress.operators;
-  std::fprintf(stderr, "%s%s: %d checks, best so far %d operators (%d nodes), %.1f s%s", terminal_ ? "\r\033[K" : "", progress.pass.c_str(), progress.checks,
-               progress.operators, progress.nodes, progress.elapsed_seconds, terminal_ ? "" : "\n");
+  std::fprintf(stderr, "%s%s: %d checks, best so far %d operators (%d nodes), %.1f s%s", terminal_ ? "\r\033[K" : "",
+               progress.pass.c_str(), progress.checks, progress.operators, progress.nodes, progress.elapsed_seconds,
+               terminal_ ? "" : "\n");
   std::fflush(stderr);
   line_open_ = terminal_;
 }

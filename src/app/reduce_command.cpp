@@ -8,9 +8,9 @@
 #include "repro_minify/repro.h"
 #include "support/log.h"
 
-#include <torch/version.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/csrc/jit/serialization/pickle.h>
+#include <torch/version.h>
 
 #include <atomic>
 #include <csignal>
@@ -72,7 +72,8 @@ void make_folder(const std::string &folder) {
 
 class ReduceCommand {
 public:
-  explicit ReduceCommand(const Options &options) : options_(options), folder_(output_folder(options)), progress_(options.quiet) {
+  explicit ReduceCommand(const Options &options)
+      : options_(options), folder_(output_folder(options)), progress_(options.quiet) {
     facts_.version = REPRO_MINIFY_VERSION;
     facts_.torch_version = TORCH_VERSION;
   }
@@ -100,7 +101,8 @@ private:
     if (original.outcome == Verdict::Outcome::Fail)
       return std::nullopt;
     if (original.outcome == Verdict::Outcome::Pass) {
-      log::error(options_.model + ": does not fail under " + session.backend->name() + " (" + std::to_string(session.check.calls) + " calls, all the same as eager)");
+      log::error(options_.model + ": does not fail under " + session.backend->name() + " (" +
+                 std::to_string(session.check.calls) + " calls, all the same as eager)");
       return does_not_fail;
     }
     if (!original.eager_differs)
@@ -113,7 +115,8 @@ private:
     try {
       if (auto flattened = flatten_model(session, facts_.signature))
         return std::move(*flattened);
-      throw UserError(options_.model + ": fails as it is, but no longer once its calls are inlined and its attributes made inputs; it cannot be reduced");
+      throw UserError(options_.model + ": fails as it is, but no longer once its calls are inlined and its attributes "
+                                       "made inputs; it cannot be reduced");
     } catch (const CannotFlatten &error) {
       throw UserError(options_.model + ": cannot be flattened: " + error.what());
     }
@@ -123,7 +126,8 @@ private:
     ReduceOptions reduce_options;
     reduce_options.check = session.check;
     reduce_options.limits = session.limits();
-    reduce_options.jobs = options_.jobs > 0 ? options_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    reduce_options.jobs =
+        options_.jobs > 0 ? options_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     reduce_options.journal_path = folder_ + "/journal.jsonl";
     reduce_options.interrupted = [] { return stop_requested.load(); };
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
@@ -132,11 +136,13 @@ private:
     auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, session.backend, reduce_options);
     progress_.finish();
     for (const auto &pass : reduction.passes)
-      log::debug("pass " + pass.pass + ": " + std::to_string(pass.worked) + " of " + std::to_string(pass.tried) + " worked, " + std::to_string(pass.seconds) + " s");
+      log::debug("pass " + pass.pass + ": " + std::to_string(pass.worked) + " of " + std::to_string(pass.tried) +
+                 " worked, " + std::to_string(pass.seconds) + " s");
     return reduction;
   }
 
-  void collect_facts(const Session &session, const Verdict &original, const Flattened &flattened, const Reduction &reduction) {
+  void collect_facts(const Session &session, const Verdict &original, const Flattened &flattened,
+                     const Reduction &reduction) {
     facts_.model_path = options_.model;
     facts_.method = options_.method;
     facts_.inputs_origin = session.inputs.origin;
@@ -148,9 +154,7 @@ private:
     facts_.hidden_by = flattened.hidden_by;
     facts_.before = flattened.before;
     facts_.after = size_of(reduction.program);
-    const int frozen = operators_after_freezing(reduction.program);
-    if (frozen >= 0)
-      facts_.after.operators = frozen;
+    facts_.after_freezing = operators_after_freezing(reduction.program);
     facts_.one_minimal = reduction.one_minimal;
     facts_.interrupted = reduction.interrupted;
     facts_.checks = reduction.checks;
@@ -213,7 +217,8 @@ private:
       log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
       return interrupted;
     }
-    log::info("from " + std::to_string(facts_.before.operators) + " operators to " + std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
+    log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
+              std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
               (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);

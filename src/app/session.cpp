@@ -41,14 +41,18 @@ Subject archive_subject(const std::string &path, const std::vector<c10::IValue> 
 } // namespace
 
 Session::Session(const Options &given)
-    : options(given), model(load_model(given.model, given.method, given.seed, given.train)), backend(make_backend(given.backend)), check(check_options(given)) {
-  inputs = load_inputs(model, {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
+    : options(given), model(load_model(given.model, given.method, given.seed, given.train)),
+      backend(make_backend(given.backend)), check(check_options(given)) {
+  inputs = load_inputs(
+      model,
+      {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
 }
 
 Verdict Session::check_original() {
   Limits limits;
   // Nothing is known yet of how long a run takes; a hang has to end some time.
-  limits.timeout = std::chrono::milliseconds(options.timeout_seconds > 0 ? static_cast<int64_t>(options.timeout_seconds * 1000) : 120000);
+  limits.timeout = std::chrono::milliseconds(
+      options.timeout_seconds > 0 ? static_cast<int64_t>(options.timeout_seconds * 1000) : 120000);
   limits.memory_bytes = options.memory_bytes;
   Subject subject;
   if (model.method == "forward")

@@ -1,5 +1,5 @@
-// The JIT's own autocast pass against eager autocast: both sides run under CPU autocast in bfloat16, and the executor inserts
-// the casts itself when it optimises.
+// The JIT's own autocast pass against eager autocast: both sides run under CPU autocast in bfloat16, and the executor
+// inserts the casts itself when it optimises.
 #include "backends/registry.h"
 #include "backends/simple_backend.h"
 
@@ -8,19 +8,20 @@
 namespace repro_minify {
 
 std::unique_ptr<Backend> make_autocast_backend() {
-  return make_simple_backend({.name = "autocast",
-                              .summary = "the JIT's autocast pass against eager autocast (CPU, bfloat16)",
-                              .title = "the JIT's autocast pass",
-                              .compile =
-                                  [](torch::jit::Module module) {
-                                    torch::jit::setGraphExecutorOptimize(true);
-                                    return call_forward(std::move(module));
-                                  },
-                              .source = {{"torch/csrc/jit/runtime/graph_executor.h"},
-                                         R"(  torch::jit::setGraphExecutorOptimize(true);  // the executor runs its own autocast pass
+  return make_simple_backend(
+      {.name = "autocast",
+       .summary = "the JIT's autocast pass against eager autocast (CPU, bfloat16)",
+       .title = "the JIT's autocast pass",
+       .compile =
+           [](torch::jit::Module module) {
+             torch::jit::setGraphExecutorOptimize(true);
+             return call_forward(std::move(module));
+           },
+       .source = {{"torch/csrc/jit/runtime/graph_executor.h"},
+                  R"(  torch::jit::setGraphExecutorOptimize(true);  // the executor runs its own autocast pass
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
-                              .autocast = true});
+       .autocast = true});
 }
 
 } // namespace repro_minify

@@ -1,5 +1,5 @@
-// The profiling executor with the tensor-expression fuser (NNC) allowed on the CPU. Without LLVM in the build its kernels are
-// evaluated by NNC's own interpreter: slow, but the same lowering, and so the same bugs.
+// The profiling executor with the tensor-expression fuser (NNC) allowed on the CPU. Without LLVM in the build its
+// kernels are evaluated by NNC's own interpreter: slow, but the same lowering, and so the same bugs.
 #include "backends/registry.h"
 #include "backends/simple_backend.h"
 
@@ -13,7 +13,8 @@ namespace repro_minify {
 std::unique_ptr<Backend> make_nnc_backend() {
   return make_simple_backend(
       {.name = "nnc",
-       .summary = "the profiling executor with the tensor-expression fuser (NNC) on the CPU; without LLVM its IR is evaluated",
+       .summary =
+           "the profiling executor with the tensor-expression fuser (NNC) on the CPU; without LLVM its IR is evaluated",
        .title = "the tensor-expression fuser (NNC) on the CPU",
        .compile =
            [](torch::jit::Module module) {

@@ -12,13 +12,14 @@ std::unique_ptr<Backend> make_optimize_for_inference_backend() {
       {.name = "optimize-for-inference",
        .summary = "torch::jit::optimize_for_inference (freeze, then oneDNN graphs), run by the plain interpreter",
        .title = "torch::jit::optimize_for_inference",
-       .compile = [](torch::jit::Module module) {
-         // Inlining, which optimize_for_inference starts with, is left out when the executor must not optimise.
-         torch::jit::setGraphExecutorOptimize(true);
-         Compiled compiled = call_forward(torch::jit::optimize_for_inference(module));
-         torch::jit::setGraphExecutorOptimize(false);
-         return compiled;
-       },
+       .compile =
+           [](torch::jit::Module module) {
+             // Inlining, which optimize_for_inference starts with, is left out when the executor must not optimise.
+             torch::jit::setGraphExecutorOptimize(true);
+             Compiled compiled = call_forward(torch::jit::optimize_for_inference(module));
+             torch::jit::setGraphExecutorOptimize(false);
+             return compiled;
+           },
        .source = {{},
                   R"(  torch::jit::setGraphExecutorOptimize(true);
   torch::jit::Module optimised = torch::jit::optimize_for_inference(module);

@@ -39,42 +39,52 @@ struct Pass {
 namespace jit = torch::jit;
 
 const Pass passes[] = {
-    {"peephole", "PeepholeOptimize: local rewrites such as x * 1 -> x", [](GraphPtr &g) { jit::PeepholeOptimize(g, true); }, "peephole.h",
+    {"peephole", "PeepholeOptimize: local rewrites such as x * 1 -> x",
+     [](GraphPtr &g) { jit::PeepholeOptimize(g, true); }, "peephole.h",
      "torch::jit::PeepholeOptimize(graph, /*disable_shape_peepholes=*/true);"},
-    {"constant-propagation", "ConstantPropagation: runs what depends on constants alone", [](GraphPtr &g) { jit::ConstantPropagation(g); },
-     "constant_propagation.h", "torch::jit::ConstantPropagation(graph);"},
-    {"constant-pooling", "ConstantPooling: one node for equal constants", [](GraphPtr &g) { jit::ConstantPooling(g); }, "constant_pooling.h",
-     "torch::jit::ConstantPooling(graph);"},
-    {"cse", "EliminateCommonSubexpression", [](GraphPtr &g) { jit::EliminateCommonSubexpression(g); }, "common_subexpression_elimination.h",
-     "torch::jit::EliminateCommonSubexpression(graph);"},
-    {"dce", "EliminateDeadCode", [](GraphPtr &g) { jit::EliminateDeadCode(g); }, "dead_code_elimination.h", "torch::jit::EliminateDeadCode(graph);"},
+    {"constant-propagation", "ConstantPropagation: runs what depends on constants alone",
+     [](GraphPtr &g) { jit::ConstantPropagation(g); }, "constant_propagation.h",
+     "torch::jit::ConstantPropagation(graph);"},
+    {"constant-pooling", "ConstantPooling: one node for equal constants", [](GraphPtr &g) { jit::ConstantPooling(g); },
+     "constant_pooling.h", "torch::jit::ConstantPooling(graph);"},
+    {"cse", "EliminateCommonSubexpression", [](GraphPtr &g) { jit::EliminateCommonSubexpression(g); },
+     "common_subexpression_elimination.h", "torch::jit::EliminateCommonSubexpression(graph);"},
+    {"dce", "EliminateDeadCode", [](GraphPtr &g) { jit::EliminateDeadCode(g); }, "dead_code_elimination.h",
+     "torch::jit::EliminateDeadCode(graph);"},
     {"remove-mutation", "RemoveListMutation and RemoveTensorMutation",
      [](GraphPtr &g) {
        jit::RemoveListMutation(g);
        jit::RemoveTensorMutation(g);
      },
      "remove_mutation.h", "torch::jit::RemoveListMutation(graph);\n  torch::jit::RemoveTensorMutation(graph);"},
-    {"remove-inplace-ops", "RemoveInplaceOps: in-place operators to functional ones (an ONNX helper)", [](GraphPtr &g) { jit::RemoveInplaceOps(g); },
-     "remove_inplace_ops.h", "torch::jit::RemoveInplaceOps(graph);"},
-    {"fuse-add-relu", "FuseAddRelu: add then relu to one operator", [](GraphPtr &g) { jit::FuseAddRelu(g); }, "fuse_relu.h",
-     "torch::jit::FuseAddRelu(graph);"},
-    {"fold-conv-bn", "FoldFrozenConvBatchnorm: batch norms into convolutions", [](GraphPtr &g) { jit::FoldFrozenConvBatchnorm(g); },
-     "frozen_conv_folding.h", "torch::jit::FoldFrozenConvBatchnorm(graph);"},
-    {"fold-conv-add", "FoldFrozenConvAddOrSub: constants added to a convolution into its bias", [](GraphPtr &g) { jit::FoldFrozenConvAddOrSub(g); },
-     "frozen_conv_folding.h", "torch::jit::FoldFrozenConvAddOrSub(graph);"},
+    {"remove-inplace-ops", "RemoveInplaceOps: in-place operators to functional ones (an ONNX helper)",
+     [](GraphPtr &g) { jit::RemoveInplaceOps(g); }, "remove_inplace_ops.h", "torch::jit::RemoveInplaceOps(graph);"},
+    {"fuse-add-relu", "FuseAddRelu: add then relu to one operator", [](GraphPtr &g) { jit::FuseAddRelu(g); },
+     "fuse_relu.h", "torch::jit::FuseAddRelu(graph);"},
+    {"fold-conv-bn", "FoldFrozenConvBatchnorm: batch norms into convolutions",
+     [](GraphPtr &g) { jit::FoldFrozenConvBatchnorm(g); }, "frozen_conv_folding.h",
+     "torch::jit::FoldFrozenConvBatchnorm(graph);"},
+    {"fold-conv-add", "FoldFrozenConvAddOrSub: constants added to a convolution into its bias",
+     [](GraphPtr &g) { jit::FoldFrozenConvAddOrSub(g); }, "frozen_conv_folding.h",
+     "torch::jit::FoldFrozenConvAddOrSub(graph);"},
     {"fold-conv-mul", "FoldFrozenConvMulOrDiv: constants multiplied with a convolution into its weight",
-     [](GraphPtr &g) { jit::FoldFrozenConvMulOrDiv(g); }, "frozen_conv_folding.h", "torch::jit::FoldFrozenConvMulOrDiv(graph);"},
-    {"fold-linear-bn", "FoldFrozenLinearBatchnorm: batch norms into linear layers", [](GraphPtr &g) { jit::FoldFrozenLinearBatchnorm(g); },
-     "frozen_linear_folding.h", "torch::jit::FoldFrozenLinearBatchnorm(graph);"},
-    {"fuse-linear", "FuseLinear: matmul, transpose and add to linear", [](GraphPtr &g) { jit::FuseLinear(g); }, "fuse_linear.h",
-     "torch::jit::FuseLinear(graph);"},
-    {"decompose-ops", "DecomposeOps: addmm, batch_norm and layer_norm to simpler operators", [](GraphPtr &g) { jit::DecomposeOps(g); },
-     "decompose_ops.h", "torch::jit::DecomposeOps(graph);"},
-    {"batch-mm", "BatchMM: trees of mm to one larger mm", [](GraphPtr &g) { jit::BatchMM(g); }, "batch_mm.h", "torch::jit::BatchMM(graph);"},
-    {"lower-tuples", "LowerSimpleTuples", [](GraphPtr &g) { jit::LowerSimpleTuples(g); }, "lower_tuples.h", "torch::jit::LowerSimpleTuples(graph);"},
-    {"normalize-ops", "NormalizeOps: aliases of operators to their canonical names", [](GraphPtr &g) { jit::NormalizeOps(g); }, "normalize_ops.h",
-     "torch::jit::NormalizeOps(graph);"},
-    {"unroll-loops", "UnrollLoops", [](GraphPtr &g) { jit::UnrollLoops(g); }, "loop_unrolling.h", "torch::jit::UnrollLoops(graph);"},
+     [](GraphPtr &g) { jit::FoldFrozenConvMulOrDiv(g); }, "frozen_conv_folding.h",
+     "torch::jit::FoldFrozenConvMulOrDiv(graph);"},
+    {"fold-linear-bn", "FoldFrozenLinearBatchnorm: batch norms into linear layers",
+     [](GraphPtr &g) { jit::FoldFrozenLinearBatchnorm(g); }, "frozen_linear_folding.h",
+     "torch::jit::FoldFrozenLinearBatchnorm(graph);"},
+    {"fuse-linear", "FuseLinear: matmul, transpose and add to linear", [](GraphPtr &g) { jit::FuseLinear(g); },
+     "fuse_linear.h", "torch::jit::FuseLinear(graph);"},
+    {"decompose-ops", "DecomposeOps: addmm, batch_norm and layer_norm to simpler operators",
+     [](GraphPtr &g) { jit::DecomposeOps(g); }, "decompose_ops.h", "torch::jit::DecomposeOps(graph);"},
+    {"batch-mm", "BatchMM: trees of mm to one larger mm", [](GraphPtr &g) { jit::BatchMM(g); }, "batch_mm.h",
+     "torch::jit::BatchMM(graph);"},
+    {"lower-tuples", "LowerSimpleTuples", [](GraphPtr &g) { jit::LowerSimpleTuples(g); }, "lower_tuples.h",
+     "torch::jit::LowerSimpleTuples(graph);"},
+    {"normalize-ops", "NormalizeOps: aliases of operators to their canonical names",
+     [](GraphPtr &g) { jit::NormalizeOps(g); }, "normalize_ops.h", "torch::jit::NormalizeOps(graph);"},
+    {"unroll-loops", "UnrollLoops", [](GraphPtr &g) { jit::UnrollLoops(g); }, "loop_unrolling.h",
+     "torch::jit::UnrollLoops(graph);"},
 };
 
 const Pass &pass_named(const std::string &name) {
@@ -90,7 +100,8 @@ GraphPtr constant_graph(const jit::Module &module) {
     if (node->kind() != jit::prim::GetAttr)
       continue;
     jit::WithInsertPoint guard(node);
-    node->output()->replaceAllUsesWith(graph->insertConstant(module.attr(node->s(jit::attr::name)).toTensor().detach()));
+    node->output()->replaceAllUsesWith(
+        graph->insertConstant(module.attr(node->s(jit::attr::name)).toTensor().detach()));
     node->destroy();
   }
   graph->eraseInput(0);
@@ -123,18 +134,19 @@ std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names
     calls += std::string("  ") + pass.source + "\n";
     headers.insert(std::string("torch/csrc/jit/passes/") + pass.header);
   }
-  return make_simple_backend({.name = "pass:" + list,
-                              .summary = "JIT passes on the flat graph: " + list,
-                              .title = "the JIT pass " + list,
-                              .compile =
-                                  [names](const jit::Module &module) {
-                                    GraphPtr graph = constant_graph(module);
-                                    for (const auto &name : names)
-                                      pass_named(name).run(graph);
-                                    return run_graph(graph);
-                                  },
-                              .source = {{headers.begin(), headers.end()},
-                                         R"(  // Parameters and buffers become constants of the graph, then the pass runs on it.
+  return make_simple_backend(
+      {.name = "pass:" + list,
+       .summary = "JIT passes on the flat graph: " + list,
+       .title = "the JIT pass " + list,
+       .compile =
+           [names](const jit::Module &module) {
+             GraphPtr graph = constant_graph(module);
+             for (const auto &name : names)
+               pass_named(name).run(graph);
+             return run_graph(graph);
+           },
+       .source = {{headers.begin(), headers.end()},
+                  R"(  // Parameters and buffers become constants of the graph, then the pass runs on it.
   auto graph = module.get_method("forward").graph()->copy();
   for (auto it = graph->nodes().begin(); it != graph->nodes().end();) {
     torch::jit::Node* node = *it++;

@@ -9,9 +9,12 @@ namespace repro_minify {
 namespace {
 
 using Maker = std::unique_ptr<Backend> (*)();
-constexpr Maker makers[] = {make_eager_backend,  make_jit_backend,
-                            make_nnc_backend,    make_freeze_backend,
-                            make_optimize_for_inference_backend, make_static_runtime_backend,
+constexpr Maker makers[] = {make_eager_backend,
+                            make_jit_backend,
+                            make_nnc_backend,
+                            make_freeze_backend,
+                            make_optimize_for_inference_backend,
+                            make_static_runtime_backend,
                             make_autocast_backend};
 
 std::string known_names() {

@@ -36,7 +36,9 @@ inline std::unique_ptr<Backend> make_simple_backend(BackendDescription descripti
 
 /// Calls `forward` of a module.
 inline Compiled call_forward(torch::jit::Module module) {
-  return [module = std::move(module)](std::vector<c10::IValue> arguments) mutable { return module.forward(std::move(arguments)); };
+  return [module = std::move(module)](std::vector<c10::IValue> arguments) mutable {
+    return module.forward(std::move(arguments));
+  };
 }
 
 } // namespace repro_minify

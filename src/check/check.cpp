@@ -241,7 +241,8 @@ Verdict verdict_of(const Outcome &outcome) {
   return verdict;
 }
 
-Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options, const Limits &limits) {
+Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
+              const Limits &limits) {
   return verdict_of(run_in_sandbox(check_job(std::move(subject), std::move(backend), options), limits));
 }
 

@@ -36,15 +36,16 @@ struct CompareOptions {
 /// What the accuracy check uses: tol 1e-3 (PyTorch's repro tolerance), equal_nan.
 CompareOptions accuracy_check_options();
 
-/// One compared leaf (a tensor, a number, a string, ...), in the order of the values. Numbers that do not apply are NaN / -1.
+/// One compared leaf (a tensor, a number, a string, ...), in the order of the values. Numbers that do not apply are NaN
+/// / -1.
 struct LeafReport {
-  std::string path;           ///< where in the value: "", "[0]", "[1]['logits']", ".field"
+  std::string path; ///< where in the value: "", "[0]", "[1]['logits']", ".field"
   bool same = true;
-  /// Every kind of wrongness this leaf shows (dtype and accuracy may come together: then values were compared after a cast);
-  /// empty when same. Never Gradient: the caller knows what it compares.
+  /// Every kind of wrongness this leaf shows (dtype and accuracy may come together: then values were compared after a
+  /// cast); empty when same. Never Gradient: the caller knows what it compares.
   std::vector<FailureKind> kinds;
-  std::string message;        ///< one line for a person; empty when same
-  std::string ref_type, res_type;   ///< "float32[2, 3]", "int", "None", ...
+  std::string message;                                         ///< one line for a person; empty when same
+  std::string ref_type, res_type;                              ///< "float32[2, 3]", "int", "None", ...
   double ref_error = std::numeric_limits<double>::quiet_NaN(); ///< RMSE of ref against the fp64 reference
   double res_error = std::numeric_limits<double>::quiet_NaN(); ///< RMSE of res against the fp64 reference
   double multiplier = std::numeric_limits<double>::quiet_NaN();
@@ -56,9 +57,10 @@ struct LeafReport {
   std::int64_t ref_nan = -1, ref_inf = -1, res_nan = -1, res_inf = -1; ///< counts
 };
 
-/// Compares lists, tuples, dicts, objects, tensors (dense, sparse, any dtype) and plain values. Never throws for a mismatch of
-/// any sort. `fp64_ref` absent: ref itself takes its place, as in PyTorch. Every leaf is appended to `leaves` when it is given
-/// (comparison then goes on after the first mismatch). Runs tensor arithmetic: call it in a sandbox child.
+/// Compares lists, tuples, dicts, objects, tensors (dense, sparse, any dtype) and plain values. Never throws for a
+/// mismatch of any sort. `fp64_ref` absent: ref itself takes its place, as in PyTorch. Every leaf is appended to
+/// `leaves` when it is given (comparison then goes on after the first mismatch). Runs tensor arithmetic: call it in a
+/// sandbox child.
 bool same(const c10::IValue &ref, const c10::IValue &res, const std::optional<c10::IValue> &fp64_ref,
           const CompareOptions &options, std::vector<LeafReport> *leaves = nullptr);
 

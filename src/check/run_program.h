@@ -1,4 +1,5 @@
-// One run of a module: forward, and backward when gradients are wanted. After run_fwd_maybe_bwd of PyTorch's accuracy check.
+// One run of a module: forward, and backward when gradients are wanted. After run_fwd_maybe_bwd of PyTorch's accuracy
+// check.
 #pragma once
 #include "repro_minify/program.h"
 
@@ -18,11 +19,11 @@ struct Observed {
 };
 
 /// Calls `forward` with fresh copies of the arguments. `module` is the one whose parameters and buffers are observed.
-Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward, const torch::jit::Module &module,
-                     const std::vector<c10::IValue> &arguments, bool grad);
+Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward,
+                     const torch::jit::Module &module, const std::vector<c10::IValue> &arguments, bool grad);
 
-/// The scalar that backward starts from: for a tensor its sum over its number of elements, for several the mean of theirs.
-/// Values that are no tensors or need no gradient do not count. Undefined when nothing requires grad.
+/// The scalar that backward starts from: for a tensor its sum over its number of elements, for several the mean of
+/// theirs. Values that are no tensors or need no gradient do not count. Undefined when nothing requires grad.
 at::Tensor reduce_to_scalar_loss(const c10::IValue &output);
 
 } // namespace repro_minify

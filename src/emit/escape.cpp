@@ -25,10 +25,24 @@ std::string comment_text(const std::string &text) {
 }
 
 std::string comment_block(const std::string &text) {
+  constexpr size_t columns = 110;
   std::istringstream lines(text);
   std::string block;
-  for (std::string line; std::getline(lines, line);)
-    block += line.empty() ? "//\n" : "// " + comment_text(line) + "\n";
+  for (std::string line; std::getline(lines, line);) {
+    line = comment_text(line);
+    // Long lines are broken at spaces; what belongs together is indented.
+    for (bool first = true; first || !line.empty(); first = false) {
+      const std::string indent = first ? "" : "  ";
+      size_t end = line.size();
+      if (end > columns) {
+        const size_t space = line.rfind(' ', columns);
+        end = space == std::string::npos || space == 0 ? columns : space;
+      }
+      block += line.empty() ? "//\n" : "// " + indent + comment_text(line.substr(0, end)) + "\n";
+      line.erase(0, end);
+      line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
+    }
+  }
   return block;
 }
 
@@ -60,7 +74,9 @@ std::string markdown_fence(const std::string &text, const std::string &language)
 }
 
 std::string shell_word(const std::string &text) {
-  const bool plain = !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-") == std::string::npos;
+  const bool plain = !text.empty() &&
+                     text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-") ==
+                         std::string::npos;
   if (plain)
     return text;
   std::string word = "'";

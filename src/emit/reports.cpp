@@ -24,31 +24,40 @@ json report_json(const ReproFacts &facts) {
   json passes = json::array();
   for (const auto &row : facts.passes)
     passes.push_back({{"pass", row.pass}, {"tried", row.tried}, {"worked", row.worked}, {"seconds", row.seconds}});
-  return {{"tool", {{"name", "repro-minify"}, {"version", facts.version}}},
-          {"torch", facts.torch_version},
-          {"model", facts.model_path},
-          {"method", facts.method},
-          {"inputs", facts.inputs_origin},
-          {"backend", facts.backend->name()},
-          {"grad", facts.check.grad},
-          {"seed", facts.check.seed},
-          {"calls", facts.check.calls},
-          {"threads", facts.check.threads},
-          {"tol", facts.check.compare.tol},
-          {"verdict", {{"kind", to_string(facts.signature.kind)}, {"where", facts.signature.where}, {"message", facts.reduced.message}, {"detail", facts.signature.detail}}},
-          {"original", {{"message", facts.original.message}, {"failing_call", facts.original.failing_call}}},
-          {"flatten", {{"level", facts.flatten_level}, {"hidden_by", facts.hidden_by ? json(*facts.hidden_by) : json(nullptr)}}},
-          {"before", size_json(facts.before)},
-          {"after", size_json(facts.after)},
-          {"checks", facts.checks},
-          {"cached", facts.cached},
-          {"seconds", {{"search", facts.search_seconds}, {"verify", facts.verify_seconds}, {"total", facts.total_seconds}}},
-          {"passes", passes},
-          {"one_minimal", facts.one_minimal},
-          {"interrupted", facts.interrupted},
-          {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
-          {"verification", facts.verify_message},
-          {"files", {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "report.json", "journal.jsonl"}}};
+  json after = size_json(facts.after);
+  after["operators_after_freezing"] = facts.after_freezing;
+  return {
+      {"tool", {{"name", "repro-minify"}, {"version", facts.version}}},
+      {"torch", facts.torch_version},
+      {"model", facts.model_path},
+      {"method", facts.method},
+      {"inputs", facts.inputs_origin},
+      {"backend", facts.backend->name()},
+      {"grad", facts.check.grad},
+      {"seed", facts.check.seed},
+      {"calls", facts.check.calls},
+      {"threads", facts.check.threads},
+      {"tol", facts.check.compare.tol},
+      {"verdict",
+       {{"kind", to_string(facts.signature.kind)},
+        {"where", facts.signature.where},
+        {"message", facts.reduced.message},
+        {"detail", facts.signature.detail}}},
+      {"original", {{"message", facts.original.message}, {"failing_call", facts.original.failing_call}}},
+      {"flatten",
+       {{"level", facts.flatten_level}, {"hidden_by", facts.hidden_by ? json(*facts.hidden_by) : json(nullptr)}}},
+      {"before", size_json(facts.before)},
+      {"after", after},
+      {"checks", facts.checks},
+      {"cached", facts.cached},
+      {"seconds", {{"search", facts.search_seconds}, {"verify", facts.verify_seconds}, {"total", facts.total_seconds}}},
+      {"passes", passes},
+      {"one_minimal", facts.one_minimal},
+      {"interrupted", facts.interrupted},
+      {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
+      {"verification", facts.verify_message},
+      {"files",
+       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "report.json", "journal.jsonl"}}};
 }
 
 std::string seconds(double value) {
@@ -68,7 +77,8 @@ std::string program_text(const Program &program) {
 std::string inputs_table(const Program &program) {
   std::string table = "| input | role | type | value |\n|---|---|---|---|\n";
   for (const auto &input : program.inputs)
-    table += "| " + markdown_text(input.name) + " | " + to_string(input.role) + " | " + markdown_text(describe(input.value)) + " | " +
+    table += "| " + markdown_text(input.name) + " | " + to_string(input.role) + " | " +
+             markdown_text(describe(input.value)) + " | " +
              (input.formula.empty() ? "recorded" : markdown_text(input.formula)) + " |\n";
   return table;
 }
@@ -76,7 +86,8 @@ std::string inputs_table(const Program &program) {
 std::string verified_text(const ReproFacts &facts) {
   if (!facts.verified)
     return "not tried";
-  return *facts.verified ? "yes: repro.cpp was built and run, and fails the same way" : "**no**: " + markdown_text(facts.verify_message);
+  return *facts.verified ? "yes: repro.cpp was built and run, and fails the same way"
+                         : "**no**: " + markdown_text(facts.verify_message);
 }
 
 std::string report_markdown(const Program &program, const ReproFacts &facts) {
@@ -85,28 +96,42 @@ std::string report_markdown(const Program &program, const ReproFacts &facts) {
       << markdown_text(facts.reduced.message) << "\n\n"
       << markdown_fence(program_text(program), "python") << "\n"
       << inputs_table(program) << "\n"
-      << "`reduced.pt` and `inputs.pt` hold this program; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file:\n\n"
-      << markdown_fence("cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')\"\ncmake --build build && ./build/repro\n", "sh")
+      << "`reduced.pt` and `inputs.pt` hold this program; `repro.cpp` with `CMakeLists.txt` is the same as one C++ "
+         "file:\n\n"
+      << markdown_fence("cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
+                        "print(torch.utils.cmake_prefix_path)')\"\ncmake --build build && ./build/repro\n",
+                        "sh")
       << "\n| | |\n|---|---|\n"
       << "| PyTorch | " << markdown_text(facts.torch_version) << " |\n"
-      << "| backend | " << markdown_text(facts.backend->name()) << (facts.check.grad ? ", with gradients" : "") << " |\n"
-      << "| failure | " << markdown_text(to_string(facts.signature)) << (facts.reduced.failing_call > 1 ? ", first wrong on call " + std::to_string(facts.reduced.failing_call) : "") << " |\n"
+      << "| backend | " << markdown_text(facts.backend->name()) << (facts.check.grad ? ", with gradients" : "")
+      << " |\n"
+      << "| failure | " << markdown_text(to_string(facts.signature))
+      << (facts.reduced.failing_call > 1 ? ", first wrong on call " + std::to_string(facts.reduced.failing_call) : "")
+      << " |\n"
       << "| originally | " << markdown_text(facts.original.message) << " |\n"
-      << "| size | " << facts.before.nodes << " nodes, " << facts.before.operators << " operators → " << facts.after.nodes << " nodes, "
-      << facts.after.operators << " operators |\n"
-      << "| flattened | " << markdown_text(facts.flatten_level) << (facts.hidden_by ? "; " + markdown_text(*facts.hidden_by) + " hides the failure" : "") << " |\n"
+      << "| size | " << facts.before.nodes << " nodes, " << facts.before.operators << " operators → "
+      << facts.after.nodes << " nodes, " << facts.after.operators << " operators |\n"
+      << "| flattened | " << markdown_text(facts.flatten_level)
+      << (facts.hidden_by ? "; " + markdown_text(*facts.hidden_by) + " hides the failure" : "") << " |\n"
       << "| checks | " << facts.checks << " in " << seconds(facts.search_seconds) << " |\n"
-      << "| 1-minimal | " << (facts.one_minimal ? "yes: no single node, output or input can go" : facts.interrupted ? "no: interrupted" : "no") << " |\n"
+      << "| 1-minimal | "
+      << (facts.one_minimal   ? "yes: no single node, output or input can go"
+          : facts.interrupted ? "no: interrupted"
+                              : "no")
+      << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
-      << "| settings | seed " << facts.check.seed << ", " << facts.check.calls << " calls, " << facts.check.threads << " thread(s), tol " << facts.check.compare.tol << " |\n\n"
-      << "Minimised by repro-minify " << facts.version << " from " << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
+      << "| settings | seed " << facts.check.seed << ", " << facts.check.calls << " calls, " << facts.check.threads
+      << " thread(s), tol " << facts.check.compare.tol << " |\n\n"
+      << "Minimised by repro-minify " << facts.version << " from "
+      << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();
 }
 
 } // namespace
 
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
-  write_atomically(folder + "/report.json", report_json(facts).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  write_atomically(folder + "/report.json",
+                   report_json(facts).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   write_atomically(folder + "/report.md", report_markdown(program, facts));
 }
 

@@ -1,4 +1,5 @@
-// repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug report.
+// repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
+// report.
 #include "emit/atomic_file.h"
 #include "emit/escape.h"
 #include "emit/tensor_literal.h"
@@ -13,11 +14,13 @@ namespace {
 
 constexpr size_t most_literal_bytes = 64 * 1024;
 
-bool ends_the_process(FailureKind kind) { return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory; }
+bool ends_the_process(FailureKind kind) {
+  return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;
+}
 
 /// What repro.cpp is made of, worked out before anything is written.
 struct Parts {
-  std::string script;                                         ///< TorchScript source; empty: reduced.pt is loaded
+  std::string script;                                          ///< TorchScript source; empty: reduced.pt is loaded
   std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
   std::vector<std::pair<std::string, std::string>> inputs;     ///< name, expression
   bool has_constants = false;
@@ -70,7 +73,8 @@ Parts make_parts(const Program &given, bool grad) {
 
 class Writer {
 public:
-  Writer(const Program &program, const ReproFacts &facts, const Parts &parts) : program_(program), facts_(facts), parts_(parts) {}
+  Writer(const Program &program, const ReproFacts &facts, const Parts &parts)
+      : program_(program), facts_(facts), parts_(parts) {}
 
   std::string file() {
     header();
@@ -93,10 +97,11 @@ private:
          << comment_block("Found:    " + facts_.reduced.message);
     if (facts_.reduced.failing_call > 1)
       out_ << "// Right on the first call, wrong on call " << facts_.reduced.failing_call << ".\n";
-    out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; minimised from " << facts_.before.operators << " operators to "
-         << facts_.after.operators << " by repro-minify " << facts_.version << ".\n//\n"
+    out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; minimised from " << facts_.before.operators
+         << " operators to " << facts_.after.operators << " by repro-minify " << facts_.version << ".\n//\n"
          << "// Build and run:\n"
-         << "//   cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')\"\n"
+         << "//   cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
+            "print(torch.utils.cmake_prefix_path)')\"\n"
          << "//   cmake --build build && ./build/repro\n"
          << "// Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.\n";
   }
@@ -104,16 +109,26 @@ private:
   std::string headline() const {
     const std::string with_grad = facts_.check.grad ? " (with gradients)" : "";
     switch (facts_.signature.kind) {
-    case FailureKind::Accuracy: return "Wrong result from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Gradient: return "Wrong gradient from " + facts_.backend->title() + ".";
-    case FailureKind::Nan: return "Wrong NaN or Inf from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Dtype: return "Wrong dtype from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Shape: return "Wrong shape from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Structure: return "A result of another type from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Exception: return "Exception from " + facts_.backend->title() + with_grad + " on a program that eager runs.";
-    case FailureKind::Crash: return "Crash in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
-    case FailureKind::Hang: return "Hang in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
-    case FailureKind::Memory: return "Out of memory in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Accuracy:
+      return "Wrong result from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Gradient:
+      return "Wrong gradient from " + facts_.backend->title() + ".";
+    case FailureKind::Nan:
+      return "Wrong NaN or Inf from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Dtype:
+      return "Wrong dtype from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Shape:
+      return "Wrong shape from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Structure:
+      return "A result of another type from " + facts_.backend->title() + with_grad + ".";
+    case FailureKind::Exception:
+      return "Exception from " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Crash:
+      return "Crash in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Hang:
+      return "Hang in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Memory:
+      return "Out of memory in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
     }
     return "";
   }
@@ -143,7 +158,8 @@ private:
 
   void script() {
     if (parts_.files.module_from_file) {
-      out_ << "// The program is in reduced.pt:\n" << comment_block(parts_.script.empty() ? program_.graph->toString(false) : parts_.script) << "\n";
+      out_ << "// The program is in reduced.pt:\n"
+           << comment_block(parts_.script.empty() ? program_.graph->toString(false) : parts_.script) << "\n";
       return;
     }
     out_ << "static const char* const program = " << raw_string("\n" + parts_.script) << ";\n\n";
@@ -161,10 +177,12 @@ private:
       out_ << "  return torch::jit::load(beside(\"reduced.pt\"));\n}\n\n";
       return;
     }
-    out_ << "  torch::jit::Module module(\"Repro\");\n  module.register_attribute(\"training\", c10::BoolType::get(), false);\n";
+    out_ << "  torch::jit::Module module(\"Repro\");\n  module.register_attribute(\"training\", c10::BoolType::get(), "
+            "false);\n";
     for (const auto &[name, expression] : parts_.attributes) {
-      out_ << "  at::Tensor " << name << " = " << expression << ";\n"
-           << "  module.register_parameter(\"" << name << "\", " << name << ", /*is_buffer=*/" << (is_parameter(name) ? "false" : "true") << ");\n";
+      const bool parameter = is_parameter(name);
+      out_ << "  module.register_" << (parameter ? "parameter" : "buffer") << "(\"" << name << "\", " << expression
+           << (parameter ? ", /*is_buffer=*/false" : "") << ");\n";
     }
     out_ << "  module.define(program);\n";
     if (parts_.has_constants)
@@ -186,11 +204,14 @@ private:
         names += (names.empty() ? "\"" : ", \"") + input.name + "\"";
     out_ << "  // These are constants of the graph, not attributes.\n"
             "  auto graph = module.get_method(\"forward\").graph();\n"
-            "  const std::vector<std::string> constants = {" << names << "};\n"
+            "  const std::vector<std::string> constants = {"
+         << names
+         << "};\n"
             "  for (auto it = graph->nodes().begin(); it != graph->nodes().end();) {\n"
             "    torch::jit::Node* node = *it++;\n"
             "    if (node->kind() != torch::jit::prim::GetAttr ||\n"
-            "        std::find(constants.begin(), constants.end(), node->s(torch::jit::attr::name)) == constants.end())\n"
+            "        std::find(constants.begin(), constants.end(), node->s(torch::jit::attr::name)) == "
+            "constants.end())\n"
             "      continue;\n"
             "    torch::jit::WithInsertPoint guard(node);\n"
             "    at::Tensor value = module.attr(node->s(torch::jit::attr::name)).toTensor().detach();\n"
@@ -251,27 +272,39 @@ private:
       differs_in_value(kind);
   }
 
+  bool mentions_complex() const {
+    for (const auto &input : program_.inputs)
+      if (input.value.toTensor().is_complex())
+        return true;
+    return facts_.reduced.message.find("complex") != std::string::npos;
+  }
+
   void differs_in_value(FailureKind kind) {
-    out_ << (facts_.check.grad ? "" : "  if (expected.sizes() != found.sizes())\n    return false;  // another failure\n");
-    out_ <<
-            "  if (expected.is_complex()) {\n"
-            "    expected = at::view_as_real(expected.resolve_conj());\n"
-            "    found = at::view_as_real(found.resolve_conj());\n"
-            "  }\n"
-            "  expected = expected.to(at::kDouble);\n"
+    out_ << (facts_.check.grad ? ""
+                               : "  if (expected.sizes() != found.sizes())\n    return false;  // another failure\n");
+    out_ << (mentions_complex() ? "  if (expected.is_complex()) {\n"
+                                  "    expected = at::view_as_real(expected.resolve_conj());\n"
+                                  "    found = at::view_as_real(found.resolve_conj());\n"
+                                  "  }\n"
+                                : "")
+         << "  expected = expected.to(at::kDouble);\n"
             "  found = found.to(at::kDouble);\n";
     if (kind == FailureKind::Nan)
-      out_ << "  return !at::equal(expected.isnan(), found.isnan()) || !at::equal(expected.isinf(), found.isinf());\n}\n\n";
+      out_ << "  return !at::equal(expected.isnan(), found.isnan()) || !at::equal(expected.isinf(), "
+              "found.isinf());\n}\n\n";
     else
       out_ << "  // Far more than rounding.\n"
               "  return !at::allclose(found, expected, /*rtol=*/1e-3, /*atol=*/1e-3, /*equal_nan=*/true);\n}\n\n";
   }
 
   void run() {
-    out_ << "// One run: everything it returns" << (facts_.check.grad ? ", then the gradients of all that require one" : "")
+    out_ << "// One run: everything it returns"
+         << (facts_.check.grad ? ", then the gradients of all that require one" : "")
          << (facts_.signature.where == "state" ? ", then its inputs and buffers as it leaves them" : "") << ".\n"
          << "template <typename Call>\nstatic std::vector<c10::IValue> run(Call& call, "
-         << (facts_.check.grad || facts_.signature.where == "state" ? "const torch::jit::Module& module" : "const torch::jit::Module&") << ") {\n"
+         << (facts_.check.grad || facts_.signature.where == "state" ? "const torch::jit::Module& module"
+                                                                    : "const torch::jit::Module&")
+         << ") {\n"
          << "  at::manual_seed(" << facts_.check.seed << ");\n"
          << "  std::vector<c10::IValue> inputs = make_inputs();\n"
          << "  std::vector<c10::IValue> results;\n"
@@ -302,7 +335,8 @@ private:
             "    if (input.isTensor() && input.toTensor().requires_grad())\n      leaves.push_back(input.toTensor());\n"
             "  if (loss.defined())\n"
             "    for (const at::Tensor& gradient :\n"
-            "         torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true))\n"
+            "         torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, "
+            "/*allow_unused=*/true))\n"
             "      results.emplace_back(gradient.defined() ? gradient : at::zeros({}));  // none counts as zero\n";
   }
 
@@ -310,14 +344,19 @@ private:
     std::string text = "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
     text += std::string("  c10::AutoGradMode grad_mode(") + (facts_.check.grad ? "true" : "false") + ");\n";
     if (facts_.backend->autocast())
-      text += "  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);\n  at::autocast::set_autocast_enabled(at::kCPU, true);\n";
+      text += "  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);\n  "
+              "at::autocast::set_autocast_enabled(at::kCPU, true);\n";
     return text;
   }
 
   void optimised() {
     const FailureKind kind = facts_.signature.kind;
-    const int calls = facts_.backend->needs_several_calls() ? std::max(facts_.reduced.failing_call, ends_the_process(kind) || kind == FailureKind::Exception ? facts_.check.calls : 1) : 1;
-    out_ << "// " << comment_text(facts_.backend->title()) << ", as its user would call it. Returns true when the failure shows.\n"
+    const int calls = facts_.backend->needs_several_calls()
+                          ? std::max(facts_.reduced.failing_call,
+                                     ends_the_process(kind) || kind == FailureKind::Exception ? facts_.check.calls : 1)
+                          : 1;
+    out_ << "// " << comment_text(facts_.backend->title())
+         << ", as its user would call it. Returns true when the failure shows.\n"
          << "static bool fails(const std::vector<c10::IValue>& expected) {\n"
          << "  torch::jit::Module module = make_module();\n"
          << facts_.backend->source().prepare;
@@ -330,11 +369,15 @@ private:
       out_ << indent << "(void)found;\n";
     } else {
       if (kind == FailureKind::Structure)
-        out_ << indent << "if (found.size() != expected.size()) {\n" << indent << "  std::printf(\"FAIL " << to_string(kind) << ": %zu results expected, %zu found\\n\", expected.size(), found.size());\n"
-             << indent << "  return true;\n" << indent << "}\n";
+        out_ << indent << "if (found.size() != expected.size()) {\n"
+             << indent << "  std::printf(\"FAIL " << to_string(kind)
+             << ": %zu results expected, %zu found\\n\", expected.size(), found.size());\n"
+             << indent << "  return true;\n"
+             << indent << "}\n";
       out_ << indent << "for (size_t k = 0; k < expected.size() && k < found.size(); ++k)\n"
            << indent << "  if (differs(expected[k], found[k])) {\n"
-           << indent << "    std::cout << \"FAIL " << to_string(kind) << ": result \" << k" << (loops ? " << \" of call \" << i" : "")
+           << indent << "    std::cout << \"FAIL " << to_string(kind) << ": result \" << k"
+           << (loops ? " << \" of call \" << i" : "")
            << " << \"\\nexpected\\n\" << expected[k] << \"\\nfound\\n\" << found[k] << std::endl;\n"
            << indent << "    return true;\n"
            << indent << "  }\n";
@@ -346,11 +389,13 @@ private:
 
   void main_function() {
     optimised();
-    out_ << "int main() {\n" << settings() << "  std::vector<c10::IValue> expected;\n"
+    out_ << "int main() {\n"
+         << settings() << "  std::vector<c10::IValue> expected;\n"
          << "  try {\n"
             "    torch::jit::setGraphExecutorOptimize(false);\n"
             "    torch::jit::Module module = make_module();\n"
-            "    auto eager = [&module](std::vector<c10::IValue> inputs) { return module.forward(std::move(inputs)); };\n"
+            "    auto eager = [&module](std::vector<c10::IValue> inputs) { return module.forward(std::move(inputs)); "
+            "};\n"
             "    expected = run(eager, module);\n"
             "  } catch (const std::exception& error) {\n"
             "    std::printf(\"cannot be tried, eager itself raises: %s\\n\", error.what());\n"
@@ -388,7 +433,9 @@ private:
             "  int status = 0;\n"
             "  waitpid(child, &status, 0);\n"
             "  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {\n"
-            "    std::printf(\"FAIL " << to_string(facts_.signature.kind) << ": signal %d, exit code %d\\n\", WIFSIGNALED(status) ? WTERMSIG(status) : 0,\n"
+            "    std::printf(\"FAIL "
+         << to_string(facts_.signature.kind)
+         << ": signal %d, exit code %d\\n\", WIFSIGNALED(status) ? WTERMSIG(status) : 0,\n"
             "                WIFSIGNALED(status) ? 0 : WEXITSTATUS(status));\n"
             "    return 1;\n"
             "  }\n"

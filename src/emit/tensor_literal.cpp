@@ -27,15 +27,24 @@ template <typename T> std::string number(T value) {
 
 std::string element(const at::Tensor &flat, int64_t i) {
   switch (flat.scalar_type()) {
-  case at::kFloat: return number(flat.data_ptr<float>()[i]);
-  case at::kDouble: return number(flat.data_ptr<double>()[i]);
-  case at::kHalf: return number(static_cast<float>(flat.data_ptr<at::Half>()[i]));
-  case at::kBFloat16: return number(static_cast<float>(flat.data_ptr<at::BFloat16>()[i]));
-  case at::kBool: return flat.data_ptr<bool>()[i] ? "true" : "false";
-  case at::kByte: return std::to_string(flat.data_ptr<uint8_t>()[i]);
-  case at::kChar: return std::to_string(flat.data_ptr<int8_t>()[i]);
-  case at::kShort: return std::to_string(flat.data_ptr<int16_t>()[i]);
-  case at::kInt: return std::to_string(flat.data_ptr<int32_t>()[i]);
+  case at::kFloat:
+    return number(flat.data_ptr<float>()[i]);
+  case at::kDouble:
+    return number(flat.data_ptr<double>()[i]);
+  case at::kHalf:
+    return number(static_cast<float>(flat.data_ptr<at::Half>()[i]));
+  case at::kBFloat16:
+    return number(static_cast<float>(flat.data_ptr<at::BFloat16>()[i]));
+  case at::kBool:
+    return flat.data_ptr<bool>()[i] ? "true" : "false";
+  case at::kByte:
+    return std::to_string(flat.data_ptr<uint8_t>()[i]);
+  case at::kChar:
+    return std::to_string(flat.data_ptr<int8_t>()[i]);
+  case at::kShort:
+    return std::to_string(flat.data_ptr<int16_t>()[i]);
+  case at::kInt:
+    return std::to_string(flat.data_ptr<int32_t>()[i]);
   case at::kLong: {
     const int64_t value = flat.data_ptr<int64_t>()[i];
     return value == INT64_MIN ? "INT64_MIN" : std::to_string(value);
@@ -48,7 +57,8 @@ std::string element(const at::Tensor &flat, int64_t i) {
     const auto value = flat.data_ptr<c10::complex<double>>()[i];
     return "c10::complex<double>(" + number(value.real()) + ", " + number(value.imag()) + ")";
   }
-  default: throw std::runtime_error("a tensor of type " + dtype_name(flat.scalar_type()) + " has no literal");
+  default:
+    throw std::runtime_error("a tensor of type " + dtype_name(flat.scalar_type()) + " has no literal");
   }
 }
 
@@ -115,7 +125,8 @@ std::string TensorLiterals::expression(const ProgramInput &input) {
   storages_[storage_of(tensor)] = input.name;
   if (!input.formula.empty())
     return formula_source(input.formula, tensor.sizes().vec(), tensor.scalar_type()) + grad;
-  if (!tensor.is_contiguous() || static_cast<int64_t>(tensor.storage().nbytes()) != tensor.numel() * tensor.element_size())
+  if (!tensor.is_contiguous() ||
+      static_cast<int64_t>(tensor.storage().nbytes()) != tensor.numel() * tensor.element_size())
     return flat_literal(whole_storage(tensor)) + strided(tensor) + grad;
   const auto flat = tensor.reshape({-1});
   if (tensor.dim() == 1)

@@ -7,8 +7,8 @@
 
 namespace repro_minify {
 
-/// Writes inputs as C++ expressions, exactly: every bit of data, strides, and which inputs share storage. One writer serves
-/// one program.
+/// Writes inputs as C++ expressions, exactly: every bit of data, strides, and which inputs share storage. One writer
+/// serves one program.
 class TensorLiterals {
 public:
   /// `keeps_grad`: say requires_grad too. Names of earlier inputs are referred to when storage is shared.

@@ -2,18 +2,35 @@
 
 #include <torch/csrc/jit/serialization/python_print.h>
 
+#include <charconv>
 #include <regex>
 
 namespace repro_minify {
 namespace {
 
+/// 0.10000000000000001 is 0.1: the shortest text that reads back as the same double.
+std::string shortened_numbers(const std::string &source) {
+  static const std::regex long_number("[0-9]+\\.[0-9]{10,}(e[-+]?[0-9]+)?");
+  std::string result;
+  auto begin = source.cbegin();
+  for (std::sregex_iterator it(source.begin(), source.end(), long_number), end; it != end; ++it) {
+    result.append(begin, source.cbegin() + it->position());
+    char buffer[32];
+    const std::string number(buffer, std::to_chars(buffer, buffer + sizeof buffer, std::stod(it->str())).ptr);
+    result += number + (number.find_first_of(".e") == std::string::npos ? ".0" : "");
+    begin = source.cbegin() + it->position() + it->length();
+  }
+  return result.append(begin, source.cend());
+}
+
 /// The printer writes for its own importer, which knows names that define() does not.
 std::string for_define(std::string source) {
-  static const std::regex infinity("(^|[^A-Za-z0-9_.\"'])inf\\b"), nan("(^|[^A-Za-z0-9_.\"'])nan\\b"), number_to_tensor("ops\\.prim\\.NumToTensor\\(");
+  static const std::regex infinity("(^|[^A-Za-z0-9_.\"'])inf\\b"), nan("(^|[^A-Za-z0-9_.\"'])nan\\b"),
+      number_to_tensor("ops\\.prim\\.NumToTensor\\(");
   source = std::regex_replace(source, infinity, "$1float(\"inf\")");
   source = std::regex_replace(source, nan, "$1float(\"nan\")");
   source = std::regex_replace(source, number_to_tensor, "torch.scalar_tensor(");
-  return source;
+  return shortened_numbers(source);
 }
 
 void list_operators(const torch::jit::Block *block, std::vector<std::string> &names) {
@@ -59,7 +76,11 @@ bool source_is_faithful(const Program &program, const std::string &source) {
     module.define(source);
     std::vector<std::string> defined, wanted;
     list_operators(module.get_method("forward").graph()->block(), defined);
-    list_operators(instantiate(constants_as_buffers(program), {.clone_values = false}).module.get_method("forward").graph()->block(), wanted);
+    list_operators(instantiate(constants_as_buffers(program), {.clone_values = false})
+                       .module.get_method("forward")
+                       .graph()
+                       ->block(),
+                   wanted);
     return defined == wanted;
   } catch (const std::exception &) {
     return false;

@@ -6,10 +6,12 @@
 
 namespace repro_minify {
 
-/// "def forward(self, x: Tensor) -> Tensor: ...". Tensor constants are read as attributes of self (named like their inputs).
+/// "def forward(self, x: Tensor) -> Tensor: ...". Tensor constants are read as attributes of self (named like their
+/// inputs).
 std::string torchscript_source(const Program &program);
 
-/// Whether define() takes the source and gives the same operators in the same order. Compiles: call it in a sandbox child.
+/// Whether define() takes the source and gives the same operators in the same order. Compiles: call it in a sandbox
+/// child.
 bool source_is_faithful(const Program &program, const std::string &source);
 
 /// The Program with tensor constants as buffers.

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A new folder under the system's temporary folder, removed with this object. Its name is ours: no text from a model or a
-/// user's path reaches CMake.
+/// A new folder under the system's temporary folder, removed with this object. Its name is ours: no text from a model
+/// or a user's path reaches CMake.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -63,7 +63,9 @@ Verification judge_output(const Outcome &outcome, const Signature &wanted) {
   const std::string marker = std::string("FAIL ") + to_string(wanted.kind) + ": ";
   const auto at = outcome.output_tail.find(marker);
   if (outcome.ending != Ending::Exited || outcome.exit_code != 1)
-    return {false, "repro ended with " + (outcome.signal ? "signal " + std::to_string(outcome.signal) : "exit code " + std::to_string(outcome.exit_code)) +
+    return {false, "repro ended with " +
+                       (outcome.signal ? "signal " + std::to_string(outcome.signal)
+                                       : "exit code " + std::to_string(outcome.exit_code)) +
                        " instead of 1: " + last_lines(outcome.output_tail)};
   // A long message may have pushed the marker out of what is kept of the output; the exit code has said what counts.
   if (wanted.kind == FailureKind::Exception && at != std::string::npos) {
@@ -81,13 +83,15 @@ Verification verify_repro(const std::string &folder, const Signature &wanted) {
   for (const char *name : {"repro.cpp", "CMakeLists.txt", "reduced.pt", "inputs.pt"})
     fs::copy_file(fs::path(folder) / name, fs::path(temporary.path()) / name);
   const std::string build = temporary.path() + "/build";
-  std::vector<std::string> configure = {"cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
+  std::vector<std::string> configure = {
+      "cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
   if (exists_on_path("ninja"))
     configure.insert(configure.end(), {"-G", "Ninja"});
   for (const auto &step : {configure, std::vector<std::string>{"cmake", "--build", build}}) {
     const Outcome outcome = run_command(step, std::chrono::minutes(10));
     if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
-      return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify" : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
+      return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
+                                              : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
   }
   return judge_output(run_command({build + "/repro"}, std::chrono::minutes(5)), wanted);
 }

@@ -11,8 +11,9 @@ using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
 bool is_packing(const Node *node) {
-  return node->kind() == prim::Constant || node->kind() == prim::ListConstruct || node->kind() == prim::TupleConstruct ||
-         node->kind() == prim::DictConstruct || node->kind() == prim::Uninitialized;
+  return node->kind() == prim::Constant || node->kind() == prim::ListConstruct ||
+         node->kind() == prim::TupleConstruct || node->kind() == prim::DictConstruct ||
+         node->kind() == prim::Uninitialized;
 }
 
 bool is_tensor_like(const c10::TypePtr &type) {

@@ -9,7 +9,8 @@
 
 namespace repro_minify {
 
-/// A value as one of its readers sees it: written to last by node `second` (an index into Recording::nodes), or as produced.
+/// A value as one of its readers sees it: written to last by node `second` (an index into Recording::nodes), or as
+/// produced.
 using Version = std::pair<const torch::jit::Value *, int>;
 
 /// Constants, and nodes that only pack values: they come and go with their readers.

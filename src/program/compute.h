@@ -1,5 +1,5 @@
-// Arithmetic belongs in children: the reducing process must never enter an OpenMP region, for a process that has done so and
-// forks leaves children that hang for ever.
+// Arithmetic belongs in children: the reducing process must never enter an OpenMP region, for a process that has done
+// so and forks leaves children that hang for ever.
 #pragma once
 #include "sandbox/sandbox.h"
 

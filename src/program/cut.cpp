@@ -19,7 +19,9 @@ using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 namespace prim = torch::jit::prim;
 
-bool contains(const IndexSet &set, int element) { return std::binary_search(set.begin(), set.end(), element); }
+bool contains(const IndexSet &set, int element) {
+  return std::binary_search(set.begin(), set.end(), element);
+}
 
 /// Builds one cut. `resolve` is the heart: which value of the new graph stands for a version of an old one.
 class CutBuilder {
@@ -60,6 +62,8 @@ private:
       const Value *value = original.graph->inputs()[i];
       const auto &input = original.inputs[i];
       const auto *contents = recording_.lookup(value, no_writer);
+      for_each_tensor(contents ? *contents : input.value,
+                      [&](const at::Tensor &tensor) { storages_.insert(storage_of(tensor)); });
       Value *added = inputs_.add_tensor(contents ? *contents : input.value, input.role, input.name, input.formula);
       values_[{value, no_writer}] = added;
     }
@@ -96,7 +100,9 @@ private:
 
   Value *copy_constant(const Value *value) {
     WithInsertPoint guard(anchor_);
-    return graph().insertNode(graph().createClone(const_cast<Node *>(value->node()), [](Value *v) { return v; }))->output();
+    return graph()
+        .insertNode(graph().createClone(const_cast<Node *>(value->node()), [](Value *v) { return v; }))
+        ->output();
   }
 
   /// At the top level, in front of the node that is being copied: nobody reads it earlier.
@@ -107,7 +113,9 @@ private:
       parts.push_back(resolve(index_.version_at(part, position)));
     size_t next = 0;
     WithInsertPoint guard(current_);
-    return graph().insertNode(graph().createClone(const_cast<Node *>(node), [&](Value *) { return parts[next++]; }))->output();
+    return graph()
+        .insertNode(graph().createClone(const_cast<Node *>(node), [&](Value *) { return parts[next++]; }))
+        ->output();
   }
 
   /// What the eager run recorded. A version nobody read is taken as the nearest earlier one that somebody did.
@@ -121,7 +129,18 @@ private:
     if (!contents)
       throw CannotMaterialise("value %" + version.first->debugName() + " was not recorded");
     WithInsertPoint guard(anchor_);
-    return inputs_.materialise(*contents, version.first->type(), role_of(version.first), name_of(version.first));
+    return inputs_.materialise(unshared(*contents), version.first->type(), role_of(version.first),
+                               name_of(version.first));
+  }
+
+  /// A cut value gets memory of its own. In the original run it may have shared another's, but whoever runs the repro
+  /// loads or clones inputs one by one, and a failure that needs two inputs to overlap would be gone.
+  c10::IValue unshared(const c10::IValue &value) {
+    bool shared = false;
+    for_each_tensor(value, [&](const at::Tensor &tensor) { shared |= !storages_.insert(storage_of(tensor)).second; });
+    if (!shared)
+      return value;
+    return SharedCloner().clone(value);
   }
 
   Role role_of(const Value *value) const {
@@ -133,7 +152,9 @@ private:
   static std::string name_of(const Value *value) {
     const std::string given = value->hasDebugName() ? value->debugName() : "";
     const std::string base = given.substr(0, given.find('.'));
-    return base.empty() || std::isdigit(static_cast<unsigned char>(base[0])) ? std::string(value->node()->kind().toUnqualString()) : base;
+    return base.empty() || std::isdigit(static_cast<unsigned char>(base[0]))
+               ? std::string(value->node()->kind().toUnqualString())
+               : base;
   }
 
   void copy_node(Node *node, Block *into) {
@@ -203,8 +224,9 @@ private:
   InputBuilder inputs_;
   std::map<Version, Value *> values_;
   std::unordered_map<const Value *, Value *> produced_;
-  Node *anchor_;            ///< cut values and constants are made in front of it, before all that is kept
-  Node *current_ = nullptr; ///< the top-level position that is being filled
+  std::set<void *> storages_; ///< memory that inputs of the new Program live in
+  Node *anchor_;              ///< cut values and constants are made in front of it, before all that is kept
+  Node *current_ = nullptr;   ///< the top-level position that is being filled
 };
 
 } // namespace
@@ -222,6 +244,14 @@ struct Cutter::Impl : AtomIndex {
     return true;
   }
 
+  /// An atom that makes no tensor (aten::size, aten::dim) asked for the shape at most: a wrong value would not show
+  /// there, and one more output can keep a backend from fusing.
+  bool reads_data(int atom) const {
+    const auto made = atom_nodes[atom]->outputs();
+    return made.empty() ||
+           std::any_of(made.begin(), made.end(), [](const Value *value) { return is_tensor_like(value->type()); });
+  }
+
   struct Exposed {
     Version version;
     int atom;
@@ -233,7 +263,8 @@ struct Cutter::Impl : AtomIndex {
     std::set<std::pair<int, int>> done;
     const auto add = [&](const Version &version, bool any_type) {
       const int atom = defining_atom(version);
-      if (atom < 0 || !contains(kept, atom) || parent[atom] >= 0 || (!any_type && !is_tensor_like(version.first->type())))
+      if (atom < 0 || !contains(kept, atom) || parent[atom] >= 0 ||
+          (!any_type && !is_tensor_like(version.first->type())))
         return;
       if (done.emplace(recording->value_index.at(version.first), version.second).second)
         result.push_back({version, atom});
@@ -242,7 +273,7 @@ struct Cutter::Impl : AtomIndex {
       if (!is_packing(output.first->node()))
         add(output, true);
     for (const auto &use : uses)
-      if (use.atom < 0 || !contains(kept, use.atom))
+      if (use.atom < 0 || (!contains(kept, use.atom) && reads_data(use.atom)))
         add(use.version, false);
     if (all)
       for (int atom : kept)
@@ -255,9 +286,15 @@ struct Cutter::Impl : AtomIndex {
 Cutter::Cutter(std::shared_ptr<const Recording> recording) : impl_(std::make_unique<Impl>(std::move(recording))) {}
 Cutter::~Cutter() = default;
 
-int Cutter::atoms() const { return static_cast<int>(impl_->atom_nodes.size()); }
-const Node *Cutter::node_of(int atom) const { return impl_->atom_nodes.at(atom); }
-const Dataflow &Cutter::dataflow() const { return *impl_->dataflow; }
+int Cutter::atoms() const {
+  return static_cast<int>(impl_->atom_nodes.size());
+}
+const Node *Cutter::node_of(int atom) const {
+  return impl_->atom_nodes.at(atom);
+}
+const Dataflow &Cutter::dataflow() const {
+  return *impl_->dataflow;
+}
 
 IndexSet Cutter::close(const IndexSet &kept) const {
   std::set<int> closed;

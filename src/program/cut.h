@@ -1,5 +1,5 @@
-// Invariant 1: any set of nodes is a valid Program. What a kept node reads and no kept node makes comes back as an input
-// that holds what the eager run recorded.
+// Invariant 1: any set of nodes is a valid Program. What a kept node reads and no kept node makes comes back as an
+// input that holds what the eager run recorded.
 #pragma once
 #include "dataflow/dataflow.h"
 #include "program/record.h"
@@ -9,8 +9,8 @@
 
 namespace repro_minify {
 
-/// The units the search keeps or removes: every node but constants and packing, which come and go with their readers, and
-/// unpacking, which goes with what it unpacks. Nodes inside a kept prim::If or prim::Loop are atoms of their own.
+/// The units the search keeps or removes: every node but constants and packing, which come and go with their readers,
+/// and unpacking, which goes with what it unpacks. Nodes inside a kept prim::If or prim::Loop are atoms of their own.
 class Cutter {
 public:
   /// Keeps the Recording for as long as it lives.
@@ -26,8 +26,9 @@ public:
   /// recorded comes back.
   IndexSet close(const IndexSet &kept) const;
 
-  /// The Program on close(kept). Its outputs are the original outputs that are still made, and every tensor that a removed
-  /// node would have read: whatever goes wrong inside is seen from outside. With `expose_all`, every tensor made.
+  /// The Program on close(kept). Its outputs are the original outputs that are still made, and every tensor that a
+  /// removed node would have read: whatever goes wrong inside is seen from outside. With `expose_all`, every tensor
+  /// made.
   Program cut(const IndexSet &kept, bool expose_all = false) const;
 
   /// For each output of cut(kept, expose_all): the atom that made it (or wrote to it last).

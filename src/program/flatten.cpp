@@ -52,7 +52,8 @@ private:
   void assign(Node *node, bool top_level) {
     const auto found = objects_.find(node->input(0));
     if (found == objects_.end() || !top_level)
-      throw CannotFlatten("the model assigns its attribute '" + node->s(torch::jit::attr::name) + "' inside control flow");
+      throw CannotFlatten("the model assigns its attribute '" + node->s(torch::jit::attr::name) +
+                          "' inside control flow");
     values_[{found->second.object.get(), node->s(torch::jit::attr::name)}] = node->input(1);
     node->destroy();
   }
@@ -198,7 +199,8 @@ private:
   void copy_node(const Node *node) {
     if (++copied_ > max_nodes_)
       throw CannotFlatten("the path that was taken has more than " + std::to_string(max_nodes_) + " nodes");
-    Node *copy = target_.appendNode(target_.createClone(const_cast<Node *>(node), [this](Value *v) { return values.at(v); }));
+    Node *copy =
+        target_.appendNode(target_.createClone(const_cast<Node *>(node), [this](Value *v) { return values.at(v); }));
     for (size_t i = 0; i < node->outputs().size(); ++i)
       values[node->output(i)] = copy->output(i);
   }
@@ -238,7 +240,9 @@ private:
 
 } // namespace
 
-void remove_unused_constants(Graph &graph) { remove_unused_constants(graph.block()); }
+void remove_unused_constants(Graph &graph) {
+  remove_unused_constants(graph.block());
+}
 
 Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &arguments) {
   Program program;
@@ -273,7 +277,9 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
   return program;
 }
 
-bool has_control_flow(const Program &program) { return has_blocks(program.graph->block()); }
+bool has_control_flow(const Program &program) {
+  return has_blocks(program.graph->block());
+}
 
 Program follow_decisions(const Program &program, const Decisions &decisions, size_t max_nodes) {
   Program result;

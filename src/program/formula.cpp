@@ -5,7 +5,23 @@
 namespace repro_minify {
 namespace {
 
-bool is_randn(const std::string &formula) { return formula.rfind("randn:", 0) == 0; }
+/// "randn:7" and "rand:7", in two.
+struct Seeded {
+  std::string function;
+  uint64_t seed;
+};
+
+std::optional<Seeded> seeded(const std::string &formula) {
+  const auto colon = formula.find(':');
+  if (colon == std::string::npos)
+    return std::nullopt;
+  return Seeded{formula.substr(0, colon), std::stoull(formula.substr(colon + 1))};
+}
+
+/// Half precision is drawn in float32 and rounded.
+bool is_half(at::ScalarType dtype) {
+  return dtype == at::kHalf || dtype == at::kBFloat16;
+}
 
 int64_t product(const std::vector<int64_t> &sizes) {
   int64_t result = 1;
@@ -16,7 +32,8 @@ int64_t product(const std::vector<int64_t> &sizes) {
 
 } // namespace
 
-std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
+std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes,
+                                              at::ScalarType dtype) {
   if (at::isQIntType(dtype))
     return std::nullopt;
   if (formula == "zeros")
@@ -29,18 +46,20 @@ std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const 
       return std::nullopt;
     return at::arange(product(sizes), dtype).reshape(sizes);
   }
-  if (is_randn(formula)) {
+  if (const auto draw = seeded(formula)) {
     if (!at::isFloatingType(dtype) && !at::isComplexType(dtype))
       return std::nullopt;
-    const uint64_t seed = std::stoull(formula.substr(6));
-    auto generator = at::detail::createCPUGenerator(seed);
-    const bool half = dtype == at::kHalf || dtype == at::kBFloat16;
-    return at::randn(sizes, generator, at::TensorOptions().dtype(half ? at::kFloat : dtype)).to(dtype);
+    const auto generator = at::detail::createCPUGenerator(draw->seed);
+    const auto options = at::TensorOptions().dtype(is_half(dtype) ? at::kFloat : dtype);
+    return (draw->function == "randn" ? at::randn(sizes, generator, options) : at::rand(sizes, generator, options))
+        .to(dtype);
   }
   return std::nullopt;
 }
 
-std::string dtype_source(at::ScalarType dtype) { return std::string("at::k") + c10::toString(dtype); }
+std::string dtype_source(at::ScalarType dtype) {
+  return std::string("at::k") + c10::toString(dtype);
+}
 
 std::string sizes_source(const std::vector<int64_t> &sizes) {
   std::string text = "{";
@@ -53,11 +72,13 @@ std::string formula_source(const std::string &formula, const std::vector<int64_t
   if (formula == "arange")
     return "at::arange(" + std::to_string(product(sizes)) + ", " + dtype_source(dtype) + ")" +
            (sizes.size() == 1 ? "" : ".reshape(" + sizes_source(sizes) + ")");
-  if (is_randn(formula)) {
-    const bool half = dtype == at::kHalf || dtype == at::kBFloat16;
-    return "at::randn(" + sizes_source(sizes) + ", at::detail::createCPUGenerator(" + formula.substr(6) + ")" +
-           (dtype == at::kFloat || half ? "" : ", at::TensorOptions().dtype(" + dtype_source(dtype) + ")") + ")" +
-           (half ? ".to(" + dtype_source(dtype) + ")" : "");
+  if (const auto draw = seeded(formula)) {
+    std::string source = "at::" + draw->function + "(" + sizes_source(sizes) + ", at::detail::createCPUGenerator(" +
+                         std::to_string(draw->seed) + ")";
+    if (dtype != at::kFloat && !is_half(dtype))
+      source += ", at::TensorOptions().dtype(" + dtype_source(dtype) + ")";
+    source += ")";
+    return is_half(dtype) ? source + ".to(" + dtype_source(dtype) + ")" : source;
   }
   return "at::" + formula + "(" + sizes_source(sizes) + (dtype == at::kFloat ? "" : ", " + dtype_source(dtype)) + ")";
 }

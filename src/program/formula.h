@@ -1,4 +1,4 @@
-// Values a person can write down: "zeros", "ones", "arange", "randn:SEED".
+// Values a person can write down: "zeros", "ones", "arange", "randn:SEED", "rand:SEED".
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -9,9 +9,10 @@
 
 namespace repro_minify {
 
-/// The tensor a formula stands for, contiguous; nothing for a formula that the dtype does not have (a randn of integers).
-/// Serial kernels only: the reducing process may call it.
-std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);
+/// The tensor a formula stands for, contiguous; nothing for a formula that the dtype does not have (a randn of
+/// integers). Serial kernels only: the reducing process may call it.
+std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes,
+                                              at::ScalarType dtype);
 
 /// The same as C++ source, an expression of type at::Tensor; seeds are set by at::manual_seed before it.
 std::string formula_source(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);

@@ -35,7 +35,8 @@ void require_file(const std::string &path) {
 }
 
 bool any_record(const std::vector<std::string> &records, const std::string &part) {
-  return std::any_of(records.begin(), records.end(), [&](const auto &name) { return name.find(part) != std::string::npos; });
+  return std::any_of(records.begin(), records.end(),
+                     [&](const auto &name) { return name.find(part) != std::string::npos; });
 }
 
 /// Says what a file that is no TorchScript archive is instead.
@@ -49,11 +50,14 @@ void require_torchscript(const std::string &path) {
   } catch (const std::exception &) {
     throw UserError(path + ": not a TorchScript archive, or cut short; save the model again with torch.jit.save");
   }
-  if (any_record(records, "serialized_exported_program") || any_record(records, "models/") || any_record(records, "archive_format"))
-    throw UserError(path + ": a torch.export archive (.pt2), not TorchScript; save it with torch.jit.save(torch.jit.trace(...))");
+  if (any_record(records, "serialized_exported_program") || any_record(records, "models/") ||
+      any_record(records, "archive_format"))
+    throw UserError(
+        path + ": a torch.export archive (.pt2), not TorchScript; save it with torch.jit.save(torch.jit.trace(...))");
   if (any_record(records, "data.pkl"))
-    throw UserError(path + ": holds saved values (a state dict or a pickled module), no TorchScript code; save the model with "
-                           "torch.jit.save(torch.jit.script(model), ...)");
+    throw UserError(path +
+                    ": holds saved values (a state dict or a pickled module), no TorchScript code; save the model with "
+                    "torch.jit.save(torch.jit.script(model), ...)");
   throw UserError(path + ": a zip archive without TorchScript code in it");
 }
 
@@ -75,7 +79,9 @@ c10::IValue coerce(const c10::IValue &value, const c10::TypePtr &type, const std
     if (!value.isList() && !value.isTuple())
       throw wrong();
     c10::impl::GenericList result(list->getElementType());
-    const auto elements = value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>(value.toTupleRef().elements().begin(), value.toTupleRef().elements().end());
+    const auto elements = value.isList() ? value.toListRef().vec()
+                                         : std::vector<c10::IValue>(value.toTupleRef().elements().begin(),
+                                                                    value.toTupleRef().elements().end());
     for (size_t i = 0; i < elements.size(); ++i)
       result.push_back(coerce(elements[i], list->getElementType(), what + "[" + std::to_string(i) + "]"));
     return result;
@@ -83,19 +89,23 @@ c10::IValue coerce(const c10::IValue &value, const c10::TypePtr &type, const std
   if (auto tuple = type->cast<c10::TupleType>()) {
     if (!value.isList() && !value.isTuple())
       throw wrong();
-    std::vector<c10::IValue> elements = value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>(value.toTupleRef().elements().begin(), value.toTupleRef().elements().end());
+    std::vector<c10::IValue> elements = value.isList() ? value.toListRef().vec()
+                                                       : std::vector<c10::IValue>(value.toTupleRef().elements().begin(),
+                                                                                  value.toTupleRef().elements().end());
     if (elements.size() != tuple->elements().size())
       throw wrong();
     for (size_t i = 0; i < elements.size(); ++i)
       elements[i] = coerce(elements[i], tuple->elements()[i], what + "[" + std::to_string(i) + "]");
-    return tuple->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), tuple) : c10::ivalue::Tuple::create(std::move(elements));
+    return tuple->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), tuple)
+                           : c10::ivalue::Tuple::create(std::move(elements));
   }
   if (auto dict = type->cast<c10::DictType>()) {
     if (!value.isGenericDict())
       throw wrong();
     c10::impl::GenericDict result(dict->getKeyType(), dict->getValueType());
     for (const auto &entry : value.toGenericDict())
-      result.insert(coerce(entry.key(), dict->getKeyType(), what + " key"), coerce(entry.value(), dict->getValueType(), what));
+      result.insert(coerce(entry.key(), dict->getKeyType(), what + " key"),
+                    coerce(entry.value(), dict->getValueType(), what));
     return result;
   }
   if (type->kind() == c10::TypeKind::FloatType && value.isInt())
@@ -111,7 +121,8 @@ std::vector<c10::IValue> as_arguments(const LoadedModel &model, const c10::IValu
   std::vector<std::optional<c10::IValue>> given(wanted);
   if (saved.isGenericDict()) {
     for (const auto &entry : saved.toGenericDict()) {
-      const auto found = entry.key().isString() ? schema.argumentIndexWithName(entry.key().toStringRef()) : std::nullopt;
+      const auto found =
+          entry.key().isString() ? schema.argumentIndexWithName(entry.key().toStringRef()) : std::nullopt;
       if (!found || *found == 0)
         throw UserError(origin + ": the model's " + model.method + argument_list(schema) + " has no argument named " +
                         (entry.key().isString() ? "'" + entry.key().toStringRef() + "'" : describe(entry.key())));
@@ -134,8 +145,10 @@ std::vector<c10::IValue> as_arguments(const LoadedModel &model, const c10::IValu
   for (size_t i = 0; i < wanted; ++i) {
     const auto &argument = schema.arguments()[i + 1];
     if (!given[i] && !argument.default_value())
-      throw UserError(origin + ": no input for argument '" + argument.name() + "' of " + model.method + argument_list(schema));
-    result.push_back(given[i] ? coerce(*given[i], argument.type(), origin + ": input '" + argument.name() + "'") : *argument.default_value());
+      throw UserError(origin + ": no input for argument '" + argument.name() + "' of " + model.method +
+                      argument_list(schema));
+    result.push_back(given[i] ? coerce(*given[i], argument.type(), origin + ": input '" + argument.name() + "'")
+                              : *argument.default_value());
   }
   return result;
 }
@@ -173,10 +186,12 @@ struct Spec {
 
 Spec parse_spec(const std::string &text) {
   static const std::map<std::string, at::ScalarType> dtypes = {
-      {"f16", at::kHalf},  {"bf16", at::kBFloat16}, {"f32", at::kFloat}, {"f64", at::kDouble}, {"u8", at::kByte},          {"i8", at::kChar},
-      {"i16", at::kShort}, {"i32", at::kInt},       {"i64", at::kLong},  {"bool", at::kBool},  {"c64", at::kComplexFloat}, {"c128", at::kComplexDouble}};
+      {"f16", at::kHalf}, {"bf16", at::kBFloat16}, {"f32", at::kFloat},        {"f64", at::kDouble},
+      {"u8", at::kByte},  {"i8", at::kChar},       {"i16", at::kShort},        {"i32", at::kInt},
+      {"i64", at::kLong}, {"bool", at::kBool},     {"c64", at::kComplexFloat}, {"c128", at::kComplexDouble}};
   const auto bad = [&](const std::string &why) {
-    return UserError("--input '" + text + "': " + why + "; write dtype[sizes], as in f32[2,3,32,32] or i64[4,16]@0:50 (from 0 to 49)");
+    return UserError("--input '" + text + "': " + why +
+                     "; write dtype[sizes], as in f32[2,3,32,32] or i64[4,16]@0:50 (from 0 to 49)");
   };
   const auto open = text.find('['), close = text.find(']');
   if (open == std::string::npos || close == std::string::npos || close < open)
@@ -216,7 +231,8 @@ at::Tensor make_tensor(const Spec &spec, bool requires_grad) {
   } else if (spec.dtype == at::kBool) {
     tensor = at::randint(0, 2, spec.sizes, at::kBool);
   } else if (spec.range) {
-    tensor = (at::rand(spec.sizes, at::kDouble) * (spec.range->second - spec.range->first) + spec.range->first).to(spec.dtype);
+    tensor = (at::rand(spec.sizes, at::kDouble) * (spec.range->second - spec.range->first) + spec.range->first)
+                 .to(spec.dtype);
   } else {
     tensor = at::randn(spec.sizes, at::isComplexType(spec.dtype) ? spec.dtype : at::kFloat).to(spec.dtype);
   }
@@ -257,7 +273,8 @@ LoadedModel load_model(const std::string &path, const std::string &method, uint6
     std::string names;
     for (const auto &known : model.module.get_methods())
       names += (names.empty() ? "" : ", ") + known.name();
-    throw UserError("--method " + method + ": the model has no such method; it has " + (names.empty() ? "none" : names));
+    throw UserError("--method " + method + ": the model has no such method; it has " +
+                    (names.empty() ? "none" : names));
   }
   if (!train)
     model.module.eval();
@@ -268,6 +285,8 @@ LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source) {
   const auto from = [&](const c10::IValue &saved, const std::string &origin) {
     return LoadedInputs{as_arguments(model, saved, origin), origin};
   };
+  if (!source.specs.empty() && source.inputs_path)
+    throw UserError("--input and --inputs: give one of them");
   if (!source.specs.empty())
     return from(from_specs(source), "--input");
   if (source.inputs_path)

@@ -1,5 +1,5 @@
-// Reads what the user gives: a TorchScript archive and inputs for it. Every way it can be wrong ends in a UserError of one
-// sentence.
+// Reads what the user gives: a TorchScript archive and inputs for it. Every way it can be wrong ends in a UserError of
+// one sentence.
 #pragma once
 #include "repro_minify/program.h"
 
@@ -19,7 +19,8 @@ struct LoadedModel {
 /// Loads the archive with the generators seeded (loading can draw random numbers). `train` keeps training mode.
 LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train);
 
-/// Where inputs come from; the first that is given counts: specs, inputs_path, bundled inputs, an inputs.pt beside the model.
+/// Where inputs come from; the first that is given counts: specs, inputs_path, bundled inputs, an inputs.pt beside the
+/// model.
 struct InputSource {
   std::vector<std::string> specs;         ///< --input, one for each argument
   std::optional<std::string> inputs_path; ///< --inputs

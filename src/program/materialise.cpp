@@ -24,12 +24,41 @@ std::string to_identifier(const std::string &text) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
     name = "v" + name;
   // Keywords and names that TorchScript source gives a meaning of its own.
-  static const std::set<std::string> reserved = {
-      "and",   "as",     "assert", "async", "await",  "break", "class", "continue", "def",  "del",    "elif",  "else",     "except", "finally",
-      "for",   "from",   "global", "if",    "import", "in",    "is",    "lambda",   "not",  "or",     "pass",  "print",    "raise",  "return",
-      "try",   "while",  "with",   "yield", "None",   "True",  "False", "self",     "torch", "ops",   "inf",   "nan",      "int",    "float",
-      "bool",  "str",    "list",   "dict",  "tuple",  "len",   "range", "Tensor",   "training", "forward", "annotate", "uninitialized", "fork",
-      "wait",  "module", "v", "min", "max", "abs", "all", "any", "sum", "round", "device", "dtype", "unchecked_cast", "CONSTANTS", "__torch__"};
+  static const std::set<std::string> reserved = {"and",       "as",
+                                                 "assert",    "async",
+                                                 "await",     "break",
+                                                 "class",     "continue",
+                                                 "def",       "del",
+                                                 "elif",      "else",
+                                                 "except",    "finally",
+                                                 "for",       "from",
+                                                 "global",    "if",
+                                                 "import",    "in",
+                                                 "is",        "lambda",
+                                                 "not",       "or",
+                                                 "pass",      "print",
+                                                 "raise",     "return",
+                                                 "try",       "while",
+                                                 "with",      "yield",
+                                                 "None",      "True",
+                                                 "False",     "self",
+                                                 "torch",     "ops",
+                                                 "inf",       "nan",
+                                                 "int",       "float",
+                                                 "bool",      "str",
+                                                 "list",      "dict",
+                                                 "tuple",     "len",
+                                                 "range",     "Tensor",
+                                                 "training",  "forward",
+                                                 "annotate",  "uninitialized",
+                                                 "fork",      "wait",
+                                                 "module",    "v",
+                                                 "min",       "max",
+                                                 "abs",       "all",
+                                                 "any",       "sum",
+                                                 "round",     "device",
+                                                 "dtype",     "unchecked_cast",
+                                                 "CONSTANTS", "__torch__"};
   if (reserved.count(name))
     name += "_0";
   return name.size() > 60 ? name.substr(name.size() - 60) : name;
@@ -49,7 +78,8 @@ std::string InputBuilder::unique_identifier(const std::string &name) {
   return candidate;
 }
 
-Value *InputBuilder::add_tensor(const c10::IValue &value, Role role, const std::string &name, const std::string &formula) {
+Value *InputBuilder::add_tensor(const c10::IValue &value, Role role, const std::string &name,
+                                const std::string &formula) {
   const std::string identifier = unique_identifier(name);
   Value *input = program_.graph->addInput(identifier);
   input->setType(c10::TensorType::get());
@@ -57,7 +87,8 @@ Value *InputBuilder::add_tensor(const c10::IValue &value, Role role, const std::
   return input;
 }
 
-Value *InputBuilder::materialise(const c10::IValue &value, const c10::TypePtr &type, Role role, const std::string &name) {
+Value *InputBuilder::materialise(const c10::IValue &value, const c10::TypePtr &type, Role role,
+                                 const std::string &name) {
   auto &graph = *program_.graph;
   if (value.isTensor()) {
     if (!value.toTensor().defined())
@@ -75,8 +106,9 @@ Value *InputBuilder::materialise(const c10::IValue &value, const c10::TypePtr &t
     return graph.insertNode(graph.createTuple(elements))->output();
   }
   if (value.isList() && (has_tensor || value.toListRef().empty())) {
-    auto element_type = inner && inner->cast<c10::ListType>() ? inner->cast<c10::ListType>()->getElementType()
-                                                              : value.type()->expectRef<c10::ListType>().getElementType();
+    auto element_type = inner && inner->cast<c10::ListType>()
+                            ? inner->cast<c10::ListType>()->getElementType()
+                            : value.type()->expectRef<c10::ListType>().getElementType();
     std::vector<Value *> elements;
     for (const c10::IValue &element : value.toListRef())
       elements.push_back(materialise(element, element_type, role, name));
@@ -115,8 +147,8 @@ bool can_materialise(const c10::IValue &value) {
         return false;
     return true;
   }
-  return value.isTensor() || value.isInt() || value.isDouble() || value.isBool() || value.isString() || value.isNone() ||
-         value.isDevice() || value.isComplexDouble();
+  return value.isTensor() || value.isInt() || value.isDouble() || value.isBool() || value.isString() ||
+         value.isNone() || value.isDevice() || value.isComplexDouble();
 }
 
 } // namespace repro_minify

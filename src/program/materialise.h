@@ -1,5 +1,5 @@
-// Turns a concrete value into graph values: a tensor becomes a graph input, anything else a constant or the construction of
-// one (a list of tensors is built from inputs).
+// Turns a concrete value into graph values: a tensor becomes a graph input, anything else a constant or the
+// construction of one (a list of tensors is built from inputs).
 #pragma once
 #include "repro_minify/program.h"
 
@@ -19,9 +19,11 @@ public:
   explicit InputBuilder(Program &program) : program_(program) {}
 
   /// A tensor inside `value` becomes an input with this role and a name made from `name`.
-  torch::jit::Value *materialise(const c10::IValue &value, const c10::TypePtr &type, Role role, const std::string &name);
+  torch::jit::Value *materialise(const c10::IValue &value, const c10::TypePtr &type, Role role,
+                                 const std::string &name);
   /// A new tensor input.
-  torch::jit::Value *add_tensor(const c10::IValue &value, Role role, const std::string &name, const std::string &formula = "");
+  torch::jit::Value *add_tensor(const c10::IValue &value, Role role, const std::string &name,
+                                const std::string &formula = "");
 
 private:
   std::string unique_identifier(const std::string &name);
@@ -30,7 +32,8 @@ private:
   std::set<std::string> names_;
 };
 
-/// Whether a value of this type can be cut, seen from its type alone (tensors, numbers, strings, None, and containers of them).
+/// Whether a value of this type can be cut, seen from its type alone (tensors, numbers, strings, None, and containers
+/// of them).
 bool can_materialise(const c10::IValue &value);
 
 /// A lower-case identifier for text from a model: letters, digits and underscores, never a keyword.

@@ -51,14 +51,16 @@ void collect(Block *block, const std::set<c10::Symbol> &kinds, std::vector<Node 
 /// forward's operands that are no constants become the method's arguments; lists are built inside it.
 class MethodBuilder {
 public:
-  MethodBuilder(torch::jit::Module &module, Value *self) : graph_(std::make_shared<Graph>()), module_(module), arguments_{self} {
+  MethodBuilder(torch::jit::Module &module, Value *self)
+      : graph_(std::make_shared<Graph>()), module_(module), arguments_{self} {
     graph_->addInput("self")->setType(module._ivalue()->type());
   }
 
   void outline(Node *node, const std::string &name) {
     Node *copy = graph_->appendNode(graph_->createClone(node, [this](Value *v) { return inside(v); }));
     graph_->registerOutput(copy->output());
-    auto *function = module_._ivalue()->compilation_unit()->create_function(c10::QualifiedName(*module_._ivalue()->type()->name(), name), graph_);
+    auto *function = module_._ivalue()->compilation_unit()->create_function(
+        c10::QualifiedName(*module_._ivalue()->type()->name(), name), graph_);
     module_._ivalue()->type()->addMethod(function);
     Graph *outer = node->owningGraph();
     Node *call = outer->create(torch::jit::prim::CallMethod, arguments_, 1);
@@ -101,7 +103,9 @@ void outline_hidden_aliases(torch::jit::Module &module, Graph &graph, const std:
     collect(graph.block(), kinds, found);
   int number = 0;
   for (Node *node : found)
-    MethodBuilder(module, graph.inputs()[0]).outline(node, "call_" + std::string(node->kind().toUnqualString()) + (number++ ? "_" + std::to_string(number) : ""));
+    MethodBuilder(module, graph.inputs()[0])
+        .outline(node,
+                 "call_" + std::string(node->kind().toUnqualString()) + (number++ ? "_" + std::to_string(number) : ""));
 }
 
 } // namespace repro_minify

@@ -71,16 +71,28 @@ void hash_attributes(const Node *node, std::ostream &out) {
   for (const auto name : node->attributeNames()) {
     out << '[' << name.toUnqualString() << '=';
     switch (node->kindOf(name)) {
-    case torch::jit::AttributeKind::i: out << node->i(name); break;
-    case torch::jit::AttributeKind::f: out << node->f(name); break;
-    case torch::jit::AttributeKind::s: out << node->s(name); break;
-    case torch::jit::AttributeKind::is: out << c10::Join(",", node->is(name)); break;
-    case torch::jit::AttributeKind::ty: out << *node->ty(name); break;
+    case torch::jit::AttributeKind::i:
+      out << node->i(name);
+      break;
+    case torch::jit::AttributeKind::f:
+      out << node->f(name);
+      break;
+    case torch::jit::AttributeKind::s:
+      out << node->s(name);
+      break;
+    case torch::jit::AttributeKind::is:
+      out << c10::Join(",", node->is(name));
+      break;
+    case torch::jit::AttributeKind::ty:
+      out << *node->ty(name);
+      break;
     case torch::jit::AttributeKind::tys:
       for (const auto &type : node->tys(name))
         out << *type << ',';
       break;
-    default: out << "of kind " << torch::jit::toString(node->kindOf(name)); break;
+    default:
+      out << "of kind " << torch::jit::toString(node->kindOf(name));
+      break;
     }
     out << ']';
   }
@@ -130,19 +142,23 @@ void count(const Block *block, ProgramSize &size) {
 
 const char *to_string(Role role) {
   switch (role) {
-  case Role::Input: return "input";
-  case Role::Parameter: return "parameter";
-  case Role::Buffer: return "buffer";
-  case Role::Constant: return "constant";
+  case Role::Input:
+    return "input";
+  case Role::Parameter:
+    return "parameter";
+  case Role::Buffer:
+    return "buffer";
+  case Role::Constant:
+    return "constant";
   }
   return "?";
 }
 
 bool counts_as_operator(const Node *node) {
   static const std::set<c10::Symbol> uncounted = {
-      torch::jit::prim::Constant,    torch::jit::prim::GetAttr,        torch::jit::prim::SetAttr,
+      torch::jit::prim::Constant,      torch::jit::prim::GetAttr,        torch::jit::prim::SetAttr,
       torch::jit::prim::ListConstruct, torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
-      torch::jit::prim::TupleUnpack, torch::jit::prim::NumToTensor,    torch::jit::prim::RaiseException};
+      torch::jit::prim::TupleUnpack,   torch::jit::prim::NumToTensor,    torch::jit::prim::RaiseException};
   return uncounted.count(node->kind()) == 0;
 }
 

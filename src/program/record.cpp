@@ -67,7 +67,8 @@ public:
     c10::impl::GenericList hidden(c10::StringType::get());
     for (const auto &kind : hidden_aliases_)
       hidden.push_back(kind);
-    return c10::ivalue::Tuple::create({decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents)), hidden});
+    return c10::ivalue::Tuple::create(
+        {decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents)), hidden});
   }
 
 private:
@@ -167,7 +168,8 @@ private:
   }
 
   /// A result that lives in an operand's memory although the schema calls it fresh.
-  void note_hidden_aliases(const Node *node, const std::vector<c10::IValue> &operands, const std::vector<c10::IValue> &results) {
+  void note_hidden_aliases(const Node *node, const std::vector<c10::IValue> &operands,
+                           const std::vector<c10::IValue> &results) {
     const auto *schema = node->maybeSchema();
     if (!schema || schema->returns().size() != results.size())
       return;
@@ -231,7 +233,9 @@ private:
         continue;
       // A constant stays one: some operators' instructions want it that way.
       if (input->node()->kind() == torch::jit::prim::Constant) {
-        inputs[input] = graph->appendNode(graph->createClone(const_cast<Node *>(input->node()), [](Value *v) { return v; }))->output();
+        inputs[input] =
+            graph->appendNode(graph->createClone(const_cast<Node *>(input->node()), [](Value *v) { return v; }))
+                ->output();
         continue;
       }
       inputs[input] = graph->addInput()->setType(input->type());
@@ -249,7 +253,8 @@ private:
   SharedCloner cloner_;
   std::unordered_map<const Value *, c10::IValue> environment_;
   std::unordered_map<void *, std::set<int>> holders_; ///< storage -> values that live in it
-  std::map<void *, std::pair<at::Tensor, int64_t>> watch_; ///< storages the running node reads, with their version before
+  std::map<void *, std::pair<at::Tensor, int64_t>>
+      watch_; ///< storages the running node reads, with their version before
   std::set<const Value *> written_lists_;
   std::map<std::pair<int, int>, c10::IValue> seen_;
   std::vector<std::vector<int>> writers_;
@@ -303,7 +308,8 @@ Recording record(const Program &program, const RecordOptions &options, const Lim
   const auto result = compute_in_child(
       [&](Child &child) {
         child.stage("recording the eager run");
-        EagerSettings settings({.grad = options.grad, .seed = options.seed, .autocast = options.autocast, .threads = options.threads});
+        EagerSettings settings(
+            {.grad = options.grad, .seed = options.seed, .autocast = options.autocast, .threads = options.threads});
         SharedCloner cloner({.requires_grad = options.grad});
         std::vector<c10::IValue> arguments;
         for (const auto &input : program.inputs)
@@ -319,7 +325,8 @@ Recording record(const Program &program, const RecordOptions &options, const Lim
   const auto keys = parts[1].toListRef();
   const auto &contents = parts[3].toTupleRef().elements();
   for (size_t i = 0; i < contents.size(); ++i)
-    recording.seen.emplace(std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);
+    recording.seen.emplace(
+        std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);
   for (const c10::IValue &kind : parts[4].toListRef())
     recording.program.hidden_aliases.insert(c10::Symbol::fromQualString(kind.toStringRef()));
   const auto writers = parts[2].toListRef();

@@ -1,9 +1,9 @@
 // One eager run that remembers the value of every intermediate, as it was when each of its readers saw it.
 //
 // In-place operators make "the value of x" depend on when one looks. So a recorded value has a key (value, writer): the
-// contents after the top-level node `writer` wrote to its storage, or as produced when writer is none. Who wrote what is
-// seen in the run itself, by the tensors' version counters, not taken from alias annotations: some failures are wrong
-// annotations.
+// contents after the top-level node `writer` wrote to its storage, or as produced when writer is none. Who wrote what
+// is seen in the run itself, by the tensors' version counters, not taken from alias annotations: some failures are
+// wrong annotations.
 #pragma once
 #include "program/flatten.h"
 #include "repro_minify/program.h"

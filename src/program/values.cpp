@@ -34,7 +34,9 @@ void fnv(uint64_t &hash, const void *data, size_t size) {
     hash = (hash ^ bytes[i]) * 0x100000001B3ull;
 }
 
-void fnv(uint64_t &hash, int64_t number) { fnv(hash, &number, sizeof number); }
+void fnv(uint64_t &hash, int64_t number) {
+  fnv(hash, &number, sizeof number);
+}
 
 uint64_t hash_of_tensor(const at::Tensor &tensor) {
   uint64_t hash = 0xCBF29CE484222325ull;
@@ -71,7 +73,8 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
   at::NoGradGuard no_grad;
   const bool keeps_grad = options_.requires_grad && tensor.requires_grad();
   at::Tensor source = tensor.detach();
-  const auto type = options_.double_precision && !source.is_quantized() ? widened(source.scalar_type()) : source.scalar_type();
+  const auto type =
+      options_.double_precision && !source.is_quantized() ? widened(source.scalar_type()) : source.scalar_type();
   at::Tensor result;
   if (is_plain_strided(source)) {
     const auto key = std::make_pair(storage_of(source), version_of(source));
@@ -83,7 +86,8 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
       kept_alive_.push_back(tensor);
     }
     // set_ rather than a view: a view made here could not be written to in place under autograd.
-    result = at::empty({0}, whole.options()).set_(whole.storage(), source.storage_offset(), source.sizes(), source.strides());
+    result = at::empty({0}, whole.options())
+                 .set_(whole.storage(), source.storage_offset(), source.sizes(), source.strides());
   } else {
     result = type == source.scalar_type() ? source.clone() : source.to(type);
   }
@@ -100,7 +104,8 @@ c10::IValue SharedCloner::clone(const c10::IValue &value) {
     for (const auto &element : value.toTupleRef().elements())
       elements.push_back(clone(element));
     const auto type = value.type()->expect<c10::TupleType>();
-    return type->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), type) : c10::ivalue::Tuple::create(std::move(elements));
+    return type->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), type)
+                          : c10::ivalue::Tuple::create(std::move(elements));
   }
   if (value.isList()) {
     const auto &list = value.toListRef();
@@ -128,7 +133,8 @@ void for_each_tensor(const c10::IValue &value, const std::function<void(const at
   if (value.isTuple()) {
     for (const auto &element : value.toTupleRef().elements())
       for_each_tensor(element, visit);
-  } else if (value.isTensorList() || (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
+  } else if (value.isTensorList() ||
+             (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
     for (const c10::IValue &element : value.toListRef())
       for_each_tensor(element, visit);
   } else if (value.isGenericDict()) {
@@ -141,7 +147,8 @@ void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves) {
   if (value.isTuple()) {
     for (const auto &element : value.toTupleRef().elements())
       flatten_value(element, leaves);
-  } else if (value.isTensorList() || (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
+  } else if (value.isTensorList() ||
+             (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
     for (const c10::IValue &element : value.toListRef())
       flatten_value(element, leaves);
   } else {

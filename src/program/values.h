@@ -1,8 +1,8 @@
-// Copies of values that keep what matters to a failing program: strides, storage offsets, requires_grad, and which tensors
-// share storage.
+// Copies of values that keep what matters to a failing program: strides, storage offsets, requires_grad, and which
+// tensors share storage.
 #pragma once
-#include <ATen/core/ivalue.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 
 #include <functional>
 #include <map>
@@ -18,7 +18,8 @@ struct CloneOptions {
 };
 
 /// Clones values; tensors that share a storage (at the same version of its contents) when they are cloned by the same
-/// cloner share one afterwards. Lists, tuples, dicts and objects' contents are copied, other values are returned as they are.
+/// cloner share one afterwards. Lists, tuples, dicts and objects' contents are copied, other values are returned as
+/// they are.
 class SharedCloner {
 public:
   explicit SharedCloner(CloneOptions options = {}) : options_(options) {}

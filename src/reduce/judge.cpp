@@ -3,7 +3,8 @@
 namespace repro_minify {
 
 Judge::Judge(std::shared_ptr<const Backend> backend, Signature wanted, const ReduceOptions &options)
-    : backend_(std::move(backend)), wanted_(std::move(wanted)), options_(options), pool_(options.jobs), journal_(options.journal_path) {
+    : backend_(std::move(backend)), wanted_(std::move(wanted)), options_(options), pool_(options.jobs),
+      journal_(options.journal_path) {
   journal_.header(backend_->name(), wanted_, options_.check);
 }
 
@@ -48,7 +49,8 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
 
 SandboxPool::Ticket Judge::start(const Program &program, const std::string &) {
   ++started_;
-  return pool_.submit(check_job(subject_of(std::make_shared<Program>(program)), backend_, options_.check), options_.limits);
+  return pool_.submit(check_job(subject_of(std::make_shared<Program>(program)), backend_, options_.check),
+                      options_.limits);
 }
 
 void Judge::start_ahead(const std::vector<LazyProgram> &likely_next) {

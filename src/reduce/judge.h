@@ -1,8 +1,8 @@
-// The Judge answers one question: does this Program fail with the wanted Signature? It owns the sandboxes, the memory of
-// verdicts and the journal; parallelism is here and nowhere else.
+// The Judge answers one question: does this Program fail with the wanted Signature? It owns the sandboxes, the memory
+// of verdicts and the journal; parallelism is here and nowhere else.
 //
-// Decisions stay sequential: a caller asks one question at a time and says beside it what it will probably ask next. Idle
-// workers judge that ahead of time. So the result is the same for any number of jobs, and only the time differs.
+// Decisions stay sequential: a caller asks one question at a time and says beside it what it will probably ask next.
+// Idle workers judge that ahead of time. So the result is the same for any number of jobs, and only the time differs.
 #pragma once
 #include "reduce/journal.h"
 #include "repro_minify/reducer.h"

@@ -6,6 +6,15 @@
 namespace repro_minify {
 namespace {
 
+/// Eager itself answers NaN or Inf: a program that nobody would call a bug report, and the door to another failure.
+bool makes_eager_infinite(const Verdict &verdict) {
+  for (const auto *leaves : {&verdict.outputs, &verdict.gradients})
+    for (const auto &leaf : *leaves)
+      if (leaf.ref_nan > 0 || leaf.ref_inf > 0)
+        return true;
+  return false;
+}
+
 /// Runs the passes in turn until a whole round accepts nothing.
 class Reducer {
 public:
@@ -36,8 +45,8 @@ public:
   }
 
 private:
-  /// One round of all passes. The first pass decides 1-minimality, so it has the last word: a round in which any other pass
-  /// accepted something is followed by another.
+  /// One round of all passes. The first pass decides 1-minimality, so it has the last word: a round in which any other
+  /// pass accepted something is followed by another.
   bool round() {
     bool any = false;
     incomplete_ = false;
@@ -57,7 +66,7 @@ private:
           if (!(order_of(candidate) < order_of(best_)))
             return false;
           const Verdict verdict = judge_.judge(candidate, next);
-          if (!shows(verdict, judge_.wanted()))
+          if (!shows(verdict, judge_.wanted()) || (makes_eager_infinite(verdict) && !makes_eager_infinite(verdict_)))
             return false;
           ++statistics_[index].worked;
           best_ = candidate;
@@ -83,8 +92,8 @@ private:
 
 } // namespace
 
-Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted, std::shared_ptr<const Backend> backend,
-                 const ReduceOptions &options) {
+Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
+                 std::shared_ptr<const Backend> backend, const ReduceOptions &options) {
   Judge judge(std::move(backend), wanted, options);
   return Reducer(start, start_verdict, judge, options).run();
 }

@@ -1,5 +1,5 @@
-// One forked child that runs one job under a time and a memory limit. A crash of the child is an Outcome, not an accident.
-// No LibTorch here: a job is a function that writes bytes.
+// One forked child that runs one job under a time and a memory limit. A crash of the child is an Outcome, not an
+// accident. No LibTorch here: a job is a function that writes bytes.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -14,13 +14,13 @@
 namespace repro_minify {
 
 struct Limits {
-  std::chrono::milliseconds timeout{0};      ///< wall clock; 0 = none
-  std::uint64_t memory_bytes = 0;            ///< private memory the child may add to what it inherited; 0 = none
-  std::size_t reply_capacity = 1u << 20;     ///< most bytes the reply may have; pages are used only when written
+  std::chrono::milliseconds timeout{0};  ///< wall clock, from the fork on; 0 = no limit
+  std::uint64_t memory_bytes = 0;        ///< private memory the child may add to what it inherited; 0 = no limit
+  std::size_t reply_capacity = 1u << 20; ///< most bytes the reply may have; pages are used only when written
 };
 
-/// What the child may do with its parent. The reply lives in memory shared with the parent, so a job that closes every file
-/// descriptor still answers.
+/// What the child may do with its parent. The reply lives in memory shared with the parent, so a job that closes every
+/// file descriptor still answers. One thread of the job at a time may use it.
 class Child {
 public:
   virtual ~Child() = default;
@@ -29,17 +29,19 @@ public:
   /// Appends to the reply. Throws std::length_error past Limits::reply_capacity.
   virtual void reply(std::string_view bytes) = 0;
 };
+/// Runs in the child, with default signal handlers, no input, and standard output and error going to
+/// Outcome::output_tail. It must not count on threads of the parent: fork() copies only the one that calls it.
 using Job = std::function<void(Child &)>;
 
 enum class Ending {
-  Replied,      ///< the job returned; `reply` is whole
-  Threw,        ///< the job let an exception out (any type); `message` has what is known of it
-  Exited,       ///< the process ended by itself before the job returned; see exit_code
-  Crashed,      ///< ended by a signal of its own making (SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, ...); see signal
-  TimedOut,     ///< killed by us at the time limit
-  OutOfMemory,  ///< the memory limit was hit (std::bad_alloc left the job, or an allocation failed just before a crash)
-  Killed,       ///< SIGKILL, SIGTERM, SIGINT or SIGHUP that we did not send
-  Cancelled,    ///< killed by us because nobody needs the answer any more
+  Replied,     ///< the job returned; `reply` is whole
+  Threw,       ///< the job let an exception out (any type); `message` has what is known of it
+  Exited,      ///< the process ended by itself before the job returned; see exit_code (-1: it never started)
+  Crashed,     ///< ended by a signal of its own making (SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, ...); see signal
+  TimedOut,    ///< killed by us at the time limit
+  OutOfMemory, ///< the memory limit was hit (std::bad_alloc left the job, or `new` failed in the stage that crashed)
+  Killed,      ///< SIGKILL, SIGTERM, SIGINT or SIGHUP that we did not send
+  Cancelled,   ///< killed by us because nobody needs the answer any more
 };
 const char *to_string(Ending ending);
 
@@ -47,16 +49,19 @@ struct Outcome {
   Ending ending = Ending::Exited;
   int exit_code = 0;
   int signal = 0;
-  std::string stage;         ///< the last Child::stage
-  std::string reply;
-  std::string message;       ///< of an exception that left the job
-  std::string output_tail;   ///< the last 4 KiB the child wrote to standard output and standard error
+  std::string stage;       ///< the last Child::stage
+  std::string reply;       ///< empty unless `ending` is Replied: half a reply is none
+  std::string message;     ///< of an exception that left the job or a thread of it, or why it could not start
+  std::string output_tail; ///< the last 4 KiB the child wrote to standard output and standard error
   std::chrono::microseconds wall{0};
-  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t peak_rss_bytes = 0; ///< what it inherited included
 };
 
-/// Several children at a time. Not thread-safe: one thread owns it. Children die with the parent (PR_SET_PDEATHSIG) and are
-/// in process groups of their own, so that Ctrl-C reaches the parent alone and grandchildren are killed with the child.
+/// Several children at a time. Not thread-safe: one thread owns it. Children die with the parent (PR_SET_PDEATHSIG) and
+/// are in process groups of their own, so that Ctrl-C reaches the parent alone and grandchildren are killed with the
+/// child. "With the parent" means with the thread that forked them: it has to live as long as its children. Time limits
+/// are enforced, and what children print is taken in, whenever a function of the pool is called; a child that prints
+/// more than a pipe holds waits until then.
 class SandboxPool {
 public:
   using Ticket = std::uint64_t;
@@ -67,17 +72,21 @@ public:
   SandboxPool &operator=(const SandboxPool &) = delete;
 
   int workers() const;
-  /// Jobs that were submitted and not yet taken, running or queued.
+  /// Jobs that were submitted and neither taken by wait() nor cancelled: queued, running, or ended.
   int pending() const;
+  /// Whether submit() would fork now. Reaps; never blocks.
   bool has_free_worker() const;
   /// Forks now if a worker is free, else queues. Jobs start in the order of submission.
   Ticket submit(Job job, Limits limits);
-  /// Blocks until the job's outcome is there; other children are reaped meanwhile and kept for their own wait(). `interrupted`
-  /// is polled at least every 100 ms; when it answers true, returns nullopt and the job goes on.
+  /// Blocks until the job's outcome is there; other children are reaped meanwhile and kept for their own wait().
+  /// `interrupted` is polled at least every 100 ms; when it answers true, returns nullopt and the job goes on. An
+  /// outcome is taken once: throws std::invalid_argument for a ticket that was taken or never given out. A cancelled
+  /// one is Ending::Cancelled.
   std::optional<Outcome> wait(Ticket ticket, const std::function<bool()> &interrupted = {});
   /// True when wait(ticket) would not block. Reaps; never blocks.
   bool ready(Ticket ticket);
-  /// Kills or dequeues it; its ticket is void afterwards.
+  /// Kills or dequeues it, without waiting for its death. Nothing but Ending::Cancelled comes from its ticket
+  /// afterwards.
   void cancel(Ticket ticket);
 
 private:
@@ -85,7 +94,7 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// One job, now, in the calling thread.
+/// One job, now; returns when it has ended.
 Outcome run_in_sandbox(const Job &job, const Limits &limits);
 
 } // namespace repro_minify

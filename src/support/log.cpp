@@ -23,9 +23,17 @@ void set_level(Level level) {
   logger().set_level(levels[static_cast<int>(level)]);
 }
 // The message is an argument, never the format: it may hold text from a model.
-void debug(const std::string &message) { logger().debug("{}", message); }
-void info(const std::string &message) { logger().info("{}", message); }
-void warning(const std::string &message) { logger().warn("{}", message); }
-void error(const std::string &message) { logger().error("{}", message); }
+void debug(const std::string &message) {
+  logger().debug("{}", message);
+}
+void info(const std::string &message) {
+  logger().info("{}", message);
+}
+void warning(const std::string &message) {
+  logger().warn("{}", message);
+}
+void error(const std::string &message) {
+  logger().error("{}", message);
+}
 
 } // namespace repro_minify::log

@@ -1,5 +1,5 @@
-// Bypass: remove a node and let its readers read one of its operands instead. A cut can only turn a value into an input;
-// where the failure needs a path from one node to another, only a bypass makes the path shorter.
+// Bypass: remove a node and let its readers read one of its operands instead. A cut can only turn a value into an
+// input; where the failure needs a path from one node to another, only a bypass makes the path shorter.
 #include "reduce/passes/pass.h"
 
 #include "program/record.h"
@@ -14,7 +14,8 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 bool same_type(const Value *a, const Value *b) {
-  return *a->type() == *b->type() || (a->type()->isSubtypeOf(*c10::TensorType::get()) && b->type()->isSubtypeOf(*c10::TensorType::get()));
+  return *a->type() == *b->type() ||
+         (a->type()->isSubtypeOf(*c10::TensorType::get()) && b->type()->isSubtypeOf(*c10::TensorType::get()));
 }
 
 /// Node number `node` (depth first) removed, its output number `output` read from its operand number `operand`.
@@ -25,6 +26,19 @@ Program bypassed(const Program &program, int node, size_t operand) {
   victim->destroy();
   drop_unused(result);
   return result;
+}
+
+/// A node whose results nobody reads, gone without a trace. (A cut would return what it read.)
+Program without_unread(const Program &program, int node) {
+  Program result = copy_of(program);
+  all_nodes(*result.graph)[node]->destroy();
+  drop_unused(result);
+  return result;
+}
+
+bool is_unread(const Node *node) {
+  return counts_as_operator(node) &&
+         std::none_of(node->outputs().begin(), node->outputs().end(), [](const Value *v) { return v->hasUses(); });
 }
 
 /// A loop's carried value number `carried` left as it was before the loop.
@@ -52,6 +66,8 @@ bool bypass_nodes(PassContext &context) {
     const auto nodes = all_nodes(*context.current.graph);
     for (int i = static_cast<int>(nodes.size()); i-- > 0;) {
       const Node *node = nodes[i];
+      if (is_unread(node))
+        candidates.push_back([&context, i] { return without_unread(context.current, i); });
       if (node->kind() == torch::jit::prim::Loop)
         for (size_t carried = 0; carried < node->outputs().size(); ++carried)
           candidates.push_back([&context, i, carried] { return without_carried(context.current, i, carried); });

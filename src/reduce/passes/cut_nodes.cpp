@@ -1,4 +1,5 @@
-// Cut: remove nodes. The set search decides which; what a removed node made comes back as an input with the recorded value.
+// Cut: remove nodes. The set search decides which; what a removed node made comes back as an input with the recorded
+// value.
 #include "reduce/passes/pass.h"
 
 #include "program/cut.h"
@@ -40,8 +41,8 @@ IndexSet every_atom(const Cutter &cutter) {
   return all;
 }
 
-/// Where eager and optimised part: the first value that fails the check when every intermediate is returned. A hint, never
-/// a verdict: returning a value changes what is fused.
+/// Where eager and optimised part: the first value that fails the check when every intermediate is returned. A hint,
+/// never a verdict: returning a value changes what is fused.
 std::optional<int> first_wrong_atom(PassContext &context, const Cutter &cutter, const IndexSet &all) {
   const auto &wanted = context.judge.wanted();
   if (wanted.where != "output")
@@ -74,8 +75,12 @@ bool cut_nodes(PassContext &context) {
   const Order before = order_of(context.current);
   const auto &options = context.judge.options();
   const auto backend_autocast = context.judge.backend().autocast();
-  auto recording = std::make_shared<Recording>(
-      record(context.current, {.grad = options.check.grad, .seed = options.check.seed, .autocast = backend_autocast, .threads = options.check.threads}, options.limits));
+  auto recording = std::make_shared<Recording>(record(context.current,
+                                                      {.grad = options.check.grad,
+                                                       .seed = options.check.seed,
+                                                       .autocast = backend_autocast,
+                                                       .threads = options.check.threads},
+                                                      options.limits));
   const Cutter cutter(std::move(recording));
   const IndexSet all = every_atom(cutter);
   CutOracle oracle(context, cutter);

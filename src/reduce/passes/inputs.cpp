@@ -9,7 +9,8 @@ namespace {
 bool alike(const ProgramInput &a, const ProgramInput &b) {
   const auto &x = a.value.toTensor();
   const auto &y = b.value.toTensor();
-  return a.role == b.role && x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() && x.requires_grad() == y.requires_grad();
+  return a.role == b.role && x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
+         x.requires_grad() == y.requires_grad();
 }
 
 Program merged(const Program &program, size_t into, size_t from) {

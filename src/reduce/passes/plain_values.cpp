@@ -1,5 +1,5 @@
-// Plain values: recorded data becomes something a person can write down, so that the repro needs no data file. Ones, zeros,
-// a count, a seeded randn; for all inputs at once first, then one by one.
+// Plain values: recorded data becomes something a person can write down, so that the repro needs no data file. Ones,
+// zeros, a count, a seeded randn or rand; for all inputs at once first, then one by one.
 #include "reduce/passes/pass.h"
 
 #include "program/formula.h"
@@ -23,10 +23,12 @@ std::optional<ProgramInput> rewritten(const ProgramInput &input, const std::stri
   return result;
 }
 
-std::optional<Program> with_formula(const Program &program, const std::vector<size_t> &which, const std::string &formula) {
+std::optional<Program> with_formula(const Program &program, const std::vector<size_t> &which,
+                                    const std::string &formula) {
   Program result = program; // the graph is shared: only values change
   for (size_t i : which) {
-    auto input = rewritten(program.inputs[i], formula == "randn" ? "randn:" + std::to_string(i) : formula);
+    auto input = rewritten(program.inputs[i],
+                           formula == "randn" || formula == "rand" ? formula + ":" + std::to_string(i) : formula);
     if (!input)
       return std::nullopt;
     result.inputs[i] = std::move(*input);
@@ -49,7 +51,7 @@ bool plain_values(PassContext &context) {
   bool any = false;
   for (const auto &group : groups) {
     std::vector<Judge::LazyProgram> candidates;
-    for (const char *formula : {"ones", "zeros", "arange", "randn"})
+    for (const char *formula : {"ones", "zeros", "arange", "randn", "rand"})
       if (const auto candidate = with_formula(context.current, group, formula))
         candidates.push_back([candidate] { return *candidate; });
     if (!accept_first(context, candidates))

@@ -39,8 +39,10 @@ Order order_of(const Program &program) {
 
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates) {
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const std::vector<Judge::LazyProgram> next(candidates.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                               candidates.begin() + static_cast<std::ptrdiff_t>(std::min(candidates.size(), i + static_cast<size_t>(context.judge.jobs()))));
+    const std::vector<Judge::LazyProgram> next(
+        candidates.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+        candidates.begin() +
+            static_cast<std::ptrdiff_t>(std::min(candidates.size(), i + static_cast<size_t>(context.judge.jobs()))));
     if (context.accept(candidates[i](), next))
       return true;
   }

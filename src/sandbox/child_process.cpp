@@ -1,0 +1,193 @@
+#include "sandbox/child_process.h"
+
+#include "sandbox/child_side.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+namespace repro_minify {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A child that has been killed and is still there after this time hangs in the kernel, in a driver for instance.
+constexpr auto patience = 10s;
+
+/// While it lives, a handler of the parent cannot run in a child that has just been forked.
+class AllSignalsBlocked {
+public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked &) = delete;
+  AllSignalsBlocked &operator=(const AllSignalsBlocked &) = delete;
+
+private:
+  sigset_t before_{};
+};
+
+bool comes_from_outside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
+} // namespace
+
+ChildProcess::ChildProcess(const Job &job, const Limits &limits)
+    : area_(limits.reply_capacity), started_(Clock::now()) {
+  int end_of_child = -1;
+  make_pipe(end_, end_of_child);
+  pid_ = fork_child(job, limits);
+  const int error = errno;
+  close_descriptor(end_of_child);
+  output_.close_write_end();
+  if (pid_ < 0) {
+    close_descriptor(end_);
+    throw std::system_error(error, std::generic_category(), "fork failed");
+  }
+  setpgid(pid_, pid_); // the child does it too: whoever is first
+  area_.hide_from_later_children();
+  if (limits.timeout > 0ms)
+    deadline_ = started_ + limits.timeout;
+}
+
+/// A machine that has no room for another process may have some a moment later.
+pid_t ChildProcess::fork_child(const Job &job, const Limits &limits) {
+  const pid_t parent = getpid();
+  const AllSignalsBlocked blocked;
+  for (auto pause = 10ms;; pause *= 2) {
+    started_ = Clock::now();
+    const pid_t pid = fork();
+    if (pid == 0)
+      run_child(job, limits, area_, {output_.write_end(), parent});
+    if (pid > 0 || pause > 100ms)
+      return pid;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    kill(Ending::Cancelled);
+    while (!try_reap())
+      std::this_thread::sleep_for(200us);
+  }
+  close_descriptor(end_);
+}
+
+void ChildProcess::fill(pollfd *entries) const {
+  entries[0] = {end_, 0, 0}; // 0: a closed write end is always told
+  entries[1] = {output_.read_end(), POLLIN, 0};
+}
+
+void ChildProcess::read(const pollfd *entries) {
+  if (entries[1].revents)
+    output_.drain();
+  if (entries[0].revents) {
+    close_descriptor(end_);
+    if (!expected_end_)
+      expected_end_ = Clock::now();
+  }
+}
+
+std::chrono::nanoseconds ChildProcess::longest_nap(Clock::time_point now) const {
+  if (expected_end_) // most children are gone within microseconds of this
+    return std::clamp<std::chrono::nanoseconds>((now - *expected_end_) / 4, 50us, 2ms);
+  // A grandchild may hold the pipe: then the end is seen late by a fiftieth of what the child took.
+  const auto nap = std::clamp<std::chrono::nanoseconds>((now - started_) / 50, 1ms, 20ms);
+  return deadline_ ? std::clamp<std::chrono::nanoseconds>(*deadline_ - now, 0ms, nap) : nap;
+}
+
+void ChildProcess::kill(Ending reason) {
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL); // it may have left its group
+  if (!killed_for_) {
+    killed_for_ = reason;
+    expected_end_ = Clock::now();
+  }
+}
+
+/// Leaves the process to be reaped: until then its number, and with it that of its group, belongs to nobody else.
+bool ChildProcess::has_ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid == pid_
+                                                                                         : errno == ECHILD;
+}
+
+std::optional<Outcome> ChildProcess::try_reap() {
+  if (!has_ended()) {
+    if (!killed_for_ || Clock::now() - *expected_end_ < patience)
+      return std::nullopt;
+    pid_ = -1;
+    return outcome_of_the_undead();
+  }
+  ::kill(-pid_, SIGKILL); // its grandchildren
+  int status = 0;
+  rusage usage{};
+  const bool known = wait4(pid_, &status, 0, &usage) == pid_;
+  pid_ = -1;
+  Outcome outcome = outcome_of(status, static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
+  if (!known && outcome.ending == Ending::Exited) { // SIGCHLD is ignored, or somebody waits for every child
+    outcome.exit_code = -1;
+    outcome.message = "how the child process ended is lost: another part of this process has reaped it";
+  }
+  return outcome;
+}
+
+Outcome ChildProcess::outcome_of_the_undead() {
+  Outcome outcome;
+  outcome.ending = *killed_for_;
+  outcome.signal = SIGKILL;
+  describe(outcome);
+  return outcome;
+}
+
+Outcome ChildProcess::outcome_of(int status, std::uint64_t peak_rss_bytes) {
+  Outcome outcome;
+  outcome.peak_rss_bytes = peak_rss_bytes;
+  describe(outcome);
+  if (area_.finished()) {
+    outcome.ending = area_.ending();
+    const Clock::time_point at{std::chrono::nanoseconds(area_.finished_at_ns())};
+    outcome.wall = std::chrono::duration_cast<std::chrono::microseconds>(at - started_);
+    if (outcome.ending == Ending::Replied)
+      outcome.reply = area_.take_reply();
+  } else if (WIFSIGNALED(status)) {
+    classify_signal(outcome, WTERMSIG(status));
+  } else {
+    outcome.ending = Ending::Exited;
+    outcome.exit_code = WEXITSTATUS(status);
+  }
+  return outcome;
+}
+
+void ChildProcess::classify_signal(Outcome &outcome, int signal) const {
+  outcome.signal = signal;
+  if (killed_for_ && signal == SIGKILL)
+    outcome.ending = *killed_for_;
+  else if (comes_from_outside(signal))
+    outcome.ending = Ending::Killed;
+  else
+    outcome.ending = area_.allocation_failed() ? Ending::OutOfMemory : Ending::Crashed;
+}
+
+/// What is known however the child ended.
+void ChildProcess::describe(Outcome &outcome) {
+  output_.drain();
+  outcome.wall = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - started_);
+  outcome.stage = area_.stage();
+  outcome.message = area_.message();
+  outcome.output_tail = output_.text();
+}
+
+} // namespace repro_minify

@@ -1,0 +1,161 @@
+#include "sandbox/child_side.h"
+
+#include "sandbox/limits.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string_view>
+
+namespace repro_minify {
+namespace {
+
+class SandboxedChild final : public Child {
+public:
+  explicit SandboxedChild(SharedArea &area) : area_(area) {}
+  void stage(std::string_view name) override { area_.set_stage(name); }
+  void reply(std::string_view bytes) override { area_.append_reply(bytes); }
+
+private:
+  SharedArea &area_;
+};
+
+/// For the handlers below, which take no argument. A sandbox inside a sandbox sets it anew.
+SharedArea *area_of_this_process = nullptr;
+bool memory_is_limited = false;
+
+bool tells_of_memory(std::string_view text) {
+  // What LibTorch's allocator for the CPU says on Linux, and elsewhere.
+  return text.find("can't allocate memory") != std::string_view::npos ||
+         text.find("not enough memory") != std::string_view::npos;
+}
+
+/// Called while an exception is being handled. Copies its text straight into the area: there may be no memory left for
+/// a string.
+Ending describe_current_exception(SharedArea &area) {
+  try {
+    throw;
+  } catch (const std::bad_alloc &error) {
+    area.set_message(error.what());
+    return Ending::OutOfMemory;
+  } catch (const std::exception &error) {
+    area.set_message(error.what());
+    return memory_is_limited && tells_of_memory(error.what()) ? Ending::OutOfMemory : Ending::Threw;
+  } catch (...) {
+    area.set_message("unknown exception");
+    return Ending::Threw;
+  }
+}
+
+/// An exception that leaves a thread or a destructor ends the process by abort(); this keeps what it said.
+[[noreturn]] void describe_and_abort() {
+  static bool already_here = false; // what() itself may call std::terminate
+  if (!already_here && std::current_exception()) {
+    already_here = true;
+    if (describe_current_exception(*area_of_this_process) == Ending::OutOfMemory)
+      area_of_this_process->note_failed_allocation();
+  }
+  std::abort();
+}
+
+[[noreturn]] void refuse_allocation() {
+  area_of_this_process->note_failed_allocation();
+  throw std::bad_alloc();
+}
+
+void flush_output() {
+  std::cout.flush();
+  std::fflush(stdout);
+  std::fflush(stderr);
+}
+
+/// A job that calls exit() would run the handlers and destructors that its parent has registered, and write its
+/// parent's buffers a second time. Registered last, this runs first, and nothing runs after it.
+void leave_at_once(int status, void *) {
+  flush_output();
+  _exit(status);
+}
+
+/// Whatever the parent handles or ignores, the child meets with the default: a crash has to look like one.
+void restore_default_signals() {
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal)
+    sigaction(signal, &plain, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+}
+
+void die_with_parent(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) // it died before the line above
+    _exit(1);
+}
+
+void redirect_standard_streams(int output) {
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(nothing, STDIN_FILENO);
+  for (const int spare : {output, nothing})
+    if (spare > STDERR_FILENO)
+      close(spare);
+  // The parent's unwritten output is the parent's to write. By line, so that a crash loses no whole line.
+  __fpurge(stdout);
+  // A buffer of its own: glibc does not take a change of mode alone seriously once something has been printed.
+  static std::array<char, BUFSIZ> buffer;
+  setvbuf(stdout, buffer.data(), _IOLBF, buffer.size());
+}
+
+void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
+  setpgid(0, 0);
+  die_with_parent(ends.parent);
+  redirect_standard_streams(ends.output);
+  area_of_this_process = &area;
+  memory_is_limited = limits.memory_bytes != 0;
+  std::set_terminate(describe_and_abort);
+  std::set_new_handler(refuse_allocation);
+  on_exit(leave_at_once, nullptr);
+  volunteer_for_out_of_memory_killer();
+  forbid_core_dumps();
+  if (memory_is_limited)
+    limit_added_memory(limits.memory_bytes);
+  restore_default_signals();
+}
+
+} // namespace
+
+void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) {
+  set_up(limits, area, ends);
+  const pid_t self = getpid();
+  // A job may fork and let its child return as well: that one has no say.
+  const auto leave_if_a_copy = [self] {
+    if (getpid() != self)
+      _exit(0);
+  };
+  Ending ending = Ending::Replied;
+  try {
+    SandboxedChild child(area);
+    job(child);
+  } catch (...) {
+    leave_if_a_copy();
+    ending = describe_current_exception(area);
+  }
+  leave_if_a_copy();
+  flush_output();
+  area.finish(ending);
+  _exit(0);
+}
+
+} // namespace repro_minify

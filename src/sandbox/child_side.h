@@ -1,0 +1,19 @@
+// The child's side: everything between fork() and _exit().
+#pragma once
+#include "sandbox/sandbox.h"
+#include "sandbox/shared_area.h"
+
+#include <sys/types.h>
+
+namespace repro_minify {
+
+/// The descriptors that a child got from its parent.
+struct ChildEnds {
+  int output;   ///< becomes standard output and standard error
+  pid_t parent; ///< whom the child must not outlive
+};
+
+/// Runs the job and ends the process. All signals are blocked when it is called.
+[[noreturn]] void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends);
+
+} // namespace repro_minify

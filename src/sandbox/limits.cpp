@@ -1,0 +1,59 @@
+#include "sandbox/limits.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace repro_minify {
+namespace {
+
+/// The hard limit stays as it is.
+template <typename Resource> void set_soft_limit(Resource resource, rlim_t value) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0)
+    return;
+  limit.rlim_cur = std::min(value, limit.rlim_max);
+  setrlimit(resource, &limit);
+}
+
+/// Private writable memory that the process has mapped: what RLIMIT_DATA counts, and its stack.
+std::uint64_t private_memory_bytes() {
+  std::array<char, 256> text{};
+  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return 0;
+  const ssize_t size = read(file, text.data(), text.size() - 1);
+  close(file);
+  unsigned long pages = 0;
+  if (size <= 0 || std::sscanf(text.data(), "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+    return 0;
+  return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace
+
+void forbid_core_dumps() {
+  // 1, not 0: a limit of 0 does not stop a core handler that is a program (systemd-coredump), a limit of 1 stops both.
+  set_soft_limit(RLIMIT_CORE, 1);
+}
+
+void limit_added_memory(std::uint64_t bytes) {
+  const std::uint64_t present = private_memory_bytes();
+  if (bytes < RLIM_INFINITY - present)
+    set_soft_limit(RLIMIT_DATA, present + bytes);
+}
+
+void volunteer_for_out_of_memory_killer() {
+  const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  // Not the maximum: that would pick a small child before any other process of the machine.
+  [[maybe_unused]] const ssize_t written = write(file, "500", 3);
+  close(file);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,14 @@
+// What a child may use of the machine. Each function changes the calling process.
+#pragma once
+#include <cstdint>
+
+namespace repro_minify {
+
+/// The process writes no core file: one of a process with LibTorch loaded takes seconds and gigabytes.
+void forbid_core_dumps();
+/// Lets the process add `bytes` of private memory to what it has now.
+void limit_added_memory(std::uint64_t bytes);
+/// When the machine runs out of memory, the kernel kills this process rather than its parent.
+void volunteer_for_out_of_memory_killer();
+
+} // namespace repro_minify

@@ -1,0 +1,155 @@
+#include "sandbox/shared_area.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+namespace repro_minify {
+namespace {
+
+constexpr std::size_t stage_bytes = 64;
+constexpr std::size_t message_bytes = 64u << 10;
+/// Unlikely to be left by a stray write; the ending is added to it.
+constexpr std::uint64_t finished_mark = 0x646f6e6521212100;
+constexpr std::size_t page_bytes = 4096;
+
+std::int64_t now_ns() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
+
+struct SharedArea::Header {
+  std::atomic<std::uint64_t> mark;
+  std::atomic<std::int64_t> finished_at;
+  std::atomic<std::uint64_t> reply_size;
+  std::atomic<std::uint64_t> message_size;
+  std::atomic<bool> allocation_failed;
+  /// Two slots, so that a kill in the middle of writing one name leaves the name before it.
+  std::atomic<unsigned> stage_slot;
+  std::array<std::array<char, stage_bytes>, 2> stages;
+  std::array<char, message_bytes> message;
+};
+
+namespace {
+constexpr std::size_t align_to_page(std::size_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+} // namespace
+
+SharedArea::SharedArea(std::size_t reply_capacity) : capacity_(reply_capacity), mapped_bytes_(0), mapping_(nullptr) {
+  const std::size_t header_bytes = align_to_page(sizeof(Header));
+  if (capacity_ > std::numeric_limits<std::size_t>::max() - header_bytes)
+    throw std::length_error("the reply capacity is larger than any memory");
+  mapped_bytes_ = header_bytes + capacity_;
+  // NORESERVE: gigabytes of capacity cost nothing until they are written.
+  mapping_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping_ == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "no memory for the reply of a child process");
+  new (mapping_) Header; // the pages are zero already
+}
+
+SharedArea::~SharedArea() {
+  munmap(mapping_, mapped_bytes_);
+}
+
+void SharedArea::hide_from_later_children() {
+  madvise(mapping_, mapped_bytes_, MADV_DONTFORK);
+}
+
+SharedArea::Header &SharedArea::header() const {
+  return *std::launder(static_cast<Header *>(mapping_));
+}
+
+char *SharedArea::reply_begin() const {
+  return static_cast<char *>(mapping_) + (mapped_bytes_ - capacity_);
+}
+
+void SharedArea::set_stage(std::string_view name) {
+  Header &head = header();
+  const unsigned slot = (head.stage_slot.load() + 1) % 2;
+  auto &text = head.stages[slot];
+  const std::size_t size = std::min(name.size(), text.size() - 1);
+  std::memcpy(text.data(), name.data(), size);
+  text[size] = '\0';
+  head.stage_slot.store(slot);
+  head.allocation_failed.store(false);
+}
+
+void SharedArea::append_reply(std::string_view bytes) {
+  const std::uint64_t size = header().reply_size.load();
+  if (bytes.size() > capacity_ - size)
+    throw std::length_error("the reply is longer than the " + std::to_string(capacity_) + " bytes it may have");
+  if (bytes.empty())
+    return;
+  std::memcpy(reply_begin() + size, bytes.data(), bytes.size());
+  header().reply_size.store(size + bytes.size());
+}
+
+void SharedArea::set_message(std::string_view text) {
+  Header &head = header();
+  const std::size_t size = std::min(text.size(), head.message.size());
+  std::memcpy(head.message.data(), text.data(), size);
+  head.message_size.store(size);
+}
+
+void SharedArea::note_failed_allocation() {
+  header().allocation_failed.store(true);
+}
+
+void SharedArea::finish(Ending ending) {
+  header().finished_at.store(now_ns());
+  header().mark.store(finished_mark + static_cast<std::uint64_t>(ending));
+}
+
+bool SharedArea::finished() const {
+  const std::uint64_t mark = header().mark.load();
+  const auto last = static_cast<std::uint64_t>(Ending::Cancelled);
+  return mark >= finished_mark && mark <= finished_mark + last && header().reply_size.load() <= capacity_;
+}
+
+Ending SharedArea::ending() const {
+  return static_cast<Ending>(header().mark.load() - finished_mark);
+}
+
+bool SharedArea::allocation_failed() const {
+  return header().allocation_failed.load();
+}
+
+std::int64_t SharedArea::finished_at_ns() const {
+  return header().finished_at.load();
+}
+
+std::string SharedArea::stage() const {
+  const auto &text = header().stages[header().stage_slot.load() % 2];
+  return {text.data(), strnlen(text.data(), text.size())};
+}
+
+std::string SharedArea::message() const {
+  const Header &head = header();
+  return {head.message.data(), std::min<std::size_t>(head.message_size.load(), head.message.size())};
+}
+
+std::string SharedArea::take_reply() {
+  constexpr std::size_t chunk_bytes = 64u << 20;
+  const std::size_t size = std::min<std::size_t>(header().reply_size.load(), capacity_);
+  std::string reply;
+  reply.reserve(size);
+  for (std::size_t from = 0; from < size; from += chunk_bytes) {
+    reply.append(reply_begin() + from, std::min(chunk_bytes, size - from));
+    if (size > chunk_bytes)
+      madvise(reply_begin() + from, std::min(chunk_bytes, size - from), MADV_REMOVE);
+  }
+  return reply;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,56 @@
+// What one child and its parent share: memory that outlives the child's death and needs no file descriptor.
+#pragma once
+#include "sandbox/sandbox.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace repro_minify {
+
+/// The child writes, the parent reads once the child has ended. A child that runs wild may have written anything here,
+/// so the parent trusts no size and no ending that it finds.
+class SharedArea {
+public:
+  /// Throws std::system_error or std::length_error.
+  explicit SharedArea(std::size_t reply_capacity);
+  ~SharedArea();
+  SharedArea(const SharedArea &) = delete;
+  SharedArea &operator=(const SharedArea &) = delete;
+
+  /// Keeps this area out of the processes that are forked from now on: they could scribble on it, and would keep its
+  /// pages in use.
+  void hide_from_later_children();
+
+  // The child's side.
+  void set_stage(std::string_view name);
+  void append_reply(std::string_view bytes);
+  void set_message(std::string_view text);
+  /// Remembered until the stage changes or the process ends.
+  void note_failed_allocation();
+  /// The last thing a child writes; without it there is no reply. `ending`: Replied, Threw or OutOfMemory.
+  void finish(Ending ending);
+
+  // The parent's side.
+  bool finished() const;
+  Ending ending() const; ///< valid when finished()
+  bool allocation_failed() const;
+  std::int64_t finished_at_ns() const; ///< steady clock, which is the same in every process
+  std::string stage() const;
+  std::string message() const;
+  /// Gives each page back to the system as soon as it is copied: a large reply does not need its memory twice.
+  std::string take_reply();
+
+private:
+  struct Header;
+  Header &header() const;
+  char *reply_begin() const;
+
+  std::size_t capacity_;
+  std::size_t mapped_bytes_;
+  void *mapping_;
+};
+
+} // namespace repro_minify

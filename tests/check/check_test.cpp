@@ -1,0 +1,199 @@
+// A Check survives whatever a backend does, and says what it was.
+#include "program/fixture.h"
+#include "repro_minify/check.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+/// A backend that runs the program eagerly after, or instead of, doing something of the test's choice.
+class TestBackend : public Backend {
+public:
+  using Behaviour = std::function<c10::IValue(torch::jit::Module &, std::vector<c10::IValue>)>;
+  explicit TestBackend(Behaviour behaviour) : behaviour_(std::move(behaviour)) {}
+  std::string name() const override { return "test"; }
+  std::string summary() const override { return ""; }
+  std::string title() const override { return "a test"; }
+  Compiled compile(torch::jit::Module module) const override {
+    return [module, behaviour = behaviour_](std::vector<c10::IValue> arguments) mutable {
+      return behaviour(module, std::move(arguments));
+    };
+  }
+  BackendSource source() const override { return {}; }
+
+private:
+  Behaviour behaviour_;
+};
+
+Program small_program() {
+  const auto loaded = testing_support::load_case("jit_einsum_view_alias");
+  return flatten_calls(loaded.model, loaded.inputs.values);
+}
+
+Verdict check_with(TestBackend::Behaviour behaviour, Limits limits = {.timeout = std::chrono::seconds(20)}) {
+  static const auto program = std::make_shared<Program>(small_program());
+  return check(subject_of(program), std::make_shared<TestBackend>(std::move(behaviour)), {}, limits);
+}
+
+c10::IValue run_right(torch::jit::Module &module, std::vector<c10::IValue> arguments) {
+  return module.forward(std::move(arguments));
+}
+
+void expect_failure(const Verdict &verdict, FailureKind kind) {
+  ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail) << verdict.message;
+  EXPECT_STREQ(to_string(verdict.signatures.front().kind), to_string(kind)) << verdict.message;
+}
+
+TEST(Check, PassesWhatIsRight) {
+  EXPECT_EQ(check_with(run_right).outcome, Verdict::Outcome::Pass);
+}
+
+TEST(Check, SeesASegmentationFault) {
+  const Verdict verdict = check_with([](auto &, auto) -> c10::IValue {
+    std::raise(SIGSEGV);
+    return {};
+  });
+  expect_failure(verdict, FailureKind::Crash);
+  EXPECT_EQ(verdict.signatures.front().detail, "signal 11");
+}
+
+TEST(Check, SeesAnAbort) {
+  const Verdict verdict = check_with([](auto &, auto) -> c10::IValue { std::abort(); });
+  expect_failure(verdict, FailureKind::Crash);
+  EXPECT_EQ(verdict.signatures.front().detail, "signal 6");
+}
+
+int deeper(int depth) {
+  volatile char frame[4096];
+  frame[0] = static_cast<char>(depth);
+  return depth < 0 ? frame[0] : deeper(depth + 1) + frame[0];
+}
+
+TEST(Check, SeesAStackOverflow) {
+  expect_failure(check_with([](auto &, auto) -> c10::IValue { return deeper(0); }), FailureKind::Crash);
+}
+
+TEST(Check, SeesAHang) {
+  expect_failure(check_with(
+                     [](auto &, auto) -> c10::IValue {
+                       for (;;)
+                         pause();
+                     },
+                     {.timeout = std::chrono::seconds(2)}),
+                 FailureKind::Hang);
+}
+
+TEST(Check, SeesExhaustedMemory) {
+  const auto greedy = [](auto &, auto) -> c10::IValue {
+    std::vector<std::vector<char>> hoard;
+    for (;;)
+      hoard.emplace_back(std::size_t{64} << 20, 'x');
+  };
+  expect_failure(check_with(greedy, {.timeout = std::chrono::seconds(60), .memory_bytes = std::uint64_t{512} << 20}),
+                 FailureKind::Memory);
+}
+
+TEST(Check, SeesExhaustedMemoryInATensor) {
+  const auto greedy = [](auto &, auto) -> c10::IValue { return at::empty({int64_t{1} << 34}); };
+  expect_failure(check_with(greedy, {.timeout = std::chrono::seconds(60), .memory_bytes = std::uint64_t{512} << 20}),
+                 FailureKind::Memory);
+}
+
+TEST(Check, SeesAStandardException) {
+  const Verdict verdict =
+      check_with([](auto &, auto) -> c10::IValue { throw std::runtime_error("bad shape [3, 4] at 0x7f00"); });
+  expect_failure(verdict, FailureKind::Exception);
+  EXPECT_EQ(verdict.signatures.front().detail, "bad shape [#] at @");
+}
+
+TEST(Check, SeesAnExceptionOfAnyType) {
+  expect_failure(check_with([](auto &, auto) -> c10::IValue { throw 42; }), FailureKind::Exception);
+}
+
+TEST(Check, SurvivesClosedFileDescriptors) {
+  const Verdict verdict = check_with([](auto &module, auto arguments) {
+    for (int descriptor = 0; descriptor < 1024; ++descriptor)
+      close(descriptor);
+    return run_right(module, std::move(arguments));
+  });
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+}
+
+TEST(Check, IsUnresolvedWhenKilledFromOutside) {
+  const Verdict verdict = check_with([](auto &, auto) -> c10::IValue {
+    kill(getpid(), SIGKILL);
+    return {};
+  });
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+}
+
+TEST(Check, SeesAnExit) {
+  expect_failure(check_with([](auto &, auto) -> c10::IValue { _exit(0); }), FailureKind::Crash);
+}
+
+TEST(Check, SeesWrongValuesFromALaterCallOnly) {
+  int calls = 0;
+  const Verdict verdict = check_with([calls](auto &module, auto arguments) mutable -> c10::IValue {
+    c10::IValue result = run_right(module, std::move(arguments));
+    return ++calls < 3 ? result : c10::IValue(result.toTensor() + 1);
+  });
+  expect_failure(verdict, FailureKind::Accuracy);
+  EXPECT_EQ(verdict.failing_call, 3);
+}
+
+TEST(Check, NamesNanShapeDtypeAndStructure) {
+  const auto with = [](std::function<c10::IValue(at::Tensor)> change) {
+    return check_with(
+        [change](auto &module, auto arguments) { return change(run_right(module, std::move(arguments)).toTensor()); });
+  };
+  expect_failure(with([](at::Tensor t) -> c10::IValue { return t.index_fill(0, at::zeros({1}, at::kLong), NAN); }),
+                 FailureKind::Nan);
+  expect_failure(with([](at::Tensor t) -> c10::IValue { return t.unsqueeze(0); }), FailureKind::Shape);
+  expect_failure(with([](at::Tensor t) -> c10::IValue { return t.to(at::kDouble); }), FailureKind::Dtype);
+  expect_failure(with([](at::Tensor) -> c10::IValue { return {}; }), FailureKind::Structure);
+}
+
+TEST(Check, IsUnresolvedWhenEagerItselfRaises) {
+  Program broken = small_program();
+  broken.inputs[0].value = at::zeros({3});
+  const Verdict verdict = check(subject_of(std::make_shared<Program>(broken)), std::make_shared<TestBackend>(run_right),
+                                {}, {.timeout = std::chrono::seconds(20)});
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+  EXPECT_NE(verdict.message.find("eager itself raises"), std::string::npos);
+}
+
+TEST(Check, VerdictsTravelAsJson) {
+  Verdict verdict;
+  verdict.outcome = Verdict::Outcome::Fail;
+  verdict.signatures = {{FailureKind::Nan, "gradient", ""}, {FailureKind::Exception, "", "a \"quoted\" message\n\xff"}};
+  verdict.message = "evil \x01 text";
+  verdict.outputs.resize(1);
+  verdict.outputs[0].max_abs_error = INFINITY;
+  const Verdict back = verdict_from_json(to_json(verdict));
+  EXPECT_EQ(back.outcome, verdict.outcome);
+  EXPECT_EQ(back.signatures[0], verdict.signatures[0]);
+  EXPECT_EQ(back.signatures[1].kind, FailureKind::Exception);
+  EXPECT_EQ(back.outputs[0].max_abs_error, INFINITY);
+  EXPECT_TRUE(std::isnan(back.outputs[0].ref_error));
+}
+
+TEST(Signature, MessagesAreEqualUpToNumbersAddressesAndPaths) {
+  EXPECT_EQ(normalise_message("size of tensor a (3) must match b (17) at 0x7ffe12"),
+            normalise_message("size of tensor a (4) must match b (5) at 0x55aa"));
+  EXPECT_EQ(normalise_message("assert failed at \"/home/a/x.h\":12"),
+            normalise_message("assert failed at \"/root/x.h\":99"));
+  EXPECT_EQ(normalise_message("shape [2, 3, 4]"), normalise_message("shape [5, 6]"));
+  EXPECT_NE(normalise_message("expected double"), normalise_message("expected int"));
+  EXPECT_EQ(normalise_message("The following operation failed in the TorchScript interpreter.\nTraceback of "
+                              "TorchScript:\n  line 3\nRuntimeError: bad 3\n"),
+            normalise_message("RuntimeError: bad 4"));
+}
+
+} // namespace
+} // namespace repro_minify

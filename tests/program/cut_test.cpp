@@ -1,0 +1,205 @@
+// Invariant 1 on real models: any set of nodes is a valid Program that builds, passes the IR's own checks, and runs.
+#include "program/cut.h"
+#include "program/eager_settings.h"
+#include "program/fixture.h"
+
+#include "repro_minify/program.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace repro_minify {
+namespace {
+
+using testing_support::load_case;
+using testing_support::test_limits;
+
+constexpr int sets_per_case = 1000;
+
+/// Sets of every size: whole, single nodes, runs, scattered ones.
+IndexSet random_set(std::mt19937 &random, int atoms) {
+  IndexSet kept;
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  if (random() % 2) {
+    const int first = below(atoms), length = 1 + below(atoms - first);
+    for (int i = first; i < first + length; ++i)
+      kept.push_back(i);
+  } else {
+    const int percent = 1 + below(100);
+    for (int i = 0; i < atoms; ++i)
+      if (below(100) < percent)
+        kept.push_back(i);
+  }
+  return kept;
+}
+
+/// What is wrong with the Program, or nothing. Runs it: for a sandbox child.
+std::string problem_with(const Program &program) {
+  try {
+    program.graph->lint();
+    Instance instance = instantiate(program);
+    instance.module.get_method("forward").graph()->lint();
+    instance.module.forward(instance.arguments);
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Cuts every set and runs the result, all in one child; returns the first problem.
+Outcome try_sets(const Cutter &cutter, const std::vector<IndexSet> &sets) {
+  return run_in_sandbox(
+      [&](Child &child) {
+        const EagerSettings settings({});
+        for (size_t i = 0; i < sets.size(); ++i) {
+          child.stage("set " + std::to_string(i));
+          const std::string problem = problem_with(cutter.cut(sets[i]));
+          if (!problem.empty()) {
+            child.reply("set " + std::to_string(i) + ": " + problem);
+            return;
+          }
+        }
+      },
+      {.timeout = std::chrono::minutes(8)});
+}
+
+class AnySetOfNodes : public testing::TestWithParam<std::string> {};
+
+TEST_P(AnySetOfNodes, BuildsLintsAndRuns) {
+  const auto loaded = load_case(GetParam());
+  const Program inlined = flatten_calls(loaded.model, loaded.inputs.values);
+  auto recording = std::make_shared<Recording>(record(inlined, {}, test_limits()));
+  std::mt19937 random(7);
+  for (const bool straight : {false, true}) {
+    if (straight) {
+      if (!has_control_flow(inlined))
+        break;
+      recording = std::make_shared<Recording>(
+          record(follow_decisions(recording->program, recording->decisions), {}, test_limits()));
+    }
+    const Cutter cutter(recording);
+    std::vector<IndexSet> sets;
+    for (int i = 0; i < sets_per_case; ++i)
+      sets.push_back(random_set(random, cutter.atoms()));
+    const Outcome outcome = try_sets(cutter, sets);
+    EXPECT_EQ(outcome.ending, Ending::Replied)
+        << to_string(outcome.ending) << " at " << outcome.stage << ": " << outcome.message << outcome.output_tail;
+    EXPECT_EQ(outcome.reply, "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(BigCases, AnySetOfNodes,
+                         testing::Values("big_autocast_lerp", "big_freeze_linear_bn_3d", "big_grad_max_tie",
+                                         "big_inductor_u8_min", "big_jit_bool_mask", "big_jit_loop_swap",
+                                         "big_ofi_clamp_min", "big_static_int_div"),
+                         [](const auto &info) { return info.param; });
+
+Recording record_case(const std::string &name) {
+  const auto loaded = load_case(name);
+  return record(flatten_calls(loaded.model, loaded.inputs.values), {}, test_limits());
+}
+
+int count_kind(const Program &program, const char *kind) {
+  int count = 0;
+  for (const auto *node : all_nodes(*program.graph))
+    count += node->kind() == c10::Symbol::fromQualString(kind);
+  return count;
+}
+
+IndexSet atoms_of_kind(const Cutter &cutter, const std::vector<std::string> &kinds) {
+  IndexSet kept;
+  for (int atom = 0; atom < cutter.atoms(); ++atom)
+    for (const auto &kind : kinds)
+      if (cutter.node_of(atom)->kind() == c10::Symbol::fromQualString(kind))
+        kept.push_back(atom);
+  return kept;
+}
+
+TEST(Cut, OfEverythingIsTheProgramItself) {
+  const auto recording = std::make_shared<Recording>(record_case("big_static_int_div"));
+  const Cutter cutter(recording);
+  IndexSet all(cutter.atoms());
+  for (int i = 0; i < cutter.atoms(); ++i)
+    all[i] = i;
+  const Program program = cutter.cut(all);
+  EXPECT_EQ(size_of(program).operators, size_of(recording->program).operators);
+  EXPECT_EQ(size_of(program).outputs, size_of(recording->program).outputs);
+  EXPECT_EQ(size_of(program).inputs, size_of(recording->program).inputs);
+}
+
+TEST(Cut, OfNothingHasNoOutputsAndNoInputs) {
+  const Cutter cutter(std::make_shared<Recording>(record_case("jit_einsum_view_alias")));
+  const Program program = cutter.cut({});
+  EXPECT_EQ(size_of(program).nodes, 0);
+  EXPECT_TRUE(program.inputs.empty());
+}
+
+TEST(Cut, ReturnsAnInputThatARemovedReaderWouldHaveReadAfterAWrite) {
+  // h = x * 2; v = h.type_as(y); v.add_(1); return h + y: with only type_as and add_ kept, h is an input that is
+  // written to.
+  const Cutter cutter(std::make_shared<Recording>(record_case("jit_type_as_dce")));
+  const Program program = cutter.cut(atoms_of_kind(cutter, {"aten::type_as", "aten::add_"}));
+  ASSERT_EQ(program.graph->outputs().size(), 1u);
+  EXPECT_EQ(program.graph->outputs()[0]->node()->kind(), torch::jit::prim::Param);
+}
+
+TEST(Cut, ALaterReaderSeesTheValueAsItWasThen) {
+  // buf = zeros; row = buf[1]; row.add_(x); return buf * 2: with only the last node kept its input holds x in row 1.
+  const auto recording = std::make_shared<Recording>(record_case("pass_remove_inplace_view"));
+  const Cutter cutter(recording);
+  const Program program = cutter.cut(atoms_of_kind(cutter, {"aten::mul"}));
+  ASSERT_EQ(program.inputs.size(), 1u);
+  EXPECT_EQ(count_kind(program, "aten::mul"), 1);
+  const auto value = program.inputs[0].value.toTensor();
+  EXPECT_NE(value.data_ptr<float>()[4], 0.0f);
+  EXPECT_EQ(value.data_ptr<float>()[0], 0.0f);
+}
+
+TEST(Cut, InsideALoopTheFirstTripsValueIsUsed) {
+  const Cutter cutter(std::make_shared<Recording>(record_case("jit_75794_loop_swap")));
+  const Program program = cutter.cut(atoms_of_kind(cutter, {"prim::Loop", "aten::add_"}));
+  EXPECT_EQ(count_kind(program, "prim::Loop"), 1);
+  EXPECT_EQ(count_kind(program, "aten::add_"), 1);
+  EXPECT_EQ(count_kind(program, "aten::select"), 0);
+  EXPECT_EQ(problem_with(program), "");
+}
+
+TEST(Cut, ANodeInARemovedLoopGoesWithIt) {
+  const Cutter cutter(std::make_shared<Recording>(record_case("jit_75794_loop_swap")));
+  const IndexSet inside = atoms_of_kind(cutter, {"aten::add_"});
+  ASSERT_FALSE(inside.empty());
+  EXPECT_TRUE(cutter.close(inside).empty());
+}
+
+TEST(Flatten, FollowsThePathThatWasTaken) {
+  const auto loaded = load_case("jit_75794_loop_swap");
+  const Recording recording = record(flatten_calls(loaded.model, loaded.inputs.values), {}, test_limits());
+  const Program straight = follow_decisions(recording.program, recording.decisions);
+  EXPECT_FALSE(has_control_flow(straight));
+  EXPECT_EQ(count_kind(straight, "aten::add_"), 3);
+  EXPECT_THROW(follow_decisions(recording.program, recording.decisions, 5), CannotFlatten);
+}
+
+TEST(Record, SeesAnAliasThatTheSchemaHides) {
+  EXPECT_TRUE(
+      record_case("jit_type_as_dce").program.hidden_aliases.count(c10::Symbol::fromQualString("aten::type_as")));
+  EXPECT_TRUE(
+      record_case("jit_einsum_view_alias").program.hidden_aliases.count(c10::Symbol::fromQualString("aten::einsum")));
+  EXPECT_TRUE(record_case("big_static_int_div").program.hidden_aliases.empty());
+}
+
+TEST(CanonicalHash, IsThatOfStructureAndData) {
+  const Recording recording = record_case("jit_peephole_bool_mul1");
+  const Cutter cutter(std::make_shared<Recording>(recording));
+  const IndexSet some = {0, 1};
+  EXPECT_EQ(canonical_hash(cutter.cut(some)), canonical_hash(cutter.cut(some)));
+  EXPECT_NE(canonical_hash(cutter.cut(some)), canonical_hash(cutter.cut({0})));
+  Program changed = cutter.cut(some);
+  ASSERT_FALSE(changed.inputs.empty());
+  changed.inputs[0].value = changed.inputs[0].value.toTensor().clone().zero_();
+  EXPECT_NE(canonical_hash(cutter.cut(some)), canonical_hash(changed));
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,29 @@
+// Real models for tests.
+#pragma once
+#include "program/cut.h"
+#include "program/flatten.h"
+#include "program/load.h"
+
+#include <string>
+
+namespace repro_minify::testing_support {
+
+struct LoadedCase {
+  LoadedModel model;
+  LoadedInputs inputs;
+};
+
+inline LoadedCase load_case(const std::string &name) {
+  const std::string folder = std::string(REPRO_MINIFY_FIXTURES) + "/cases/" + name;
+  LoadedCase loaded{load_model(folder + "/failing.pt", "forward", 0, false), {}};
+  loaded.inputs = load_inputs(loaded.model, {});
+  return loaded;
+}
+
+inline Limits test_limits() {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(2);
+  return limits;
+}
+
+} // namespace repro_minify::testing_support

@@ -1,0 +1,141 @@
+// Reductions of real cases, small enough for a unit test: same result for any number of jobs, 1-minimal, no slip,
+// interruption.
+#include "program/fixture.h"
+#include "reduce/passes/pass.h"
+#include "repro_minify/reducer.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+struct Problem {
+  Program program;
+  std::shared_ptr<const Backend> backend;
+  Verdict verdict;
+};
+
+Problem load_problem(const std::string &name, const std::string &backend) {
+  const auto loaded = testing_support::load_case(name);
+  Problem problem{flatten_calls(loaded.model, loaded.inputs.values), make_backend(backend), {}};
+  if (has_control_flow(problem.program)) {
+    const auto recording = record(problem.program, {}, testing_support::test_limits());
+    problem.program = follow_decisions(recording.program, recording.decisions);
+  }
+  problem.verdict = check(subject_of(std::make_shared<Program>(problem.program)), problem.backend, {},
+                          testing_support::test_limits());
+  return problem;
+}
+
+Reduction reduce_problem(const Problem &problem, int jobs, std::function<void(ReduceOptions &)> adjust = {}) {
+  ReduceOptions options;
+  options.limits = testing_support::test_limits();
+  options.jobs = jobs;
+  if (adjust)
+    adjust(options);
+  return reduce(problem.program, problem.verdict, problem.verdict.signatures.at(0), problem.backend, options);
+}
+
+class SameForAnyNumberOfJobs : public testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(SameForAnyNumberOfJobs, ResultAndChecks) {
+  const Problem problem = load_problem(GetParam().first, GetParam().second);
+  ASSERT_EQ(problem.verdict.outcome, Verdict::Outcome::Fail);
+  const Reduction one = reduce_problem(problem, 1);
+  EXPECT_TRUE(one.one_minimal);
+  for (int jobs : {2, 4, 8}) {
+    const Reduction several = reduce_problem(problem, jobs);
+    EXPECT_EQ(canonical_hash(several.program), canonical_hash(one.program)) << jobs;
+    EXPECT_EQ(several.checks, one.checks) << jobs;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, SameForAnyNumberOfJobs,
+                         testing::Values(std::make_pair("big_static_int_div", "static-runtime"),
+                                         std::make_pair("big_freeze_linear_bn_3d", "freeze"),
+                                         std::make_pair("big_jit_bool_mask", "jit")),
+                         [](const auto &info) { return info.param.first; });
+
+/// Removing any one node, output or input ends the failure: tried by brute force, without the search's memory.
+TEST(Reduction, IsOneMinimalByBruteForce) {
+  const Problem problem = load_problem("big_freeze_linear_bn_3d", "freeze");
+  const Reduction reduction = reduce_problem(problem, 2);
+  const auto recording = std::make_shared<Recording>(record(reduction.program, {}, testing_support::test_limits()));
+  const Cutter cutter(recording);
+  for (int removed = 0; removed < cutter.atoms(); ++removed) {
+    IndexSet kept;
+    for (int atom = 0; atom < cutter.atoms(); ++atom)
+      if (atom != removed)
+        kept.push_back(atom);
+    const Verdict verdict = check(subject_of(std::make_shared<Program>(cutter.cut(kept))), problem.backend, {},
+                                  testing_support::test_limits());
+    EXPECT_FALSE(shows(verdict, problem.verdict.signatures.at(0))) << "atom " << removed;
+  }
+}
+
+TEST(Reduction, KeepsTheBestWhenInterrupted) {
+  const Problem problem = load_problem("big_freeze_linear_bn_3d", "freeze");
+  int checks = 0, improved = 0;
+  const Reduction reduction = reduce_problem(problem, 2, [&](ReduceOptions &options) {
+    options.progress = [&](const Progress &progress) { checks = progress.checks; };
+    options.interrupted = [&] { return checks >= 4; };
+    options.on_improved = [&](const Program &) { ++improved; };
+  });
+  EXPECT_TRUE(reduction.interrupted);
+  EXPECT_FALSE(reduction.one_minimal);
+  EXPECT_LE(size_of(reduction.program).operators, size_of(problem.program).operators);
+  EXPECT_TRUE(shows(reduction.verdict, problem.verdict.signatures.at(0)));
+}
+
+TEST(Reduction, WritesEveryVerdictToTheJournal) {
+  const Problem problem = load_problem("static_int_div_exc", "static-runtime");
+  const std::string path = std::filesystem::temp_directory_path() / ("journal-" + std::to_string(getpid()) + ".jsonl");
+  const Reduction reduction = reduce_problem(problem, 1, [&](ReduceOptions &options) { options.journal_path = path; });
+  std::ifstream journal(path);
+  int lines = 0;
+  for (std::string line; std::getline(journal, line);)
+    ++lines;
+  EXPECT_EQ(lines, reduction.checks + 1); // and a header
+  std::filesystem::remove(path);
+}
+
+TEST(ReductionPasses, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const auto &row : list_reduction_passes()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.summary.empty());
+  }
+}
+
+TEST(Backends, AllRunARealModelAndSayWhatTheyAre) {
+  for (const auto &row : list_backends()) {
+    const auto backend = make_backend(row.name);
+    EXPECT_EQ(backend->name(), row.name);
+    EXPECT_FALSE(row.summary.empty());
+    EXPECT_NE(backend->source().prepare.find("auto call"), std::string::npos) << row.name;
+  }
+  EXPECT_THROW(make_backend("nonsense"), UserError);
+  EXPECT_THROW(make_backend("pass:nonsense"), UserError);
+  EXPECT_THROW(make_backend("pass:"), UserError);
+  EXPECT_EQ(make_backend("pass:fuse_add_relu")->name(), "pass:fuse-add-relu");
+}
+
+/// Each pass either leaves a real network's result alone or is caught: nothing of ours stops it from running.
+TEST(Backends, EveryPassRunsOnARealNetwork) {
+  const Problem problem = load_problem("big_ofi_clamp_min", "eager");
+  EXPECT_EQ(problem.verdict.outcome, Verdict::Outcome::Pass) << problem.verdict.message;
+  for (const auto &row : list_backends()) {
+    if (row.name.rfind("pass:", 0) != 0)
+      continue;
+    const Verdict verdict = check(subject_of(std::make_shared<Program>(problem.program)), make_backend(row.name), {},
+                                  testing_support::test_limits());
+    EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << row.name << ": " << verdict.message;
+  }
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,214 @@
+// Several children at a time.
+#include "sandbox/sandbox.h"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+const Job hang = [](Child &) {
+  for (;;)
+    pause();
+};
+
+Job answer(const std::string &text, std::chrono::milliseconds after = 0ms) {
+  return [text, after](Child &child) {
+    std::this_thread::sleep_for(after);
+    child.reply(text);
+  };
+}
+
+Limits within(std::chrono::milliseconds timeout) {
+  Limits limits;
+  limits.timeout = timeout;
+  return limits;
+}
+
+bool has_children() {
+  return waitpid(-1, nullptr, WNOHANG) != -1 || errno != ECHILD;
+}
+
+TEST(SandboxPool, HandsBackManyAnswersInAnyOrder) {
+  SandboxPool pool(4);
+  std::vector<SandboxPool::Ticket> tickets;
+  tickets.reserve(200);
+  for (int i = 0; i < 200; ++i)
+    tickets.push_back(pool.submit(answer(std::to_string(i)), within(30s)));
+  EXPECT_EQ(pool.pending(), 200);
+  for (int i = 0; i < 200; i += 2)
+    EXPECT_EQ(pool.wait(tickets[i])->reply, std::to_string(i));
+  for (int i = 199; i > 0; i -= 2)
+    EXPECT_EQ(pool.wait(tickets[i])->reply, std::to_string(i));
+  EXPECT_EQ(pool.pending(), 0);
+  EXPECT_FALSE(has_children()) << "every child has been reaped";
+}
+
+TEST(SandboxPool, RunsNoMoreThanItsWorkers) {
+  SandboxPool pool(2);
+  EXPECT_EQ(pool.workers(), 2);
+  EXPECT_TRUE(pool.has_free_worker());
+  pool.submit(hang, {});
+  EXPECT_TRUE(pool.has_free_worker());
+  pool.submit(hang, {});
+  EXPECT_FALSE(pool.has_free_worker());
+  EXPECT_FALSE(pool.ready(pool.submit(answer("queued"), {})));
+}
+
+TEST(SandboxPool, SeesThatAWorkerBecameFree) {
+  SandboxPool pool(1);
+  const auto ticket = pool.submit(answer("a"), {});
+  for (int i = 0; i < 5000 && !pool.has_free_worker(); ++i)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(pool.has_free_worker());
+  EXPECT_TRUE(pool.ready(ticket));
+  EXPECT_EQ(pool.pending(), 1) << "its outcome has not been taken";
+  EXPECT_EQ(pool.wait(ticket)->reply, "a");
+}
+
+TEST(SandboxPool, StartsJobsInOrder) {
+  SandboxPool pool(1);
+  const auto slow = pool.submit(answer("first", 50ms), {});
+  const auto fast = pool.submit(answer("second"), {});
+  EXPECT_EQ(pool.wait(fast)->reply, "second");
+  EXPECT_TRUE(pool.ready(slow)) << "one worker: the first has ended before the second began";
+  EXPECT_EQ(pool.wait(slow)->reply, "first");
+}
+
+TEST(SandboxPool, EnforcesTimeoutsOfAllWhileWaitingForOne) {
+  SandboxPool pool(4);
+  const auto begin = Clock::now();
+  std::vector<SandboxPool::Ticket> tickets;
+  for (int i = 0; i < 3; ++i)
+    tickets.push_back(pool.submit(hang, within(150ms)));
+  EXPECT_EQ(pool.wait(pool.submit(answer("long", 600ms), within(30s)))->reply, "long");
+  for (const auto ticket : tickets) {
+    EXPECT_TRUE(pool.ready(ticket));
+    const auto outcome = pool.wait(ticket);
+    EXPECT_EQ(outcome->ending, Ending::TimedOut);
+    EXPECT_LT(outcome->wall, 500ms);
+  }
+  EXPECT_LT(Clock::now() - begin, 10s);
+}
+
+TEST(SandboxPool, CountsTheTimeFromTheStart) {
+  SandboxPool pool(1);
+  pool.submit(answer("first", 300ms), {});
+  const auto queued = pool.submit(answer("second"), within(250ms));
+  EXPECT_EQ(pool.wait(queued)->ending, Ending::Replied) << "the time in the queue does not count";
+}
+
+TEST(SandboxPool, DoesNotBlameAJobForALateLook) {
+  SandboxPool pool(1);
+  const auto ticket = pool.submit(answer("in time"), within(1s));
+  std::this_thread::sleep_for(1200ms);
+  const auto outcome = pool.wait(ticket);
+  EXPECT_EQ(outcome->ending, Ending::Replied);
+  EXPECT_LT(outcome->wall, 1s) << "measured by the child";
+}
+
+TEST(SandboxPool, CancelsARunningJob) {
+  SandboxPool pool(1);
+  const auto running = pool.submit(hang, {});
+  const auto queued = pool.submit(answer("next"), {});
+  pool.cancel(running);
+  EXPECT_EQ(pool.wait(queued)->reply, "next");
+  EXPECT_EQ(pool.wait(running)->ending, Ending::Cancelled);
+}
+
+TEST(SandboxPool, CancelsAQueuedJob) {
+  SandboxPool pool(1);
+  const auto running = pool.submit(answer("running", 50ms), {});
+  const auto queued = pool.submit(hang, {});
+  const auto last = pool.submit(answer("last"), {});
+  pool.cancel(queued);
+  pool.cancel(queued);
+  EXPECT_EQ(pool.pending(), 2);
+  EXPECT_EQ(pool.wait(last)->reply, "last");
+  EXPECT_EQ(pool.wait(running)->reply, "running");
+  EXPECT_EQ(pool.pending(), 0);
+}
+
+TEST(SandboxPool, CancelsAJobThatHasEnded) {
+  SandboxPool pool(1);
+  const auto ticket = pool.submit(answer("x"), {});
+  while (!pool.ready(ticket))
+    std::this_thread::sleep_for(1ms);
+  pool.cancel(ticket);
+  EXPECT_EQ(pool.pending(), 0);
+  EXPECT_EQ(pool.wait(ticket)->ending, Ending::Cancelled);
+}
+
+TEST(SandboxPool, RefusesATicketThatIsNotThere) {
+  SandboxPool pool(1);
+  EXPECT_THROW(pool.wait(77), std::invalid_argument);
+  const auto ticket = pool.submit(answer("x"), {});
+  EXPECT_TRUE(pool.wait(ticket));
+  EXPECT_THROW(pool.wait(ticket), std::invalid_argument) << "taken once already";
+  EXPECT_FALSE(pool.ready(ticket));
+  pool.cancel(ticket);
+  pool.cancel(77);
+}
+
+TEST(SandboxPool, LeavesNoChildBehind) {
+  {
+    SandboxPool pool(4);
+    for (int i = 0; i < 6; ++i)
+      pool.submit(hang, {});
+    pool.cancel(1);
+    pool.submit(answer("never taken"), {});
+  }
+  EXPECT_FALSE(has_children());
+}
+
+TEST(SandboxPool, GoesOnAfterAnInterruptedWait) {
+  SandboxPool pool(1);
+  const auto ticket = pool.submit(answer("later", 200ms), {});
+  int polls = 0;
+  EXPECT_FALSE(pool.wait(ticket, [&polls] { return ++polls == 3; }));
+  EXPECT_EQ(polls, 3);
+  EXPECT_EQ(pool.wait(ticket, [] { return false; })->reply, "later");
+}
+
+TEST(SandboxPool, AsksOftenWhetherItIsInterrupted) {
+  SandboxPool pool(1);
+  const auto ticket = pool.submit(hang, {});
+  const auto begin = Clock::now();
+  EXPECT_FALSE(pool.wait(ticket, [begin] { return Clock::now() - begin > 300ms; }));
+  EXPECT_LT(Clock::now() - begin, 2s);
+}
+
+TEST(SandboxPool, KeepsOneChildsCrashFromTheOthers) {
+  SandboxPool pool(3);
+  std::vector<SandboxPool::Ticket> tickets;
+  for (int i = 0; i < 30; ++i)
+    tickets.push_back(pool.submit(i % 3 == 0 ? Job([](Child &) { raise(SIGSEGV); }) : answer(std::to_string(i)), {}));
+  for (int i = 0; i < 30; ++i) {
+    const auto outcome = pool.wait(tickets[i]);
+    EXPECT_EQ(outcome->ending, i % 3 == 0 ? Ending::Crashed : Ending::Replied);
+    EXPECT_EQ(outcome->reply, i % 3 == 0 ? "" : std::to_string(i));
+  }
+}
+
+TEST(SandboxPool, TreatsNoWorkersAsOne) {
+  SandboxPool pool(0);
+  EXPECT_EQ(pool.workers(), 1);
+  EXPECT_EQ(pool.wait(pool.submit(answer("x"), {}))->reply, "x");
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,588 @@
+// One child: every way in which a job can end, and what is known of it afterwards.
+#include "sandbox/sandbox.h"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool with_asan = true;
+#else
+constexpr bool with_asan = false;
+#endif
+
+/// A number that parent and children share.
+class SharedNumber {
+public:
+  SharedNumber()
+      : number_(new (mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+                    std::atomic<int>(0)) {}
+  ~SharedNumber() { munmap(number_, sizeof *number_); }
+  SharedNumber(const SharedNumber &) = delete;
+  SharedNumber &operator=(const SharedNumber &) = delete;
+  std::atomic<int> &operator*() const { return *number_; }
+
+private:
+  std::atomic<int> *number_;
+};
+
+Limits within(std::chrono::milliseconds timeout) {
+  Limits limits;
+  limits.timeout = timeout;
+  return limits;
+}
+
+Outcome run(const Job &job) {
+  return run_in_sandbox(job, within(30s));
+}
+
+void close_everything() {
+  close_range(0, ~0U, 0);
+}
+
+[[noreturn]] void sleep_for_ever() {
+  for (;;)
+    pause();
+}
+
+/// A killed process may take a moment to go.
+bool goes_away(pid_t pid) {
+  for (int i = 0; i < 2000; ++i) {
+    if (kill(pid, 0) != 0)
+      return true;
+    // One that nobody reaps stays as a zombie; it is dead all the same.
+    std::unique_ptr<FILE, int (*)(FILE *)> file(fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r"), fclose);
+    char state = 'Z';
+    if (!file || (std::fscanf(file.get(), "%*d (%*[^)]) %c", &state) == 1 && state == 'Z'))
+      return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+void expect_crash(const Outcome &outcome, int signal) {
+  EXPECT_EQ(outcome.ending, Ending::Crashed) << to_string(outcome.ending);
+  EXPECT_EQ(outcome.signal, signal);
+  EXPECT_EQ(outcome.reply, "");
+}
+
+TEST(Sandbox, HandsBackTheReply) {
+  const Outcome outcome = run([](Child &child) {
+    child.reply("one ");
+    child.reply("");
+    child.reply(std::string_view("t\0wo", 4));
+  });
+  EXPECT_EQ(outcome.ending, Ending::Replied);
+  EXPECT_EQ(outcome.reply, std::string("one t\0wo", 8));
+  EXPECT_EQ(outcome.message, "");
+  EXPECT_GT(outcome.wall.count(), 0);
+  EXPECT_GT(outcome.peak_rss_bytes, 100'000U);
+}
+
+TEST(Sandbox, NoticesTheEndAtOnce) {
+  const auto begin = Clock::now();
+  constexpr int runs = 100;
+  for (int i = 0; i < runs; ++i)
+    ASSERT_EQ(run([](Child &child) { child.reply("x"); }).reply, "x");
+  const std::chrono::duration<double, std::milli> each = (Clock::now() - begin) / runs;
+  std::printf("a trivial run in a sandbox takes %.3f ms\n", each.count());
+  RecordProperty("milliseconds_each", std::to_string(each.count()));
+}
+
+TEST(Sandbox, KeepsTheStageAcrossACrash) {
+  const Outcome outcome = run([](Child &child) {
+    child.stage("first");
+    child.stage("second");
+    child.reply("half a re");
+    raise(SIGSEGV);
+  });
+  expect_crash(outcome, SIGSEGV);
+  EXPECT_EQ(outcome.stage, "second");
+}
+
+TEST(Sandbox, CutsALongStage) {
+  const Outcome outcome = run([](Child &child) { child.stage(std::string(1000, 's')); });
+  EXPECT_EQ(outcome.stage, std::string(63, 's'));
+}
+
+TEST(Sandbox, SurvivesANullPointer) {
+  expect_crash(run([](Child &) {
+                 volatile std::uintptr_t nowhere = 0;
+                 const auto *pointer = reinterpret_cast<volatile const char *>(nowhere);
+                 if (with_asan) // UBSan would end the process in its own way
+                   raise(SIGSEGV);
+                 std::_Exit(*pointer);
+               }),
+               SIGSEGV);
+}
+
+TEST(Sandbox, SurvivesAbort) {
+  expect_crash(run([](Child &) { std::abort(); }), SIGABRT);
+}
+
+TEST(Sandbox, SurvivesADivisionByZero) {
+  expect_crash(run([](Child &) { raise(SIGFPE); }), SIGFPE);
+}
+
+int go_down(volatile char *above);
+int (*volatile further_down)(volatile char *) = go_down; // the compiler must not see that this never ends
+
+int go_down(volatile char *above) {
+  volatile char frame[4096];
+  frame[0] = above ? above[0] : '\0';
+  return further_down(frame) + frame[0];
+}
+
+TEST(Sandbox, SurvivesAStackOverflow) {
+  if (with_asan)
+    GTEST_SKIP() << "AddressSanitizer has a stack of its own";
+  expect_crash(run([](Child &) { std::_Exit(go_down(nullptr)); }), SIGSEGV);
+}
+
+TEST(Sandbox, MeetsSignalsWithTheirDefaults) {
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGFPE, &ignore, &before);
+  sigset_t blocked;
+  sigset_t mask_before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGABRT);
+  sigaddset(&blocked, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &blocked, &mask_before);
+  const Outcome ignored_here = run([](Child &) { raise(SIGFPE); });
+  const Outcome blocked_here = run([](Child &) { raise(SIGUSR1); });
+  sigset_t mask_after;
+  pthread_sigmask(SIG_SETMASK, &mask_before, &mask_after);
+  sigaction(SIGFPE, &before, nullptr);
+  expect_crash(ignored_here, SIGFPE);
+  expect_crash(blocked_here, SIGUSR1);
+  EXPECT_TRUE(sigismember(&mask_after, SIGUSR1)) << "the parent's own mask must come back";
+  EXPECT_FALSE(sigismember(&mask_after, SIGTERM));
+}
+
+TEST(Sandbox, StopsAJobThatHangs) {
+  const auto begin = Clock::now();
+  const Outcome outcome = run_in_sandbox(
+      [](Child &child) {
+        child.stage("hanging");
+        sleep_for_ever();
+      },
+      within(100ms));
+  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+  EXPECT_EQ(outcome.stage, "hanging");
+  EXPECT_GE(outcome.wall, 100ms);
+  EXPECT_LT(Clock::now() - begin, 5s);
+}
+
+TEST(Sandbox, StopsAJobThatSpinsAndIgnoresSigterm) {
+  const Outcome outcome = run_in_sandbox(
+      [](Child &) {
+        signal(SIGTERM, SIG_IGN);
+        raise(SIGTERM);
+        volatile int spins = 0;
+        for (;;)
+          spins = (spins + 1) % 1000;
+      },
+      within(100ms));
+  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+}
+
+TEST(Sandbox, StopsAJobThatLeftItsProcessGroup) {
+  const Outcome outcome = run_in_sandbox(
+      [](Child &) {
+        setpgid(0, getppid());
+        setsid();
+        sleep_for_ever();
+      },
+      within(100ms));
+  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+}
+
+TEST(Sandbox, PassesOnWhatAnExceptionSays) {
+  const Outcome outcome = run([](Child &) { throw std::runtime_error("it went wrong"); });
+  EXPECT_EQ(outcome.ending, Ending::Threw);
+  EXPECT_EQ(outcome.message, "it went wrong");
+  const Outcome thrown_int = run([](Child &) { throw 42; });
+  EXPECT_EQ(thrown_int.ending, Ending::Threw);
+  EXPECT_EQ(thrown_int.message, "unknown exception");
+}
+
+TEST(Sandbox, PassesOnWhatAnExceptionInAThreadSays) {
+  const Outcome outcome = run([](Child &) { std::thread([] { throw std::runtime_error("in a thread"); }).join(); });
+  expect_crash(outcome, SIGABRT);
+  EXPECT_EQ(outcome.message, "in a thread");
+}
+
+TEST(Sandbox, CutsAVeryLongMessage) {
+  const Outcome outcome = run([](Child &) { throw std::runtime_error(std::string(1'000'000, 'm')); });
+  EXPECT_EQ(outcome.ending, Ending::Threw);
+  EXPECT_EQ(outcome.message, std::string(64 << 10, 'm'));
+}
+
+void use_up_memory() {
+  std::vector<std::unique_ptr<std::vector<char>>> blocks;
+  for (;;)
+    blocks.push_back(std::make_unique<std::vector<char>>(1 << 20, 'x'));
+}
+
+Outcome run_with_memory(std::uint64_t bytes, const Job &job) {
+  Limits limits = within(30s);
+  limits.memory_bytes = bytes;
+  return run_in_sandbox(job, limits);
+}
+
+TEST(Sandbox, LimitsMemory) {
+  if (with_asan)
+    GTEST_SKIP() << "AddressSanitizer ends the process itself when memory runs out";
+  const Outcome outcome = run_with_memory(64 << 20, [](Child &) { use_up_memory(); });
+  EXPECT_EQ(outcome.ending, Ending::OutOfMemory);
+  EXPECT_GT(outcome.peak_rss_bytes, 50U << 20);
+  EXPECT_LT(outcome.peak_rss_bytes, 400U << 20);
+}
+
+TEST(Sandbox, TellsOfMemoryWhenNobodyCanCatch) {
+  if (with_asan)
+    GTEST_SKIP() << "AddressSanitizer ends the process itself when memory runs out";
+  EXPECT_EQ(run_with_memory(64 << 20, [](Child &) noexcept { use_up_memory(); }).ending, Ending::OutOfMemory);
+  const auto null_after_failure = [](Child &) {
+    if (!new (std::nothrow) char[std::size_t{1} << 40])
+      raise(SIGSEGV);
+  };
+  EXPECT_EQ(run_with_memory(64 << 20, null_after_failure).ending, Ending::OutOfMemory);
+}
+
+TEST(Sandbox, DoesNotBlameAnOldFailedAllocationForACrash) {
+  if (with_asan)
+    GTEST_SKIP() << "AddressSanitizer ends the process itself when memory runs out";
+  const Outcome outcome = run_with_memory(64 << 20, [](Child &child) {
+    delete[] new (std::nothrow) char[std::size_t{1} << 40];
+    child.stage("later");
+    raise(SIGSEGV);
+  });
+  expect_crash(outcome, SIGSEGV);
+}
+
+TEST(Sandbox, LetsAJobUseWhatTheLimitAllowsAboveItsParent) {
+  if (with_asan)
+    GTEST_SKIP() << "AddressSanitizer's shadow counts as memory of the job";
+  const std::vector<char> of_the_parent(200 << 20, 'p');
+  const Outcome outcome = run_with_memory(64 << 20, [](Child &child) {
+    const std::vector<char> own(30 << 20, 'c');
+    child.reply(std::string_view(own.data(), 3));
+  });
+  EXPECT_EQ(outcome.reply, "ccc");
+}
+
+TEST(Sandbox, KnowsLibTorchsWordsForOutOfMemory) {
+  const Job job = [](Child &) {
+    throw std::runtime_error("DefaultCPUAllocator: can't allocate memory: you tried to allocate 4 bytes.");
+  };
+  if (!with_asan) {
+    EXPECT_EQ(run_with_memory(64 << 20, job).ending, Ending::OutOfMemory);
+  }
+  EXPECT_EQ(run(job).ending, Ending::Threw) << "without a limit it is an exception like any other";
+}
+
+TEST(Sandbox, HearsAJobThatClosedEveryDescriptor) {
+  const Outcome outcome = run([](Child &child) {
+    close_everything();
+    std::this_thread::sleep_for(20ms);
+    child.reply("still here");
+  });
+  EXPECT_EQ(outcome.ending, Ending::Replied);
+  EXPECT_EQ(outcome.reply, "still here");
+}
+
+TEST(Sandbox, StopsAJobThatClosedEveryDescriptorAndHangs) {
+  const Job job = [](Child &) {
+    close_everything();
+    sleep_for_ever();
+  };
+  EXPECT_EQ(run_in_sandbox(job, within(100ms)).ending, Ending::TimedOut);
+}
+
+TEST(Sandbox, TellsAKillFromOutsideFromACrash) {
+  for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP}) {
+    const SharedNumber pid;
+    std::thread killer([&] {
+      while (*pid == 0)
+        std::this_thread::sleep_for(1ms);
+      kill(*pid, signal);
+    });
+    const Outcome outcome = run([&](Child &) {
+      *pid = getpid();
+      sleep_for_ever();
+    });
+    killer.join();
+    EXPECT_EQ(outcome.ending, Ending::Killed) << signal;
+    EXPECT_EQ(outcome.signal, signal);
+  }
+}
+
+TEST(Sandbox, TakesGrandchildrenAlong) {
+  const SharedNumber grandchild;
+  const auto begin = Clock::now();
+  const Outcome outcome = run([&](Child &child) {
+    const pid_t pid = fork();
+    if (pid == 0)
+      sleep_for_ever(); // holds every descriptor
+    *grandchild = pid;
+    child.reply("done");
+  });
+  EXPECT_EQ(outcome.ending, Ending::Replied);
+  EXPECT_LT(Clock::now() - begin, 1s);
+  EXPECT_TRUE(goes_away(*grandchild));
+}
+
+TEST(Sandbox, TakesGrandchildrenOfAHangingJobAlong) {
+  const SharedNumber grandchild;
+  const Job job = [&](Child &) {
+    const pid_t pid = fork();
+    if (pid != 0)
+      *grandchild = pid;
+    sleep_for_ever();
+  };
+  EXPECT_EQ(run_in_sandbox(job, within(200ms)).ending, Ending::TimedOut);
+  ASSERT_NE(*grandchild, 0);
+  EXPECT_TRUE(goes_away(*grandchild));
+}
+
+TEST(Sandbox, GivesACopyOfTheJobNoSay) {
+  const Outcome outcome = run([](Child &child) {
+    const pid_t pid = fork();
+    if (pid == 0)
+      throw std::runtime_error("from the copy");
+    waitpid(pid, nullptr, 0);
+    child.reply("from the job");
+  });
+  EXPECT_EQ(outcome.ending, Ending::Replied);
+  EXPECT_EQ(outcome.reply, "from the job");
+  EXPECT_EQ(outcome.message, "");
+}
+
+TEST(Sandbox, TellsTheExitCode) {
+  for (const Job &job : {Job([](Child &) { exit(3); }), Job([](Child &) { _exit(3); })}) {
+    const Outcome outcome = run(job);
+    EXPECT_EQ(outcome.ending, Ending::Exited);
+    EXPECT_EQ(outcome.exit_code, 3);
+  }
+}
+
+TEST(Sandbox, RunsNoExitHandlerOfTheParent) {
+  static const SharedNumber calls;
+  static const pid_t owner = getpid();
+  atexit([] {
+    if (getpid() != owner)
+      ++*calls;
+  });
+  EXPECT_EQ(run([](Child &) { exit(0); }).ending, Ending::Exited);
+  EXPECT_EQ(run([](Child &) {}).ending, Ending::Replied);
+  EXPECT_EQ(*calls, 0);
+}
+
+TEST(Sandbox, RunsAProgramThatReplacesTheJob) {
+  const Outcome outcome = run([](Child &) { execlp("sh", "sh", "-c", "echo out; echo err >&2; exit 5", nullptr); });
+  EXPECT_EQ(outcome.ending, Ending::Exited);
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_EQ(outcome.output_tail, "out\nerr\n");
+}
+
+TEST(Sandbox, KeepsTheEndOfTheOutput) {
+  const Outcome outcome = run([](Child &) {
+    std::printf("printf\n");
+    std::cout << "cout\n";
+    std::cerr << "cerr\n";
+    std::printf("no newline");
+  });
+  EXPECT_EQ(outcome.ending, Ending::Replied);
+  EXPECT_EQ(outcome.output_tail, "printf\ncout\ncerr\nno newline");
+}
+
+TEST(Sandbox, KeepsTheOutputBeforeACrash) {
+  const Outcome outcome = run([](Child &) {
+    std::printf("last words\n");
+    raise(SIGSEGV);
+  });
+  EXPECT_EQ(outcome.output_tail, "last words\n");
+}
+
+TEST(Sandbox, HasNoInput) {
+  EXPECT_EQ(run([](Child &child) { child.reply(std::getchar() == EOF ? "end" : "something"); }).reply, "end");
+}
+
+TEST(Sandbox, TakesMuchOutput) {
+  const Outcome outcome = run([](Child &child) {
+    const std::string block(1 << 20, 'o');
+    for (int i = 0; i < 100; ++i)
+      std::cout << block;
+    std::cout << "the end";
+    child.reply("written");
+  });
+  EXPECT_EQ(outcome.reply, "written");
+  EXPECT_EQ(outcome.output_tail, std::string(4096 - 7, 'o') + "the end");
+}
+
+TEST(Sandbox, StopsAJobThatWritesForEver) {
+  const Job job = [](Child &) {
+    const std::string block(1 << 16, 'o');
+    for (;;)
+      if (write(STDOUT_FILENO, block.data(), block.size()) < 0)
+        return;
+  };
+  const Outcome outcome = run_in_sandbox(job, within(300ms));
+  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+  EXPECT_EQ(outcome.output_tail.size(), 4096U);
+}
+
+TEST(Sandbox, RefusesAReplyThatIsTooLong) {
+  Limits limits = within(30s);
+  limits.reply_capacity = 10;
+  const Job job = [](Child &child) {
+    child.reply("12345");
+    child.reply("67890");
+    child.reply("1");
+  };
+  const Outcome outcome = run_in_sandbox(job, limits);
+  EXPECT_EQ(outcome.ending, Ending::Threw);
+  EXPECT_NE(outcome.message.find("longer than the 10 bytes"), std::string::npos) << outcome.message;
+  EXPECT_EQ(outcome.reply, "");
+}
+
+TEST(Sandbox, TakesAReplyOfHundredsOfMegabytes) {
+  Limits limits = within(60s);
+  limits.reply_capacity = std::size_t{16} << 30;
+  constexpr std::size_t block_bytes = 10'000'000;
+  const Job job = [](Child &child) {
+    std::string block(block_bytes, '\0');
+    for (char name = 'a'; name < 'a' + 20; ++name) {
+      std::fill(block.begin(), block.end(), name);
+      child.reply(block);
+    }
+  };
+  const Outcome outcome = run_in_sandbox(job, limits);
+  ASSERT_EQ(outcome.ending, Ending::Replied);
+  ASSERT_EQ(outcome.reply.size(), 20 * block_bytes);
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::string_view block = std::string_view(outcome.reply).substr(i * block_bytes, block_bytes);
+    EXPECT_EQ(block.find_first_not_of(static_cast<char>('a' + i)), std::string_view::npos);
+  }
+}
+
+TEST(Sandbox, RunsThreads) {
+  const Outcome outcome = run([](Child &child) {
+    std::vector<long> sums(8);
+    std::vector<std::thread> threads;
+    for (long &sum : sums)
+      threads.emplace_back([&sum] {
+        for (int i = 0; i < 1000; ++i)
+          sum += i;
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    child.reply(std::to_string(std::accumulate(sums.begin(), sums.end(), 0L)));
+  });
+  EXPECT_EQ(outcome.reply, std::to_string(8 * 499500));
+}
+
+TEST(Sandbox, EndsThoughAThreadGoesOn) {
+  const Outcome outcome = run([](Child &child) {
+    std::thread([] { sleep_for_ever(); }).detach();
+    child.reply("done");
+  });
+  EXPECT_EQ(outcome.reply, "done");
+}
+
+TEST(Sandbox, WorksInsideASandbox) {
+  const Outcome outcome = run([](Child &child) {
+    const Outcome inner = run([](Child &grandchild) {
+      grandchild.stage("inner");
+      raise(SIGSEGV);
+    });
+    child.reply(inner.stage + " " + to_string(inner.ending));
+  });
+  EXPECT_EQ(outcome.reply, "inner crashed");
+}
+
+TEST(Sandbox, DiesWithItsParent) {
+  const SharedNumber inner;
+  run([&](Child &) {
+    SandboxPool pool(1);
+    pool.submit(
+        [&](Child &) {
+          setsid(); // out of reach of the kill that takes grandchildren along
+          *inner = getpid();
+          sleep_for_ever();
+        },
+        {});
+    while (*inner == 0)
+      std::this_thread::sleep_for(1ms);
+    _exit(0);
+  });
+  EXPECT_TRUE(goes_away(*inner));
+}
+
+TEST(Sandbox, SaysSoWhenItCannotFork) {
+  const Outcome outcome = run([](Child &child) {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_NPROC, &none);
+    if (geteuid() == 0 && setuid(65534) != 0) // root has no such limit
+      _exit(1);
+    const Outcome inner = run([](Child &) {});
+    child.reply(std::string(to_string(inner.ending)) + " " + std::to_string(inner.exit_code) + " " + inner.message);
+  });
+  EXPECT_EQ(outcome.reply.rfind("exited -1 the child process could not be started: fork failed", 0), 0U)
+      << outcome.reply << outcome.message;
+}
+
+TEST(Sandbox, SaysSoWhenThereAreNoDescriptors) {
+  if (with_asan)
+    GTEST_SKIP() << "UndefinedBehaviorSanitizer looks at objects through a pipe of its own";
+  const Outcome outcome = run([](Child &child) {
+    const rlimit few{8, 8};
+    setrlimit(RLIMIT_NOFILE, &few);
+    while (dup(0) >= 0) {
+    }
+    child.reply(run([](Child &) {}).message);
+  });
+  EXPECT_EQ(outcome.reply.rfind("the child process could not be started: no pipe", 0), 0U)
+      << outcome.reply << outcome.output_tail;
+}
+
+TEST(Sandbox, LeavesNoDescriptorOpen) {
+  const auto lowest_free = [] {
+    const int descriptor = dup(0);
+    close(descriptor);
+    return descriptor;
+  };
+  const int before = lowest_free();
+  for (int i = 0; i < 5; ++i)
+    run([](Child &) { raise(SIGSEGV); });
+  EXPECT_EQ(lowest_free(), before);
+}
+
+} // namespace
+} // namespace repro_minify
