@@ -263,7 +263,9 @@ struct Cutter::Impl : AtomIndex {
     std::set<std::pair<int, int>> done;
     const auto add = [&](const Version &version, bool any_type) {
       const int atom = defining_atom(version);
-      if (atom < 0 || !contains(kept, atom) || parent[atom] >= 0 ||
+      // What is made inside a block cannot be returned from outside it.
+      const bool nested = version.first->node()->owningBlock() != recording->program.graph->block();
+      if (atom < 0 || !contains(kept, atom) || nested ||
           (!any_type && !is_tensor_like(version.first->type())))
         return;
       if (done.emplace(recording->value_index.at(version.first), version.second).second)

@@ -165,7 +165,7 @@ TEST(Check, IsUnresolvedWhenEagerItselfRaises) {
   const Verdict verdict = check(subject_of(std::make_shared<Program>(broken)), std::make_shared<TestBackend>(run_right),
                                 {}, {.timeout = std::chrono::seconds(20)});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
-  EXPECT_NE(verdict.message.find("eager itself raises"), std::string::npos);
+  EXPECT_NE(verdict.message.find("eager itself raises"), std::string::npos) << verdict.message;
 }
 
 TEST(Check, VerdictsTravelAsJson) {
