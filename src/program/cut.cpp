@@ -29,7 +29,7 @@ public:
   CutBuilder(const AtomIndex &index, const IndexSet &kept)
       : index_(index), kept_(kept), recording_(*index.recording), inputs_(program_) {
     program_.graph = std::make_shared<Graph>();
-    program_.hidden_aliases = recording_.program.hidden_aliases;
+    program_.provenance = recording_.program.provenance;
     anchor_ = graph().insertConstant(c10::IValue())->node();
   }
 

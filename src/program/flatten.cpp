@@ -247,6 +247,7 @@ void remove_unused_constants(Graph &graph) {
 Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &arguments) {
   Program program;
   program.graph = model.module.get_method(model.method).graph()->copy();
+  program.provenance.source = model.module._ivalue()->compilation_unit();
   Graph &graph = *program.graph;
   torch::jit::Inline(graph);
   torch::jit::InlineForkWait(program.graph);
@@ -285,7 +286,7 @@ Program follow_decisions(const Program &program, const Decisions &decisions, siz
   Program result;
   result.graph = std::make_shared<Graph>();
   result.inputs = program.inputs;
-  result.hidden_aliases = program.hidden_aliases;
+  result.provenance = program.provenance;
   PathCopier copier(decisions, *result.graph, max_nodes);
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     Value *input = result.graph->addInput(program.inputs[i].name);

@@ -225,7 +225,7 @@ Instance instantiate(const Program &program, const InstantiateOptions &options) 
     graph->eraseInput(position);
   }
   pack_outputs(*graph);
-  outline_hidden_aliases(module, *graph, program.hidden_aliases);
+  outline_hidden_aliases(module, *graph, program.provenance.hidden_aliases);
   auto *function = module._ivalue()->compilation_unit()->create_function(
       c10::QualifiedName(*module._ivalue()->type()->name(), "forward"), graph);
   module._ivalue()->type()->addMethod(function);

@@ -328,7 +328,7 @@ Recording record(const Program &program, const RecordOptions &options, const Lim
     recording.seen.emplace(
         std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);
   for (const c10::IValue &kind : parts[4].toListRef())
-    recording.program.hidden_aliases.insert(c10::Symbol::fromQualString(kind.toStringRef()));
+    recording.program.provenance.hidden_aliases.insert(c10::Symbol::fromQualString(kind.toStringRef()));
   const auto writers = parts[2].toListRef();
   for (size_t i = 0; i < writers.size(); i += 2)
     recording.writers[writers[i].toInt()].push_back(static_cast<int>(writers[i + 1].toInt()));
