@@ -40,8 +40,8 @@ struct Program {
   struct Provenance {
     /// Operators that were seen to return one of their operands although their schema says that they do not.
     std::set<c10::Symbol> hidden_aliases;
-    /// What the graph came from. Inlined nodes point into its functions, and the interpreter follows those pointers when it
-    /// reports an error: they must live as long as any node does.
+    /// What the graph came from. Inlined nodes point into its functions, and the interpreter follows those pointers
+    /// when it reports an error: they must live as long as any node does.
     std::shared_ptr<torch::jit::CompilationUnit> source;
   } provenance;
 };

@@ -265,8 +265,7 @@ struct Cutter::Impl : AtomIndex {
       const int atom = defining_atom(version);
       // What is made inside a block cannot be returned from outside it.
       const bool nested = version.first->node()->owningBlock() != recording->program.graph->block();
-      if (atom < 0 || !contains(kept, atom) || nested ||
-          (!any_type && !is_tensor_like(version.first->type())))
+      if (atom < 0 || !contains(kept, atom) || nested || (!any_type && !is_tensor_like(version.first->type())))
         return;
       if (done.emplace(recording->value_index.at(version.first), version.second).second)
         result.push_back({version, atom});

@@ -145,8 +145,8 @@ std::vector<c10::IValue> as_arguments(const LoadedModel &model, const c10::IValu
   for (size_t i = 0; i < wanted; ++i) {
     const auto &argument = schema.arguments()[i + 1];
     if (!given[i] && !argument.default_value())
-      throw UserError(origin + ": no input for argument '" + argument.name() + "' of " + model.method +
-                      argument_list(schema));
+      throw UserError(origin + ": " + model.method + argument_list(schema) + " takes " + std::to_string(wanted) +
+                      " inputs, and there is none for '" + argument.name() + "'");
     result.push_back(given[i] ? coerce(*given[i], argument.type(), origin + ": input '" + argument.name() + "'")
                               : *argument.default_value());
   }

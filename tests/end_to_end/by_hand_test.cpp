@@ -25,5 +25,16 @@ TEST(ByHand, TheReproBuildsAndFails) {
   EXPECT_EQ(ran.exit_code, 1) << describe(ran);
 }
 
+TEST(ByHand, AReproThatCannotBeBuiltIsNotCalledVerified) {
+  const Case one = case_named("static_int_div_exc");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished reduced = run_program(
+      {"env", "PATH=/nonexistent", REPRO_MINIFY_BINARY, one.model(), "--backend", "static-runtime", "-o", repro});
+  EXPECT_EQ(reduced.exit_code, 4) << describe(reduced);
+  EXPECT_NE(reduced.err.find("DID NOT VERIFY"), std::string::npos) << describe(reduced);
+  EXPECT_TRUE(fs::exists(repro / "reduced.pt"));
+}
+
 } // namespace
 } // namespace repro_minify::end_to_end

@@ -182,10 +182,10 @@ TEST(Flatten, FollowsThePathThatWasTaken) {
 }
 
 TEST(Record, SeesAnAliasThatTheSchemaHides) {
-  EXPECT_TRUE(
-      record_case("jit_type_as_dce").program.provenance.hidden_aliases.count(c10::Symbol::fromQualString("aten::type_as")));
-  EXPECT_TRUE(
-      record_case("jit_einsum_view_alias").program.provenance.hidden_aliases.count(c10::Symbol::fromQualString("aten::einsum")));
+  EXPECT_TRUE(record_case("jit_type_as_dce")
+                  .program.provenance.hidden_aliases.count(c10::Symbol::fromQualString("aten::type_as")));
+  EXPECT_TRUE(record_case("jit_einsum_view_alias")
+                  .program.provenance.hidden_aliases.count(c10::Symbol::fromQualString("aten::einsum")));
   EXPECT_TRUE(record_case("big_static_int_div").program.provenance.hidden_aliases.empty());
 }
 

@@ -4,9 +4,14 @@
 #include "program/flatten.h"
 #include "program/load.h"
 
+#include <ATen/Parallel.h>
+
 #include <string>
 
 namespace repro_minify::testing_support {
+
+/// As in the program itself: a process that forks must never have entered an OpenMP region.
+inline const bool serial = (at::set_num_threads(1), true);
 
 struct LoadedCase {
   LoadedModel model;

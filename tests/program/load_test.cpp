@@ -1,0 +1,63 @@
+// What a user gives, and what is said when it does not fit.
+#include "program/fixture.h"
+#include "program/materialise.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+LoadedInputs inputs_from_spec(const std::vector<std::string> &specs, uint64_t seed = 0) {
+  const auto loaded = testing_support::load_case("grad_82635_min_tie"); // forward(x: Tensor, y: Tensor)
+  return load_inputs(loaded.model, {.specs = specs, .inputs_path = std::nullopt, .seed = seed});
+}
+
+TEST(InputSpec, MakesSeededTensors) {
+  const auto first = inputs_from_spec({"f32[2,3]", "i64[4,5]@2:4"}),
+             again = inputs_from_spec({"f32[2,3]", "i64[4,5]@2:4"});
+  const auto other = inputs_from_spec({"f32[2,3]", "i64[4,5]@2:4"}, 1);
+  EXPECT_TRUE(at::equal(first.values[0].toTensor(), again.values[0].toTensor()));
+  EXPECT_FALSE(at::equal(first.values[0].toTensor(), other.values[0].toTensor()));
+  const auto range = first.values[1].toTensor();
+  EXPECT_EQ(range.scalar_type(), at::kLong);
+  EXPECT_GE(range.min().item<int64_t>(), 2);
+  EXPECT_LT(range.max().item<int64_t>(), 4);
+}
+
+TEST(InputSpec, KnowsEveryDtype) {
+  for (const char *dtype : {"f16", "bf16", "f32", "f64", "u8", "i8", "i16", "i32", "i64", "bool", "c64", "c128"})
+    EXPECT_EQ(inputs_from_spec({std::string(dtype) + "[2]", "f32[]"}).values.size(), 2u) << dtype;
+}
+
+TEST(InputSpec, SaysWhatIsWrong) {
+  for (const char *bad : {"", "f32", "f32[2", "x32[2]", "f32[-1]", "f32[a]", "f32[2]@1", "f32[2]@3:1", "f32[2]junk"})
+    EXPECT_THROW(inputs_from_spec({bad, "f32[1]"}), UserError) << bad;
+  EXPECT_THROW(inputs_from_spec({"f32[1]"}), UserError);
+  EXPECT_THROW(inputs_from_spec({"f32[1]", "f32[1]", "f32[1]"}), UserError);
+}
+
+TEST(Identifier, IsOneWhateverTheText) {
+  EXPECT_EQ(to_identifier("layer.0.weight"), "layer_0_weight");
+  EXPECT_EQ(to_identifier("12"), "v12");
+  EXPECT_EQ(to_identifier("for"), "for_0");
+  EXPECT_EQ(to_identifier("\"); system(\"id"), "system_id");
+  EXPECT_EQ(to_identifier("\xc3\xa9"), "v_0");
+}
+
+TEST(Materialise, ContainersOfTensorsAreBuiltFromInputs) {
+  Program program;
+  program.graph = std::make_shared<torch::jit::Graph>();
+  InputBuilder builder(program);
+  const c10::List<at::Tensor> list({at::zeros({1}), at::ones({2})});
+  auto *value = builder.materialise(list, c10::ListType::ofTensors(), Role::Input, "xs");
+  EXPECT_EQ(value->node()->kind(), torch::jit::prim::ListConstruct);
+  EXPECT_EQ(program.inputs.size(), 2u);
+  EXPECT_NE(program.inputs[0].name, program.inputs[1].name);
+  EXPECT_EQ(builder.materialise(c10::IValue(), c10::OptionalType::ofTensor(), Role::Input, "none")->type()->kind(),
+            c10::TypeKind::NoneType);
+  EXPECT_EQ(builder.materialise(c10::IValue(int64_t{3}), c10::IntType::get(), Role::Input, "n")->node()->kind(),
+            torch::jit::prim::Constant);
+}
+
+} // namespace
+} // namespace repro_minify
