@@ -74,9 +74,9 @@ int main(int argc, char **argv) {
     return repro_minify::dispatch(argc, argv);
   } catch (const repro_minify::UserError &error) {
     repro_minify::log::error(error.what());
-    return repro_minify::bad_input;
+    return repro_minify::BadInput;
   } catch (const std::exception &error) {
     repro_minify::log::error(repro_minify::first_sentence(error.what()));
-    return repro_minify::bad_input;
+    return repro_minify::BadInput;
   }
 }

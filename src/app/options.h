@@ -44,12 +44,12 @@ void add_reduce_options(CLI::App &app, Options &options);
 CheckOptions check_options(const Options &options);
 
 enum ExitCode {
-  reduced_and_verified = 0,
-  does_not_fail = 1,
-  bad_input = 2,
-  eager_not_reproducible = 3,
-  not_verified = 4,
-  interrupted = 130
+  ReducedAndVerified = 0,
+  DoesNotFail = 1,
+  BadInput = 2,
+  EagerNotReproducible = 3,
+  NotVerified = 4,
+  InterruptedByUser = 130
 };
 
 int run_command(const Options &options);

@@ -103,18 +103,21 @@ private:
     if (original.outcome == Verdict::Outcome::Pass) {
       log::error(options_.model + ": does not fail under " + session.backend->name() + " (" +
                  std::to_string(session.check.calls) + " calls, all the same as eager)");
-      return does_not_fail;
+      return DoesNotFail;
     }
     if (!original.eager_differs)
       throw UserError(options_.model + ": cannot be checked: " + original.message);
     log::error(options_.model + ": eager itself failed: " + original.message);
-    return eager_not_reproducible;
+    return EagerNotReproducible;
   }
 
   Flattened flatten(Session &session) const {
     try {
-      if (auto flattened = flatten_model(session, facts_.signature))
+      if (auto flattened = flatten_model(session, facts_.signature)) {
+        if (flattened->hidden_by)
+          log::info(*flattened->hidden_by + " hides the failure; blocks are kept as they are");
         return std::move(*flattened);
+      }
       throw UserError(options_.model + ": fails as it is, but no longer once its calls are inlined and its attributes "
                                        "made inputs; it cannot be reduced");
     } catch (const CannotFlatten &error) {
@@ -215,7 +218,7 @@ private:
   int conclude() const {
     if (facts_.interrupted) {
       log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
-      return interrupted;
+      return InterruptedByUser;
     }
     log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
               std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
@@ -223,10 +226,10 @@ private:
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
       std::cout << folder_ << "/repro.cpp\n";
-      return not_verified;
+      return NotVerified;
     }
     std::cout << folder_ << "/repro.cpp\n";
-    return reduced_and_verified;
+    return ReducedAndVerified;
   }
 
   const Options &options_;
@@ -245,7 +248,7 @@ int reduce_command(const Options &options) {
     return ReduceCommand(options).run();
   } catch (const Interruption &) {
     log::warning("interrupted before there was anything to keep");
-    return interrupted;
+    return InterruptedByUser;
   }
 }
 

@@ -14,7 +14,7 @@ int run_command(const Options &options) {
   else
     print_verdict(verdict, session);
   if (verdict.eager_differs)
-    return eager_not_reproducible;
+    return EagerNotReproducible;
   return verdict.outcome == Verdict::Outcome::Fail ? 1 : 0;
 }
 

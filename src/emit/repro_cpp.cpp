@@ -236,6 +236,13 @@ private:
     out_ << "  return {" << names << "};\n}\n\n";
   }
 
+  bool returns_dict() const {
+    for (const auto *output : program_.graph->outputs())
+      if (output->type()->kind() == c10::TypeKind::DictType)
+        return true;
+    return false;
+  }
+
   void flatten() {
     out_ << "static void flatten(const c10::IValue& value, std::vector<c10::IValue>& leaves) {\n"
             "  if (value.isTuple()) {\n"
@@ -244,7 +251,11 @@ private:
             "  } else if (value.isTensorList()) {\n"
             "    for (const at::Tensor& element : value.toTensorVector())\n"
             "      leaves.emplace_back(element);\n"
-            "  } else {\n"
+         << (returns_dict() ? "  } else if (value.isGenericDict()) {\n"
+                              "    for (const auto& entry : value.toGenericDict())\n"
+                              "      flatten(entry.value(), leaves);\n"
+                            : "")
+         << "  } else {\n"
             "    leaves.push_back(value);\n"
             "  }\n"
             "}\n\n";

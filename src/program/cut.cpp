@@ -271,7 +271,7 @@ struct Cutter::Impl : AtomIndex {
         result.push_back({version, atom});
     };
     for (const auto &output : outputs)
-      if (!is_packing(output.first->node()))
+      if (!is_packing(output.first->node()) || output.second != no_writer)
         add(output, true);
     for (const auto &use : uses)
       if (use.atom < 0 || (!contains(kept, use.atom) && reads_data(use.atom)))

@@ -7,6 +7,7 @@
 #include <torch/csrc/jit/passes/inline_fork_wait.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/passes/shape_analysis.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <unordered_map>
 
@@ -122,8 +123,25 @@ void lift_tensor_constants(Block *block, InputBuilder &builder) {
   }
 }
 
-/// A packed output becomes its parts, as deep as the packing goes.
+/// aten::append, aten::_set_item and their like.
+bool is_written_to(const Value *container) {
+  for (const auto &use : container->uses()) {
+    const auto *schema = use.user->maybeSchema();
+    if (!schema || use.offset >= schema->arguments().size())
+      continue;
+    const auto *alias = schema->arguments()[use.offset].alias_info();
+    if (alias && alias->isWrite())
+      return true;
+  }
+  return false;
+}
+
+/// A packed output becomes its parts, as deep as the packing goes. What is filled after it was made stays as it is.
 void unpack_output(Value *value, std::vector<Value *> &parts) {
+  if (is_written_to(value)) {
+    parts.push_back(value);
+    return;
+  }
   const auto kind = value->node()->kind();
   if (kind == torch::jit::prim::TupleConstruct || kind == torch::jit::prim::ListConstruct) {
     for (Value *part : value->node()->inputs())
@@ -238,6 +256,29 @@ private:
   size_t copied_ = 0;
 };
 
+bool has_calls(const Block *block) {
+  for (const Node *node : block->nodes()) {
+    if (node->kind() == torch::jit::prim::CallFunction || node->kind() == torch::jit::prim::CallMethod)
+      return true;
+    for (const Block *inner : node->blocks())
+      if (has_calls(inner))
+        return true;
+  }
+  return false;
+}
+
+/// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
+/// passes whose faults are looked for. While it may not, Inline goes one level deep.
+void inline_calls(Graph &graph) {
+  const bool optimises = torch::jit::getGraphExecutorOptimize();
+  torch::jit::setGraphExecutorOptimize(false);
+  for (int depth = 0; depth < 100 && has_calls(graph.block()); ++depth)
+    torch::jit::Inline(graph);
+  torch::jit::setGraphExecutorOptimize(optimises);
+  if (has_calls(graph.block()))
+    throw CannotFlatten("the model calls something that cannot be inlined (a module interface, or recursion)");
+}
+
 } // namespace
 
 void remove_unused_constants(Graph &graph) {
@@ -249,7 +290,7 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
   program.graph = model.module.get_method(model.method).graph()->copy();
   program.provenance.source = model.module._ivalue()->compilation_unit();
   Graph &graph = *program.graph;
-  torch::jit::Inline(graph);
+  inline_calls(graph);
   torch::jit::InlineForkWait(program.graph);
   torch::jit::EraseShapeInformation(program.graph);
 

@@ -151,6 +151,9 @@ void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves) {
              (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
     for (const c10::IValue &element : value.toListRef())
       flatten_value(element, leaves);
+  } else if (value.isGenericDict()) {
+    for (const auto &entry : value.toGenericDict())
+      flatten_value(entry.value(), leaves);
   } else {
     leaves.push_back(value);
   }

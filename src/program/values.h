@@ -34,7 +34,7 @@ private:
 
 /// The tensors in a value, depth first.
 void for_each_tensor(const c10::IValue &value, const std::function<void(const at::Tensor &)> &visit);
-/// Lists and tuples (nested) to their leaves, dicts by key order; other values are leaves.
+/// Lists, tuples and dicts (nested, in their own order) to their leaves; other values are leaves.
 void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves);
 
 /// A version counter that can be read for every tensor (0 where there is none).

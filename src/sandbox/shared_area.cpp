@@ -19,6 +19,8 @@ constexpr std::size_t stage_bytes = 64;
 constexpr std::size_t message_bytes = 64u << 10;
 /// Unlikely to be left by a stray write; the ending is added to it.
 constexpr std::uint64_t finished_mark = 0x646f6e6521212100;
+/// Likewise: any other value, a stray byte too, means that no allocation failed.
+constexpr std::uint64_t allocation_failed_mark = 0x6e6f6d656d212121;
 constexpr std::size_t page_bytes = 4096;
 
 std::int64_t now_ns() {
@@ -33,7 +35,7 @@ struct SharedArea::Header {
   std::atomic<std::int64_t> finished_at;
   std::atomic<std::uint64_t> reply_size;
   std::atomic<std::uint64_t> message_size;
-  std::atomic<bool> allocation_failed;
+  std::atomic<std::uint64_t> allocation_mark;
   /// Two slots, so that a kill in the middle of writing one name leaves the name before it.
   std::atomic<unsigned> stage_slot;
   std::array<std::array<char, stage_bytes>, 2> stages;
@@ -82,7 +84,7 @@ void SharedArea::set_stage(std::string_view name) {
   std::memcpy(text.data(), name.data(), size);
   text[size] = '\0';
   head.stage_slot.store(slot);
-  head.allocation_failed.store(false);
+  head.allocation_mark.store(0);
 }
 
 void SharedArea::append_reply(std::string_view bytes) {
@@ -103,7 +105,7 @@ void SharedArea::set_message(std::string_view text) {
 }
 
 void SharedArea::note_failed_allocation() {
-  header().allocation_failed.store(true);
+  header().allocation_mark.store(allocation_failed_mark);
 }
 
 void SharedArea::finish(Ending ending) {
@@ -122,7 +124,7 @@ Ending SharedArea::ending() const {
 }
 
 bool SharedArea::allocation_failed() const {
-  return header().allocation_failed.load();
+  return header().allocation_mark.load() == allocation_failed_mark;
 }
 
 std::int64_t SharedArea::finished_at_ns() const {

@@ -181,6 +181,16 @@ TEST(Flatten, FollowsThePathThatWasTaken) {
   EXPECT_THROW(follow_decisions(recording.program, recording.decisions, 5), CannotFlatten);
 }
 
+TEST(Flatten, InlinesCalleesAsTheyWereWritten) {
+  // PyTorch's inliner runs the peephole pass over callees, and that pass drops the multiplication.
+  torch::jit::Module module("__torch__.Calls");
+  module.define("def mask(self, x: Tensor) -> Tensor:\n  return torch.mul(torch.gt(x, 0), 1)\n"
+                "def twice(self, x: Tensor) -> Tensor:\n  return self.mask(x) + self.mask(x)\n"
+                "def forward(self, x: Tensor) -> Tensor:\n  return self.twice(x)\n");
+  const Program program = flatten_calls({"", module, "forward"}, {at::ones({2})});
+  EXPECT_EQ(count_kind(program, "aten::mul"), 2) << *program.graph;
+}
+
 TEST(Record, SeesAnAliasThatTheSchemaHides) {
   EXPECT_TRUE(record_case("jit_type_as_dce")
                   .program.provenance.hidden_aliases.count(c10::Symbol::fromQualString("aten::type_as")));
