@@ -35,6 +35,9 @@ public:
   virtual BackendSource source() const = 0;
   /// Whether both sides run under CPU autocast in bfloat16.
   virtual bool autocast() const { return false; }
+  /// Whether compile() gives the module itself back, so that buffers it writes to can be observed; false for one that
+  /// compiles a copy.
+  virtual bool runs_the_module() const { return false; }
   /// Whether later calls can differ from the first (a profiling executor optimises after it has watched a call).
   virtual bool needs_several_calls() const { return true; }
 };

@@ -40,6 +40,7 @@ struct Verdict {
   bool eager_differs = false; ///< Unresolved because two eager runs differ
   int failing_call = 0;       ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false;
+  bool stateful = false; ///< eager answers differently from call to call, the same way each time
   std::vector<LeafReport> outputs, gradients, state; ///< of the first failing call (the last one when all pass)
   double eager_seconds = 0, optimised_seconds = 0;   ///< the last call of each
   double wall_seconds = 0;                           ///< the whole check, as the parent saw it

@@ -21,7 +21,8 @@ std::unique_ptr<Backend> make_autocast_backend() {
                   R"(  torch::jit::setGraphExecutorOptimize(true);  // the executor runs its own autocast pass
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
-       .autocast = true});
+       .autocast = true,
+       .runs_the_module = true});
 }
 
 } // namespace repro_minify

@@ -11,10 +11,11 @@ std::unique_ptr<Backend> make_eager_backend() {
        .summary = "the TorchScript interpreter without optimisation, against itself",
        .title = "the unoptimised interpreter",
        .compile = call_forward,
-       .source = {
-           {},
-           R"(  auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
-)"}});
+       .source =
+           {{},
+            R"(  auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
+)"},
+       .runs_the_module = true});
 }
 
 } // namespace repro_minify

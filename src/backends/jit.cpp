@@ -20,7 +20,8 @@ std::unique_ptr<Backend> make_jit_backend() {
        .source = {{"torch/csrc/jit/runtime/graph_executor.h"},
                   R"(  torch::jit::setGraphExecutorOptimize(true);  // the default: profile, then optimise
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
-)"}});
+)"},
+       .runs_the_module = true});
 }
 
 } // namespace repro_minify

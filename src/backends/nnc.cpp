@@ -31,7 +31,8 @@ std::unique_ptr<Backend> make_nnc_backend() {
   torch::jit::overrideCanFuseOnCPU(true);
   torch::jit::setTensorExprFuserEnabled(true);
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
-)"}});
+)"},
+       .runs_the_module = true});
 }
 
 } // namespace repro_minify

@@ -13,6 +13,7 @@ struct BackendDescription {
   BackendSource source;
   bool autocast = false;
   bool needs_several_calls = true;
+  bool runs_the_module = false;
 };
 
 class SimpleBackend : public Backend {
@@ -25,6 +26,7 @@ public:
   BackendSource source() const override { return description_.source; }
   bool autocast() const override { return description_.autocast; }
   bool needs_several_calls() const override { return description_.needs_several_calls; }
+  bool runs_the_module() const override { return description_.runs_the_module; }
 
 private:
   BackendDescription description_;

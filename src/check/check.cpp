@@ -24,20 +24,25 @@ EagerOptions eager_options(const Backend &backend, const CheckOptions &options) 
   return {.grad = options.grad, .seed = options.seed, .autocast = backend.autocast(), .threads = options.threads};
 }
 
-Observed run_eager(const Subject &subject, const Backend &backend, const CheckOptions &options, bool double_precision,
-                   double *seconds = nullptr) {
+/// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.
+std::vector<Observed> run_eager(const Subject &subject, const Backend &backend, const CheckOptions &options, int calls,
+                                bool double_precision, double *seconds = nullptr) {
   const EagerSettings settings(eager_options(backend, options));
   Instance instance = subject({.requires_grad = options.grad, .double_precision = double_precision});
-  at::manual_seed(options.seed);
   if (double_precision)
     set_cpu_autocast(false); // a reference that autocast rounds to bfloat16 is none
-  const auto start = Clock::now();
-  auto observed =
-      run_program([&](std::vector<c10::IValue> arguments) { return instance.module.forward(std::move(arguments)); },
-                  instance.module, instance.arguments, options.grad);
-  if (seconds)
-    *seconds = seconds_since(start);
-  return observed;
+  const auto forward = [&](std::vector<c10::IValue> arguments) {
+    return instance.module.forward(std::move(arguments));
+  };
+  std::vector<Observed> runs;
+  for (int call = 0; call < calls; ++call) {
+    at::manual_seed(options.seed);
+    const auto start = Clock::now();
+    runs.push_back(run_program(forward, instance, options.grad, backend.runs_the_module()));
+    if (seconds)
+      *seconds = seconds_since(start);
+  }
+  return runs;
 }
 
 /// Compares one aspect of two runs; adds the Signatures it shows.
@@ -113,11 +118,34 @@ Verdict failed(Signature signature, std::string message) {
   return verdict;
 }
 
-std::optional<Observed> fp64_reference(const Subject &subject, const Backend &backend, const CheckOptions &options) {
+/// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
+/// verdict when eager is not reproducible.
+std::vector<Observed> eager_results(const Subject &subject, const Backend &backend, const CheckOptions &options,
+                                    Verdict &verdict) {
+  auto first = run_eager(subject, backend, options, 2, false, &verdict.eager_seconds);
+  Verdict comparison;
+  if (compare_runs(first[0], first[1], nullptr, options.compare, comparison)) {
+    first.pop_back();
+    return first;
+  }
+  // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
+  auto again = run_eager(subject, backend, options, std::max(2, options.calls), false);
+  for (size_t call = 0; call < first.size(); ++call)
+    if (!compare_runs(first[call], again[call], nullptr, options.compare, comparison)) {
+      verdict = unresolved("two eager runs differ: " + worst_message(comparison));
+      verdict.eager_differs = true;
+      break;
+    }
+  return again;
+}
+
+/// Empty where it cannot be made: then, as in PyTorch, the comparison is against eager alone.
+std::vector<Observed> fp64_references(const Subject &subject, const Backend &backend, const CheckOptions &options,
+                                      int calls) {
   try {
-    return run_eager(subject, backend, options, /*double_precision=*/true);
+    return run_eager(subject, backend, options, calls, /*double_precision=*/true);
   } catch (const std::exception &) {
-    return std::nullopt; // as PyTorch does: without a reference the comparison is against eager alone
+    return {};
   }
 }
 
@@ -134,8 +162,8 @@ std::string current_message() {
   }
 }
 
-void run_optimised(const Subject &subject, const Backend &backend, const CheckOptions &options, const Observed &eager,
-                   const Observed *fp64, Verdict &verdict) {
+void run_optimised(const Subject &subject, const Backend &backend, const CheckOptions &options,
+                   const std::vector<Observed> &eager, const std::vector<Observed> &fp64, Verdict &verdict) {
   const EagerSettings settings(eager_options(backend, options));
   Instance instance = subject({.requires_grad = options.grad});
   at::manual_seed(options.seed);
@@ -144,9 +172,10 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
   for (int call = 1; call <= calls; ++call) {
     at::manual_seed(options.seed);
     const auto start = Clock::now();
-    const Observed observed = run_program(compiled, instance.module, instance.arguments, options.grad);
+    const Observed observed = run_program(compiled, instance, options.grad, backend.runs_the_module());
     verdict.optimised_seconds = seconds_since(start);
-    if (!compare_runs(eager, observed, fp64, options.compare, verdict)) {
+    const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
+    if (!compare_runs(eager[which], observed, which < fp64.size() ? &fp64[which] : nullptr, options.compare, verdict)) {
       verdict.outcome = Verdict::Outcome::Fail;
       verdict.failing_call = call;
       verdict.message = worst_message(verdict);
@@ -161,25 +190,21 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
 Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child) {
   child.stage("eager");
   Verdict verdict;
-  Observed eager;
+  std::vector<Observed> eager;
   try {
-    eager = run_eager(subject, backend, options, false);
-    const Observed again = run_eager(subject, backend, options, false, &verdict.eager_seconds);
-    Verdict eager_verdict;
-    if (!compare_runs(eager, again, nullptr, options.compare, eager_verdict)) {
-      verdict = unresolved("two eager runs differ: " + worst_message(eager_verdict));
-      verdict.eager_differs = true;
+    eager = eager_results(subject, backend, options, verdict);
+    if (verdict.eager_differs)
       return verdict;
-    }
   } catch (...) {
     return unresolved("eager itself raises: " + first_sentence(current_message()));
   }
   child.stage("fp64 reference");
-  const auto fp64 = fp64_reference(subject, backend, options);
-  verdict.has_fp64_reference = fp64.has_value();
+  const auto fp64 = fp64_references(subject, backend, options, static_cast<int>(eager.size()));
+  verdict.has_fp64_reference = !fp64.empty();
+  verdict.stateful = eager.size() > 1;
   child.stage("optimised");
   try {
-    run_optimised(subject, backend, options, eager, fp64 ? &*fp64 : nullptr, verdict);
+    run_optimised(subject, backend, options, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw; // the sandbox knows whether its limit was hit
   } catch (...) {

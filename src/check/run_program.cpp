@@ -68,23 +68,24 @@ at::Tensor reduce_to_scalar_loss(const c10::IValue &output) {
   return total.defined() ? total / static_cast<double>(parts) : total;
 }
 
-Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward,
-                     const torch::jit::Module &module, const std::vector<c10::IValue> &arguments, bool grad) {
+Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward, const Instance &instance,
+                     bool grad, bool with_buffers) {
   SharedCloner cloner({.requires_grad = grad});
   std::vector<c10::IValue> copies;
-  for (const auto &argument : arguments)
+  for (const auto &argument : instance.arguments)
     copies.push_back(cloner.clone(argument));
-  const auto leaves = grad ? leaves_of(module, copies) : std::vector<Leaf>{};
+  const auto leaves = grad ? leaves_of(instance.module, copies) : std::vector<Leaf>{};
 
   Observed observed;
   const c10::IValue output = forward(copies);
   observed.output = observed_copy(output);
   if (grad)
     observe_gradients(observed, output, leaves);
-  for (const auto &buffer : module.named_buffers()) {
-    observed.state_names.push_back("buffer " + buffer.name);
-    observed.state.push_back(observed_copy(buffer.value));
-  }
+  if (with_buffers)
+    for (const auto &buffer : instance.module.named_buffers()) {
+      observed.state_names.push_back("buffer " + buffer.name);
+      observed.state.push_back(observed_copy(buffer.value));
+    }
   for (size_t i = 0; i < copies.size(); ++i) {
     observed.state_names.push_back("input " + std::to_string(i) + " after the run");
     observed.state.push_back(observed_copy(copies[i]));

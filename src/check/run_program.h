@@ -18,9 +18,10 @@ struct Observed {
   std::vector<c10::IValue> state; ///< buffers, parameters and arguments after the run
 };
 
-/// Calls `forward` with fresh copies of the arguments. `module` is the one whose parameters and buffers are observed.
-Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward,
-                     const torch::jit::Module &module, const std::vector<c10::IValue> &arguments, bool grad);
+/// Calls `forward` with fresh copies of the instance's arguments. `with_buffers`: forward runs the instance's own
+/// module, so its buffers are observed too.
+Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward, const Instance &instance,
+                     bool grad, bool with_buffers);
 
 /// The scalar that backward starts from: for a tensor its sum over its number of elements, for several the mean of
 /// theirs. Values that are no tensors or need no gradient do not count. Undefined when nothing requires grad.

@@ -109,6 +109,7 @@ std::string to_json(const Verdict &verdict) {
                        {"eager_differs", verdict.eager_differs},
                        {"failing_call", verdict.failing_call},
                        {"has_fp64_reference", verdict.has_fp64_reference},
+                       {"stateful", verdict.stateful},
                        {"outputs", to_json(verdict.outputs)},
                        {"gradients", to_json(verdict.gradients)},
                        {"state", to_json(verdict.state)},
@@ -132,6 +133,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.eager_differs = value.at("eager_differs");
   verdict.failing_call = value.at("failing_call");
   verdict.has_fp64_reference = value.at("has_fp64_reference");
+  verdict.stateful = value.at("stateful");
   verdict.outputs = leaves_from(value.at("outputs"));
   verdict.gradients = leaves_from(value.at("gradients"));
   verdict.state = leaves_from(value.at("state"));

@@ -360,21 +360,35 @@ private:
     return text;
   }
 
+  /// A program that keeps state answers each call differently, eager too.
+  bool per_call() const {
+    const FailureKind kind = facts_.signature.kind;
+    return facts_.reduced.stateful && kind != FailureKind::Exception && !ends_the_process(kind);
+  }
+
+  int calls() const {
+    const FailureKind kind = facts_.signature.kind;
+    if (!facts_.backend->needs_several_calls())
+      return 1;
+    // Which call raises is not known.
+    const bool any_call = ends_the_process(kind) || kind == FailureKind::Exception;
+    return std::max(facts_.reduced.failing_call, any_call ? facts_.check.calls : 1);
+  }
+
   void optimised() {
     const FailureKind kind = facts_.signature.kind;
-    const int calls = facts_.backend->needs_several_calls()
-                          ? std::max(facts_.reduced.failing_call,
-                                     ends_the_process(kind) || kind == FailureKind::Exception ? facts_.check.calls : 1)
-                          : 1;
     out_ << "// " << comment_text(facts_.backend->title())
          << ", as its user would call it. Returns true when the failure shows.\n"
-         << "static bool fails(const std::vector<c10::IValue>& expected) {\n"
+         << "static bool fails(const std::vector<" << (per_call() ? "std::vector<c10::IValue>" : "c10::IValue") << ">& "
+         << (per_call() ? "expected_of_call" : "expected") << ") {\n"
          << "  torch::jit::Module module = make_module();\n"
          << facts_.backend->source().prepare;
-    const bool loops = calls > 1;
+    const bool loops = calls() > 1 || per_call();
     const std::string indent = loops ? "    " : "  ";
     if (loops)
-      out_ << "  for (int i = 1; i <= " << calls << "; ++i) {" << (kind == FailureKind::Exception ? "" : "") << "\n";
+      out_ << "  for (int i = 1; i <= " << calls() << "; ++i) {\n";
+    if (per_call())
+      out_ << indent << "const std::vector<c10::IValue>& expected = expected_of_call[i - 1];\n";
     out_ << indent << "const std::vector<c10::IValue> found = run(call, module);\n";
     if (kind == FailureKind::Exception || ends_the_process(kind)) {
       out_ << indent << "(void)found;\n";
@@ -401,14 +415,17 @@ private:
   void main_function() {
     optimised();
     out_ << "int main() {\n"
-         << settings() << "  std::vector<c10::IValue> expected;\n"
+         << settings() << "  std::vector<" << (per_call() ? "std::vector<c10::IValue>" : "c10::IValue")
+         << "> expected;\n"
          << "  try {\n"
             "    torch::jit::setGraphExecutorOptimize(false);\n"
             "    torch::jit::Module module = make_module();\n"
             "    auto eager = [&module](std::vector<c10::IValue> inputs) { return module.forward(std::move(inputs)); "
             "};\n"
-            "    expected = run(eager, module);\n"
-            "  } catch (const std::exception& error) {\n"
+         << (per_call() ? "    for (int i = 1; i <= " + std::to_string(calls()) +
+                              "; ++i)\n      expected.push_back(run(eager, module));  // it keeps state\n"
+                        : "    expected = run(eager, module);\n")
+         << "  } catch (const std::exception& error) {\n"
             "    std::printf(\"cannot be tried, eager itself raises: %s\\n\", error.what());\n"
             "    return 2;\n"
             "  }\n";

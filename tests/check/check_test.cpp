@@ -20,6 +20,7 @@ public:
   std::string name() const override { return "test"; }
   std::string summary() const override { return ""; }
   std::string title() const override { return "a test"; }
+  bool runs_the_module() const override { return true; }
   Compiled compile(torch::jit::Module module) const override {
     return [module, behaviour = behaviour_](std::vector<c10::IValue> arguments) mutable {
       return behaviour(module, std::move(arguments));
@@ -166,6 +167,47 @@ TEST(Check, IsUnresolvedWhenEagerItselfRaises) {
                                 {}, {.timeout = std::chrono::seconds(20)});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
   EXPECT_NE(verdict.message.find("eager itself raises"), std::string::npos) << verdict.message;
+}
+
+/// forward adds one to a buffer and returns it.
+Subject counting_subject() {
+  return [](const InstantiateOptions &) {
+    torch::jit::Module module("__torch__.Counts");
+    module.register_attribute("training", c10::BoolType::get(), false);
+    module.register_buffer("count", at::zeros({2}));
+    module.define("def forward(self, x: Tensor) -> Tensor:\n  return self.count.add_(1) + x\n");
+    return Instance{module, {at::ones({2})}};
+  };
+}
+
+TEST(Check, AProgramThatKeepsStateIsComparedCallByCall) {
+  const Limits limits{.timeout = std::chrono::seconds(20)};
+  const Verdict right = check(counting_subject(), std::make_shared<TestBackend>(run_right), {}, limits);
+  EXPECT_EQ(right.outcome, Verdict::Outcome::Pass) << right.message;
+  EXPECT_TRUE(right.stateful);
+  // One that forgets the state is wrong from its second call on.
+  const auto forgets = [](torch::jit::Module &module, std::vector<c10::IValue> arguments) -> c10::IValue {
+    module.attr("count").toTensor().zero_();
+    return module.forward(std::move(arguments));
+  };
+  const Verdict wrong = check(counting_subject(), std::make_shared<TestBackend>(forgets), {}, limits);
+  expect_failure(wrong, FailureKind::Accuracy);
+  EXPECT_EQ(wrong.failing_call, 2);
+}
+
+TEST(Check, IsUnresolvedWhenEagerIsNotReproducible) {
+  const Subject random = [](const InstantiateOptions &) {
+    static int instances = 0;
+    torch::jit::Module module("__torch__.Random");
+    module.register_attribute("training", c10::BoolType::get(), false);
+    module.register_buffer("count", at::full({2}, ++instances));
+    module.define("def forward(self, x: Tensor) -> Tensor:\n  return self.count.add_(1) + x\n");
+    return Instance{module, {at::ones({2})}};
+  };
+  const Verdict verdict =
+      check(random, std::make_shared<TestBackend>(run_right), {}, {.timeout = std::chrono::seconds(20)});
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+  EXPECT_TRUE(verdict.eager_differs);
 }
 
 TEST(Check, VerdictsTravelAsJson) {
