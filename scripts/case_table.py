@@ -24,6 +24,7 @@ COLUMNS = (
     "backend",
     "nodes before",
     "operators after",
+    "after freezing",
     "at most",
     "checks",
     "search s",
@@ -57,12 +58,14 @@ def word(value):
 
 def cells(row, report, wall):
     seconds = report["seconds"]
-    operators = report["after"]["operators"]
+    # The table's bound counts as fixtures/cases/_lib/check.py does: after freezing, which folds constants.
+    operators = report["after"]["operators_after_freezing"]
     at_most = row["operators_at_most"]
     return (
         row["case"],
         row["backend"] + (" --grad" if row["grad"] else ""),
         report["before"]["nodes"],
+        report["after"]["operators"],
         operators if operators <= at_most else f"**{operators}**",
         at_most,
         report["checks"],
@@ -100,7 +103,7 @@ def main():
             print(f"| {row['case']} | {row['backend']} | **{what}** |" + " |" * (len(COLUMNS) - 3), flush=True)
             continue
         report = json.loads(report_file.read_text())
-        good = good and code == 0 and report["after"]["operators"] <= row["operators_at_most"]
+        good = good and code == 0 and 0 <= report["after"]["operators_after_freezing"] <= row["operators_at_most"]
         print("| " + " | ".join(str(cell) for cell in cells(row, report, wall)) + " |", flush=True)
     return 0 if good else 1
 

@@ -182,7 +182,7 @@ private:
     compute_in_child(
         [&](Child &) -> c10::IValue {
           write_repro(program, facts_, folder_);
-          return c10::IValue();
+          return {};
         },
         generous_limits());
   }
@@ -204,7 +204,7 @@ private:
   }
 
   Subject saved_subject() const {
-    return [folder = folder_, grad = options_.grad](const InstantiateOptions &instantiate_options) {
+    return [folder = folder_](const InstantiateOptions &instantiate_options) {
       Instance instance{torch::jit::load(folder + "/reduced.pt"), {}};
       std::ifstream file(folder + "/inputs.pt", std::ios::binary);
       const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
