@@ -148,7 +148,8 @@ private:
     out_ << "#include <torch/script.h>\n\n";
     for (const auto &include : torch)
       out_ << "#include <" << include << ">\n";
-    out_ << "\n#include <cmath>\n#include <cstdio>\n#include <exception>\n#include <string>\n#include <vector>\n";
+    out_ << "\n#include <algorithm>\n#include <cmath>\n#include <cstdio>\n#include <exception>\n#include "
+            "<iostream>\n#include <string>\n#include <vector>\n";
     if (parts_.files.inputs_from_file || parts_.files.module_from_file)
       out_ << "#include <filesystem>\n#include <fstream>\n";
     if (ends_the_process(facts_.signature.kind))
@@ -361,9 +362,10 @@ private:
   }
 
   /// A program that keeps state answers each call differently, eager too.
-  bool per_call() const {
-    const FailureKind kind = facts_.signature.kind;
-    return facts_.reduced.stateful && kind != FailureKind::Exception && !ends_the_process(kind);
+  bool per_call() const { return facts_.reduced.stateful && compares_values(); }
+
+  bool compares_values() const {
+    return facts_.signature.kind != FailureKind::Exception && !ends_the_process(facts_.signature.kind);
   }
 
   int calls() const {
@@ -379,8 +381,11 @@ private:
     const FailureKind kind = facts_.signature.kind;
     out_ << "// " << comment_text(facts_.backend->title())
          << ", as its user would call it. Returns true when the failure shows.\n"
-         << "static bool fails(const std::vector<" << (per_call() ? "std::vector<c10::IValue>" : "c10::IValue") << ">& "
-         << (per_call() ? "expected_of_call" : "expected") << ") {\n"
+         << "static bool fails(const std::vector<" << (per_call() ? "std::vector<c10::IValue>" : "c10::IValue") << ">&"
+         << (per_call()          ? " expected_of_call"
+             : compares_values() ? " expected"
+                                 : "")
+         << ") {\n"
          << "  torch::jit::Module module = make_module();\n"
          << facts_.backend->source().prepare;
     const bool loops = calls() > 1 || per_call();
