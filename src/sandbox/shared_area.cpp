@@ -48,7 +48,7 @@ constexpr std::size_t align_to_page(std::size_t bytes) {
 }
 } // namespace
 
-SharedArea::SharedArea(std::size_t reply_capacity) : capacity_(reply_capacity), mapped_bytes_(0), mapping_(nullptr) {
+SharedArea::SharedArea(std::size_t reply_capacity) : capacity_(reply_capacity) {
   const std::size_t header_bytes = align_to_page(sizeof(Header));
   if (capacity_ > std::numeric_limits<std::size_t>::max() - header_bytes)
     throw std::length_error("the reply capacity is larger than any memory");

@@ -49,8 +49,8 @@ private:
   char *reply_begin() const;
 
   std::size_t capacity_;
-  std::size_t mapped_bytes_;
-  void *mapping_;
+  std::size_t mapped_bytes_ = 0;
+  void *mapping_ = nullptr;
 };
 
 } // namespace repro_minify

@@ -6,22 +6,22 @@
 namespace repro_minify {
 namespace {
 
-constexpr double kChanceOfHalf = 0.5;
-constexpr double kChanceOfWindow = 0.7;
-constexpr int kStepsBetweenWindows = 3;
+constexpr double chance_of_half = 0.5;
+constexpr double chance_of_window = 0.7;
+constexpr int steps_between_windows = 3;
 /// Hops that are kept around a window: a failure seldom needs its last node alone.
-constexpr int kHalo = 2;
+constexpr int halo_hops = 2;
 /// A window must save that many nodes. A check has a fixed cost as well (a process, a compiler to warm up), about that
 /// of some hundred nodes, so that below it the extra question costs more than smaller programs can save.
-constexpr std::size_t kWorthwhileSaving = 512;
+constexpr std::size_t worthwhile_saving = 512;
 
 void halve(Bracket &bracket, Questioner &questioner) {
   const std::size_t middle = bracket.passing + (bracket.failing - bracket.passing) / 2;
-  (questioner.fails(bracket.order.prefix(middle), kChanceOfHalf) ? bracket.failing : bracket.passing) = middle;
+  (questioner.fails(bracket.order.prefix(middle), chance_of_half) ? bracket.failing : bracket.passing) = middle;
 }
 
 bool worthwhile(std::size_t size, const Bracket &bracket) {
-  return size * 2 < bracket.failing && size + kWorthwhileSaving <= bracket.failing;
+  return size * 2 < bracket.failing && size + worthwhile_saving <= bracket.failing;
 }
 
 /// The nodes in question with their surroundings; nothing where that would not be much smaller than the prefix.
@@ -29,7 +29,7 @@ IndexSet window_of(const Bracket &bracket, const Dataflow &dataflow) {
   const std::size_t in_question = bracket.failing - bracket.passing;
   if (bracket.passing == 0 || in_question < 2 || !worthwhile(2 * in_question, bracket))
     return {};
-  IndexSet window = dataflow.ball(bracket.order.slice(bracket.passing, bracket.failing), kHalo,
+  IndexSet window = dataflow.ball(bracket.order.slice(bracket.passing, bracket.failing), halo_hops,
                                   bracket.order.prefix(bracket.failing));
   return worthwhile(window.size(), bracket) ? window : IndexSet{};
 }
@@ -51,7 +51,7 @@ Bracket narrowed_to(const IndexSet &window, const Bracket &bracket) {
 } // namespace
 
 void close(Bracket &bracket, const Dataflow &dataflow, Questioner &questioner) {
-  int gap = kStepsBetweenWindows;
+  int gap = steps_between_windows;
   int steps_left = gap;
   while (bracket.failing - bracket.passing > 1) {
     halve(bracket, questioner);
@@ -60,9 +60,9 @@ void close(Bracket &bracket, const Dataflow &dataflow, Questioner &questioner) {
     const IndexSet window = window_of(bracket, dataflow);
     if (window.empty())
       continue;
-    if (questioner.fails(window, kChanceOfWindow)) {
+    if (questioner.fails(window, chance_of_window)) {
       bracket = narrowed_to(window, bracket);
-      gap = kStepsBetweenWindows;
+      gap = steps_between_windows;
     } else {
       gap *= 2; // something far away is needed as well, which a slightly smaller window will lack too
     }

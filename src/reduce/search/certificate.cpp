@@ -8,15 +8,15 @@
 namespace repro_minify {
 namespace {
 
-constexpr double kChanceOfSingle = 0.05;
-constexpr double kChanceOfJoint = 0.5;
+constexpr double chance_of_single = 0.05;
+constexpr double chance_of_joint = 0.5;
 
 /// Deletes what could go on its own: all of it at once, else half of it, and so on; one at least is known to go.
 IndexSet delete_jointly(const Certify &stage, Questioner &questioner) {
   IndexSet gone = stage.removable;
   for (; gone.size() > 1; gone.resize(gone.size() / 2)) {
     IndexSet kept = subtract(stage.kept, gone);
-    if (!kept.empty() && questioner.fails(kept, kChanceOfJoint))
+    if (!kept.empty() && questioner.fails(kept, chance_of_joint))
       return kept;
   }
   return subtract(stage.kept, gone);
@@ -29,7 +29,7 @@ Stage advance(const Certify &stage, const SearchContext &, Questioner &questione
     return stage.removable.empty() ? Stage(Finished{stage.kept}) : Stage(Certify{delete_jointly(stage, questioner)});
   Certify next = stage;
   ++next.next;
-  if (questioner.fails(without_position(stage.kept, stage.next), kChanceOfSingle))
+  if (questioner.fails(without_position(stage.kept, stage.next), chance_of_single))
     next.removable.push_back(stage.kept[stage.next]);
   return next;
 }

@@ -11,13 +11,13 @@
 namespace repro_minify {
 namespace {
 
-constexpr double kChanceOfNear = 0.3;
+constexpr double chance_of_near = 0.3;
 /// The gallop ends here: beyond, halving the whole rest costs no more and gets small sooner.
-constexpr std::size_t kNear = 32;
+constexpr std::size_t near_hops = 32;
 /// An anchor that comes early in the order confirms that distance matters, whatever the size of the rest.
-constexpr std::size_t kClose = 8;
-constexpr std::size_t kManyAnchors = 6;
-constexpr int kManyFarInARow = 3;
+constexpr std::size_t close_enough = 8;
+constexpr std::size_t many_anchors = 6;
+constexpr int many_far_in_a_row = 3;
 
 /// The rest by distance from the anchors; at equal distance the last in topological order first, since anchors are
 /// found from the end.
@@ -33,8 +33,8 @@ NodeOrder by_distance(const GrowAnchors &stage, const SearchContext &context) {
 
 /// Doubles the length as long as it stays near: where the next anchor is close, this costs less than halving the whole.
 void gallop(Bracket &bracket, Questioner &questioner) {
-  for (std::size_t length = 1; length < bracket.order.size() && length <= kNear; length *= 2) {
-    if (questioner.fails(bracket.order.prefix(length), kChanceOfNear)) {
+  for (std::size_t length = 1; length < bracket.order.size() && length <= near_hops; length *= 2) {
+    if (questioner.fails(bracket.order.prefix(length), chance_of_near)) {
       bracket.failing = length;
       return;
     }
@@ -53,16 +53,16 @@ Stage give_up_locality(const GrowAnchors &stage) {
 } // namespace
 
 Stage advance(const GrowAnchors &stage, const SearchContext &context, Questioner &questioner) {
-  if (stage.rest.empty() || questioner.fails(stage.anchors, kChanceOfNear))
+  if (stage.rest.empty() || questioner.fails(stage.anchors, chance_of_near))
     return Certify{stage.anchors};
-  if (stage.anchors.size() > kManyAnchors || stage.far_in_a_row >= kManyFarInARow)
+  if (stage.anchors.size() > many_anchors || stage.far_in_a_row >= many_far_in_a_row)
     return give_up_locality(stage);
   Bracket bracket{by_distance(stage, context), 0, stage.rest.size()};
   if (stage.far_in_a_row == 0)
     gallop(bracket, questioner);
   close(bracket, context.dataflow, questioner);
   const IndexSet anchor{bracket.order.at(bracket.failing - 1)};
-  const bool far = bracket.failing > kClose && bracket.failing * 2 > stage.rest.size();
+  const bool far = bracket.failing > close_enough && bracket.failing * 2 > stage.rest.size();
   return GrowAnchors{unite(stage.anchors, anchor), subtract(bracket.order.prefix(bracket.failing - 1), stage.anchors),
                      far ? stage.far_in_a_row + 1 : 0};
 }

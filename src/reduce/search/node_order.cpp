@@ -9,14 +9,14 @@ NodeOrder::NodeOrder(std::vector<int> order, IndexSet always) : order_(std::move
   for (std::size_t position = 0; position < order_.size(); ++position)
     by_node_.emplace_back(order_[position], position);
   for (int node : always_)
-    by_node_.emplace_back(node, kAlways);
+    by_node_.emplace_back(node, every_position);
   std::sort(by_node_.begin(), by_node_.end());
 }
 
 IndexSet NodeOrder::slice(std::size_t begin, std::size_t end) const {
   IndexSet result;
   for (const auto &[node, position] : by_node_)
-    if (position == kAlways || (begin <= position && position < end))
+    if (position == every_position || (begin <= position && position < end))
       result.push_back(node);
   return result;
 }

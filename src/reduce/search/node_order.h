@@ -23,9 +23,9 @@ public:
 private:
   std::vector<int> order_;
   IndexSet always_;
-  /// (node, position) by node, so that a slice costs one walk and no sort; `always` has the position kAlways.
+  /// (node, position) by node, so that a slice costs one walk and no sort; `always` has the position every_position.
   std::vector<std::pair<int, std::size_t>> by_node_;
-  static constexpr std::size_t kAlways = static_cast<std::size_t>(-1);
+  static constexpr std::size_t every_position = static_cast<std::size_t>(-1);
 };
 
 } // namespace repro_minify

@@ -25,7 +25,7 @@ std::size_t group_size(double first_chance, int failed_tries) {
 std::vector<std::size_t> next_group(const DeleteScattered &stage) {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < stage.kept.size(); ++i)
-    if (stage.failed_tries[i] != DeleteScattered::kSettled)
+    if (stage.failed_tries[i] != DeleteScattered::settled_alone)
       open.push_back(i);
   std::stable_sort(open.begin(), open.end(), [&](std::size_t left, std::size_t right) {
     return stage.failed_tries[left] < stage.failed_tries[right];
@@ -47,7 +47,8 @@ Stage group_deleted(const DeleteScattered &stage, IndexSet kept) {
 
 Stage group_needed(DeleteScattered stage, const std::vector<std::size_t> &group) {
   for (std::size_t position : group)
-    stage.failed_tries[position] = group.size() == 1 ? DeleteScattered::kSettled : stage.failed_tries[position] + 1;
+    stage.failed_tries[position] =
+        group.size() == 1 ? DeleteScattered::settled_alone : stage.failed_tries[position] + 1;
   return stage;
 }
 

@@ -36,9 +36,9 @@ struct GrowAnchors {
 
 struct DeleteScattered {
   IndexSet kept;
-  std::vector<int> failed_tries; ///< one counter per element of `kept`; kSettled once tried alone
+  std::vector<int> failed_tries; ///< one counter per element of `kept`; settled_alone once tried alone
   double first_chance = 0;       ///< how likely an untried element is to be needed
-  static constexpr int kSettled = -1;
+  static constexpr int settled_alone = -1;
 };
 
 struct Certify {

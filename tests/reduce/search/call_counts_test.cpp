@@ -12,11 +12,11 @@ namespace {
 
 using namespace planted;
 
-constexpr int kSeeds = 48;
-constexpr int kSeedsWithWorkers = 12; ///< fewer: looking ahead in large graphs is what takes the time here
-constexpr int kWorkers = 8;
+constexpr int seed_count = 48;
+constexpr int seeds_with_workers = 12; ///< fewer: looking ahead in large graphs is what takes the time here
+constexpr int worker_count = 8;
 
-/// Counts how often `kWorkers` workers would have been waited for, if each judged one announced set at a time.
+/// Counts how often `worker_count` workers would have been waited for, if each judged one announced set at a time.
 class RoundCounter final : public Oracle {
 public:
   explicit RoundCounter(Predicate predicate) : predicate_(std::move(predicate)) {}
@@ -37,15 +37,15 @@ private:
 struct Cost {
   double calls = 0;
   double work = 0;   ///< sum of the sizes of all sets asked, in whole models
-  double rounds = 0; ///< with kWorkers workers
+  double rounds = 0; ///< with worker_count workers
 };
 
 Cost mean_cost(const Model &model, const std::string &family) {
   Cost sum;
   const IndexSet all = everything(model.dataflow.size());
   SearchOptions eight_workers;
-  eight_workers.speculation_width = kWorkers;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  eight_workers.speculation_width = worker_count;
+  for (std::uint64_t seed = 0; seed < seed_count; ++seed) {
     const Predicate predicate = fault(model, family, seed);
     RecordingOracle oracle(predicate);
     const SearchResult result = minimize(all, model.dataflow, oracle, {});
@@ -53,13 +53,13 @@ Cost mean_cost(const Model &model, const std::string &family) {
     sum.calls += static_cast<double>(oracle.asked.size());
     for (const IndexSet &asked : oracle.asked)
       sum.work += static_cast<double>(asked.size()) / model.dataflow.size();
-    if (seed >= kSeedsWithWorkers)
+    if (seed >= seeds_with_workers)
       continue;
     RoundCounter counter(predicate);
     EXPECT_EQ(minimize(all, model.dataflow, counter, eight_workers).kept, result.kept);
     sum.rounds += counter.rounds;
   }
-  return {sum.calls / kSeeds, sum.work / kSeeds, sum.rounds / kSeedsWithWorkers};
+  return {sum.calls / seed_count, sum.work / seed_count, sum.rounds / seeds_with_workers};
 }
 
 TEST(CallCounts, StayWithinTheirBounds) {
@@ -72,7 +72,7 @@ TEST(CallCounts, StayWithinTheirBounds) {
   const Row bounds[] = {{"single", 16, 6},    {"single_rep", 16, 6}, {"chain3", 21, 7}, {"chain3_rep", 20.5, 7},
                         {"far2", 38.5, 12.5}, {"window6", 39, 11},   {"accum8", 74, 20}};
   const Model model = transformer(5000);
-  std::printf("5000 nodes, mean of %d seeds; work in whole models\n%-12s %8s %8s %20s\n", kSeeds, "fault", "calls",
+  std::printf("5000 nodes, mean of %d seeds; work in whole models\n%-12s %8s %8s %20s\n", seed_count, "fault", "calls",
               "work", "rounds of 8 workers");
   for (const Row &row : bounds) {
     const Cost cost = mean_cost(model, row.family);
