@@ -48,7 +48,7 @@ def minimise(row, binary, output, options):
     ]
     command += ["--grad"] if row["grad"] else []
     start = time.monotonic()
-    process = subprocess.run([str(part) for part in command + options])
+    process = subprocess.run([str(part) for part in command + options], stdout=subprocess.DEVNULL)
     return process.returncode, time.monotonic() - start
 
 
