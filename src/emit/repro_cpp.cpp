@@ -12,7 +12,7 @@
 namespace repro_minify {
 namespace {
 
-constexpr size_t most_literal_bytes = 64 * 1024;
+constexpr size_t most_literal_bytes = size_t{64} * 1024;
 
 bool ends_the_process(FailureKind kind) {
   return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;

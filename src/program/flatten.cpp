@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/passes/shape_analysis.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace repro_minify {
@@ -89,10 +90,12 @@ private:
 
 public:
   void sweep() {
-    for (auto it = reads_of_objects_.rbegin(); it != reads_of_objects_.rend(); ++it) {
-      if ((*it)->hasUses())
+    // Innermost first: a read goes once nothing is read through it.
+    std::reverse(reads_of_objects_.begin(), reads_of_objects_.end());
+    for (Node *node : reads_of_objects_) {
+      if (node->hasUses())
         throw CannotFlatten("the model passes a submodule around as a value");
-      (*it)->destroy();
+      node->destroy();
     }
   }
 

@@ -70,7 +70,7 @@ std::string argument_list(const c10::FunctionSchema &schema) {
 
 /// The value as the argument's type wants it: a pickled list is a list of anything, a model's is a List[Tensor].
 c10::IValue coerce(const c10::IValue &value, const c10::TypePtr &type, const std::string &what) {
-  const auto wrong = [&]() -> UserError {
+  const auto wrong = [&] {
     return UserError(what + " is " + describe(value) + ", but the model takes " + type->annotation_str());
   };
   if (auto optional = type->cast<c10::OptionalType>())
@@ -249,6 +249,7 @@ c10::IValue from_specs(const InputSource &source) {
       [&](Child &) {
         at::manual_seed(source.seed);
         std::vector<c10::IValue> tensors;
+        tensors.reserve(specs.size());
         for (const auto &spec : specs)
           tensors.emplace_back(make_tensor(spec, source.requires_grad));
         return c10::ivalue::Tuple::create(std::move(tensors));

@@ -1,6 +1,7 @@
 #include "program/values.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <c10/core/ScalarType.h>
 
 #include <algorithm>
@@ -80,7 +81,7 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
     const auto key = std::make_pair(storage_of(source), version_of(source));
     auto &whole = storages_[key];
     if (!whole.defined() || whole.scalar_type() != type) {
-      const int64_t elements = static_cast<int64_t>(source.storage().nbytes() / source.element_size());
+      const auto elements = static_cast<int64_t>(source.storage().nbytes() / source.element_size());
       auto flat = at::empty({0}, source.options()).set_(source.storage(), 0, {elements}, {1});
       whole = flat.to(type, /*non_blocking=*/false, /*copy=*/true);
       kept_alive_.push_back(tensor);

@@ -18,8 +18,8 @@ bool makes_eager_infinite(const Verdict &verdict) {
 /// Runs the passes in turn until a whole round accepts nothing.
 class Reducer {
 public:
-  Reducer(const Program &start, const Verdict &verdict, Judge &judge, const ReduceOptions &options)
-      : judge_(judge), options_(options), best_(start), verdict_(verdict) {
+  Reducer(Program start, Verdict verdict, Judge &judge, const ReduceOptions &options)
+      : judge_(judge), options_(options), best_(std::move(start)), verdict_(std::move(verdict)) {
     judge_.set_best(size_of(best_));
     for (const auto &pass : reduction_passes())
       statistics_.push_back({pass.name});

@@ -25,7 +25,7 @@ public:
   void speculate(const std::vector<IndexSet> &likely_next) override {
     likely_.clear();
     for (const auto &kept : likely_next)
-      likely_.push_back([this, kept] { return cutter_.cut(kept); });
+      likely_.emplace_back([this, kept] { return cutter_.cut(kept); });
   }
 
 private:
