@@ -14,20 +14,6 @@
 #include <sstream>
 
 namespace repro_minify {
-namespace {
-
-int count_operators(const torch::jit::Block *block) {
-  int count = 0;
-  for (const auto *node : block->nodes()) {
-    count += counts_as_operator(node);
-    for (const auto *inner : node->blocks())
-      count += count_operators(inner);
-  }
-  return count;
-}
-
-} // namespace
-
 void save_program(const Program &program, const std::string &folder, bool grad) {
   const Instance instance = instantiate(program, {.requires_grad = grad});
   std::ostringstream module;
@@ -49,7 +35,7 @@ int operators_after_freezing(const Program &program) {
           auto graph = torch::jit::freeze_module(module, {}, true, true).get_method("forward").graph()->copy();
           torch::jit::Inline(*graph);
           torch::jit::EliminateDeadCode(graph);
-          return count_operators(graph->block());
+          return size_of({graph, {}, {}}).operators;
         },
         generous_limits());
     return static_cast<int>(count.toInt());

@@ -1,5 +1,6 @@
 #include "program/flatten.h"
 
+#include "program/atoms.h"
 #include "program/materialise.h"
 #include "program/values.h"
 
@@ -166,12 +167,6 @@ void unpack_outputs(Graph &graph) {
   for (Value *part : parts)
     if (!part->mustBeNone())
       graph.registerOutput(part);
-}
-
-bool is_packing(const Node *node) {
-  return node->kind() == torch::jit::prim::Constant || node->kind() == torch::jit::prim::ListConstruct ||
-         node->kind() == torch::jit::prim::TupleConstruct || node->kind() == torch::jit::prim::DictConstruct ||
-         node->kind() == torch::jit::prim::Uninitialized;
 }
 
 void remove_unused_constants(Block *block) {
