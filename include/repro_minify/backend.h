@@ -33,8 +33,11 @@ public:
   /// anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
   virtual BackendSource source() const = 0;
-  /// Whether both sides run under CPU autocast in bfloat16.
+  /// Whether the backend is about autocast: both sides run under it, asked for or not.
   virtual bool autocast() const { return false; }
+  /// Whether the callable wants to own its arguments (TorchInductor's boxed calling convention): it is then given the
+  /// only references to them, and what it leaves in them is not compared.
+  virtual bool boxed_call() const { return false; }
   /// Whether compile() gives the module itself back, so that buffers it writes to can be observed; false for one that
   /// compiles a copy.
   virtual bool runs_the_module() const { return false; }

@@ -2,6 +2,7 @@
 #pragma once
 #include "check/compare.h"
 #include "check/failure_kind.h"
+#include "program/run_settings.h"
 #include "repro_minify/backend.h"
 #include "repro_minify/program.h"
 #include "sandbox/sandbox.h"
@@ -19,7 +20,8 @@ struct Signature {
   /// Where it shows: "output", "gradient", "state" (a buffer or a mutated input), or "" for an exception, a crash, a
   /// hang.
   std::string where;
-  /// For an exception its message without numbers, addresses and paths; for a crash its signal.
+  /// For an exception its message without numbers, addresses and paths; for a crash its signal and the innermost named
+  /// frames ("signal 11 in f, g").
   std::string detail;
 
   bool operator==(const Signature &) const = default;
@@ -37,24 +39,43 @@ struct Verdict {
   std::vector<Signature> signatures;
   /// One line for a person: the worst mismatch, the exception's message, why it is unresolved.
   std::string message;
-  bool eager_differs = false; ///< Unresolved because two eager runs differ
-  int failing_call = 0;       ///< 1-based: the first call of the optimised program that is wrong
+  /// Unresolved because of eager itself: two runs differ, or it crashes, hangs or runs out of memory. (One that raises
+  /// is taken for bad input.)
+  bool eager_failed = false;
+  bool eager_raises = false; ///< Unresolved because eager raises: `message` says what
+  int failing_call = 0;      ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false;
-  bool stateful = false; ///< eager answers differently from call to call, the same way each time
+  std::string no_fp64_because; ///< what the fp64 run raised; empty when there is a reference
+  bool stateful = false;       ///< eager answers differently from call to call, the same way each time
   std::vector<LeafReport> outputs, gradients, state; ///< of the first failing call (the last one when all pass)
-  double eager_seconds = 0, optimised_seconds = 0;   ///< the last call of each
   double wall_seconds = 0;                           ///< the whole check, as the parent saw it
 };
-/// Whether the Verdict is a failure with this Signature among those it shows.
-bool shows(const Verdict &verdict, const Signature &wanted);
+/// When two failures are the same one.
+enum class SameFailure {
+  Strict, ///< the whole Signature is equal
+  Kind,   ///< the kind is equal: another message, another crash, a gradient instead of an output will do
+  Any,    ///< any failure will do
+};
+/// Whether the Verdict is a failure that counts as `wanted`.
+bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_failure = SameFailure::Strict);
 
-struct CheckOptions {
-  bool grad = false; ///< compare gradients of parameters and inputs too
-  int calls = 3;     ///< calls of the optimised program, each compared
-  uint64_t seed = 0;
-  int threads = 1; ///< of the child
+enum class CheckMode {
+  Accuracy, ///< eager against eager, then eager against optimised
+  Run,      ///< nothing is compared: only an exception, a crash, a hang or exhausted memory is a failure
+};
+
+/// What a Check does. `grad` of the RunSettings: gradients of parameters and inputs are compared too.
+struct CheckOptions : RunSettings {
+  CheckMode mode = CheckMode::Accuracy;
+  int calls = 3;             ///< calls of the optimised program, each compared
+  bool only_forward = false; ///< compare what forward returns, not the buffers and inputs it leaves behind
+  bool require_fp64 = false; ///< no fp64 reference: Unresolved, rather than a comparison against eager alone
   CompareOptions compare = accuracy_check_options();
 };
+/// Everything in the options that a Verdict can depend on, as text: part of what a Verdict is remembered by.
+std::string fingerprint(const CheckOptions &options);
+/// The settings that both sides run under: a backend that is about autocast switches it on.
+RunSettings run_settings(const Backend &backend, const CheckOptions &options);
 
 /// What is checked: makes a fresh module and fresh arguments each time it is called.
 using Subject = std::function<Instance(const InstantiateOptions &)>;
@@ -71,6 +92,29 @@ Verdict verdict_of(const Outcome &outcome);
 /// One Check in a sandbox of its own.
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits);
+
+/// A failure that does not show in every run: the candidate is checked up to `runs` times and fails if `need` of them
+/// do.
+struct Repetition {
+  int runs = 1;
+  int need = 1;
+};
+
+/// As many runs of `once` as it takes to know whether `need` of them are `wanted`; the Verdict that decided.
+Verdict check_repeatedly(const std::function<Verdict()> &once, const std::function<bool(const Verdict &)> &wanted,
+                         const Repetition &repetition);
+
+/// How often each side ran, and how fast once it was warm.
+struct Timing {
+  int calls = 0;            ///< timed calls of either side; 0: not measured
+  double eager_seconds = 0; ///< median, forward (and backward with `grad`), the device synchronised
+  double optimised_seconds = 0;
+  double compile_seconds = 0; ///< Backend::compile and the first call
+};
+/// Times both sides in a sandbox: after `options.calls` calls to warm up, up to `calls` each, two seconds at most.
+/// Nothing when either side fails to run.
+std::optional<Timing> measure_timing(Subject subject, std::shared_ptr<const Backend> backend,
+                                     const CheckOptions &options, int calls, const Limits &limits);
 
 /// An exception's message as a Signature keeps it.
 std::string normalise_message(const std::string &message);

@@ -54,9 +54,10 @@ struct Instance {
 };
 
 struct InstantiateOptions {
-  bool requires_grad = false;    ///< keep requires_grad of parameters and inputs; false clears it everywhere
-  bool double_precision = false; ///< floating values, and dtype arguments inside the graph, in float64 (complex128)
-  bool clone_values = true;      ///< false: take the values themselves (for saving; never for running)
+  bool requires_grad = false;     ///< keep requires_grad of parameters and inputs; false clears it everywhere
+  bool double_precision = false;  ///< floating values, and dtype arguments inside the graph, in float64 (complex128)
+  bool clone_values = true;       ///< false: take the values themselves (for saving; never for running)
+  c10::Device device = c10::kCPU; ///< where the module and the arguments are
 };
 
 /// A hidden alias that is written to later goes into a method of its own: TorchScript's compiler would otherwise trust

@@ -19,6 +19,8 @@ struct Progress {
 
 struct ReduceOptions {
   CheckOptions check;
+  SameFailure same_failure = SameFailure::Strict;
+  Repetition repetition;
   Limits limits;
   int jobs = 1;
   std::string journal_path;                         ///< every verdict is appended as it comes; empty: none

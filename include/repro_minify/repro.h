@@ -15,6 +15,11 @@ struct ReproFacts {
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
   Signature signature;
+  SameFailure same_failure = SameFailure::Strict;
+  Repetition repetition;
+  int original_failed = 1, original_runs = 1; ///< how often the original failed of how many runs
+  /// Operators of the reduced program that may be nondeterministic: then the settings of determinism are part of it.
+  bool needs_determinism = false;
   Verdict original;                     ///< of the model as it was given
   Verdict reduced;                      ///< of the program that is handed back
   std::string flatten_level;            ///< how much was flattened: "straight line", "calls"
@@ -52,6 +57,7 @@ struct Verification {
   bool same_failure = false;
   std::string message;
 };
-Verification verify_repro(const std::string &folder, const Signature &wanted);
+/// With a Repetition it is run as often as that says.
+Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition = {});
 
 } // namespace repro_minify

@@ -6,22 +6,27 @@
 namespace repro_minify {
 namespace {
 
-Verdict check_program(const Session &session, const Program &program) {
-  return check(subject_of(std::make_shared<Program>(program)), session.backend, session.check, session.limits());
+/// A failure that does not always show is given as many runs as it needs to.
+Verdict check_program(const Session &session, const Program &program, const Signature &wanted) {
+  const Subject subject = subject_of(std::make_shared<Program>(program));
+  return check_repeatedly([&] { return check(subject, session.backend, session.check, session.limits()); },
+                          [&](const Verdict &verdict) { return shows(verdict, wanted, same_failure(session.options)); },
+                          repetition(session.options));
 }
 
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Signature &wanted) {
+  const SameFailure how = same_failure(session.options);
   const Recording recording =
-      record(flatten_calls(session.model, session.inputs.values), session.record_options(), session.limits());
+      record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits());
   const Program &inlined = recording.program;
   Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined)};
   if (has_control_flow(inlined)) {
     try {
       const Program straight = follow_decisions(inlined, recording.decisions);
-      const Verdict verdict = check_program(session, straight);
-      if (shows(verdict, wanted)) {
+      const Verdict verdict = check_program(session, straight, wanted);
+      if (shows(verdict, wanted, how)) {
         result.program = straight;
         result.verdict = verdict;
         result.level = "calls inlined, control flow replaced by the path that was taken";
@@ -32,8 +37,8 @@ std::optional<Flattened> flatten_model(Session &session, const Signature &wanted
       log::debug(error.what());
     }
   }
-  result.verdict = check_program(session, inlined);
-  if (!shows(result.verdict, wanted)) {
+  result.verdict = check_program(session, inlined, wanted);
+  if (!shows(result.verdict, wanted, how)) {
     log::debug("once inlined: " + result.verdict.message +
                (result.verdict.signatures.empty() ? "" : " (" + to_string(result.verdict.signatures.front()) + ")"));
     return std::nullopt;

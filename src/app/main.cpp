@@ -1,4 +1,5 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
+#include "app/config.h"
 #include "app/options.h"
 
 #include "program/compute.h"
@@ -21,30 +22,40 @@ Examples:
   repro-minify failing.pt --backend jit --grad -o bug/    gradients too, repro into bug/
   repro-minify failing.pt --backend nnc --input 'f32[2,3,32,32]'
   repro-minify run failing.pt --backend jit               one check, the verdict in numbers
+  repro-minify analyze failing.pt --backend freeze        where eager and optimised part, as a picture too
+  repro-minify --config failing.repro/config.toml -o again   the same run again
   repro-minify backends                                   what can be named, and what each does
 
 Exit codes:
-  0    reduced, and the repro was built and run   (run: eager and optimised agree)
-  1    the model does not fail                    (run: it fails)
+  0    reduced, and the repro was built and run   (run, analyze: eager and optimised agree)
+  1    the model does not fail                    (run, analyze: it fails)
   2    bad usage or input
   3    eager itself is not reproducible
   4    reduced, but the repro did not verify
   130  interrupted; the best so far was kept
 )";
 
+void require_model_and_backend(const Options &options) {
+  if (options.model.empty())
+    throw UserError("model: no TorchScript archive given (repro-minify -h explains)");
+  if (options.backend.empty())
+    throw UserError("--backend: none given; `repro-minify backends` lists them");
+}
+
 int dispatch(int argc, char **argv) {
   Options options;
   CLI::App app(description, "repro-minify");
   app.footer(footer);
   app.set_version_flag("--version", REPRO_MINIFY_VERSION);
-  // Two spellings of one command line: the bare one reduces. It cannot require its options while a subcommand is given.
+  // Two spellings of one command line: the bare one reduces.
   add_check_options(app, options);
   add_reduce_options(app, options);
-  app.get_option("model")->required(false);
-  app.get_option("--backend")->required(false);
   CLI::App *run = app.add_subcommand("run", "check once and print the verdict in numbers");
   add_check_options(*run, options);
   run->add_flag("--json", options.json, "print JSON");
+  CLI::App *analyze = app.add_subcommand("analyze", "where do eager and optimised part? a table and a picture");
+  add_check_options(*analyze, options);
+  add_analyze_options(*analyze, options);
   CLI::App *backends = app.add_subcommand("backends", "list what --backend takes");
   app.require_subcommand(0, 1);
   try {
@@ -56,12 +67,17 @@ int dispatch(int argc, char **argv) {
   }
   if (*backends)
     return backends_command();
-  if (!*run && options.model.empty())
-    throw UserError("model: no TorchScript archive given (repro-minify -h explains)");
-  if (!*run && options.backend.empty())
-    throw UserError("--backend: none given; `repro-minify backends` lists them");
+  CLI::App &command = *run ? *run : *analyze ? *analyze : app;
+  if (!options.config.empty())
+    apply_config(command, app, options.config);
+  if (options.print_config) {
+    std::cout << effective_config(command, options);
+    return 0;
+  }
+  require_model_and_backend(options);
   log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
-  return *run ? run_command(options) : reduce_command(options);
+  options.effective_config = effective_config(command, options);
+  return *run ? run_command(options) : *analyze ? analyze_command(options) : reduce_command(options);
 }
 
 } // namespace

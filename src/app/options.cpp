@@ -3,8 +3,8 @@
 namespace repro_minify {
 
 void add_check_options(CLI::App &app, Options &options) {
-  app.add_option("model", options.model, "TorchScript archive that fails (torch.jit.save)")->required();
-  app.add_option("-b,--backend", options.backend, "what gets it wrong; `repro-minify backends` lists all")->required();
+  app.add_option("model,--model", options.model, "TorchScript archive that fails (torch.jit.save)");
+  app.add_option("-b,--backend", options.backend, "what gets it wrong; `repro-minify backends` lists all");
   app.add_option("--inputs", options.inputs,
                  "file of inputs: a list, tuple or dict saved with torch.save\n(default: inputs bundled in the model, "
                  "or inputs.pt beside it)");
@@ -13,7 +13,31 @@ void add_check_options(CLI::App &app, Options &options) {
       ->allow_extra_args(false);
   app.add_option("--method", options.method, "method to run")->capture_default_str();
   app.add_flag("--grad", options.grad, "compare gradients of parameters and inputs too");
+  app.add_flag("--only-fwd", options.only_forward,
+               "compare what forward returns, not the buffers and inputs it\nleaves behind");
   app.add_flag("--train", options.train, "leave the model in training mode");
+  app.add_option("--check", options.check,
+                 "accuracy: compare with eager; run: only an exception, a crash or\na hang is a failure")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"accuracy", "run"}));
+  app.add_option("--device", options.device, "cpu, cuda or cuda:N")->capture_default_str();
+  app.add_flag("--autocast,!--no-autocast", options.autocast, "run both sides under autocast (default: on with CUDA)");
+  app.add_option("--autocast-dtype", options.autocast_dtype,
+                 "bfloat16 or float16 (default: bfloat16 on the CPU, float16 with\nCUDA)")
+      ->check(CLI::IsMember({"bfloat16", "float16"}));
+  app.add_flag(
+         "--deterministic{on}", options.deterministic,
+         "deterministic algorithms: off, warn (where PyTorch has them), on\n(an operator without one raises); bare: on")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"off", "warn", "on"}));
+  app.add_flag("--tf32", options.tf32, "allow TF32 on CUDA");
+  app.add_flag("--require-fp64", options.require_fp64, "refuse to go on without an fp64 reference");
+  app.add_option("--repeat", options.repeat, "check up to N times, for a failure that does not always show")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--need", options.need, "how many of the --repeat runs must fail")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "seed of every generator, before loading and before each run")
       ->capture_default_str();
   app.add_option("--calls", options.calls, "calls of the optimised program, each compared")
@@ -34,6 +58,10 @@ void add_check_options(CLI::App &app, Options &options) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
+  app.add_option("--config", options.config, "TOML file with any of these options by their long names")
+      ->configurable(false);
+  app.add_flag("--print-config", options.print_config, "print the effective configuration as TOML, and do nothing")
+      ->configurable(false);
   app.add_flag("-v,--verbose", options.verbose, "say more");
   app.add_flag("-q,--quiet", options.quiet, "say only what went wrong");
 }
@@ -41,15 +69,59 @@ void add_check_options(CLI::App &app, Options &options) {
 void add_reduce_options(CLI::App &app, Options &options) {
   app.add_option("-o,--output", options.output, "folder for the repro (default: MODEL without .pt, with .repro)");
   app.add_flag("--force", options.force, "write into a folder that exists");
+  app.add_option("--same-failure", options.same_failure,
+                 "what a smaller program must keep: strict (the whole signature),\nkind, any")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"strict", "kind", "any"}));
   app.add_option("-j,--jobs", options.jobs,
                  "checks at a time (default: one for each core); the result is the\nsame for any number")
       ->check(CLI::PositiveNumber);
-  app.add_flag("!--no-verify", options.verify, "do not build and run repro.cpp at the end");
+  app.add_flag("--no-verify", options.no_verify, "do not build and run repro.cpp at the end");
 }
 
+void add_analyze_options(CLI::App &app, Options &options) {
+  app.add_option("-o,--output", options.output,
+                 "folder for the table, JSON and picture (default: MODEL without\n.pt, with .analysis)");
+  app.add_flag("--force", options.force, "write into a folder that exists");
+  app.add_option("-j,--jobs", options.jobs, "checks at a time (default: one for each core)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--json", options.json, "print JSON");
+}
+
+namespace {
+
+/// Only cpu and cuda have somebody who tests them.
+c10::Device parse_device(const std::string &text) {
+  try {
+    const c10::Device device(text);
+    if (device.is_cpu() || device.is_cuda())
+      return device;
+  } catch (const std::exception &) {
+  }
+  throw UserError("--device " + text + ": not a device; give cpu, cuda or cuda:N");
+}
+
+} // namespace
+
 CheckOptions check_options(const Options &options) {
+  if (options.only_forward && options.grad)
+    throw UserError("--only-fwd and --grad: give one of them");
+  if (options.need > options.repeat)
+    throw UserError("--need " + std::to_string(options.need) + ": more than --repeat " +
+                    std::to_string(options.repeat));
   CheckOptions check;
+  check.mode = options.check == "run" ? CheckMode::Run : CheckMode::Accuracy;
+  check.device = parse_device(options.device);
+  check.autocast = options.autocast.value_or(check.device.is_cuda());
+  const bool half = options.autocast_dtype.empty() ? check.device.is_cuda() : options.autocast_dtype == "float16";
+  check.autocast_dtype = half ? at::kHalf : at::kBFloat16;
+  check.determinism = options.deterministic == "off"  ? Determinism::Off
+                      : options.deterministic == "on" ? Determinism::On
+                                                      : Determinism::Warn;
+  check.tf32 = options.tf32;
   check.grad = options.grad;
+  check.only_forward = options.only_forward;
+  check.require_fp64 = options.require_fp64;
   check.calls = options.calls;
   check.seed = options.seed;
   check.threads = options.threads;
@@ -59,6 +131,16 @@ CheckOptions check_options(const Options &options) {
                        : options.compare == "pytorch" ? CompareRule::PyTorch
                                                       : CompareRule::Default;
   return check;
+}
+
+Repetition repetition(const Options &options) {
+  return {.runs = options.repeat, .need = options.need};
+}
+
+SameFailure same_failure(const Options &options) {
+  return options.same_failure == "any"    ? SameFailure::Any
+         : options.same_failure == "kind" ? SameFailure::Kind
+                                          : SameFailure::Strict;
 }
 
 } // namespace repro_minify

@@ -25,12 +25,26 @@ struct Options {
   double timeout_seconds = 0; ///< 0: from what the original takes
   uint64_t memory_bytes = 0;
   int jobs = 0; ///< 0: one for each core
+  std::string check = "accuracy";
+  bool only_forward = false;
+  bool require_fp64 = false;
+  std::string device = "cpu";
+  std::optional<bool> autocast; ///< nothing: on with CUDA
+  std::string autocast_dtype;   ///< empty: bfloat16 on the CPU, float16 with CUDA
+  std::string deterministic = "warn";
+  bool tf32 = false;
+  int repeat = 1;
+  int need = 1;
+  std::string same_failure = "strict";
   std::string compare = "default";
   bool ignore_non_fp = false;
   double tol = 1e-3;
+  std::string config;
+  bool print_config = false;
+  std::string effective_config; ///< as TOML, once everything is parsed
   std::string output;
   bool force = false;
-  bool verify = true;
+  bool no_verify = false;
   bool json = false;
   bool quiet = false;
   bool verbose = false;
@@ -41,7 +55,13 @@ void add_check_options(CLI::App &app, Options &options);
 /// Adds what only the reduction takes.
 void add_reduce_options(CLI::App &app, Options &options);
 
+/// What the analysis takes beside what every check takes.
+void add_analyze_options(CLI::App &app, Options &options);
+
+/// Checks what CLI11 cannot: options that depend on each other. Throws UserError.
 CheckOptions check_options(const Options &options);
+Repetition repetition(const Options &options);
+SameFailure same_failure(const Options &options);
 
 enum ExitCode {
   ReducedAndVerified = 0,
@@ -53,6 +73,7 @@ enum ExitCode {
 };
 
 int run_command(const Options &options);
+int analyze_command(const Options &options);
 int reduce_command(const Options &options);
 int backends_command();
 

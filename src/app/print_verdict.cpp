@@ -1,6 +1,8 @@
 // One Verdict, for people and for scripts.
 #include "app/session.h"
 
+#include "program/values.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -56,13 +58,49 @@ void print_table(const std::vector<std::vector<std::string>> &rows) {
 
 } // namespace
 
-void print_verdict(const Verdict &verdict, const Session &session) {
-  std::cout << outcome_words[static_cast<int>(verdict.outcome)] << "  " << session.options.model << "  backend "
+namespace {
+
+/// A flaky failure is not PASS and not quite FAIL.
+std::string rate_text(const FailureRate &rate) {
+  return "fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) + " runs";
+}
+
+const char *outcome_word(const FailureRate &rate, const Session &session) {
+  if (rate.verdict.outcome == Verdict::Outcome::Fail && rate.failed < session.options.need)
+    return outcome_words[static_cast<int>(Verdict::Outcome::Pass)];
+  return outcome_words[static_cast<int>(rate.verdict.outcome)];
+}
+
+void print_timing(const Timing &timing) {
+  std::cout << "\neager " << short_number(timing.eager_seconds * 1e3) << " ms, optimised "
+            << short_number(timing.optimised_seconds * 1e3) << " ms (median of " << timing.calls
+            << " warm calls), compiling and first call " << short_number(timing.compile_seconds * 1e3) << " ms\n";
+}
+
+void print_settings(const Verdict &verdict, const Session &session) {
+  const RunSettings settings = session.settings();
+  std::cout << "\nfp64 reference "
+            << (session.check.mode == CheckMode::Run ? "not wanted"
+                : verdict.has_fp64_reference         ? "yes"
+                : verdict.no_fp64_because.empty()    ? "no"
+                                                     : "no: " + clean(verdict.no_fp64_because))
+            << "; " << settings.device << ", seed " << settings.seed << ", autocast "
+            << (settings.autocast ? dtype_name(settings.autocast_dtype) : "off") << ", deterministic "
+            << to_string(settings.determinism) << '\n';
+}
+
+} // namespace
+
+void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session) {
+  const Verdict &verdict = rate.verdict;
+  std::cout << outcome_word(rate, session) << "  " << clean(session.options.model) << "  backend "
             << session.backend->name() << (session.check.grad ? "  with gradients" : "") << '\n';
   for (const auto &signature : verdict.signatures)
     std::cout << "  " << clean(to_string(signature)) << '\n';
   if (!verdict.message.empty())
     std::cout << "  " << clean(verdict.message) << '\n';
+  if (rate.runs > 1)
+    std::cout << "  " << rate_text(rate) << '\n';
   if (verdict.failing_call > 1)
     std::cout << "  first wrong on call " << verdict.failing_call << '\n';
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
@@ -74,24 +112,50 @@ void print_verdict(const Verdict &verdict, const Session &session) {
     std::cout << '\n';
     print_table(rows);
   }
-  if (verdict.eager_seconds > 0)
-    std::cout << "\neager " << short_number(verdict.eager_seconds * 1e3) << " ms, optimised "
-              << short_number(verdict.optimised_seconds * 1e3) << " ms (last call), fp64 reference "
-              << (verdict.has_fp64_reference ? "yes" : "no") << '\n';
+  if (timing)
+    print_timing(*timing);
+  print_settings(verdict, session);
 }
 
-std::string verdict_json(const Verdict &verdict, const Session &session) {
+namespace {
+
+nlohmann::json timing_json(const std::optional<Timing> &timing) {
+  if (!timing)
+    return nullptr;
+  return {{"calls", timing->calls},
+          {"eager_seconds", timing->eager_seconds},
+          {"optimised_seconds", timing->optimised_seconds},
+          {"compile_seconds", timing->compile_seconds}};
+}
+
+nlohmann::json settings_json(const RunSettings &settings) {
+  return {{"device", settings.device.str()},
+          {"seed", settings.seed},
+          {"threads", settings.threads},
+          {"autocast", settings.autocast ? nlohmann::json(dtype_name(settings.autocast_dtype)) : nullptr},
+          {"deterministic", to_string(settings.determinism)},
+          {"tf32", settings.tf32}};
+}
+
+} // namespace
+
+std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session) {
+  const Verdict &verdict = rate.verdict;
   nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const nlohmann::json result = {
       {"model", session.options.model},
       {"backend", session.backend->name()},
       {"grad", session.check.grad},
+      {"check", session.options.check},
       {"verdict",
        {{"outcome", whole["outcome"]},
         {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
         {"where", fails ? verdict.signatures.front().where : ""},
         {"message", verdict.message}}},
+      {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.need}}},
+      {"timing", timing_json(timing)},
+      {"settings", settings_json(session.settings())},
       {"details", whole}};
   return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -2,13 +2,13 @@
 #include "app/flattening.h"
 #include "app/progress.h"
 #include "app/session.h"
-#include "emit/escape.h"
+#include "emit/atomic_file.h"
+#include "program/archive.h"
 #include "program/compute.h"
 #include "repro_minify/reducer.h"
 #include "repro_minify/repro.h"
 #include "support/log.h"
 
-#include <torch/csrc/jit/serialization/import.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/version.h>
 
@@ -81,34 +81,51 @@ public:
   int run() {
     require_free(folder_, options_.force);
     Session session(options_);
-    const Verdict original = session.check_original();
+    const FailureRate rate = session.check_original([] { return stop_requested.load(); });
+    const Verdict &original = rate.verdict;
     throw_if_interrupted();
-    if (const auto code = ends_here(session, original))
+    if (const auto code = ends_here(session, rate))
       return *code;
+    warn_of_missing_reference(session, original);
+    facts_.original_failed = rate.failed;
+    facts_.original_runs = rate.runs;
     facts_.signature = original.signatures.front();
     log::info(options_.model + " fails under " + session.backend->name() + ": " + to_string(facts_.signature) +
               (original.message.empty() ? "" : "\n  " + original.message));
+    if (rate.runs > 1)
+      log::info("it fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) +
+                " runs; a smaller program has to in " + std::to_string(options_.need) + " of up to " +
+                std::to_string(options_.repeat));
     const Flattened flattened = flatten(session);
     throw_if_interrupted();
     make_folder(folder_);
+    write_atomically(folder_ + "/config.toml", options_.effective_config);
     const Reduction reduction = reduce_program(session, flattened);
     collect_facts(session, original, flattened, reduction);
     return hand_over(session, reduction);
   }
 
 private:
-  std::optional<int> ends_here(const Session &session, const Verdict &original) const {
-    if (original.outcome == Verdict::Outcome::Fail)
-      return std::nullopt;
-    if (original.outcome == Verdict::Outcome::Pass) {
-      log::error(options_.model + ": does not fail under " + session.backend->name() + " (" +
-                 std::to_string(session.check.calls) + " calls, all the same as eager)");
-      return DoesNotFail;
+  std::optional<int> ends_here(const Session &session, const FailureRate &rate) const {
+    require_checkable(session, rate.verdict);
+    if (rate.verdict.eager_failed) {
+      log::error(eager_problem(session, rate.verdict));
+      return EagerNotReproducible;
     }
-    if (!original.eager_differs)
-      throw UserError(options_.model + ": cannot be checked: " + original.message);
-    log::error(options_.model + ": eager itself failed: " + original.message);
-    return EagerNotReproducible;
+    if (rate.failed >= options_.need)
+      return std::nullopt;
+    log::error(options_.model + ": does not fail under " + session.backend->name() + " (" + why_not(session, rate) +
+               ")");
+    return DoesNotFail;
+  }
+
+  std::string why_not(const Session &session, const FailureRate &rate) const {
+    if (rate.failed > 0)
+      return "in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) + " runs; --need says " +
+             std::to_string(options_.need);
+    return std::to_string(session.check.calls) + " calls" +
+           (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
+           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager");
   }
 
   Flattened flatten(Session &session) const {
@@ -128,6 +145,8 @@ private:
   Reduction reduce_program(const Session &session, const Flattened &flattened) {
     ReduceOptions reduce_options;
     reduce_options.check = session.check;
+    reduce_options.same_failure = same_failure(options_);
+    reduce_options.repetition = repetition(options_);
     reduce_options.limits = session.limits();
     reduce_options.jobs =
         options_.jobs > 0 ? options_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -151,6 +170,11 @@ private:
     facts_.inputs_origin = session.inputs.origin;
     facts_.backend = session.backend;
     facts_.check = session.check;
+    static_cast<RunSettings &>(facts_.check) = session.settings();
+    facts_.same_failure = same_failure(options_);
+    facts_.repetition = repetition(options_);
+    facts_.needs_determinism = session.check.device.is_cuda() || session.check.determinism == Determinism::On ||
+                               !suspects(*reduction.program.graph, session.check.device, session.check.grad).empty();
     facts_.original = original;
     facts_.reduced = reduction.verdict;
     facts_.flatten_level = flattened.level;
@@ -189,29 +213,30 @@ private:
 
   /// First what was saved, loaded again in a new process; then repro.cpp, built and run.
   void verify(const Session &session) {
-    const Verdict confirmed = check(saved_subject(), session.backend, session.check, session.limits());
-    if (!shows(confirmed, facts_.signature)) {
+    const auto wanted = [&](const Verdict &verdict) { return shows(verdict, facts_.signature, facts_.same_failure); };
+    const Verdict confirmed =
+        check_repeatedly([&] { return check(saved_subject(), session.backend, session.check, session.limits()); },
+                         wanted, facts_.repetition);
+    if (!wanted(confirmed)) {
       facts_.verified = false;
       facts_.verify_message = "reduced.pt, loaded again, no longer fails the same way: " + confirmed.message;
       return;
     }
-    if (!options_.verify)
+    if (options_.no_verify)
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification = verify_repro(folder_, facts_.signature);
+    const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition);
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
   }
 
   Subject saved_subject() const {
-    return [folder = folder_](const InstantiateOptions &instantiate_options) {
-      Instance instance{torch::jit::load(folder + "/reduced.pt"), {}};
+    return [folder = folder_, seed = options_.seed](const InstantiateOptions &instantiate_options) {
       std::ifstream file(folder + "/inputs.pt", std::ios::binary);
       const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
-      instance.arguments = torch::jit::pickle_load(bytes).toTupleRef().elements().vec();
-      if (instantiate_options.double_precision)
-        throw std::runtime_error("no fp64 reference of a saved program");
-      return instance;
+      const auto inputs = torch::jit::pickle_load(bytes);
+      return instantiate(Archive{folder + "/reduced.pt", inputs.toTupleRef().elements().vec(), seed},
+                         instantiate_options);
     };
   }
 

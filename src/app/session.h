@@ -1,13 +1,22 @@
 // What every subcommand begins with: the model, its inputs, and the first check of it as it was given.
 #pragma once
 #include "app/options.h"
+#include "check/nondeterminism.h"
 #include "program/flatten.h"
 #include "program/load.h"
 #include "program/record.h"
 
+#include <functional>
 #include <memory>
 
 namespace repro_minify {
+
+/// What `--repeat` measures before anything else is done.
+struct FailureRate {
+  int failed = 0; ///< runs that failed as the first failing one did
+  int runs = 0;
+  Verdict verdict; ///< of the first failing run, else of the last
+};
 
 class Session {
 public:
@@ -15,24 +24,35 @@ public:
   explicit Session(const Options &options);
 
   const Options &options;
-  LoadedModel model;
-  LoadedInputs inputs;
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
+  LoadedModel model;
+  LoadedInputs inputs;
 
   /// The model as it is, nothing flattened. (A method other than forward is inlined first: backends compile forward.)
-  Verdict check_original();
+  Subject original();
+  /// Checks it as often as `--repeat` says. Ends early when a run is unresolved.
+  FailureRate check_original(const std::function<bool()> &interrupted = {});
   /// The limits for candidates: ten times what the original took, at least ten seconds, unless told otherwise.
   Limits limits() const;
-  RecordOptions record_options() const;
+  RunSettings settings() const;
+  /// The operators of the model that may be why eager is not reproducible, for a person.
+  std::string eager_suspects() const;
 
 private:
   double original_seconds_ = 0;
 };
 
+/// "MODEL: eager itself failed: ..., operators that ...".
+std::string eager_problem(const Session &session, const Verdict &verdict);
+/// Throws UserError for a Verdict that is unresolved for another reason than eager's not being reproducible.
+void require_checkable(const Session &session, const Verdict &verdict);
+/// The accuracy check without its arbiter is a weaker one: says so, and why.
+void warn_of_missing_reference(const Session &session, const Verdict &verdict);
+
 /// Prints results for people on standard output, one table.
-void print_verdict(const Verdict &verdict, const Session &session);
+void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
 /// The same for scripts.
-std::string verdict_json(const Verdict &verdict, const Session &session);
+std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
 
 } // namespace repro_minify

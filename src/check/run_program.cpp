@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <stdexcept>
+
 namespace repro_minify {
 namespace {
 
@@ -37,7 +39,7 @@ void observe_gradients(Observed &observed, const c10::IValue &output, const std:
   for (const auto &leaf : leaves)
     tensors.push_back(leaf.tensor);
   std::vector<at::Tensor> gradients(tensors.size());
-  if (loss.defined() && !tensors.empty())
+  if (loss.defined() && loss.requires_grad() && !tensors.empty())
     gradients = torch::autograd::grad({loss}, tensors, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
   for (size_t i = 0; i < leaves.size(); ++i) {
     observed.gradient_names.push_back(leaves[i].name);
@@ -46,50 +48,114 @@ void observe_gradients(Observed &observed, const c10::IValue &output, const std:
   }
 }
 
+void observe_module(Observed &observed, const torch::jit::Module &module, const std::vector<int64_t> &versions) {
+  size_t i = 0;
+  for (const auto &parameter : module.named_parameters()) {
+    // Hardly any forward writes to a parameter; without a write there is nothing to copy, which counts for large
+    // models.
+    const bool written = version_of(parameter.value) != versions[i++];
+    observed.state_names.push_back("parameter " + parameter.name);
+    observed.state.push_back(written ? observed_copy(parameter.value) : c10::IValue(parameter.value.detach()));
+  }
+  for (const auto &buffer : module.named_buffers()) {
+    observed.state_names.push_back("buffer " + buffer.name);
+    observed.state.push_back(observed_copy(buffer.value));
+  }
+}
+
+std::vector<int64_t> parameter_versions(const torch::jit::Module &module) {
+  std::vector<int64_t> versions;
+  for (const auto &parameter : module.parameters())
+    versions.push_back(version_of(parameter));
+  return versions;
+}
+
+/// The cloner goes, so that the copies have one owner.
+std::vector<c10::IValue> fresh_copies(const std::vector<c10::IValue> &arguments, bool grad) {
+  SharedCloner cloner({.requires_grad = grad});
+  std::vector<c10::IValue> copies;
+  for (const auto &argument : arguments)
+    copies.push_back(cloner.clone(argument));
+  return copies;
+}
+
+at::Tensor mean_of(const std::vector<c10::IValue> &parts) {
+  at::Tensor total;
+  int count = 0;
+  for (const auto &part : parts) {
+    const at::Tensor loss = reduce_to_scalar_loss(part);
+    if (!loss.defined())
+      continue;
+    total = total.defined() ? total + loss : loss;
+    ++count;
+  }
+  return total.defined() ? total / static_cast<double>(count) : total;
+}
+
+at::Tensor loss_of_tensor(at::Tensor tensor) {
+  const auto elements = static_cast<double>(tensor.numel());
+  if (tensor.is_complex()) // a complex loss has no gradient
+    tensor = at::view_as_real(tensor.resolve_conj());
+  return tensor.sum() / elements;
+}
+
+std::optional<c10::IValue> field(const c10::IValue &value, const char *name) {
+  if (value.isTuple()) {
+    const auto type = value.type()->expect<c10::TupleType>();
+    if (!type->schema())
+      return std::nullopt;
+    const auto index = type->schema()->argumentIndexWithName(name);
+    return index ? std::optional(value.toTupleRef().elements()[*index]) : std::nullopt;
+  }
+  if (!value.isObject() || !value.toObjectRef().type()->hasAttribute(name))
+    return std::nullopt;
+  return value.toObjectRef().getAttr(name);
+}
+
 } // namespace
 
 at::Tensor reduce_to_scalar_loss(const c10::IValue &output) {
-  std::vector<c10::IValue> leaves;
-  flatten_value(output, leaves);
-  at::Tensor total;
-  int parts = 0;
-  for (const auto &leaf : leaves) {
-    if (!leaf.isTensor() || !leaf.toTensor().defined())
-      continue;
-    ++parts;
-    at::Tensor tensor = leaf.toTensor();
-    if (!tensor.requires_grad() || tensor.numel() == 0)
-      continue;
-    if (tensor.is_complex())
-      tensor = at::view_as_real(tensor.resolve_conj());
-    const at::Tensor mean = tensor.sum() / static_cast<double>(leaf.toTensor().numel());
-    total = total.defined() ? total + mean : mean;
+  if (output.isTensor())
+    return output.toTensor().defined() ? loss_of_tensor(output.toTensor()) : at::Tensor();
+  if (output.isNone() || output.isScalar() || output.isString())
+    return {};
+  if (const auto logits = field(output, "logits"))
+    return reduce_to_scalar_loss(*logits);
+  if (output.isTuple())
+    return mean_of(output.toTupleRef().elements().vec());
+  if (output.isList())
+    return mean_of(output.toListRef().vec());
+  if (output.isGenericDict()) {
+    std::vector<c10::IValue> values;
+    for (const auto &entry : output.toGenericDict())
+      values.push_back(entry.value());
+    return mean_of(values);
   }
-  return total.defined() ? total / static_cast<double>(parts) : total;
+  if (const auto mean = field(output, "mean"); mean && mean->isTensor())
+    return mean->toTensor().sum();
+  throw std::invalid_argument("don't know how to reduce " + output.type()->annotation_str() +
+                              " to a loss; without --grad it is not needed");
 }
 
 Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward, const Instance &instance,
-                     bool grad, bool with_buffers) {
-  SharedCloner cloner({.requires_grad = grad});
-  std::vector<c10::IValue> copies;
-  for (const auto &argument : instance.arguments)
-    copies.push_back(cloner.clone(argument));
-  const auto leaves = grad ? leaves_of(instance.module, copies) : std::vector<Leaf>{};
+                     const RunOptions &options) {
+  auto copies = fresh_copies(instance.arguments, options.grad);
+  const auto leaves = options.grad ? leaves_of(instance.module, copies) : std::vector<Leaf>{};
+  const bool watch_module = options.state && options.module;
+  const auto versions = watch_module ? parameter_versions(instance.module) : std::vector<int64_t>{};
 
   Observed observed;
-  const c10::IValue output = forward(copies);
+  const c10::IValue output = options.boxed ? forward(std::move(copies)) : forward(copies);
   observed.output = observed_copy(output);
-  if (grad)
+  if (options.grad)
     observe_gradients(observed, output, leaves);
-  if (with_buffers)
-    for (const auto &buffer : instance.module.named_buffers()) {
-      observed.state_names.push_back("buffer " + buffer.name);
-      observed.state.push_back(observed_copy(buffer.value));
+  if (watch_module)
+    observe_module(observed, instance.module, versions);
+  if (options.state && !options.boxed)
+    for (size_t i = 0; i < copies.size(); ++i) {
+      observed.state_names.push_back("input " + std::to_string(i) + " after the run");
+      observed.state.push_back(observed_copy(copies[i]));
     }
-  for (size_t i = 0; i < copies.size(); ++i) {
-    observed.state_names.push_back("input " + std::to_string(i) + " after the run");
-    observed.state.push_back(observed_copy(copies[i]));
-  }
   return observed;
 }
 

@@ -1,5 +1,5 @@
-// One run of a module: forward, and backward when gradients are wanted. After run_fwd_maybe_bwd of PyTorch's accuracy
-// check.
+// One run of a module: forward, and backward when gradients are wanted. After run_fwd_maybe_bwd and
+// reduce_to_scalar_loss of PyTorch's accuracy check (torch/_dynamo/debug_utils.py and testing.py, 2.13.0).
 #pragma once
 #include "repro_minify/program.h"
 
@@ -15,16 +15,26 @@ struct Observed {
   std::vector<std::string> gradient_names;
   std::vector<c10::IValue> gradients; ///< of every parameter and input that requires grad; zeros where there is none
   std::vector<std::string> state_names;
-  std::vector<c10::IValue> state; ///< buffers, parameters and arguments after the run
+  std::vector<c10::IValue> state; ///< parameters, buffers and arguments after the run
 };
 
-/// Calls `forward` with fresh copies of the instance's arguments. `with_buffers`: forward runs the instance's own
-/// module, so its buffers are observed too.
-Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward, const Instance &instance,
-                     bool grad, bool with_buffers);
+struct RunOptions {
+  bool grad = false;   ///< backpropagate from reduce_to_scalar_loss, observe gradients
+  bool state = true;   ///< observe what the run leaves behind: the arguments, and the module if it is the one that runs
+  bool module = false; ///< `forward` runs the instance's own module: its parameters and buffers are part of the state
+  /// `forward` gets the only references to its arguments, and may let go of each as soon as it has no more use for it
+  /// (TorchInductor's boxed calling convention). What it leaves in them cannot be observed then.
+  bool boxed = false;
+};
 
-/// The scalar that backward starts from: for a tensor its sum over its number of elements, for several the mean of
-/// theirs. Values that are no tensors or need no gradient do not count. Undefined when nothing requires grad.
+/// Calls `forward` with fresh copies of the instance's arguments.
+Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward, const Instance &instance,
+                     const RunOptions &options);
+
+/// The scalar that backward starts from. A tensor: its sum over its number of elements (of the real view for a complex
+/// one). A list, tuple or dict: the mean of its parts'. Something with a field `logits`: that of the logits; with a
+/// `mean`, the sum of it. None, numbers and strings do not count (PyTorch raises for them). Undefined when nothing
+/// requires grad. Throws std::invalid_argument ("don't know how to reduce TYPE") for anything else.
 at::Tensor reduce_to_scalar_loss(const c10::IValue &output);
 
 } // namespace repro_minify

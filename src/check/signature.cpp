@@ -17,9 +17,13 @@ std::string to_string(const Signature &signature) {
   return text;
 }
 
-bool shows(const Verdict &verdict, const Signature &wanted) {
-  return verdict.outcome == Verdict::Outcome::Fail &&
-         std::find(verdict.signatures.begin(), verdict.signatures.end(), wanted) != verdict.signatures.end();
+bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_failure) {
+  if (verdict.outcome != Verdict::Outcome::Fail)
+    return false;
+  return std::any_of(verdict.signatures.begin(), verdict.signatures.end(), [&](const Signature &seen) {
+    return same_failure == SameFailure::Any ||
+           (same_failure == SameFailure::Kind ? seen.kind == wanted.kind : seen == wanted);
+  });
 }
 
 std::string normalise_message(const std::string &message) {

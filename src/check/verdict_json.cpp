@@ -106,15 +106,15 @@ std::string to_json(const Verdict &verdict) {
   const json result = {{"outcome", outcome_names[static_cast<int>(verdict.outcome)]},
                        {"signatures", signatures},
                        {"message", verdict.message},
-                       {"eager_differs", verdict.eager_differs},
+                       {"eager_failed", verdict.eager_failed},
+                       {"eager_raises", verdict.eager_raises},
                        {"failing_call", verdict.failing_call},
                        {"has_fp64_reference", verdict.has_fp64_reference},
+                       {"no_fp64_because", verdict.no_fp64_because},
                        {"stateful", verdict.stateful},
                        {"outputs", to_json(verdict.outputs)},
                        {"gradients", to_json(verdict.gradients)},
                        {"state", to_json(verdict.state)},
-                       {"eager_seconds", verdict.eager_seconds},
-                       {"optimised_seconds", verdict.optimised_seconds},
                        {"wall_seconds", verdict.wall_seconds}};
   // Messages come from models and may hold any bytes.
   return result.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -130,15 +130,15 @@ Verdict verdict_from_json(const std::string &text) {
   for (const auto &signature : value.at("signatures"))
     verdict.signatures.push_back({kind_from(signature.at("kind")), signature.at("where"), signature.at("detail")});
   verdict.message = value.at("message");
-  verdict.eager_differs = value.at("eager_differs");
+  verdict.eager_failed = value.at("eager_failed");
+  verdict.eager_raises = value.at("eager_raises");
   verdict.failing_call = value.at("failing_call");
   verdict.has_fp64_reference = value.at("has_fp64_reference");
+  verdict.no_fp64_because = value.at("no_fp64_because");
   verdict.stateful = value.at("stateful");
   verdict.outputs = leaves_from(value.at("outputs"));
   verdict.gradients = leaves_from(value.at("gradients"));
   verdict.state = leaves_from(value.at("state"));
-  verdict.eager_seconds = value.at("eager_seconds");
-  verdict.optimised_seconds = value.at("optimised_seconds");
   verdict.wall_seconds = value.at("wall_seconds");
   return verdict;
 }

@@ -78,7 +78,7 @@ Verification judge_output(const Outcome &outcome, const Signature &wanted) {
 
 } // namespace
 
-Verification verify_repro(const std::string &folder, const Signature &wanted) {
+Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition) {
   const TemporaryFolder temporary;
   for (const char *name : {"repro.cpp", "CMakeLists.txt", "reduced.pt", "inputs.pt"})
     fs::copy_file(fs::path(folder) / name, fs::path(temporary.path()) / name);
@@ -93,7 +93,15 @@ Verification verify_repro(const std::string &folder, const Signature &wanted) {
       return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
                                               : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
   }
-  return judge_output(run_command({build + "/repro"}, std::chrono::minutes(5)), wanted);
+  int failed = 0;
+  Verification last;
+  for (int run = 0; run < repetition.runs && failed < repetition.need; ++run) {
+    last = judge_output(run_command({build + "/repro"}, std::chrono::minutes(5)), wanted);
+    failed += last.same_failure;
+  }
+  if (failed < repetition.need && repetition.runs > 1)
+    return {false, "repro failed in " + std::to_string(failed) + " of " + std::to_string(repetition.runs) + " runs"};
+  return last;
 }
 
 } // namespace repro_minify

@@ -1,12 +1,14 @@
 #include "program/load.h"
 
 #include "program/compute.h"
+#include "program/device.h"
+#include "program/run_settings.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/import.h>
-#include <torch/csrc/jit/serialization/pickle.h>
+#include <torch/csrc/jit/serialization/import_read.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,13 +18,6 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<char> read_file(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw UserError(path + ": cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void require_file(const std::string &path) {
   std::error_code error;
@@ -156,7 +151,9 @@ std::vector<c10::IValue> as_arguments(const LoadedModel &model, const c10::IValu
 c10::IValue unpickle_inputs(const std::string &path) {
   require_file(path);
   try {
-    return torch::jit::pickle_load(read_file(path));
+    // As pickle_load, but what was saved on another device is read all the same.
+    caffe2::serialize::PyTorchStreamReader reader(path);
+    return torch::jit::readArchiveAndTensors("data", "", "", std::nullopt, std::nullopt, at::kCPU, reader);
   } catch (const UserError &) {
     throw;
   } catch (const std::exception &) {
@@ -169,7 +166,7 @@ c10::IValue bundled_inputs(const LoadedModel &model) {
   const auto all = compute_in_child(
       [&](Child &child) {
         child.stage("reading the bundled inputs");
-        at::manual_seed(0);
+        seed_cpu(0);
         return module.run_method("get_all_bundled_inputs");
       },
       generous_limits());
@@ -247,7 +244,7 @@ c10::IValue from_specs(const InputSource &source) {
     specs.push_back(parse_spec(text));
   return compute_in_child(
       [&](Child &) {
-        at::manual_seed(source.seed);
+        seed_cpu(source.seed);
         std::vector<c10::IValue> tensors;
         tensors.reserve(specs.size());
         for (const auto &spec : specs)
@@ -259,13 +256,15 @@ c10::IValue from_specs(const InputSource &source) {
 
 } // namespace
 
-LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train) {
+LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train,
+                       c10::Device device) {
   require_file(path);
   require_torchscript(path);
   LoadedModel model{path, {}, method};
   try {
-    at::manual_seed(seed);
-    model.module = torch::jit::load(path);
+    seed_cpu(seed);
+    model.module = torch::jit::load(path, c10::kCPU);
+    redirect_device_constants(model.module, device);
   } catch (const std::exception &error) {
     throw UserError(path + ": cannot be loaded: " + first_sentence(error.what()));
   }

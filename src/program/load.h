@@ -17,7 +17,9 @@ struct LoadedModel {
 };
 
 /// Loads the archive with the generators seeded (loading can draw random numbers). `train` keeps training mode.
-LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train);
+/// Everything is on the CPU, device constants name `device` (see redirect_device_constants).
+LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train,
+                       c10::Device device = c10::kCPU);
 
 /// Where inputs come from; the first that is given counts: specs, inputs_path, bundled inputs, an inputs.pt beside the
 /// model.

@@ -1,5 +1,6 @@
 #include "repro_minify/program.h"
 
+#include "program/double_precision.h"
 #include "program/outline.h"
 #include "program/values.h"
 
@@ -16,39 +17,6 @@ using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
-
-/// The int64 that float64 (or complex128) has as a dtype argument, for the dtypes that the fp64 reference widens.
-std::optional<int64_t> widened_dtype_argument(int64_t dtype) {
-  const auto type = static_cast<at::ScalarType>(dtype);
-  if (dtype < 0 || dtype >= static_cast<int64_t>(at::ScalarType::NumOptions))
-    return std::nullopt;
-  if (at::isComplexType(type))
-    return static_cast<int64_t>(at::kComplexDouble);
-  if (at::isFloatingType(type))
-    return static_cast<int64_t>(at::kDouble);
-  return std::nullopt;
-}
-
-void widen_dtype_arguments(Block *block) {
-  for (Node *node : block->nodes()) {
-    for (Block *inner : node->blocks())
-      widen_dtype_arguments(inner);
-    const auto *schema = node->maybeSchema();
-    if (!schema)
-      continue;
-    for (size_t i = 0; i < node->inputs().size() && i < schema->arguments().size(); ++i) {
-      if (schema->arguments()[i].name() != "dtype")
-        continue;
-      const auto value = torch::jit::toIValue(node->input(i));
-      if (!value || !value->isInt())
-        continue;
-      if (const auto wide = widened_dtype_argument(value->toInt())) {
-        torch::jit::WithInsertPoint guard(node);
-        node->replaceInput(i, node->owningGraph()->insertConstant(*wide));
-      }
-    }
-  }
-}
 
 /// forward returns one value: what the Program's outputs are packed into.
 void pack_outputs(Graph &graph) {
@@ -194,13 +162,15 @@ std::string canonical_hash(const Program &program) {
 Instance instantiate(const Program &program, const InstantiateOptions &options) {
   auto graph = program.graph->copy();
   if (options.double_precision)
-    widen_dtype_arguments(graph->block());
+    widen_graph(graph->block());
   torch::jit::Module module("__torch__.Repro");
   module.register_attribute("training", c10::BoolType::get(), false);
   Value *self = graph->insertInput(0, "self");
   self->setType(module._ivalue()->type());
 
-  SharedCloner cloner({.requires_grad = options.requires_grad, .double_precision = options.double_precision});
+  SharedCloner cloner({.requires_grad = options.requires_grad,
+                       .double_precision = options.double_precision,
+                       .device = options.device});
   Instance instance{module, {}};
   size_t position = 1;
   for (const auto &input : program.inputs) {

@@ -1,7 +1,6 @@
 #include "program/record.h"
 
 #include "program/compute.h"
-#include "program/eager_settings.h"
 #include "program/materialise.h"
 #include "program/values.h"
 
@@ -30,7 +29,9 @@ void collect_nodes(Block *block, std::vector<Node *> &nodes) {
 /// Runs a graph node by node in the interpreter and watches what each top-level node writes to.
 class Recorder {
 public:
-  Recorder(const Recording &index, bool grad) : index_(index), cloner_({.requires_grad = grad}) {
+  /// What is kept is kept on the CPU: it goes back to a process that touches no device.
+  Recorder(const Recording &index, const RunSettings &settings)
+      : index_(index), cloner_({.requires_grad = settings.grad, .device = c10::kCPU}) {
     writers_.resize(index.value_index.size());
   }
 
@@ -301,21 +302,22 @@ const c10::IValue *Recording::lookup(const Value *value, int writer) const {
   return found == seen.end() ? nullptr : &found->second;
 }
 
-Recording record(const Program &program, const RecordOptions &options, const Limits &given) {
+Recording record(const Program &program, const RunSettings &settings, const Limits &given) {
   Limits limits = given;
   limits.reply_capacity = generous_limits().reply_capacity; // the reply is every intermediate value
   Recording recording = make_index(program);
   const auto result = compute_in_child(
       [&](Child &child) {
         child.stage("recording the eager run");
-        EagerSettings settings(
-            {.grad = options.grad, .seed = options.seed, .autocast = options.autocast, .threads = options.threads});
-        SharedCloner cloner({.requires_grad = options.grad});
+        const RunScope scope(settings);
+        SharedCloner cloner({.requires_grad = settings.grad, .device = settings.device});
         std::vector<c10::IValue> arguments;
         for (const auto &input : program.inputs)
           arguments.push_back(cloner.clone(input.value));
-        Recorder recorder(recording, options.grad);
+        Recorder recorder(recording, settings);
+        scope.begin_run();
         recorder.run(arguments);
+        scope.end_run();
         return recorder.result();
       },
       limits);

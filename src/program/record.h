@@ -6,6 +6,7 @@
 // wrong annotations.
 #pragma once
 #include "program/flatten.h"
+#include "program/run_settings.h"
 #include "repro_minify/program.h"
 #include "sandbox/sandbox.h"
 
@@ -15,13 +16,6 @@
 #include <vector>
 
 namespace repro_minify {
-
-struct RecordOptions {
-  bool grad = false; ///< run with autograd on, leaves keep requires_grad
-  uint64_t seed = 0;
-  bool autocast = false; ///< run under CPU autocast in bfloat16
-  int threads = 1;
-};
 
 /// As-produced contents: no writer.
 inline constexpr int no_writer = -1;
@@ -44,7 +38,7 @@ struct Recording {
 };
 
 /// Runs the Program in a sandbox child. Throws std::runtime_error with what went wrong in it.
-Recording record(const Program &program, const RecordOptions &options, const Limits &limits);
+Recording record(const Program &program, const RunSettings &settings, const Limits &limits);
 
 /// The nodes of a graph in depth-first order.
 std::vector<torch::jit::Node *> all_nodes(torch::jit::Graph &graph);

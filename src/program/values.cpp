@@ -76,6 +76,7 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
   at::Tensor source = tensor.detach();
   const auto type =
       options_.double_precision && !source.is_quantized() ? widened(source.scalar_type()) : source.scalar_type();
+  const auto device = options_.device.value_or(source.device());
   at::Tensor result;
   if (is_plain_strided(source)) {
     const auto key = std::make_pair(storage_of(source), version_of(source));
@@ -83,14 +84,14 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
     if (!whole.defined() || whole.scalar_type() != type) {
       const auto elements = static_cast<int64_t>(source.storage().nbytes() / source.element_size());
       auto flat = at::empty({0}, source.options()).set_(source.storage(), 0, {elements}, {1});
-      whole = flat.to(type, /*non_blocking=*/false, /*copy=*/true);
+      whole = flat.to(device, type, /*non_blocking=*/false, /*copy=*/true);
       kept_alive_.push_back(tensor);
     }
     // set_ rather than a view: a view made here could not be written to in place under autograd.
     result = at::empty({0}, whole.options())
                  .set_(whole.storage(), source.storage_offset(), source.sizes(), source.strides());
   } else {
-    result = type == source.scalar_type() ? source.clone() : source.to(type);
+    result = type == source.scalar_type() && device == source.device() ? source.clone() : source.to(device, type);
   }
   if (keeps_grad)
     result.set_requires_grad(true);

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ namespace repro_minify {
 struct CloneOptions {
   bool requires_grad = true;     ///< keep requires_grad; false clears it
   bool double_precision = false; ///< floating tensors to float64, complex ones to complex128, floats stay floats
+  std::optional<c10::Device> device = std::nullopt; ///< where the copies are; nothing: where the originals are
 };
 
 /// Clones values; tensors that share a storage (at the same version of its contents) when they are cloned by the same

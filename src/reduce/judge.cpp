@@ -4,7 +4,7 @@ namespace repro_minify {
 
 Judge::Judge(std::shared_ptr<const Backend> backend, Signature wanted, const ReduceOptions &options)
     : backend_(std::move(backend)), wanted_(std::move(wanted)), options_(options), pool_(options.jobs),
-      journal_(options.journal_path) {
+      journal_(options.journal_path), fingerprint_(" " + repro_minify::fingerprint(options.check)) {
   journal_.header(backend_->name(), wanted_, options_.check);
 }
 
@@ -13,7 +13,7 @@ double Judge::elapsed_seconds() const {
 }
 
 bool Judge::fails(const Program &program, const std::vector<LazyProgram> &likely_next) {
-  return shows(judge(program, likely_next), wanted_);
+  return is_wanted(judge(program, likely_next));
 }
 
 /// A failure that shows in an output needs one.
@@ -22,7 +22,7 @@ bool Judge::cannot_fail(const Program &program) const {
 }
 
 const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgram> &likely_next) {
-  const std::string hash = canonical_hash(program);
+  const std::string hash = key_of(program);
   const auto known = known_.find(hash);
   if (known != known_.end()) {
     ++cached_;
@@ -41,7 +41,7 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
   start_ahead(likely_next);
   Verdict verdict = wait_for(program, hash);
   ++checks_;
-  journal_.verdict(pass_, hash, size_of(program), verdict, shows(verdict, wanted_));
+  journal_.verdict(pass_, hash, size_of(program), verdict, is_wanted(verdict));
   if (options_.progress)
     options_.progress({pass_, checks_, best_.operators, best_.nodes, elapsed_seconds()});
   return known_.emplace(hash, std::move(verdict)).first->second;
@@ -58,7 +58,7 @@ void Judge::start_ahead(const std::vector<LazyProgram> &likely_next) {
     if (!pool_.has_free_worker())
       return;
     const Program program = make();
-    const std::string hash = canonical_hash(program);
+    const std::string hash = key_of(program);
     if (!known_.count(hash) && !running_.count(hash) && !cannot_fail(program))
       running_[hash] = start(program, hash);
   }
@@ -70,7 +70,7 @@ void Judge::make_room(const std::string &hash, const std::vector<LazyProgram> &l
     return;
   std::map<std::string, bool> likely{{hash, true}};
   for (const auto &make : likely_next)
-    likely[canonical_hash(make())] = true;
+    likely[key_of(make())] = true;
   for (auto it = running_.begin(); it != running_.end();) {
     if (likely.count(it->first) || pool_.ready(it->second)) {
       ++it;
@@ -81,7 +81,22 @@ void Judge::make_room(const std::string &hash, const std::vector<LazyProgram> &l
   }
 }
 
+/// The Program and everything else that a Verdict depends on.
+std::string Judge::key_of(const Program &program) const {
+  return canonical_hash(program) + fingerprint_;
+}
+
 Verdict Judge::wait_for(const Program &program, const std::string &hash) {
+  return check_repeatedly(
+      [&] {
+        if (!running_.count(hash))
+          running_[hash] = start(program, hash);
+        return wait_for_one(program, hash);
+      },
+      [&](const Verdict &verdict) { return is_wanted(verdict); }, options_.repetition);
+}
+
+Verdict Judge::wait_for_one(const Program &program, const std::string &hash) {
   for (int attempt = 0;; ++attempt) {
     const auto outcome = pool_.wait(running_.at(hash), options_.interrupted);
     if (!outcome)

@@ -27,12 +27,17 @@ public:
 
   /// Blocks until the answer is known. Throws Interrupted.
   bool fails(const Program &program, const std::vector<LazyProgram> &likely_next = {});
+  /// Whether this Verdict is the failure that is looked for.
+  bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted_, options_.same_failure); }
   /// The whole Verdict (asked of the sandbox, or remembered).
   const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next = {});
 
   /// Names what is being tried, for the journal and for progress.
   void set_pass(const std::string &name) { pass_ = name; }
   void set_best(const ProgramSize &size) { best_ = size; }
+
+  /// What all Verdicts here depend on beside the Program.
+  const std::string &fingerprint() const { return fingerprint_; }
 
   int checks() const { return checks_; }
   int cached() const { return cached_; }
@@ -48,6 +53,8 @@ private:
   void start_ahead(const std::vector<LazyProgram> &likely_next);
   void make_room(const std::string &hash, const std::vector<LazyProgram> &likely_next);
   Verdict wait_for(const Program &program, const std::string &hash);
+  Verdict wait_for_one(const Program &program, const std::string &hash);
+  std::string key_of(const Program &program) const;
   bool cannot_fail(const Program &program) const;
 
   std::shared_ptr<const Backend> backend_;
@@ -57,6 +64,7 @@ private:
   Journal journal_;
   std::map<std::string, Verdict> known_;
   std::map<std::string, SandboxPool::Ticket> running_;
+  std::string fingerprint_;
   std::string pass_;
   ProgramSize best_;
   int checks_ = 0, cached_ = 0, started_ = 0;

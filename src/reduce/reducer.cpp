@@ -66,7 +66,7 @@ private:
           if (!(order_of(candidate) < order_of(best_)))
             return false;
           const Verdict verdict = judge_.judge(candidate, next);
-          if (!shows(verdict, judge_.wanted()) || (makes_eager_infinite(verdict) && !makes_eager_infinite(verdict_)))
+          if (!judge_.is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(verdict_)))
             return false;
           ++statistics_[index].worked;
           best_ = candidate;

@@ -52,6 +52,7 @@ struct Outcome {
   std::string stage;       ///< the last Child::stage
   std::string reply;       ///< empty unless `ending` is Replied: half a reply is none
   std::string message;     ///< of an exception that left the job or a thread of it, or why it could not start
+  std::vector<std::string> frames;
   std::string output_tail; ///< the last 4 KiB the child wrote to standard output and standard error
   std::chrono::microseconds wall{0};
   std::uint64_t peak_rss_bytes = 0; ///< what it inherited included

@@ -74,13 +74,8 @@ std::vector<IndexSet> guesses(PassContext &context, const Cutter &cutter, const 
 bool cut_nodes(PassContext &context) {
   const Order before = order_of(context.current);
   const auto &options = context.judge.options();
-  const auto backend_autocast = context.judge.backend().autocast();
-  auto recording = std::make_shared<Recording>(record(context.current,
-                                                      {.grad = options.check.grad,
-                                                       .seed = options.check.seed,
-                                                       .autocast = backend_autocast,
-                                                       .threads = options.check.threads},
-                                                      options.limits));
+  auto recording = std::make_shared<Recording>(
+      record(context.current, run_settings(context.judge.backend(), options.check), options.limits));
   const Cutter cutter(std::move(recording));
   const IndexSet all = every_atom(cutter);
   CutOracle oracle(context, cutter);

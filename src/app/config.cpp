@@ -1,0 +1,155 @@
+#include "app/config.h"
+
+#include <toml++/toml.h>
+
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+/// CLI11 takes text, and turns it into what the option wants.
+std::string text_of(const toml::node &node, const std::string &name, const std::string &path) {
+  if (const auto *text = node.as_string())
+    return text->get();
+  if (const auto *flag = node.as_boolean())
+    return flag->get() ? "true" : "false";
+  if (node.is_integer() || node.is_floating_point()) {
+    std::ostringstream text;
+    text << toml::node_view<const toml::node>(node);
+    return text.str();
+  }
+  throw UserError(path + ": " + name + ": wants a string, a number, true or false, or a list of them");
+}
+
+std::vector<std::string> texts_of(const toml::node &node, const std::string &name, const std::string &path) {
+  std::vector<std::string> texts;
+  if (const auto *list = node.as_array()) {
+    for (const auto &element : *list)
+      texts.push_back(text_of(element, name, path));
+    return texts;
+  }
+  return {text_of(node, name, path)};
+}
+
+bool is_flag(const CLI::Option &option) {
+  return option.get_expected_max() == 0;
+}
+
+void give(CLI::Option &option, const std::vector<std::string> &values, const std::string &name,
+          const std::string &path) {
+  if (values.empty())
+    return;
+  try {
+    for (const auto &value : values)
+      option.add_result(is_flag(option) ? option.get_flag_value("--" + name, value) : value);
+    option.run_callback();
+  } catch (const CLI::Error &error) {
+    throw UserError(path + ": " + name + ": " + error.what());
+  }
+}
+
+bool knows(const CLI::App &app, const std::string &name) {
+  if (app.get_option_no_throw("--" + name))
+    return true;
+  for (const CLI::App *subcommand : app.get_subcommands({}))
+    if (knows(*subcommand, name))
+      return true;
+  return false;
+}
+
+toml::table parse(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    throw UserError("--config " + path + ": no such file");
+  try {
+    return toml::parse_file(path);
+  } catch (const toml::parse_error &problem) {
+    std::ostringstream text;
+    text << path << ": line " << problem.source().begin.line << ": " << problem.description();
+    throw UserError(text.str());
+  }
+}
+
+/// A number where the whole text is one, so that the file reads as a person would write it.
+void insert(toml::table &table, const std::string &name, const std::string &value) {
+  const char *end = value.data() + value.size();
+  int64_t whole = 0;
+  double real = 0;
+  if (const auto read = std::from_chars(value.data(), end, whole); read.ec == std::errc() && read.ptr == end)
+    table.insert(name, whole);
+  else if (const auto read = std::from_chars(value.data(), end, real); read.ec == std::errc() && read.ptr == end)
+    table.insert(name, real);
+  else
+    table.insert(name, value);
+}
+
+/// What an option that nobody gave comes out as, where its default depends on others.
+std::map<std::string, std::string> worked_out(const Options &options) {
+  const CheckOptions check = check_options(options);
+  return {{"autocast", check.autocast ? "true" : "false"},
+          {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
+          {"deterministic", to_string(check.determinism)}};
+}
+
+/// What describes a run, not what it may do to files that exist.
+bool is_written(const CLI::Option &option) {
+  return option.get_configurable() && !option.get_lnames().empty() && option.get_lnames().front() != "force";
+}
+
+bool is_path(const std::string &name) {
+  return name == "model" || name == "inputs" || name == "output";
+}
+
+} // namespace
+
+void apply_config(CLI::App &app, const CLI::App &known, const std::string &path) {
+  const toml::table table = parse(path);
+  for (const auto &[key, node] : table) {
+    const std::string name(key.str());
+    CLI::Option *option = app.get_option_no_throw("--" + name);
+    if (!option && knows(known, name))
+      continue;
+    if (!option || !option->get_configurable())
+      throw UserError(path + ": " + name + ": no such option");
+    if (option->count() == 0)
+      give(*option, texts_of(node, name, path), name, path);
+  }
+}
+
+std::string effective_config(const CLI::App &app, const Options &options) {
+  const auto defaults = worked_out(options);
+  toml::table table;
+  for (const CLI::Option *option : app.get_options()) {
+    if (!is_written(*option))
+      continue;
+    const std::string &name = option->get_lnames().front();
+    auto values = option->count() ? option->reduced_results() : std::vector<std::string>{};
+    if (values.empty() && defaults.count(name))
+      values = {defaults.at(name)};
+    else if (values.empty() && !option->get_default_str().empty())
+      values = {option->get_default_str()};
+    if (is_flag(*option) && (values.empty() || values[0] == "true" || values[0] == "false")) {
+      table.insert(name, !values.empty() && values[0] == "true");
+      continue;
+    }
+    if (is_path(name))
+      for (auto &value : values)
+        value = std::filesystem::absolute(value).lexically_normal().string();
+    if (values.size() == 1 && option->get_expected_max() < 2) {
+      insert(table, name, values[0]);
+    } else if (!values.empty()) {
+      toml::array list;
+      for (const auto &value : values)
+        list.push_back(value);
+      table.insert(name, list);
+    }
+  }
+  std::ostringstream text;
+  text << table << '\n';
+  return text.str();
+}
+
+} // namespace repro_minify

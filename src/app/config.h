@@ -1,0 +1,18 @@
+// Options from a TOML file, and back to one. The names are those of the command line, without the hyphens in front.
+#pragma once
+#include "app/options.h"
+
+#include <string>
+
+namespace repro_minify {
+
+/// Options that the command line left open get the file's values. `known` has every option of every subcommand: a name
+/// that none of them knows is a UserError, one that only another subcommand knows is skipped, so that one file serves
+/// all.
+void apply_config(CLI::App &app, const CLI::App &known, const std::string &path);
+
+/// Every option of `app` with the value it has now, given or by default; paths are absolute. Reading it back with
+/// apply_config repeats the run from anywhere.
+std::string effective_config(const CLI::App &app, const Options &options);
+
+} // namespace repro_minify

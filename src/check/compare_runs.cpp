@@ -1,0 +1,71 @@
+#include "check/compare_runs.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+/// Compares one aspect of two runs; adds the Signatures it shows.
+bool compare_lists(const std::string &where, const std::vector<std::string> &names, const std::vector<c10::IValue> &ref,
+                   const std::vector<c10::IValue> &res, const std::vector<c10::IValue> *fp64,
+                   const CompareOptions &options, std::vector<LeafReport> &leaves, std::vector<Signature> &signatures) {
+  bool all = true;
+  for (size_t i = 0; i < ref.size(); ++i) {
+    const size_t first = leaves.size();
+    const std::optional<c10::IValue> reference =
+        fp64 && i < fp64->size() ? std::optional<c10::IValue>((*fp64)[i]) : std::nullopt;
+    all &= same(ref[i], i < res.size() ? res[i] : c10::IValue(), reference, options, &leaves);
+    for (size_t leaf = first; leaf < leaves.size(); ++leaf) {
+      leaves[leaf].path = names.empty() ? leaves[leaf].path : names[i] + leaves[leaf].path;
+      for (FailureKind kind : leaves[leaf].kinds) {
+        if (where == "gradient" && (kind == FailureKind::Accuracy || kind == FailureKind::Structure))
+          kind = FailureKind::Gradient;
+        const Signature signature{kind, where, ""};
+        if (std::find(signatures.begin(), signatures.end(), signature) == signatures.end())
+          signatures.push_back(signature);
+      }
+    }
+  }
+  return all;
+}
+
+/// Where a failure shows before what it is: an output is more telling than a gradient, a gradient than a buffer.
+void order_signatures(std::vector<Signature> &signatures) {
+  const auto rank = [](const Signature &s) { return s.where == "output" ? 0 : s.where == "gradient" ? 1 : 2; };
+  std::stable_sort(signatures.begin(), signatures.end(), [&](const Signature &a, const Signature &b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a.kind < b.kind;
+  });
+}
+
+} // namespace
+
+std::string worst_message(const Verdict &verdict) {
+  for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
+    for (const auto &leaf : *leaves)
+      if (!leaf.same)
+        return (leaves == &verdict.gradients ? "gradient of " : "") + leaf.message;
+  return "";
+}
+
+bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64, const CompareOptions &options,
+                  Verdict &verdict) {
+  verdict.outputs.clear();
+  verdict.gradients.clear();
+  verdict.state.clear();
+  verdict.signatures.clear();
+  const std::vector<c10::IValue> ref_output{ref.output}, res_output{res.output};
+  const auto fp64_output = fp64 ? std::vector<c10::IValue>{fp64->output} : std::vector<c10::IValue>{};
+  bool all = compare_lists("output", {}, ref_output, res_output, fp64 ? &fp64_output : nullptr, options,
+                           verdict.outputs, verdict.signatures);
+  all &= compare_lists("gradient", ref.gradient_names, ref.gradients, res.gradients, fp64 ? &fp64->gradients : nullptr,
+                       options, verdict.gradients, verdict.signatures);
+  all &= compare_lists("state", ref.state_names, ref.state, res.state, fp64 ? &fp64->state : nullptr, options,
+                       verdict.state, verdict.signatures);
+  // A row for each parameter that nobody wrote to is no news.
+  std::erase_if(verdict.state,
+                [](const LeafReport &leaf) { return leaf.same && leaf.path.rfind("parameter ", 0) == 0; });
+  order_signatures(verdict.signatures);
+  return all;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,16 @@
+// Two runs of one Program, compared: outputs, gradients, and the state they leave behind. Internal to src/check.
+#pragma once
+#include "check/run_program.h"
+#include "repro_minify/check.h"
+
+namespace repro_minify {
+
+/// Fills the leaves and Signatures of `verdict` from one comparison; true when everything is the same. `fp64` may be
+/// null: then eager itself takes its place, as in PyTorch.
+bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64, const CompareOptions &options,
+                  Verdict &verdict);
+
+/// The first mismatch of the last comparison, in one line.
+std::string worst_message(const Verdict &verdict);
+
+} // namespace repro_minify

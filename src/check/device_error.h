@@ -1,0 +1,16 @@
+// What an error message of the device means. Internal to src/check.
+#pragma once
+#include <c10/core/Device.h>
+
+#include <string>
+
+namespace repro_minify {
+
+/// The CPU's allocator and CUDA's.
+bool is_out_of_memory(const std::string &message);
+
+/// Whether `message` is a CUDA error that stays: the device raises it again when asked for nothing at all. (An illegal
+/// address, a device-side assertion: the context is gone until its process ends.)
+bool device_is_lost(const std::string &message, c10::Device device);
+
+} // namespace repro_minify

@@ -1,0 +1,91 @@
+// How fast either side is. Apart from the Check: a time never changes a Verdict.
+#include "check/run_program.h"
+#include "program/compute.h"
+#include "repro_minify/check.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace repro_minify {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// One side: what it calls, after warming up, and how often.
+class Stopwatch {
+public:
+  Stopwatch(const RunScope &scope, const Instance &instance, RunOptions how)
+      : scope_(scope), instance_(instance), how_(how) {
+    how_.state = false; // copying buffers is not the program's work
+  }
+
+  double once(const Compiled &call) const {
+    scope_.begin_run();
+    const auto start = Clock::now();
+    run_program(call, instance_, how_);
+    scope_.end_run(); // synchronises
+    return seconds_since(start);
+  }
+
+  /// The median of the warm calls, and how many there were.
+  std::pair<double, int> median(const Compiled &call, int warm_up, int calls) const {
+    for (int i = 0; i < warm_up; ++i)
+      once(call);
+    std::vector<double> times;
+    const auto start = Clock::now();
+    while (static_cast<int>(times.size()) < calls && (times.empty() || seconds_since(start) < 2))
+      times.push_back(once(call));
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+    return {times[times.size() / 2], static_cast<int>(times.size())};
+  }
+
+private:
+  const RunScope &scope_;
+  const Instance &instance_;
+  RunOptions how_;
+};
+
+c10::IValue measure(const Subject &subject, const Backend &backend, const CheckOptions &options, int calls) {
+  const InstantiateOptions how{.requires_grad = options.grad, .device = options.device};
+  std::pair<double, int> eager, optimised;
+  double compile_seconds = 0;
+  {
+    const RunScope scope(run_settings(backend, options));
+    Instance instance = subject(how);
+    const Stopwatch stopwatch(scope, instance, {.grad = options.grad});
+    eager = stopwatch.median(
+        [&](std::vector<c10::IValue> arguments) { return instance.module.forward(std::move(arguments)); }, 1, calls);
+  }
+  {
+    const RunScope scope(run_settings(backend, options));
+    Instance instance = subject(how);
+    const Stopwatch stopwatch(scope, instance, {.grad = options.grad, .boxed = backend.boxed_call()});
+    const auto start = Clock::now();
+    const Compiled compiled = backend.compile(instance.module);
+    stopwatch.once(compiled);
+    compile_seconds = seconds_since(start);
+    optimised = stopwatch.median(compiled, std::max(0, options.calls - 1), calls);
+  }
+  return c10::ivalue::Tuple::create(
+      {static_cast<int64_t>(std::min(eager.second, optimised.second)), eager.first, optimised.first, compile_seconds});
+}
+
+} // namespace
+
+std::optional<Timing> measure_timing(Subject subject, std::shared_ptr<const Backend> backend,
+                                     const CheckOptions &options, int calls, const Limits &limits) {
+  try {
+    const auto tuple = compute_in_child([&](Child &) { return measure(subject, *backend, options, calls); }, limits);
+    const auto &result = tuple.toTupleRef().elements();
+    return Timing{static_cast<int>(result[0].toInt()), result[1].toDouble(), result[2].toDouble(),
+                  result[3].toDouble()};
+  } catch (const std::exception &) {
+    return std::nullopt;
+  }
+}
+
+} // namespace repro_minify

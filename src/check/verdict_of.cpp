@@ -1,0 +1,81 @@
+// What came of a check's process, as a Verdict.
+#include "repro_minify/check.h"
+
+#include <cstring>
+
+namespace repro_minify {
+namespace {
+
+/// In the optimised stage it is the backend's failure, before that eager's own.
+Verdict backend_or_eager(const Outcome &outcome, Signature signature, const std::string &what) {
+  Verdict verdict;
+  if (outcome.stage == "optimised") {
+    verdict.outcome = Verdict::Outcome::Fail;
+    verdict.signatures = {std::move(signature)};
+    verdict.message = "the optimised run " + what;
+    return verdict;
+  }
+  verdict.eager_failed = outcome.stage == "eager";
+  verdict.message = (verdict.eager_failed ? "eager itself " : "the fp64 reference ") + what;
+  return verdict;
+}
+
+Verdict unresolved(const std::string &message) {
+  Verdict verdict;
+  verdict.message = message;
+  return verdict;
+}
+
+/// The innermost named frames: enough to tell two crashes apart, few enough to be the same in a smaller program.
+std::string crash_detail(const Outcome &outcome) {
+  constexpr size_t most_frames = 2;
+  std::string text = "signal " + std::to_string(outcome.signal);
+  size_t named = 0;
+  for (const auto &frame : outcome.frames)
+    if (frame != "?" && named < most_frames)
+      text += (named++ ? ", " : " in ") + frame;
+  return text;
+}
+
+Verdict crash_verdict(const Outcome &outcome) {
+  std::string what = "ends with signal " + std::to_string(outcome.signal) + " (" + strsignal(outcome.signal) + ")";
+  for (size_t i = 0; i < outcome.frames.size(); ++i)
+    what += (i ? " < " : " in ") + outcome.frames[i];
+  return backend_or_eager(outcome, {FailureKind::Crash, "", crash_detail(outcome)}, what);
+}
+
+} // namespace
+
+Verdict verdict_of(const Outcome &outcome) {
+  Verdict verdict;
+  switch (outcome.ending) {
+  case Ending::Replied:
+    verdict = verdict_from_json(outcome.reply);
+    break;
+  case Ending::Crashed:
+    verdict = crash_verdict(outcome);
+    break;
+  case Ending::TimedOut:
+    verdict = backend_or_eager(outcome, {FailureKind::Hang, "", ""}, "did not end within the time limit");
+    break;
+  case Ending::OutOfMemory:
+    verdict = backend_or_eager(outcome, {FailureKind::Memory, "", ""}, "went past the memory limit");
+    break;
+  case Ending::Exited:
+    verdict = backend_or_eager(outcome, {FailureKind::Crash, "", "exit"},
+                               "ended its process with exit code " + std::to_string(outcome.exit_code) +
+                                   (outcome.message.empty() ? "" : ": " + outcome.message));
+    break;
+  case Ending::Threw:
+    verdict = unresolved("the check itself failed: " + outcome.message);
+    break;
+  case Ending::Killed:
+  case Ending::Cancelled:
+    verdict = unresolved("the check's process was killed from outside");
+    break;
+  }
+  verdict.wall_seconds = static_cast<double>(outcome.wall.count()) * 1e-6;
+  return verdict;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,22 @@
+// The model as it was given, nothing flattened: what the first check runs.
+#pragma once
+#include "repro_minify/program.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// A TorchScript archive and the arguments of its forward.
+struct Archive {
+  std::string path;
+  std::vector<c10::IValue> arguments;
+  uint64_t seed = 0;  ///< of the generators while it is loaded: loading can draw random numbers
+  bool train = false; ///< leave it in training mode
+};
+
+/// Loads the archive afresh each time, since a backend may have changed constants in place, and clones the arguments.
+Instance instantiate(const Archive &archive, const InstantiateOptions &options);
+
+} // namespace repro_minify

@@ -1,0 +1,100 @@
+#include "program/run_settings.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/AutogradState.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
+#include <cstdlib>
+
+namespace repro_minify {
+namespace {
+
+/// Uninitialised memory stays what it is: filling it, which PyTorch does by default in deterministic mode, would hide
+/// the failures of backends that read it.
+void apply(Determinism determinism, c10::Device device) {
+  auto &context = at::globalContext();
+  const bool on = determinism != Determinism::Off;
+  context.setDeterministicAlgorithms(on, /*warn_only=*/determinism != Determinism::On);
+  context.setDeterministicFillUninitializedMemory(false);
+  context.setDeterministicCuDNN(on);
+  context.setBenchmarkCuDNN(false);
+  // cuBLAS reads it when its handle is made, the first time that a child touches CUDA.
+  if (on && device.is_cuda())
+    setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+}
+
+void set_autocast(const RunSettings &settings, bool on) {
+  at::autocast::clear_cache();
+  at::autocast::set_autocast_dtype(settings.device.type(), settings.autocast_dtype);
+  at::autocast::set_autocast_enabled(settings.device.type(), on);
+}
+
+} // namespace
+
+const char *to_string(Determinism determinism) {
+  constexpr const char *names[] = {"off", "warn", "on"};
+  return names[static_cast<int>(determinism)];
+}
+
+struct RunScope::State {
+  RunSettings settings;
+  at::AutoGradMode grad;
+};
+
+RunScope::RunScope(const RunSettings &settings) : state_(new State{settings, at::AutoGradMode(settings.grad)}) {
+  at::set_num_threads(settings.threads);
+  apply(settings.determinism, settings.device);
+  if (settings.device.is_cuda()) {
+    at::globalContext().setAllowTF32CuBLAS(settings.tf32);
+    at::globalContext().setAllowTF32CuDNN(settings.tf32);
+  }
+  torch::jit::setGraphExecutorOptimize(false);
+  at::manual_seed(settings.seed);
+}
+
+RunScope::~RunScope() {
+  if (state_->settings.autocast)
+    set_autocast(state_->settings, false);
+}
+
+void RunScope::begin_run() const {
+  at::manual_seed(state_->settings.seed);
+  if (state_->settings.autocast)
+    set_autocast(state_->settings, true);
+}
+
+void RunScope::end_run() const {
+  if (state_->settings.autocast)
+    set_autocast(state_->settings, false);
+  synchronize(state_->settings.device);
+}
+
+void synchronize(c10::Device device) {
+  if (device.is_cuda())
+    at::detail::getCUDAHooks().deviceSynchronize(device.has_index() ? device.index() : c10::DeviceIndex{0});
+}
+
+void seed_cpu(uint64_t seed) {
+  auto generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+std::string why_unusable(c10::Device device) {
+  if (!device.is_cuda())
+    return "";
+  const auto &hooks = at::detail::getCUDAHooks();
+  if (!hooks.hasCUDART())
+    return "this LibTorch was built without CUDA";
+  if (!hooks.hasCUDA() || hooks.getNumGPUs() == 0)
+    return "no CUDA device is visible (nvidia-smi should list one)";
+  if (device.has_index() && device.index() >= hooks.getNumGPUs())
+    return "there are only " + std::to_string(hooks.getNumGPUs()) + " CUDA devices, counted from 0";
+  return "";
+}
+
+} // namespace repro_minify
