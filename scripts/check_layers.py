@@ -22,6 +22,7 @@ ALLOWED = {
     "program": {"support", "dataflow", "sandbox"},
     "backends": {"support", "dataflow", "program"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
+    "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
     "reduce/passes": {"support", "dataflow", "program", "reduce", "reduce/search"},
     "reduce": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce/search", "reduce/passes"},
     "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce", "reduce/search"},
@@ -29,7 +30,7 @@ ALLOWED = {
 ALLOWED["app"] = set(ALLOWED)
 
 # Which folder a public header speaks for.
-PUBLIC = {"program": "program", "backend": "backends", "check": "check", "reducer": "reduce", "repro": "emit"}
+PUBLIC = {"program": "program", "backend": "backends", "check": "check", "analysis": "analyze", "reducer": "reduce", "repro": "emit"}
 
 TORCH_FREE = {"support", "dataflow", "sandbox", "reduce/search"}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")

@@ -1,6 +1,126 @@
-#include "app/options.h"
+// Where do eager and optimised part? A table, JSON, and a picture.
+#include "app/flattening.h"
+#include "app/output_folder.h"
+#include "app/session.h"
+#include "app/table.h"
+#include "emit/atomic_file.h"
+#include "program/compute.h"
+#include "repro_minify/analysis.h"
+#include "support/log.h"
+
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include <unistd.h>
+
 namespace repro_minify {
-int analyze_command(const Options &) {
-  return 0;
+namespace {
+
+constexpr const char *state_words[] = {"same", "DIFFERS", "RAISES", "-"};
+
+/// A failure is analysed at the level of flattening that keeps it; a model that passes, as flat as it gets.
+Program program_of(Session &session, const Verdict &original) {
+  try {
+    if (original.outcome == Verdict::Outcome::Fail) {
+      if (auto flattened = flatten_model(session, original.signatures.front()))
+        return flattened->program;
+      throw UserError(session.options.model + ": fails as it is, but no longer once its calls are inlined");
+    }
+    const Recording recording =
+        record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits());
+    return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
+                                               : recording.program;
+  } catch (const CannotFlatten &error) {
+    throw UserError(session.options.model + ": cannot be flattened: " + error.what());
+  }
 }
+
+void print_table_of(const Analysis &analysis) {
+  std::vector<std::vector<std::string>> rows = {{"", "value", "operator", "type", "eager error", "opt. error",
+                                                 "allowed x", "largest error", "verdict", "source"}};
+  for (size_t i = 0; i < analysis.rows.size(); ++i) {
+    const auto &row = analysis.rows[i];
+    rows.push_back({analysis.first == static_cast<int>(i) ? ">" : "", clean(row.value), clean(row.op),
+                    clean(row.report.ref_type), short_number(row.report.ref_error), short_number(row.report.res_error),
+                    short_number(row.report.multiplier), short_number(row.report.max_abs_error),
+                    state_words[static_cast<int>(row.state)], clean(row.source)});
+  }
+  print_table(rows);
+}
+
+void print_conclusion(const Analysis &analysis, const Verdict &original) {
+  std::cout << '\n'
+            << (analysis.way == Analysis::Way::Exposed
+                    ? "Every value was returned by one program."
+                    : "Each value was had from a program that ends there: " + clean(analysis.why) + ".")
+            << " (" << analysis.checks << " checks)\n";
+  if (analysis.first) {
+    const auto &row = analysis.rows[*analysis.first];
+    std::cout << "First to fail: " << clean(row.value) << " = " << clean(row.op)
+              << (row.source.empty() ? "" : ", " + clean(row.source)) << "\n  " << clean(row.message) << '\n';
+  } else if (original.outcome == Verdict::Outcome::Fail) {
+    std::cout << "No value fails by itself: " << clean(original.message) << '\n';
+  } else {
+    std::cout << "Nothing fails.\n";
+  }
+}
+
+/// SVG where Graphviz is installed; false where it is not, or fails.
+bool draw(const std::string &dot_file, const std::string &svg_file) {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(2);
+  const Outcome outcome = run_in_sandbox(
+      [&](Child &) {
+        execlp("dot", "dot", "-Tsvg", "-o", svg_file.c_str(), dot_file.c_str(), nullptr);
+        _exit(127);
+      },
+      limits);
+  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
+}
+
+Analysis analyse(Session &session, const Verdict &original) {
+  AnalyzeOptions options;
+  options.check = session.check;
+  options.limits = session.limits();
+  options.jobs = session.options.jobs > 0 ? session.options.jobs
+                                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const Program program = program_of(session, original);
+  return analyze(program, original, session.backend, options);
+}
+
+void write_files(const Analysis &analysis, const std::string &folder) {
+  write_atomically(folder + "/analysis.json", to_json(analysis) + "\n");
+  write_atomically(folder + "/analysis.dot", to_dot(analysis));
+  const std::string svg = folder + "/analysis.svg";
+  if (!draw(folder + "/analysis.dot", svg))
+    log::info("no analysis.svg: Graphviz's `dot` is not installed, or failed; analysis.dot has the same picture");
+}
+
+} // namespace
+
+int analyze_command(const Options &options) {
+  const std::string folder = output_folder(options, ".analysis");
+  require_free(folder, options.force);
+  Session session(options);
+  const FailureRate rate = session.check_original();
+  require_checkable(session, rate.verdict);
+  if (rate.verdict.eager_failed) {
+    log::error(eager_problem(session, rate.verdict));
+    return EagerNotReproducible;
+  }
+  warn_of_missing_reference(session, rate.verdict);
+  const Analysis analysis = analyse(session, rate.verdict);
+  make_folder(folder);
+  write_files(analysis, folder);
+  if (options.json) {
+    std::cout << to_json(analysis) << '\n';
+  } else {
+    print_table_of(analysis);
+    print_conclusion(analysis, rate.verdict);
+    std::cout << folder << '\n';
+  }
+  return rate.verdict.outcome == Verdict::Outcome::Fail || analysis.first ? 1 : 0;
+}
+
 } // namespace repro_minify

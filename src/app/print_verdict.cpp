@@ -1,5 +1,6 @@
 // One Verdict, for people and for scripts.
 #include "app/session.h"
+#include "app/table.h"
 
 #include "program/values.h"
 
@@ -14,24 +15,8 @@ namespace {
 
 constexpr const char *outcome_words[] = {"PASS", "FAIL", "UNRESOLVED"};
 
-std::string short_number(double value) {
-  if (std::isnan(value))
-    return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 std::string counts(int64_t nan, int64_t inf) {
   return nan < 0 ? "-" : std::to_string(nan) + "/" + std::to_string(inf);
-}
-
-/// Text from a model must not move the cursor.
-std::string clean(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    result += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
-  return result;
 }
 
 void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,
@@ -42,18 +27,6 @@ void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &wh
                     short_number(leaf.res_error), short_number(leaf.multiplier), short_number(leaf.max_abs_error),
                     leaf.worst_index < 0 ? "-" : std::to_string(leaf.worst_index), counts(leaf.ref_nan, leaf.ref_inf),
                     counts(leaf.res_nan, leaf.res_inf), leaf.same ? "same" : "DIFFERS"});
-}
-
-void print_table(const std::vector<std::vector<std::string>> &rows) {
-  std::vector<size_t> widths(rows[0].size());
-  for (const auto &row : rows)
-    for (size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  for (const auto &row : rows) {
-    for (size_t i = 0; i < row.size(); ++i)
-      std::cout << row[i] << std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
-    std::cout << '\n';
-  }
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // The main job: check, flatten, reduce, emit, verify.
 #include "app/flattening.h"
+#include "app/output_folder.h"
 #include "app/progress.h"
 #include "app/session.h"
 #include "emit/atomic_file.h"
@@ -44,36 +45,10 @@ void throw_if_interrupted() {
     throw Interruption{};
 }
 
-std::string output_folder(const Options &options) {
-  if (!options.output.empty())
-    return options.output;
-  fs::path folder(options.model);
-  folder.replace_extension(".repro");
-  return folder.string();
-}
-
-/// Refuses before any work is done, makes the folder only when there is something to write.
-void require_free(const std::string &folder, bool force) {
-  std::error_code error;
-  if (!fs::exists(folder, error))
-    return;
-  if (!fs::is_directory(folder, error))
-    throw UserError(folder + ": is a file; name a folder with -o");
-  if (!force && !fs::is_empty(folder, error))
-    throw UserError(folder + ": exists; give --force to write into it, or another folder with -o");
-}
-
-void make_folder(const std::string &folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw UserError(folder + ": cannot be made: " + error.message());
-}
-
 class ReduceCommand {
 public:
   explicit ReduceCommand(const Options &options)
-      : options_(options), folder_(output_folder(options)), progress_(options.quiet) {
+      : options_(options), folder_(output_folder(options, ".repro")), progress_(options.quiet) {
     facts_.version = REPRO_MINIFY_VERSION;
     facts_.torch_version = TORCH_VERSION;
   }

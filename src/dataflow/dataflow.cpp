@@ -172,7 +172,8 @@ std::vector<IndexSet> Dataflow::components(const IndexSet &within) const {
   return components;
 }
 
-void Dataflow::write_graphviz(std::ostream &out, const std::vector<std::string> &labels, const IndexSet &marked) const {
+void Dataflow::write_graphviz(std::ostream &out, const std::vector<std::string> &labels, const IndexSet &marked,
+                              const std::vector<std::string> &fills) const {
   PictureGraph graph(producers_.size());
   for (std::size_t node = 0; node < producers_.size(); ++node)
     for (int producer : producers_[node])
@@ -180,8 +181,11 @@ void Dataflow::write_graphviz(std::ostream &out, const std::vector<std::string> 
   const std::vector<char> filled = membership(size(), marked);
   const auto write_node = [&](std::ostream &stream, std::size_t node) {
     stream << " [label=\"" << (node < labels.size() ? escape_label(labels[node]) : std::to_string(node)) << '"';
+    const bool has_fill = node < fills.size() && !fills[node].empty();
+    if (has_fill)
+      stream << ", style=filled, fillcolor=\"" << escape_label(fills[node]) << '"';
     if (filled[node])
-      stream << ", style=filled";
+      stream << (fills.empty() ? ", style=filled" : ", color=red, penwidth=4");
     stream << ']';
   };
   boost::write_graphviz(out, graph, write_node);

@@ -32,8 +32,10 @@ public:
   IndexSet ball(const IndexSet &centre, int radius, const IndexSet &within) const;
   /// Weakly connected components of the subgraph on `within`, each sorted, ordered by first node.
   std::vector<IndexSet> components(const IndexSet &within) const;
-  /// Writes DOT. `labels[i]` is escaped here, it may hold any text. Nodes of `marked` are filled.
-  void write_graphviz(std::ostream &out, const std::vector<std::string> &labels, const IndexSet &marked = {}) const;
+  /// Writes DOT. `labels[i]` is escaped here, it may hold any text. A node with a fill ("#rrggbb") has that colour;
+  /// nodes of `marked` are filled, or outlined in red where fills are given.
+  void write_graphviz(std::ostream &out, const std::vector<std::string> &labels, const IndexSet &marked = {},
+                      const std::vector<std::string> &fills = {}) const;
 
 private:
   struct Neighbours; ///< the Boost graph; kept out of this header because Boost.Graph is slow to compile

@@ -1,0 +1,64 @@
+// The Analysis: where do eager and optimised part? Every intermediate value of both sides against fp64, in dataflow
+// order.
+#pragma once
+#include "repro_minify/check.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace repro_minify {
+
+/// One intermediate value: what one operator made, as it was right after it.
+struct AnalysisRow {
+  std::string value;      ///< its name in the graph, "%x"
+  std::string op;         ///< "aten::linear"
+  std::string source;     ///< "model.py:12: y = x * 2", as far as the archive has it; else empty
+  std::vector<int> reads; ///< rows whose values it is made from, directly or through what has no row
+  enum class State {
+    Same,    ///< compared, and the same
+    Differs, ///< compared, and fails the check
+    Raises,  ///< the program up to here raises, crashes or hangs in the backend
+    Unknown, ///< not compared: made inside a block, not reached, or not needed to find the first failure
+  };
+  State state = State::Unknown;
+  LeafReport report;   ///< of eager against optimised (with their errors against fp64), where it was compared
+  std::string message; ///< why it differs or raises, one line
+};
+
+struct Analysis {
+  /// How the values were had.
+  enum class Way {
+    Exposed,  ///< one program that returns them all, and fails as the original does
+    Prefixes, ///< one program for each value that ends there: returning all at once changes what the backend does
+  };
+  Way way = Way::Exposed;
+  std::string why;               ///< for Prefixes: what forbade the other way
+  std::vector<AnalysisRow> rows; ///< in dataflow order
+  std::optional<int> first;      ///< the first row that fails the check
+  Verdict verdict;               ///< of the program as a whole
+  int checks = 0;
+};
+
+struct AnalyzeOptions {
+  CheckOptions check;
+  Limits limits;
+  int jobs = 1;
+  std::function<bool()> interrupted;                   ///< polled; true ends the analysis: throws AnalysisInterrupted
+  std::function<void(int done, int of)> progress = {}; ///< after each check of a prefix
+};
+struct AnalysisInterrupted {};
+
+/// `verdict` is that of the whole program; one that passes is analysed too. Never throws for what the backend does.
+Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
+                 const AnalyzeOptions &options);
+
+/// As JSON text, for scripts.
+std::string to_json(const Analysis &analysis);
+/// As a DOT graph: one node for each row, coloured from green (as good as eager) to red (fails).
+std::string to_dot(const Analysis &analysis);
+
+} // namespace repro_minify

@@ -1,0 +1,50 @@
+#include "repro_minify/analysis.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+json number(double value) {
+  if (std::isfinite(value))
+    return value;
+  return std::isnan(value) ? json(nullptr) : json(value > 0 ? "inf" : "-inf");
+}
+
+constexpr const char *states[] = {"same", "differs", "raises", "unknown"};
+
+json row_json(const AnalysisRow &row) {
+  return {{"value", row.value},
+          {"operator", row.op},
+          {"source", row.source},
+          {"reads", row.reads},
+          {"state", states[static_cast<int>(row.state)]},
+          {"type", row.report.ref_type},
+          {"eager_error", number(row.report.ref_error)},
+          {"optimised_error", number(row.report.res_error)},
+          {"allowed_multiplier", number(row.report.multiplier)},
+          {"largest_error", number(row.report.max_abs_error)},
+          {"largest_error_at", row.report.worst_index},
+          {"message", row.message}};
+}
+
+} // namespace
+
+std::string to_json(const Analysis &analysis) {
+  json rows = json::array();
+  for (const auto &row : analysis.rows)
+    rows.push_back(row_json(row));
+  const json result = {{"way", analysis.way == Analysis::Way::Exposed ? "exposed" : "prefixes"},
+                       {"why", analysis.why},
+                       {"first", analysis.first ? json(*analysis.first) : json(nullptr)},
+                       {"checks", analysis.checks},
+                       {"verdict", json::parse(to_json(analysis.verdict))},
+                       {"values", rows}};
+  return result.dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+} // namespace repro_minify

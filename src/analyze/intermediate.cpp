@@ -1,0 +1,142 @@
+#include "analyze/intermediate.h"
+
+#include "program/flatten.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// A copy of the graph without outputs, and where the original's values are in it.
+struct Copied {
+  Program program;
+  std::unordered_map<const Value *, Value *> values;
+};
+
+void match_values(torch::jit::Block *from, torch::jit::Block *to, Copied &copied) {
+  auto other = to->nodes().begin();
+  for (Node *node : from->nodes()) {
+    for (size_t i = 0; i < node->outputs().size(); ++i)
+      copied.values[node->output(i)] = other->output(i);
+    ++other;
+  }
+}
+
+Copied copy_without_outputs(const Program &program) {
+  Copied copied{program, {}};
+  copied.program.graph = program.graph->copy();
+  match_values(program.graph->block(), copied.program.graph->block(), copied);
+  while (!copied.program.graph->outputs().empty())
+    copied.program.graph->eraseOutput(0);
+  return copied;
+}
+
+void drop_unused_inputs(Program &program) {
+  remove_unused_constants(*program.graph);
+  for (size_t i = program.inputs.size(); i-- > 0;) {
+    if (program.graph->inputs()[i]->hasUses())
+      continue;
+    program.graph->eraseInput(i);
+    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+/// The value as it is right after the node that makes it.
+Value *as_made(Graph &graph, Value *value, bool is_written_later) {
+  if (!is_written_later)
+    return value;
+  torch::jit::WithInsertPoint guard(value->node()->next());
+  return graph.insert(torch::jit::aten::clone, {value});
+}
+
+void collect_reads(const Node *node, const std::map<const Value *, int> &rows, std::set<const Node *> &seen,
+                   std::set<int> &found) {
+  if (!seen.insert(node).second)
+    return;
+  const auto look = [&](const Value *value) {
+    const auto row = rows.find(value);
+    if (row != rows.end())
+      found.insert(row->second);
+    else
+      collect_reads(value->node(), rows, seen, found);
+  };
+  for (const Value *input : node->inputs())
+    look(input);
+  for (const torch::jit::Block *block : node->blocks())
+    for (const Node *inner : block->nodes())
+      for (const Value *input : inner->inputs())
+        look(input);
+}
+
+} // namespace
+
+std::vector<Intermediate> intermediates(const Recording &recording) {
+  std::vector<Intermediate> result;
+  for (const Node *node : recording.program.graph->nodes()) {
+    if (node->kind() == torch::jit::prim::Constant)
+      continue;
+    for (const Value *output : node->outputs()) {
+      const auto &writers = recording.writers[recording.value_index.at(output)];
+      if (output->type()->isSubtypeOf(*c10::TensorType::get()))
+        result.push_back({output, recording.node_index.at(node), !writers.empty()});
+    }
+  }
+  return result;
+}
+
+Program expose_all(const Recording &recording, const std::vector<Intermediate> &values) {
+  Copied copied = copy_without_outputs(recording.program);
+  Graph &graph = *copied.program.graph;
+  for (const auto &intermediate : values)
+    graph.registerOutput(as_made(graph, copied.values.at(intermediate.value), intermediate.is_written_later));
+  drop_unused_inputs(copied.program);
+  return copied.program;
+}
+
+Program prefix(const Recording &recording, const Intermediate &last) {
+  Copied copied = copy_without_outputs(recording.program);
+  Graph &graph = *copied.program.graph;
+  Node *end = copied.values.at(last.value)->node();
+  graph.registerOutput(copied.values.at(last.value));
+  while (*graph.nodes().rbegin() != end)
+    graph.nodes().rbegin()->destroy();
+  drop_unused_inputs(copied.program);
+  return copied.program;
+}
+
+std::vector<std::vector<int>> reads_of(const std::vector<Intermediate> &values) {
+  std::map<const Value *, int> rows;
+  for (size_t i = 0; i < values.size(); ++i)
+    rows[values[i].value] = static_cast<int>(i);
+  std::vector<std::vector<int>> result;
+  for (const auto &intermediate : values) {
+    std::set<const Node *> seen;
+    std::set<int> found;
+    collect_reads(intermediate.value->node(), rows, seen, found);
+    result.emplace_back(found.begin(), found.end());
+  }
+  return result;
+}
+
+std::string source_line(const Node *node) {
+  auto range = node->sourceRange();
+  // The archive's own code, or, where it was saved with debug records, what the author wrote.
+  if (const auto original = range.findSourceRangeThatGenerated())
+    range = *original;
+  const auto place = range.file_line_col();
+  if (!place || !range.source())
+    return "";
+  const auto &[file, line, column] = *place;
+  std::string text(range.source()->get_line(range.source()->lineno_for_offset(range.start())).str());
+  text.erase(0, text.find_first_not_of(" \t"));
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  return std::filesystem::path(file).filename().string() + ":" + std::to_string(line) + ": " + text;
+}
+
+} // namespace repro_minify

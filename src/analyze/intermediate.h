@@ -1,0 +1,32 @@
+// The intermediate values of a Program, and Programs that return them. Internal to src/analyze.
+#pragma once
+#include "program/record.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+struct Intermediate {
+  const torch::jit::Value *value; ///< of the recorded graph, made at the top level, a tensor
+  int node;                       ///< index of what makes it
+  bool is_written_later; ///< an in-place operator changes its memory afterwards: a copy has to be returned instead
+};
+
+/// Every tensor made at the top level, in graph order.
+std::vector<Intermediate> intermediates(const Recording &recording);
+
+/// Returns all of them, in that order, and nothing else.
+Program expose_all(const Recording &recording, const std::vector<Intermediate> &values);
+
+/// The program up to and including what makes `last`, which is all that it returns.
+Program prefix(const Recording &recording, const Intermediate &last);
+
+/// For each intermediate those that it is made from.
+std::vector<std::vector<int>> reads_of(const std::vector<Intermediate> &values);
+
+/// "file:line: text" of the model's source, as far as the archive has it.
+std::string source_line(const torch::jit::Node *node);
+
+} // namespace repro_minify

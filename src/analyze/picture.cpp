@@ -1,0 +1,79 @@
+// The dataflow graph coloured by error, as DOT.
+#include "dataflow/dataflow.h"
+#include "repro_minify/analysis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+constexpr const char *unknown_fill = "#eeeeee";
+constexpr const char *fails_fill = "#f4a6a0";
+constexpr const char *raises_fill = "#d97b73";
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
+
+/// Green for an error no larger than eager's own, towards yellow as it uses up what is allowed.
+std::string fill_of_error(const LeafReport &report) {
+  double used = 0;
+  if (!std::isnan(report.res_error) && report.res_error > report.ref_error) {
+    const double allowed = report.multiplier * report.ref_error + 1e-12;
+    used = std::clamp((report.res_error - report.ref_error) / allowed, 0.0, 1.0);
+  }
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", static_cast<int>(200 + 50 * used), 240, 190);
+  return text.data();
+}
+
+std::string fill_of(const AnalysisRow &row) {
+  switch (row.state) {
+  case AnalysisRow::State::Same:
+    return fill_of_error(row.report);
+  case AnalysisRow::State::Differs:
+    return fails_fill;
+  case AnalysisRow::State::Raises:
+    return raises_fill;
+  case AnalysisRow::State::Unknown:
+    break;
+  }
+  return unknown_fill;
+}
+
+std::string label_of(const AnalysisRow &row) {
+  std::string label = row.op + "\n" + row.value + " " + row.report.ref_type;
+  if (!std::isnan(row.report.res_error))
+    label += "\nerror " + short_number(row.report.res_error) + " (eager " + short_number(row.report.ref_error) + ")";
+  if (!row.source.empty())
+    label += "\n" + row.source.substr(0, 60);
+  return label;
+}
+
+} // namespace
+
+std::string to_dot(const Analysis &analysis) {
+  std::vector<std::pair<int, int>> edges;
+  std::vector<std::string> labels, fills;
+  for (size_t i = 0; i < analysis.rows.size(); ++i) {
+    for (int read : analysis.rows[i].reads)
+      if (read != static_cast<int>(i))
+        edges.emplace_back(read, static_cast<int>(i));
+    labels.push_back(label_of(analysis.rows[i]));
+    fills.push_back(fill_of(analysis.rows[i]));
+  }
+  IndexSet marked;
+  if (analysis.first)
+    marked.push_back(*analysis.first);
+  std::ostringstream out;
+  Dataflow(static_cast<int>(analysis.rows.size()), edges).write_graphviz(out, labels, marked, fills);
+  return out.str();
+}
+
+} // namespace repro_minify

@@ -1,0 +1,34 @@
+#include "app/output_folder.h"
+
+#include <filesystem>
+
+namespace repro_minify {
+
+namespace fs = std::filesystem;
+
+std::string output_folder(const Options &options, const std::string &extension) {
+  if (!options.output.empty())
+    return options.output;
+  fs::path folder(options.model);
+  folder.replace_extension(extension);
+  return folder.string();
+}
+
+void require_free(const std::string &folder, bool force) {
+  std::error_code error;
+  if (!fs::exists(folder, error))
+    return;
+  if (!fs::is_directory(folder, error))
+    throw UserError(folder + ": is a file; name a folder with -o");
+  if (!force && !fs::is_empty(folder, error))
+    throw UserError(folder + ": exists; give --force to write into it, or another folder with -o");
+}
+
+void make_folder(const std::string &folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw UserError(folder + ": cannot be made: " + error.message());
+}
+
+} // namespace repro_minify

@@ -1,0 +1,37 @@
+#include "app/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+namespace repro_minify {
+
+std::string short_number(double value) {
+  if (std::isnan(value))
+    return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string clean(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    result += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
+  return result;
+}
+
+void print_table(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  for (const auto &row : rows) {
+    for (size_t i = 0; i < row.size(); ++i)
+      std::cout << row[i] << std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
+    std::cout << '\n';
+  }
+}
+
+} // namespace repro_minify

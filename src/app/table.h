@@ -1,0 +1,17 @@
+// Tables for people, on standard output.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Three digits; "-" for what there is none of (NaN).
+std::string short_number(double value);
+
+/// Text from a model must not move the cursor.
+std::string clean(const std::string &text);
+
+/// Columns as wide as their widest cell. The first row is the heading.
+void print_table(const std::vector<std::vector<std::string>> &rows);
+
+} // namespace repro_minify
