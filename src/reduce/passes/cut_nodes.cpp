@@ -41,6 +41,40 @@ IndexSet every_atom(const Cutter &cutter) {
   return all;
 }
 
+/// The atoms that `target` is made from, itself included.
+IndexSet ancestors(const Cutter &cutter, int target) {
+  std::vector<bool> needed(cutter.atoms());
+  needed[target] = true;
+  const auto &order = cutter.dataflow().topological_order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (needed[*it])
+      for (int producer : cutter.dataflow().producers(*it))
+        needed[producer] = true;
+  IndexSet result;
+  for (int atom = 0; atom < cutter.atoms(); ++atom)
+    if (needed[atom])
+      result.push_back(atom);
+  return result;
+}
+
+/// A model can fail in several outputs for several reasons. The reduction is about the first that shows the wanted
+/// failure: what that one is not made from goes before anything else, and cannot lead to another bug.
+IndexSet focus(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
+  const auto &wanted = context.judge.wanted();
+  const auto atoms = cutter.output_atoms(all);
+  const Verdict verdict = context.judge.judge(cutter.cut(all));
+  if (wanted.where != "output" || atoms.size() < 2 || verdict.outputs.size() != atoms.size())
+    return all;
+  for (size_t i = 0; i < atoms.size(); ++i) {
+    const auto &kinds = verdict.outputs[i].kinds;
+    if (std::find(kinds.begin(), kinds.end(), wanted.kind) == kinds.end())
+      continue;
+    const IndexSet made_from = cutter.close(ancestors(cutter, atoms[i]));
+    return made_from.size() < all.size() && oracle.fails(made_from) ? made_from : all;
+  }
+  return all;
+}
+
 /// Where eager and optimised part: the first value that fails the check when every intermediate is returned. A hint,
 /// never a verdict: returning a value changes what is fused.
 std::optional<int> first_wrong_atom(PassContext &context, const Cutter &cutter, const IndexSet &all) {
@@ -65,7 +99,10 @@ std::vector<IndexSet> guesses(PassContext &context, const Cutter &cutter, const 
     for (int radius : {1, 3})
       result.push_back(cutter.dataflow().ball({*suspect}, radius, all));
   // The arithmetic without the bookkeeping of shapes that surrounds it in scripted models.
-  result.push_back(cutter.tensor_atoms());
+  const IndexSet arithmetic = cutter.tensor_atoms();
+  IndexSet within;
+  std::set_intersection(arithmetic.begin(), arithmetic.end(), all.begin(), all.end(), std::back_inserter(within));
+  result.push_back(within);
   return result;
 }
 
@@ -85,10 +122,11 @@ bool cut_nodes(PassContext &context) {
     context.incomplete = true;
     return false;
   }
+  const IndexSet start = focus(context, cutter, all, oracle);
   SearchOptions search;
   search.speculation_width = context.judge.jobs();
-  search.guesses = guesses(context, cutter, all);
-  context.incomplete |= !minimize(all, cutter.dataflow(), oracle, search).one_minimal;
+  search.guesses = guesses(context, cutter, start);
+  context.incomplete |= !minimize(start, cutter.dataflow(), oracle, search).one_minimal;
   return order_of(context.current) < before;
 }
 
