@@ -37,6 +37,13 @@ json report_json(const ReproFacts &facts) {
       {"seed", facts.check.seed},
       {"calls", facts.check.calls},
       {"threads", facts.check.threads},
+      {"device", facts.check.device.str()},
+      {"autocast", facts.check.autocast ? json(dtype_name(facts.check.autocast_dtype)) : json(nullptr)},
+      {"deterministic", to_string(facts.check.determinism)},
+      {"tf32", facts.check.tf32},
+      {"rate", {{"failed", facts.original_failed}, {"runs", facts.original_runs}}},
+      {"repeat", facts.repetition.runs},
+      {"need", facts.repetition.need},
       {"tol", facts.check.compare.tol},
       {"verdict",
        {{"kind", to_string(facts.signature.kind)},
@@ -57,7 +64,8 @@ json report_json(const ReproFacts &facts) {
       {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
       {"verification", facts.verify_message},
       {"files",
-       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "report.json", "journal.jsonl"}}};
+       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "report.json", "config.toml",
+        "journal.jsonl"}}};
 }
 
 std::string seconds(double value) {
@@ -90,6 +98,25 @@ std::string verified_text(const ReproFacts &facts) {
                          : "**no**: " + markdown_text(facts.verify_message);
 }
 
+std::string rate_row(const ReproFacts &facts) {
+  if (facts.original_runs < 2)
+    return "";
+  return "| how often | the original failed in " + std::to_string(facts.original_failed) + " of " +
+         std::to_string(facts.original_runs) + " runs; a candidate had to in " + std::to_string(facts.repetition.need) +
+         " of up to " + std::to_string(facts.repetition.runs) + " |\n";
+}
+
+std::string settings_text(const ReproFacts &facts) {
+  std::ostringstream text;
+  text << facts.check.device << ", seed " << facts.check.seed << ", " << facts.check.calls << " calls, "
+       << facts.check.threads << " thread(s), tol " << facts.check.compare.tol << ", autocast "
+       << (facts.check.autocast ? dtype_name(facts.check.autocast_dtype) : "off") << ", deterministic algorithms "
+       << to_string(facts.check.determinism)
+       << (facts.check.determinism == Determinism::Off ? "" : " (which can cost speed)")
+       << (facts.check.device.is_cuda() ? facts.check.tf32 ? ", TF32 on" : ", TF32 off" : "");
+  return text.str();
+}
+
 std::string report_markdown(const Program &program, const ReproFacts &facts) {
   std::ostringstream out;
   out << "# " << to_string(facts.signature.kind) << " failure under " << markdown_text(facts.backend->title()) << "\n\n"
@@ -120,8 +147,7 @@ std::string report_markdown(const Program &program, const ReproFacts &facts) {
                               : "no")
       << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
-      << "| settings | seed " << facts.check.seed << ", " << facts.check.calls << " calls, " << facts.check.threads
-      << " thread(s), tol " << facts.check.compare.tol << " |\n\n"
+      << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
       << "Minimised by repro-minify " << facts.version << " from "
       << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();

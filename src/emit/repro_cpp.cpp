@@ -79,10 +79,12 @@ public:
   std::string file() {
     header();
     includes();
+    device();
     script();
     paths();
     module();
     inputs();
+    move_inputs();
     flatten();
     differs();
     run();
@@ -97,6 +99,9 @@ private:
          << comment_block("Found:    " + facts_.reduced.message);
     if (facts_.reduced.failing_call > 1)
       out_ << "// Right on the first call, wrong on call " << facts_.reduced.failing_call << ".\n";
+    if (facts_.original_runs > 1)
+      out_ << "// Does not show in every run: the original model failed in " << facts_.original_failed << " of "
+           << facts_.original_runs << ".\n";
     out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; minimised from " << facts_.before.operators
          << " operators to " << facts_.after.operators << " by repro-minify " << facts_.version << ".\n//\n"
          << "// Build and run:\n"
@@ -140,8 +145,10 @@ private:
     torch.insert("torch/csrc/jit/runtime/graph_executor.h");
     if (facts_.check.grad)
       torch.insert("torch/csrc/autograd/autograd.h");
-    if (facts_.backend->autocast())
+    if (facts_.check.autocast)
       torch.insert("ATen/autocast_mode.h");
+    if (sets_determinism() || on_cuda())
+      torch.insert("ATen/Context.h");
     if (parts_.files.inputs_from_file)
       torch.insert("torch/csrc/jit/serialization/pickle.h");
     torch.insert("ATen/Parallel.h");
@@ -155,6 +162,14 @@ private:
     if (ends_the_process(facts_.signature.kind))
       out_ << "#include <sys/wait.h>\n#include <unistd.h>\n";
     out_ << "\n";
+  }
+
+  bool on_cuda() const { return facts_.check.device.is_cuda(); }
+  bool sets_determinism() const { return facts_.needs_determinism && facts_.check.determinism != Determinism::Off; }
+
+  void device() {
+    if (on_cuda())
+      out_ << "static const at::Device device(\"" << facts_.check.device.str() << "\");\n\n";
   }
 
   void script() {
@@ -175,7 +190,7 @@ private:
   void module() {
     out_ << "static torch::jit::Module make_module() {\n";
     if (parts_.files.module_from_file) {
-      out_ << "  return torch::jit::load(beside(\"reduced.pt\"));\n}\n\n";
+      out_ << "  return torch::jit::load(beside(\"reduced.pt\")" << (on_cuda() ? ", device" : "") << ");\n}\n\n";
       return;
     }
     out_ << "  torch::jit::Module module(\"Repro\");\n  module.register_attribute(\"training\", c10::BoolType::get(), "
@@ -188,6 +203,8 @@ private:
     out_ << "  module.define(program);\n";
     if (parts_.has_constants)
       constants();
+    if (on_cuda())
+      out_ << "  module.to(device);\n";
     out_ << "  return module;\n}\n\n";
   }
 
@@ -215,14 +232,16 @@ private:
             "constants.end())\n"
             "      continue;\n"
             "    torch::jit::WithInsertPoint guard(node);\n"
-            "    at::Tensor value = module.attr(node->s(torch::jit::attr::name)).toTensor().detach();\n"
+            "    at::Tensor value = module.attr(node->s(torch::jit::attr::name)).toTensor().detach()"
+         << (on_cuda() ? ".to(device)" : "")
+         << ";\n"
             "    node->output()->replaceAllUsesWith(graph->insertConstant(value));\n"
             "    node->destroy();\n"
             "  }\n";
   }
 
   void inputs() {
-    out_ << "static std::vector<c10::IValue> make_inputs() {\n";
+    out_ << "static std::vector<c10::IValue> " << (on_cuda() ? "make_inputs_on_cpu" : "make_inputs") << "() {\n";
     if (parts_.files.inputs_from_file) {
       out_ << "  std::ifstream file(beside(\"inputs.pt\"), std::ios::binary);\n"
               "  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});\n"
@@ -235,6 +254,17 @@ private:
       names += (names.empty() ? "" : ", ") + name;
     }
     out_ << "  return {" << names << "};\n}\n\n";
+  }
+
+  void move_inputs() {
+    if (on_cuda())
+      out_ << "static std::vector<c10::IValue> make_inputs() {\n"
+              "  std::vector<c10::IValue> inputs = make_inputs_on_cpu();\n"
+              "  for (auto& input : inputs) {\n"
+              "    const at::Tensor made = input.toTensor();\n"
+              "    input = made.detach().to(device).set_requires_grad(made.requires_grad());\n"
+              "  }\n"
+              "  return inputs;\n}\n\n";
   }
 
   bool returns_dict() const {
@@ -320,7 +350,8 @@ private:
          << "  at::manual_seed(" << facts_.check.seed << ");\n"
          << "  std::vector<c10::IValue> inputs = make_inputs();\n"
          << "  std::vector<c10::IValue> results;\n"
-         << "  flatten(call(inputs), results);\n";
+         << autocast(true) << "  flatten(call(inputs), results);\n"
+         << autocast(false);
     if (facts_.check.grad)
       gradients();
     if (facts_.signature.where == "state")
@@ -355,10 +386,29 @@ private:
   std::string settings() const {
     std::string text = "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
     text += std::string("  c10::AutoGradMode grad_mode(") + (facts_.check.grad ? "true" : "false") + ");\n";
-    if (facts_.backend->autocast())
-      text += "  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);\n  "
-              "at::autocast::set_autocast_enabled(at::kCPU, true);\n";
+    if (facts_.check.autocast)
+      text += "  at::autocast::set_autocast_dtype(" + device_type() + ", " +
+              (facts_.check.autocast_dtype == at::kHalf ? "at::kHalf" : "at::kBFloat16") + ");\n";
+    if (sets_determinism())
+      text += "  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/" +
+              std::string(facts_.check.determinism == Determinism::On ? "false" : "true") +
+              ");\n  at::globalContext().setDeterministicFillUninitializedMemory(false);\n";
+    if (on_cuda())
+      text += std::string("  at::globalContext().setDeterministicCuDNN(") + (sets_determinism() ? "true" : "false") +
+              ");\n  at::globalContext().setBenchmarkCuDNN(false);\n  at::globalContext().setAllowTF32CuBLAS(" +
+              (facts_.check.tf32 ? "true" : "false") + ");\n  at::globalContext().setAllowTF32CuDNN(" +
+              (facts_.check.tf32 ? "true" : "false") + ");\n";
     return text;
+  }
+
+  std::string device_type() const { return on_cuda() ? "at::kCUDA" : "at::kCPU"; }
+
+  /// Around each run, never around compiling.
+  std::string autocast(bool on) const {
+    if (!facts_.check.autocast)
+      return "";
+    return std::string(on ? "  at::autocast::clear_cache();\n" : "") + "  at::autocast::set_autocast_enabled(" +
+           device_type() + (on ? ", true" : ", false") + ");\n";
   }
 
   /// A program that keeps state answers each call differently, eager too.

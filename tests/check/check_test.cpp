@@ -61,13 +61,13 @@ TEST(Check, SeesASegmentationFault) {
     return {};
   });
   expect_failure(verdict, FailureKind::Crash);
-  EXPECT_EQ(verdict.signatures.front().detail, "signal 11");
+  EXPECT_EQ(verdict.signatures.front().detail.rfind("signal 11", 0), 0u);
 }
 
 TEST(Check, SeesAnAbort) {
   const Verdict verdict = check_with([](auto &, auto) -> c10::IValue { std::abort(); });
   expect_failure(verdict, FailureKind::Crash);
-  EXPECT_EQ(verdict.signatures.front().detail, "signal 6");
+  EXPECT_EQ(verdict.signatures.front().detail.rfind("signal 6", 0), 0u);
 }
 
 int deeper(int depth) {
@@ -207,7 +207,7 @@ TEST(Check, IsUnresolvedWhenEagerIsNotReproducible) {
   const Verdict verdict =
       check(random, std::make_shared<TestBackend>(run_right), {}, {.timeout = std::chrono::seconds(20)});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
-  EXPECT_TRUE(verdict.eager_differs);
+  EXPECT_TRUE(verdict.eager_failed);
 }
 
 TEST(Check, VerdictsTravelAsJson) {
@@ -223,18 +223,6 @@ TEST(Check, VerdictsTravelAsJson) {
   EXPECT_EQ(back.signatures[1].kind, FailureKind::Exception);
   EXPECT_EQ(back.outputs[0].max_abs_error, INFINITY);
   EXPECT_TRUE(std::isnan(back.outputs[0].ref_error));
-}
-
-TEST(Signature, MessagesAreEqualUpToNumbersAddressesAndPaths) {
-  EXPECT_EQ(normalise_message("size of tensor a (3) must match b (17) at 0x7ffe12"),
-            normalise_message("size of tensor a (4) must match b (5) at 0x55aa"));
-  EXPECT_EQ(normalise_message("assert failed at \"/home/a/x.h\":12"),
-            normalise_message("assert failed at \"/opt/x.h\":99"));
-  EXPECT_EQ(normalise_message("shape [2, 3, 4]"), normalise_message("shape [5, 6]"));
-  EXPECT_NE(normalise_message("expected double"), normalise_message("expected int"));
-  EXPECT_EQ(normalise_message("The following operation failed in the TorchScript interpreter.\nTraceback of "
-                              "TorchScript:\n  line 3\nRuntimeError: bad 3\n"),
-            normalise_message("RuntimeError: bad 4"));
 }
 
 } // namespace
