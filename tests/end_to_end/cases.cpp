@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <stdexcept>
 
 namespace repro_minify::end_to_end {
@@ -12,18 +13,18 @@ std::filesystem::path fixtures() {
 }
 
 std::filesystem::path Case::model() const {
-  return fixtures() / "cases" / name / "failing.pt";
+  return fixtures() / table / name / "failing.pt";
 }
 
 std::filesystem::path Case::inputs() const {
-  return fixtures() / "cases" / name / "inputs.pt";
+  return fixtures() / table / name / "inputs.pt";
 }
 
-std::vector<std::string> Case::backend_options() const {
-  std::vector<std::string> options = {"--backend", backend};
+std::vector<std::string> Case::with_backend(std::vector<std::string> arguments) const {
+  arguments.insert(arguments.end(), {"--backend", backend});
   if (grad)
-    options.emplace_back("--grad");
-  return options;
+    arguments.emplace_back("--grad");
+  return arguments;
 }
 
 std::string Case::checker_backend() const {
@@ -39,16 +40,23 @@ std::string Case::checker_backend() const {
   return short_name;
 }
 
-std::vector<Case> all_cases() {
-  std::ifstream file(fixtures() / "cases" / "expected.json");
+void PrintTo(const Case &one, std::ostream *stream) {
+  *stream << one.name;
+}
+
+std::vector<Case> all_cases(const std::string &table) {
+  std::ifstream file(fixtures() / table / "expected.json");
   std::vector<Case> cases;
   for (const auto &row : nlohmann::json::parse(file)) {
     Case one;
+    one.table = table;
     one.name = row.at("case").get<std::string>();
     one.backend = row.at("backend").get<std::string>();
     one.grad = row.at("grad").get<bool>();
     one.kind = row.at("kind").get<std::string>();
-    one.operators_at_most = row.at("operators_at_most").get<int>();
+    one.operators_at_most = row.value("operators_at_most", 0);
+    one.must_have = row.value("must_have", std::vector<std::string>());
+    one.must_not_have = row.value("must_not_have", std::vector<std::string>());
     cases.push_back(one);
   }
   return cases;

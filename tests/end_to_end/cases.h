@@ -1,31 +1,39 @@
-// The table of real failures in fixtures/cases.
+// The tables of failing models in fixtures/: `cases`, one failure each, and `two_failures`.
 #pragma once
 #include <filesystem>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
 namespace repro_minify::end_to_end {
 
 struct Case {
+  std::string table; ///< the folder under fixtures/
   std::string name;
   std::string backend; ///< as the command line names it
   bool grad = false;
-  std::string kind; ///< of the failure
-  int operators_at_most = 0;
+  std::string kind;                       ///< of the failure
+  int operators_at_most = 0;              ///< of the table `cases`
+  std::vector<std::string> must_have;     ///< of `two_failures`: operators without which it is another failure
+  std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
 
   bool is_big() const { return name.rfind("big_", 0) == 0; }
   /// The tool does not have this backend yet.
   bool is_for_later() const { return backend == "inductor"; }
   std::filesystem::path model() const;
   std::filesystem::path inputs() const;
-  /// --backend and, where it applies, --grad.
-  std::vector<std::string> backend_options() const;
+  /// The arguments, and --backend and, where it applies, --grad.
+  std::vector<std::string> with_backend(std::vector<std::string> arguments) const;
   /// The backend's name in fixtures/cases/_lib/check.py.
   std::string checker_backend() const;
 };
 
-/// expected.json, row by row. Throws when it cannot be read.
-std::vector<Case> all_cases();
+/// For GoogleTest.
+void PrintTo(const Case &one, std::ostream *stream);
+
+/// The table's expected.json, row by row. Throws when it cannot be read.
+std::vector<Case> all_cases(const std::string &table = "cases");
+/// Of the table `cases`.
 Case case_named(const std::string &name);
 
 std::filesystem::path fixtures();

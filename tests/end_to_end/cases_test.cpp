@@ -6,15 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <ostream>
 #include <set>
 
 namespace repro_minify::end_to_end {
-
-void PrintTo(const Case &one, std::ostream *stream) {
-  *stream << one.name;
-}
-
 namespace {
 
 using nlohmann::json;
@@ -35,12 +29,6 @@ std::vector<Case> cases_where(bool (*condition)(const Case &)) {
 
 std::string name_of(const testing::TestParamInfo<Case> &info) {
   return info.param.name;
-}
-
-std::vector<std::string> with_backend(std::vector<std::string> arguments, const Case &one) {
-  for (const std::string &option : one.backend_options())
-    arguments.push_back(option);
-  return arguments;
 }
 
 /// What an independent program thinks of the repro: it shares no code with the tool.
@@ -66,7 +54,7 @@ void expect_files(const fs::path &repro) {
 
 void expect_reduces(const Case &one, bool verify) {
   const fs::path repro = fs::path(REPRO_MINIFY_TEST_REPROS) / (one.name + ".repro");
-  std::vector<std::string> arguments = with_backend({one.model()}, one);
+  std::vector<std::string> arguments = one.with_backend({one.model()});
   arguments.insert(arguments.end(), {"-o", repro, "--force", "--quiet"});
   if (!verify)
     arguments.emplace_back("--no-verify");
@@ -96,7 +84,7 @@ TEST_P(RunFindsTheFailure, WithItsKind) {
   const Case &one = GetParam();
   if (one.is_for_later())
     GTEST_SKIP() << "later: the tool has no backend " << one.backend << " yet";
-  const Finished finished = run_tool(with_backend({"run", one.model(), "--json"}, one));
+  const Finished finished = run_tool(one.with_backend({"run", one.model(), "--json"}));
   ASSERT_EQ(finished.exit_code, 1) << describe(finished);
   const json answer = json::parse(finished.out);
   EXPECT_EQ(answer.at("verdict").at("outcome"), "fail") << finished.out;

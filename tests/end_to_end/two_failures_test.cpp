@@ -1,0 +1,62 @@
+// Models that fail twice under one backend (fixtures/two_failures): what is handed back fails as the model was first
+// seen to fail, not in the easier way that is also there.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::set<std::string> operators_of(const fs::path &model) {
+  const Finished listed = run_program({REPRO_MINIFY_PYTHON, REPRO_MINIFY_LIST_OPERATORS, model});
+  EXPECT_EQ(listed.exit_code, 0) << describe(listed);
+  std::set<std::string> operators;
+  std::istringstream lines(listed.out);
+  for (std::string line; std::getline(lines, line);)
+    operators.insert(line);
+  return operators;
+}
+
+std::string name_of(const testing::TestParamInfo<Case> &info) {
+  return info.param.name;
+}
+
+class TwoFailures : public testing::TestWithParam<Case> {};
+
+TEST_P(TwoFailures, RunFindsTheFirst) {
+  const Case &one = GetParam();
+  const Finished finished = run_tool(one.with_backend({"run", one.model(), "--json"}));
+  ASSERT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_EQ(json::parse(finished.out).at("verdict").at("kind"), one.kind) << finished.out;
+}
+
+TEST_P(TwoFailures, ReductionKeepsTheFirst) {
+  const Case &one = GetParam();
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, "--quiet", "--no-verify"}));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_EQ(json::parse(read_text(repro / "report.json")).at("verdict").at("kind"), one.kind);
+
+  if (std::string(REPRO_MINIFY_PYTHON).empty())
+    GTEST_SKIP() << "no Python with torch here to read the operators of reduced.pt";
+  const std::set<std::string> operators = operators_of(repro / "reduced.pt");
+  const std::string program = "\n" + read_text(repro / "report.md");
+  for (const std::string &name : one.must_have)
+    EXPECT_TRUE(operators.count(name)) << "the first failure needs " << name << program;
+  for (const std::string &name : one.must_not_have)
+    EXPECT_FALSE(operators.count(name)) << name << " belongs to the second failure" << program;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TwoFailures, testing::ValuesIn(all_cases("two_failures")), name_of);
+
+} // namespace
+} // namespace repro_minify::end_to_end
