@@ -41,6 +41,10 @@ public:
   /// Whether compile() gives the module itself back, so that buffers it writes to can be observed; false for one that
   /// compiles a copy.
   virtual bool runs_the_module() const { return false; }
+  /// Whether it takes models in eval mode only (freezing does).
+  virtual bool needs_eval() const { return false; }
+  /// Whether it takes a flat graph only: the first check is then of the flattened model, not of the archive.
+  virtual bool needs_flat_graph() const { return false; }
   /// Whether later calls can differ from the first (a profiling executor optimises after it has watched a call).
   virtual bool needs_several_calls() const { return true; }
 };

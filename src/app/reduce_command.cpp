@@ -111,7 +111,8 @@ private:
         return std::move(*flattened);
       }
       throw UserError(options_.model + ": fails as it is, but no longer once its calls are inlined and its attributes "
-                                       "made inputs; it cannot be reduced");
+                                       "made inputs; it cannot be reduced (if it does not fail in every run: give "
+                                       "--repeat N --need M)");
     } catch (const CannotFlatten &error) {
       throw UserError(options_.model + ": cannot be flattened: " + error.what());
     }
@@ -189,12 +190,14 @@ private:
   /// First what was saved, loaded again in a new process; then repro.cpp, built and run.
   void verify(const Session &session) {
     const auto wanted = [&](const Verdict &verdict) { return shows(verdict, facts_.signature, facts_.same_failure); };
-    const Verdict confirmed =
-        check_repeatedly([&] { return check(saved_subject(), session.backend, session.check, session.limits()); },
-                         wanted, facts_.repetition);
+    // One that is said to fail always has to, more than once: luck has a say in programs that are random themselves.
+    const Repetition repetition = options_.repeat > 1 ? facts_.repetition : Repetition{.runs = 3, .need = 3};
+    const Verdict confirmed = check_repeatedly(
+        [&] { return check(saved_subject(), session.backend, session.check, session.limits()); }, wanted, repetition);
     if (!wanted(confirmed)) {
       facts_.verified = false;
-      facts_.verify_message = "reduced.pt, loaded again, no longer fails the same way: " + confirmed.message;
+      facts_.verify_message = "reduced.pt, loaded again, does not fail the same way each time: " + confirmed.message +
+                              "; for a failure that does not always show give --repeat N --need M";
       return;
     }
     if (options_.no_verify)

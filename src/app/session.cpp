@@ -19,7 +19,10 @@ void require_usable(const std::string &name, c10::Device device) {
 }
 
 CheckOptions session_options(const Options &options) {
-  const CheckOptions check = check_options(options);
+  CheckOptions check = check_options(options);
+  // Where luck has a say it must not pass a random program off as a reproducible one.
+  if (options.repeat > 1)
+    check.eager_calls = 8;
   require_usable(options.device, check.device);
   return check;
 }
@@ -29,13 +32,15 @@ CheckOptions session_options(const Options &options) {
 Session::Session(const Options &given)
     : options(given), backend(make_backend(given.backend)), check(session_options(given)),
       model(load_model(given.model, given.method, given.seed, given.train, check.device)) {
+  if (options.train && backend->needs_eval())
+    throw UserError("--train: " + backend->name() + " takes models in eval mode only");
   inputs = load_inputs(
       model,
       {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
 }
 
 Subject Session::original() {
-  if (model.method == "forward")
+  if (model.method == "forward" && !backend->needs_flat_graph())
     return [archive = Archive{model.path, inputs.values, options.seed, options.train}](const InstantiateOptions &how) {
       return instantiate(archive, how);
     };

@@ -27,7 +27,7 @@ std::unique_ptr<Backend> make_freeze_backend() {
   torch::jit::setGraphExecutorOptimize(false);  // the plain interpreter runs the result
   auto call = [frozen](std::vector<c10::IValue> inputs) mutable { return frozen.forward(std::move(inputs)); };
 )"},
-       .needs_several_calls = true});
+       .needs_eval = true});
 }
 
 } // namespace repro_minify

@@ -25,7 +25,8 @@ std::unique_ptr<Backend> make_optimize_for_inference_backend() {
   torch::jit::Module optimised = torch::jit::optimize_for_inference(module);
   torch::jit::setGraphExecutorOptimize(false);  // the plain interpreter runs the result
   auto call = [optimised](std::vector<c10::IValue> inputs) mutable { return optimised.forward(std::move(inputs)); };
-)"}});
+)"},
+       .needs_eval = true});
 }
 
 } // namespace repro_minify

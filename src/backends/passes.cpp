@@ -163,7 +163,8 @@ std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names
     torch::jit::InterpreterState(code).run(stack);
     return stack.at(0);
   };
-)"}});
+)"},
+       .needs_flat_graph = true});
 }
 
 } // namespace repro_minify

@@ -14,6 +14,8 @@ struct BackendDescription {
   bool autocast = false;
   bool needs_several_calls = true;
   bool runs_the_module = false;
+  bool needs_eval = false;
+  bool needs_flat_graph = false;
 };
 
 class SimpleBackend : public Backend {
@@ -27,6 +29,8 @@ public:
   bool autocast() const override { return description_.autocast; }
   bool needs_several_calls() const override { return description_.needs_several_calls; }
   bool runs_the_module() const override { return description_.runs_the_module; }
+  bool needs_eval() const override { return description_.needs_eval; }
+  bool needs_flat_graph() const override { return description_.needs_flat_graph; }
 
 private:
   BackendDescription description_;

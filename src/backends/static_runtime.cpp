@@ -22,7 +22,8 @@ std::unique_ptr<Backend> make_static_runtime_backend() {
                                          R"(  torch::jit::setGraphExecutorOptimize(true);
   auto runtime = std::make_shared<torch::jit::StaticModule>(module);
   auto call = [runtime](std::vector<c10::IValue> inputs) { return (*runtime)(inputs, {}); };
-)"}});
+)"},
+                              .needs_eval = true});
 }
 
 } // namespace repro_minify

@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace repro_minify {
@@ -56,14 +57,17 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
                                     Verdict &verdict) {
   if (options.mode == CheckMode::Run)
     return run_eager(subject, backend, options, 1);
-  auto first = run_eager(subject, backend, options, 2);
+  auto first = run_eager(subject, backend, options, std::max(2, options.eager_calls));
   Verdict comparison;
-  if (compare_runs(first[0], first[1], nullptr, options.compare, comparison)) {
-    first.pop_back();
+  const auto differs = [&](const Observed &run) {
+    return !compare_runs(first[0], run, nullptr, options.compare, comparison);
+  };
+  if (std::none_of(first.begin() + 1, first.end(), differs)) {
+    first.resize(1);
     return first;
   }
   // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
-  auto again = run_eager(subject, backend, options, std::max(2, options.calls));
+  auto again = run_eager(subject, backend, options, std::max<int>(static_cast<int>(first.size()), options.calls));
   for (size_t call = 0; call < first.size(); ++call)
     if (!compare_runs(first[call], again[call], nullptr, options.compare, comparison)) {
       verdict = unresolved("two eager runs differ: " + worst_message(comparison));
@@ -145,11 +149,11 @@ std::string fingerprint(const CheckOptions &options) {
   std::ostringstream text;
   text << options.device << ' ' << options.grad << ' ' << options.seed << ' ' << options.threads << ' '
        << options.autocast << ' ' << options.autocast_dtype << ' ' << to_string(options.determinism) << ' '
-       << options.tf32 << ' ' << static_cast<int>(options.mode) << ' ' << options.calls << ' ' << options.only_forward
-       << ' ' << options.require_fp64 << ' ' << static_cast<int>(compare.rule) << ' ' << compare.cos_similarity << ' '
-       << compare.tol << ' ' << compare.equal_nan << ' ' << compare.exact_dtype << ' ' << compare.ignore_non_fp << ' '
-       << compare.use_larger_multiplier_for_smaller_tensor << ' ' << compare.force_max_multiplier << ' '
-       << compare.use_iou_for_bool << ' ' << compare.iou_threshold;
+       << options.tf32 << ' ' << static_cast<int>(options.mode) << ' ' << options.calls << ' ' << options.eager_calls
+       << ' ' << options.only_forward << ' ' << options.require_fp64 << ' ' << static_cast<int>(compare.rule) << ' '
+       << compare.cos_similarity << ' ' << compare.tol << ' ' << compare.equal_nan << ' ' << compare.exact_dtype << ' '
+       << compare.ignore_non_fp << ' ' << compare.use_larger_multiplier_for_smaller_tensor << ' '
+       << compare.force_max_multiplier << ' ' << compare.use_iou_for_bool << ' ' << compare.iou_threshold;
   return text.str();
 }
 
@@ -194,7 +198,9 @@ Verdict check_repeatedly(const std::function<Verdict()> &once, const std::functi
   for (;;) {
     Verdict verdict = once();
     ++(wanted(verdict) ? failed : others);
-    if (failed >= repetition.need || others > repetition.runs - repetition.need)
+    // A run in which eager itself is at fault makes the others worthless.
+    if (failed >= repetition.need || others > repetition.runs - repetition.need ||
+        verdict.outcome == Verdict::Outcome::Unresolved)
       return verdict;
   }
 }

@@ -41,6 +41,7 @@ TEST(Signature, UnequalMessages) {
       {"conv1d failed", "conv2d failed"},
       {"RuntimeError: bad", "ValueError: bad"},
       {"no kernel for aten::lerp", "no kernel for aten::add"},
+      {"unhandled op_type: 24", "unhandled op_type: 26"},
       {"", "anything"},
   };
   for (const auto &[a, b] : table)

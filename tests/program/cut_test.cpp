@@ -1,6 +1,6 @@
 // Invariant 1 on real models: any set of nodes is a valid Program that builds, passes the IR's own checks, and runs.
 #include "program/cut.h"
-#include "program/eager_settings.h"
+#include "program/run_settings.h"
 #include "program/fixture.h"
 
 #include "repro_minify/program.h"
@@ -51,7 +51,7 @@ std::string problem_with(const Program &program) {
 Outcome try_sets(const Cutter &cutter, const std::vector<IndexSet> &sets) {
   return run_in_sandbox(
       [&](Child &child) {
-        const EagerSettings settings({});
+        const RunScope scope({});
         for (size_t i = 0; i < sets.size(); ++i) {
           child.stage("set " + std::to_string(i));
           const std::string problem = problem_with(cutter.cut(sets[i]));

@@ -6,6 +6,7 @@
 #include "reduce/search/search.h"
 
 #include <algorithm>
+#include <set>
 
 namespace repro_minify {
 namespace {
@@ -57,22 +58,66 @@ IndexSet ancestors(const Cutter &cutter, int target) {
   return result;
 }
 
-/// A model can fail in several outputs for several reasons. The reduction is about the first that shows the wanted
-/// failure: what that one is not made from goes before anything else, and cannot lead to another bug.
+/// The name of the Program's input whose gradient this leaf is ("input 2" counts arguments), or of the parameter.
+std::string input_of_gradient(const Program &program, const std::string &path) {
+  int argument = 0;
+  for (const auto &input : program.inputs) {
+    if (input.role == Role::Parameter && path == input.name)
+      return input.name;
+    if (input.role == Role::Input && path == "input " + std::to_string(argument++))
+      return input.name;
+  }
+  return "";
+}
+
+/// The first leaf that shows the wanted failure.
+const LeafReport *first_wanted(const std::vector<LeafReport> &leaves, FailureKind kind) {
+  for (const auto &leaf : leaves)
+    if (!leaf.same &&
+        (kind == FailureKind::Gradient || std::find(leaf.kinds.begin(), leaf.kinds.end(), kind) != leaf.kinds.end()))
+      return &leaf;
+  return nullptr;
+}
+
+/// What the first output that fails is made from.
+IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms, FailureKind kind) {
+  const LeafReport *leaf = first_wanted(verdict.outputs, kind);
+  if (!leaf || verdict.outputs.size() != atoms.size())
+    return {};
+  return ancestors(cutter, atoms[static_cast<size_t>(leaf - verdict.outputs.data())]);
+}
+
+/// What the outputs are made from that the input with the first wrong gradient has a part in.
+IndexSet behind_gradient(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms,
+                         const Program &program, FailureKind kind) {
+  const LeafReport *leaf = first_wanted(verdict.gradients, kind);
+  const std::string name = leaf ? input_of_gradient(program, leaf->path) : "";
+  std::set<int> made_from;
+  for (int atom : atoms) {
+    const IndexSet slice = cutter.close(ancestors(cutter, atom));
+    const Program part = cutter.cut(slice);
+    if (std::any_of(part.inputs.begin(), part.inputs.end(), [&](const auto &input) { return input.name == name; }))
+      made_from.insert(slice.begin(), slice.end());
+  }
+  return {made_from.begin(), made_from.end()};
+}
+
+/// A model can fail in several outputs (or gradients) for several reasons. The reduction is about the first that shows
+/// the wanted failure: what has no part in that one goes before anything else, and cannot lead to another bug.
 IndexSet focus(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
   const auto &wanted = context.judge.wanted();
+  const Program program = cutter.cut(all);
+  const Verdict verdict = context.judge.judge(program);
   const auto atoms = cutter.output_atoms(all);
-  const Verdict verdict = context.judge.judge(cutter.cut(all));
-  if (wanted.where != "output" || atoms.size() < 2 || verdict.outputs.size() != atoms.size())
+  if (atoms.size() < 2)
     return all;
-  for (size_t i = 0; i < atoms.size(); ++i) {
-    const auto &kinds = verdict.outputs[i].kinds;
-    if (std::find(kinds.begin(), kinds.end(), wanted.kind) == kinds.end())
-      continue;
-    const IndexSet made_from = cutter.close(ancestors(cutter, atoms[i]));
-    return made_from.size() < all.size() && oracle.fails(made_from) ? made_from : all;
-  }
-  return all;
+  IndexSet made_from;
+  if (wanted.where == "output")
+    made_from = behind_output(cutter, verdict, atoms, wanted.kind);
+  else if (wanted.where == "gradient")
+    made_from = behind_gradient(cutter, verdict, atoms, program, wanted.kind);
+  made_from = cutter.close(made_from);
+  return !made_from.empty() && made_from.size() < all.size() && oracle.fails(made_from) ? made_from : all;
 }
 
 /// Where eager and optimised part: the first value that fails the check when every intermediate is returned. A hint,

@@ -1,0 +1,132 @@
+// Where eager and optimised part, on real failures of every kind.
+#include "program/fixture.h"
+#include "repro_minify/analysis.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify {
+namespace {
+
+using State = AnalysisRow::State;
+
+struct Expected {
+  const char *model, *backend;
+  bool grad;
+  Analysis::Way way;
+  const char *first; ///< the operator that fails first
+};
+
+void PrintTo(const Expected &expected, std::ostream *stream) {
+  *stream << expected.model;
+}
+
+Analysis analysis_of(const std::string &model, const std::string &backend, bool grad, int jobs = 2) {
+  const auto loaded = testing_support::load_case(model);
+  const Program inlined = flatten_calls(loaded.model, loaded.inputs.values);
+  AnalyzeOptions options;
+  options.check.grad = grad;
+  options.limits = testing_support::test_limits();
+  options.jobs = jobs;
+  const std::shared_ptr<const Backend> which = make_backend(backend);
+  const Verdict verdict = check(subject_of(std::make_shared<Program>(inlined)), which, options.check, options.limits);
+  return analyze(inlined, verdict, which, options);
+}
+
+class Analyses : public testing::TestWithParam<Expected> {};
+
+TEST_P(Analyses, FindTheFirstOperatorThatFails) {
+  const Expected &expected = GetParam();
+  const Analysis analysis = analysis_of(expected.model, expected.backend, expected.grad);
+  EXPECT_EQ(analysis.way, expected.way) << analysis.why;
+  EXPECT_EQ(analysis.why.empty(), expected.way == Analysis::Way::Exposed);
+  ASSERT_TRUE(analysis.first);
+  EXPECT_EQ(analysis.rows[*analysis.first].op, expected.first) << analysis.rows[*analysis.first].message;
+  EXPECT_NE(analysis.rows[*analysis.first].message, "");
+  // Nothing before it fails.
+  for (int i = 0; i < *analysis.first; ++i)
+    EXPECT_NE(analysis.rows[i].state, analysis.rows[*analysis.first].state) << i;
+}
+
+constexpr auto exposed = Analysis::Way::Exposed;
+constexpr auto prefixes = Analysis::Way::Prefixes;
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Analyses,
+    testing::Values(Expected{"freeze_linear_bn_3d", "freeze", false, exposed, "aten::linear"},
+                    Expected{"nnc_round_half", "nnc", false, exposed, "aten::round"},
+                    Expected{"nnc_hardshrink_nan", "nnc", false, exposed, "aten::hardshrink"},
+                    Expected{"jit_peephole_bool_mul1", "jit", false, prefixes, "aten::mul"},
+                    Expected{"pass_peephole_bool_add0", "pass:peephole", false, exposed, "aten::add"},
+                    Expected{"ofi_clamp_min_assert", "optimize-for-inference", false, prefixes, "aten::clamp_min"},
+                    Expected{"static_int_div_exc", "static-runtime", false, prefixes, "aten::div"},
+                    Expected{"autocast_lerp_exc", "autocast", false, prefixes, "aten::lerp"},
+                    Expected{"big_ofi_clamp_min", "optimize-for-inference", false, prefixes, "aten::clamp"},
+                    Expected{"grad_82635_min_tie", "jit", true, prefixes, "aten::min"}),
+    [](const auto &info) { return std::string(info.param.model); });
+
+TEST(Analysis, IsTheSameForAnyNumberOfJobs) {
+  const Analysis one = analysis_of("jit_peephole_bool_mul1", "jit", false, 1);
+  for (int jobs : {2, 4}) {
+    const Analysis more = analysis_of("jit_peephole_bool_mul1", "jit", false, jobs);
+    EXPECT_EQ(one.first, more.first);
+    EXPECT_EQ(to_dot(one), to_dot(more));
+  }
+}
+
+TEST(Analysis, AModelThatPassesHasNoFirst) {
+  const Analysis analysis = analysis_of("freeze_linear_bn_3d", "eager", false);
+  EXPECT_FALSE(analysis.first);
+  EXPECT_EQ(analysis.way, exposed);
+  for (const auto &row : analysis.rows) {
+    EXPECT_EQ(row.state, State::Same) << row.value << ": " << row.message;
+    EXPECT_FALSE(std::isnan(row.report.ref_error)) << row.value << " has no error against fp64";
+  }
+}
+
+/// Written to later: what is compared is the value as it was right after the operator that made it.
+TEST(Analysis, SeesValuesAsTheyWereMade) {
+  torch::jit::Module module("__torch__.InPlace");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define("def forward(self, x: Tensor) -> Tensor:\n  y = x + 1\n  z = y * 2\n  y.mul_(3)\n  return y + z\n");
+  const std::vector<c10::IValue> arguments = {at::ones({2})};
+  const Program program = flatten_calls({"", module, "forward"}, arguments);
+  AnalyzeOptions options;
+  options.limits = testing_support::test_limits();
+  Verdict verdict;
+  verdict.outcome = Verdict::Outcome::Pass;
+  const Analysis analysis = analyze(program, verdict, make_backend("eager"), options);
+  ASSERT_EQ(analysis.rows.size(), 4u);
+  for (const auto &row : analysis.rows)
+    EXPECT_EQ(row.state, State::Same) << row.value << ": " << row.message;
+  EXPECT_EQ(analysis.rows[1].reads, std::vector<int>{0});
+}
+
+TEST(Analysis, NamesTheLineOfTheSource) {
+  const Analysis analysis = analysis_of("freeze_linear_bn_3d", "freeze", false);
+  ASSERT_TRUE(analysis.first);
+  EXPECT_NE(analysis.rows[*analysis.first].source.find("torch.linear("), std::string::npos)
+      << analysis.rows[*analysis.first].source;
+}
+
+TEST(Analysis, TravelsAsJsonAndAsAPicture) {
+  Analysis analysis;
+  AnalysisRow row;
+  row.value = "%evil\"]; x -> y [\n";
+  row.op = "aten::</script>";
+  row.state = State::Differs;
+  row.report.res_error = INFINITY;
+  analysis.rows = {row, row};
+  analysis.rows[1].reads = {0};
+  analysis.first = 1;
+  const auto json = nlohmann::json::parse(to_json(analysis));
+  EXPECT_EQ(json.at("values").at(0).at("value"), row.value);
+  EXPECT_EQ(json.at("values").at(0).at("optimised_error"), "inf");
+  EXPECT_EQ(json.at("first"), 1);
+  const std::string dot = to_dot(analysis);
+  EXPECT_NE(dot.find("0->1"), std::string::npos) << dot;
+  EXPECT_EQ(dot.find("%evil\"]"), std::string::npos) << dot;
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,76 @@
+#include "check/nondeterminism.h"
+
+#include <gtest/gtest.h>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/ir/irparser.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+std::vector<std::string> names(const std::string &ir, c10::Device device, bool grad) {
+  torch::jit::Graph graph;
+  torch::jit::parseIR(ir, &graph);
+  std::vector<std::string> result;
+  for (const auto &suspect : suspects(graph, device, grad))
+    result.push_back(suspect.name);
+  return result;
+}
+
+constexpr const char *gathers = R"IR(
+graph(%x : Tensor, %i : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %no : bool = prim::Constant[value=0]()
+  %a : Tensor = aten::gather(%x, %zero, %i, %no)
+  %b : Tensor = aten::scatter_add_(%x, %zero, %i, %a)
+  %c : Tensor = aten::scatter_add_(%x, %zero, %i, %b)
+  return (%c))IR";
+
+TEST(Nondeterminism, DependsOnDeviceAndGradients) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(names(gathers, c10::kCPU, false), List{});
+  EXPECT_EQ(names(gathers, c10::kCPU, true), List{});
+  EXPECT_EQ(names(gathers, c10::kCUDA, false), List{"aten::scatter_add_"});
+  EXPECT_EQ(names(gathers, c10::kCUDA, true), (List{"aten::gather", "aten::scatter_add_"}));
+}
+
+TEST(Nondeterminism, LooksIntoBlocks) {
+  constexpr const char *nested = R"IR(
+graph(%x : Tensor, %go : bool):
+  %p : float = prim::Constant[value=0.5]()
+  %yes : bool = prim::Constant[value=1]()
+  %y : Tensor = prim::If(%go)
+    block0():
+      %a : Tensor = aten::dropout(%x, %p, %yes)
+      -> (%a)
+    block1():
+      -> (%x)
+  return (%y))IR";
+  EXPECT_EQ(names(nested, c10::kCPU, false), std::vector<std::string>{"aten::dropout"});
+}
+
+TEST(Nondeterminism, EveryRowNamesAnOperatorThatExistsAndItsSource) {
+  std::set<std::string> seen;
+  for (const auto &row : nondeterministic_operators()) {
+    const std::string name = row.name;
+    EXPECT_TRUE(seen.insert(name + (row.pass == Pass::Backward ? " backward" : "")).second)
+        << name << " is there twice";
+    EXPECT_STRNE(row.why, "");
+    EXPECT_STRNE(row.source, "");
+    bool exists = false;
+    for (const std::string &form : {"aten::" + name, "aten::" + name + "_", "prim::" + name})
+      exists |= !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(form)).empty();
+    EXPECT_TRUE(exists) << name;
+  }
+}
+
+TEST(Nondeterminism, ReadsWell) {
+  EXPECT_EQ(to_string(std::vector<Suspect>{{"aten::a", "x"}, {"aten::b", "y"}}), "aten::a (x), aten::b (y)");
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,250 @@
+// What a run happens in: seeds, autocast, determinism, devices.
+#include "check/device_error.h"
+#include "program/fixture.h"
+#include "program/run_settings.h"
+#include "repro_minify/check.h"
+
+#include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+Verdict run_in_check(const Subject &subject, const CheckOptions &options, bool boxed = false) {
+  class Interpreter : public Backend {
+  public:
+    explicit Interpreter(bool boxed) : boxed_(boxed) {}
+    std::string name() const override { return "test"; }
+    std::string summary() const override { return ""; }
+    std::string title() const override { return ""; }
+    bool runs_the_module() const override { return true; }
+    bool boxed_call() const override { return boxed_; }
+    Compiled compile(torch::jit::Module module) const override {
+      if (at::autocast::is_autocast_enabled(at::kCPU))
+        throw std::runtime_error("compiled under autocast");
+      return [module](std::vector<c10::IValue> arguments) mutable { return module.forward(std::move(arguments)); };
+    }
+    BackendSource source() const override { return {}; }
+
+  private:
+    bool boxed_;
+  };
+  return check(subject, std::make_shared<Interpreter>(boxed), options, testing_support::test_limits());
+}
+
+Subject defined(const std::string &forward) {
+  return [=](const InstantiateOptions &options) {
+    torch::jit::Module module("__torch__.Defined");
+    module.register_attribute("training", c10::BoolType::get(), false);
+    module.register_parameter("w", at::ones({4, 4}, at::TensorOptions(options.device)), false);
+    module.define(forward);
+    return Instance{module, {at::ones({4, 4}, at::TensorOptions(options.device))}};
+  };
+}
+
+TEST(Settings, GeneratorsAreSeededBeforeEachRunOfEitherSide) {
+  const Verdict verdict = run_in_check(defined("def forward(self, x: Tensor) -> Tensor:\n"
+                                               "  return torch.dropout(x, 0.5, True) + torch.rand_like(x)\n"),
+                                       {});
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  EXPECT_FALSE(verdict.stateful);
+}
+
+TEST(Settings, BothSidesRunUnderAutocastAndNeitherCompilesUnderIt) {
+  CheckOptions options;
+  options.autocast = true;
+  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  return torch.mm(x, self.w)\n");
+  Verdict verdict = run_in_check(subject, options);
+  ASSERT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  EXPECT_EQ(verdict.outputs.at(0).ref_type, "bfloat16[4, 4]");
+  options.autocast_dtype = at::kHalf;
+  verdict = run_in_check(subject, options);
+  EXPECT_EQ(verdict.outputs.at(0).ref_type, "float16[4, 4]");
+  options.autocast = false;
+  verdict = run_in_check(subject, options);
+  EXPECT_EQ(verdict.outputs.at(0).ref_type, "float32[4, 4]");
+}
+
+TEST(Settings, DeterministicOnMakesAnOperatorWithoutSuchAVariantRaise) {
+  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n"
+                                  "  return x.put_(torch.zeros([2], dtype=torch.long), torch.ones([2]), False)\n");
+  CheckOptions options;
+  EXPECT_EQ(run_in_check(subject, options).outcome, Verdict::Outcome::Pass);
+  options.determinism = Determinism::On;
+  const Verdict verdict = run_in_check(subject, options);
+  EXPECT_TRUE(verdict.eager_raises);
+  EXPECT_NE(verdict.message.find("deterministic"), std::string::npos) << verdict.message;
+}
+
+TEST(Settings, UninitialisedMemoryIsLeftAlone) {
+  const RunScope scope({});
+  EXPECT_TRUE(at::globalContext().deterministicAlgorithms());
+  EXPECT_FALSE(at::globalContext().deterministicFillUninitializedMemory());
+}
+
+TEST(Settings, OnlyForwardDoesNotLookAtWhatIsLeftBehind) {
+  // Adds to its argument twice as much when it is optimised: only the first call of each side is compared.
+  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  y = x * 2\n  x.add_(1)\n  return y\n");
+  CheckOptions options;
+  EXPECT_FALSE(run_in_check(subject, options).state.empty());
+  options.only_forward = true;
+  EXPECT_TRUE(run_in_check(subject, options).state.empty());
+}
+
+TEST(Settings, ABoxedBackendOwnsItsArguments) {
+  const Verdict verdict = run_in_check(defined("def forward(self, x: Tensor) -> Tensor:\n  return x + 1\n"), {}, true);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+}
+
+TEST(Settings, RequireFp64IsUnresolvedWithoutAReference) {
+  // No float64 kernel is to be had where the program asks for another dtype by its number.
+  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n"
+                                  "  assert x.dtype == torch.float32\n  return x + 1\n");
+  const Subject widening = [=](const InstantiateOptions &options) {
+    Instance instance = subject(options);
+    if (options.double_precision)
+      instance.arguments[0] = instance.arguments[0].toTensor().to(at::kDouble);
+    return instance;
+  };
+  CheckOptions options;
+  Verdict verdict = run_in_check(widening, options);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  EXPECT_FALSE(verdict.has_fp64_reference);
+  EXPECT_NE(verdict.no_fp64_because, "");
+  options.require_fp64 = true;
+  verdict = run_in_check(widening, options);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+  EXPECT_NE(verdict.message.find("--require-fp64"), std::string::npos) << verdict.message;
+}
+
+TEST(Settings, RunModeComparesNothing) {
+  CheckOptions options;
+  options.mode = CheckMode::Run;
+  // Differs from call to call; nobody looks.
+  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  return self.w.add_(1) + x\n");
+  const Verdict verdict = run_in_check(subject, options);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  EXPECT_TRUE(verdict.outputs.empty());
+}
+
+TEST(Settings, EverythingAVerdictDependsOnIsInTheFingerprint) {
+  const CheckOptions plain;
+  std::vector<CheckOptions> others(9, plain);
+  others[0].seed = 1;
+  others[1].grad = true;
+  others[2].autocast = true;
+  others[3].determinism = Determinism::On;
+  others[4].compare.tol = 1;
+  others[5].calls = 1;
+  others[6].mode = CheckMode::Run;
+  others[7].device = c10::Device(c10::kCUDA, 1);
+  others[8].threads = 2;
+  for (const auto &other : others)
+    EXPECT_NE(fingerprint(other), fingerprint(plain));
+  EXPECT_EQ(fingerprint(CheckOptions{}), fingerprint(plain));
+}
+
+int failing_calls = 0;
+
+Verdict every_third() {
+  Verdict verdict;
+  verdict.outcome = ++failing_calls % 3 == 0 ? Verdict::Outcome::Fail : Verdict::Outcome::Pass;
+  if (verdict.outcome == Verdict::Outcome::Fail)
+    verdict.signatures = {{FailureKind::Accuracy, "output", ""}};
+  return verdict;
+}
+
+int runs_needed(Repetition repetition, Verdict::Outcome expected) {
+  failing_calls = 0;
+  const Verdict verdict = check_repeatedly(
+      every_third, [](const Verdict &v) { return v.outcome == Verdict::Outcome::Fail; }, repetition);
+  EXPECT_EQ(verdict.outcome, expected);
+  return failing_calls;
+}
+
+TEST(Repetition, EndsAsSoonAsItIsDecided) {
+  EXPECT_EQ(runs_needed({.runs = 1, .need = 1}, Verdict::Outcome::Pass), 1);
+  EXPECT_EQ(runs_needed({.runs = 9, .need = 1}, Verdict::Outcome::Fail), 3);
+  EXPECT_EQ(runs_needed({.runs = 9, .need = 3}, Verdict::Outcome::Fail), 9);
+  EXPECT_EQ(runs_needed({.runs = 9, .need = 4}, Verdict::Outcome::Pass), 8); // six others: four can no longer come
+  EXPECT_EQ(runs_needed({.runs = 3, .need = 3}, Verdict::Outcome::Pass), 1);
+}
+
+TEST(Repetition, OneUnresolvedRunDecides) {
+  int calls = 0;
+  check_repeatedly(
+      [&] {
+        ++calls;
+        return Verdict{};
+      },
+      [](const Verdict &) { return false; }, {.runs = 9, .need = 1});
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(DeviceErrors, WordsForMemory) {
+  EXPECT_TRUE(is_out_of_memory("CUDA out of memory. Tried to allocate 20.00 MiB"));
+  EXPECT_TRUE(is_out_of_memory("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes"));
+  EXPECT_FALSE(is_out_of_memory("CUDA error: an illegal memory access was encountered"));
+}
+
+TEST(DeviceErrors, ACpuIsNeverLost) {
+  EXPECT_FALSE(device_is_lost("CUDA error: device-side assert triggered", c10::kCPU));
+}
+
+/// Why CUDA cannot be tested here, asked in a child as the program itself does.
+std::string no_cuda() {
+  Limits limits = testing_support::test_limits();
+  const Outcome outcome =
+      run_in_sandbox([](Child &child) { child.reply(why_unusable(c10::Device(c10::kCUDA)) + " "); }, limits);
+  return outcome.ending == Ending::Replied ? outcome.reply.substr(0, outcome.reply.size() - 1) : "the question crashed";
+}
+
+TEST(Cuda, ACheckRunsThereAndComparesWithFp64) {
+  if (const auto why = no_cuda(); !why.empty())
+    GTEST_SKIP() << why;
+  CheckOptions options;
+  options.device = c10::Device(c10::kCUDA, 0);
+  options.autocast = true;
+  options.autocast_dtype = at::kHalf;
+  const Verdict verdict =
+      run_in_check(defined("def forward(self, x: Tensor) -> Tensor:\n  return torch.mm(x, self.w)\n"), options);
+  ASSERT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  EXPECT_TRUE(verdict.has_fp64_reference) << verdict.no_fp64_because;
+  EXPECT_NE(verdict.outputs.at(0).ref_type.find("float16"), std::string::npos) << verdict.outputs.at(0).ref_type;
+}
+
+TEST(Cuda, ADeviceSideAssertionIsACrash) {
+  if (const auto why = no_cuda(); !why.empty())
+    GTEST_SKIP() << why;
+  CheckOptions options;
+  options.device = c10::Device(c10::kCUDA, 0);
+  class Asserts : public Backend {
+    std::string name() const override { return "test"; }
+    std::string summary() const override { return ""; }
+    std::string title() const override { return ""; }
+    Compiled compile(torch::jit::Module) const override {
+      return [](std::vector<c10::IValue> arguments) -> c10::IValue {
+        const at::Tensor x = arguments[0].toTensor();
+        return x.index_select(0, at::full({1}, 1 << 20, x.options().dtype(at::kLong)));
+      };
+    }
+    BackendSource source() const override { return {}; }
+  };
+  const Verdict verdict = check(defined("def forward(self, x: Tensor) -> Tensor:\n  return x\n"),
+                                std::make_shared<Asserts>(), options, testing_support::test_limits());
+  ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail) << verdict.message;
+  EXPECT_EQ(verdict.signatures.front().kind, FailureKind::Crash) << verdict.message;
+}
+
+TEST(Cuda, IsRefusedInOneSentenceWhereThereIsNone) {
+  const auto why = no_cuda();
+  if (why.empty())
+    GTEST_SKIP() << "there is a CUDA device here";
+  EXPECT_NE(why.find("CUDA"), std::string::npos) << why;
+}
+
+} // namespace
+} // namespace repro_minify
