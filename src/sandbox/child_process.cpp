@@ -1,6 +1,7 @@
 #include "sandbox/child_process.h"
 
 #include "sandbox/child_side.h"
+#include "sandbox/crash_handler.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -43,8 +44,8 @@ bool comes_from_outside(int signal) {
 
 } // namespace
 
-ChildProcess::ChildProcess(const Job &job, const Limits &limits)
-    : area_(limits.reply_capacity), started_(Clock::now()) {
+ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &frame_names)
+    : area_(limits.reply_capacity), frame_names_(frame_names), started_(Clock::now()) {
   int end_of_child = -1;
   make_pipe(end_, end_of_child);
   pid_ = fork_child(job, limits);
@@ -64,6 +65,7 @@ ChildProcess::ChildProcess(const Job &job, const Limits &limits)
 /// A machine that has no room for another process may have some a moment later.
 pid_t ChildProcess::fork_child(const Job &job, const Limits &limits) {
   const pid_t parent = getpid();
+  prepare_crash_handler();
   const AllSignalsBlocked blocked;
   for (auto pause = 10ms;; pause *= 2) {
     started_ = Clock::now();
@@ -171,7 +173,7 @@ Outcome ChildProcess::outcome_of(int status, std::uint64_t peak_rss_bytes) {
   return outcome;
 }
 
-void ChildProcess::classify_signal(Outcome &outcome, int signal) const {
+void ChildProcess::classify_signal(Outcome &outcome, int signal) {
   outcome.signal = signal;
   if (killed_for_ && signal == SIGKILL)
     outcome.ending = *killed_for_;
@@ -179,6 +181,8 @@ void ChildProcess::classify_signal(Outcome &outcome, int signal) const {
     outcome.ending = Ending::Killed;
   else
     outcome.ending = area_.allocation_failed() ? Ending::OutOfMemory : Ending::Crashed;
+  if (outcome.ending == Ending::Crashed)
+    outcome.frames = frame_names_.of(area_.frames());
 }
 
 /// What is known however the child ended.

@@ -1,5 +1,6 @@
 // The parent's side of one child: fork, watch, kill, reap.
 #pragma once
+#include "sandbox/crash_frames.h"
 #include "sandbox/output_tail.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/shared_area.h"
@@ -23,8 +24,8 @@ public:
   static constexpr std::size_t poll_entries = 2;
 
   /// Forks. Throws std::system_error or std::length_error when the machine lacks what that takes, fork() after some
-  /// retries.
-  ChildProcess(const Job &job, const Limits &limits);
+  /// retries. `frame_names` has to live as long.
+  ChildProcess(const Job &job, const Limits &limits, FrameNames &frame_names);
   /// Kills what is still there.
   ~ChildProcess();
   ChildProcess(const ChildProcess &) = delete;
@@ -49,9 +50,10 @@ private:
   Outcome outcome_of(int status, std::uint64_t peak_rss_bytes);
   Outcome outcome_of_the_undead();
   void describe(Outcome &outcome);
-  void classify_signal(Outcome &outcome, int signal) const;
+  void classify_signal(Outcome &outcome, int signal);
 
   SharedArea area_;
+  FrameNames &frame_names_;
   OutputTail output_;
   int end_ = -1; ///< read end of the pipe; -1 when it has closed
   pid_t pid_ = -1;

@@ -1,5 +1,6 @@
 #include "sandbox/child_side.h"
 
+#include "sandbox/crash_handler.h"
 #include "sandbox/limits.h"
 
 #include <fcntl.h>
@@ -134,10 +135,9 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   restore_default_signals();
 }
 
-} // namespace
-
-void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) {
-  set_up(limits, area, ends);
+/// Not inlined: its return address tells where the frames of the job end and those of the sandbox begin.
+[[gnu::noinline]] Ending run_job(const Job &job, SharedArea &area) {
+  install_crash_handler(area, __builtin_return_address(0));
   const pid_t self = getpid();
   // A job may fork and let its child return as well: that one has no say.
   const auto leave_if_a_copy = [self] {
@@ -153,6 +153,14 @@ void run_child(const Job &job, const Limits &limits, SharedArea &area, const Chi
     ending = describe_current_exception(area);
   }
   leave_if_a_copy();
+  return ending;
+}
+
+} // namespace
+
+void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) {
+  set_up(limits, area, ends);
+  const Ending ending = run_job(job, area);
   flush_output();
   area.finish(ending);
   _exit(0);

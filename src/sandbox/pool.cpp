@@ -43,6 +43,7 @@ struct SandboxPool::Impl {
   using Children = std::map<Ticket, std::unique_ptr<ChildProcess>>;
 
   int workers = 1;
+  FrameNames frame_names; // before the children, which refer to it
   Ticket next_ticket = 1;
   std::deque<Queued> queue;
   Children running;
@@ -122,7 +123,7 @@ void SandboxPool::Impl::start_queued() {
 
 void SandboxPool::Impl::start(const Queued &queued) {
   try {
-    running.emplace(queued.ticket, std::make_unique<ChildProcess>(queued.job, queued.limits));
+    running.emplace(queued.ticket, std::make_unique<ChildProcess>(queued.job, queued.limits, frame_names));
   } catch (const std::exception &error) {
     finished.emplace(queued.ticket, could_not_start(error.what()));
   }

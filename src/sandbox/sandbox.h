@@ -29,8 +29,9 @@ public:
   /// Appends to the reply. Throws std::length_error past Limits::reply_capacity.
   virtual void reply(std::string_view bytes) = 0;
 };
-/// Runs in the child, with default signal handlers, no input, and standard output and error going to
-/// Outcome::output_tail. It must not count on threads of the parent: fork() copies only the one that calls it.
+/// Runs in the child, with default signal handlers (a crash leaves its frames first), no input, and standard output and
+/// error going to Outcome::output_tail. It must not count on threads of the parent: fork() copies only the one that
+/// calls it.
 using Job = std::function<void(Child &)>;
 
 enum class Ending {
@@ -54,6 +55,9 @@ struct Outcome {
   std::string message;     ///< of an exception that left the job or a thread of it, or why it could not start
   std::vector<std::string> frames;
   std::string output_tail; ///< the last 4 KiB the child wrote to standard output and standard error
+  /// Where it crashed: up to 8 functions of the thread that did, innermost first, each as symbol_name() has it or "?";
+  /// the same for the same crash. Empty unless `ending` is Crashed, and when no handler could run.
+  std::vector<std::string> frames;
   std::chrono::microseconds wall{0};
   std::uint64_t peak_rss_bytes = 0; ///< what it inherited included
 };

@@ -17,10 +17,14 @@ namespace {
 
 constexpr std::size_t stage_bytes = 64;
 constexpr std::size_t message_bytes = 64u << 10;
+/// abi::__cxa_demangle() of GCC gives up on names that are longer.
+constexpr std::size_t symbol_bytes = 1024;
 /// Unlikely to be left by a stray write; the ending is added to it.
 constexpr std::uint64_t finished_mark = 0x646f6e6521212100;
 /// Likewise: any other value, a stray byte too, means that no allocation failed.
 constexpr std::uint64_t allocation_failed_mark = 0x6e6f6d656d212121;
+/// Likewise; the number of frames is added to it.
+constexpr std::uint64_t frames_mark = 0x6672616d65212100;
 constexpr std::size_t page_bytes = 4096;
 
 std::int64_t now_ns() {
@@ -40,6 +44,17 @@ struct SharedArea::Header {
   std::atomic<unsigned> stage_slot;
   std::array<std::array<char, stage_bytes>, 2> stages;
   std::array<char, message_bytes> message;
+  struct FrameSlot {
+    const void *address;
+    std::array<char, symbol_bytes> symbol;
+  };
+  std::atomic<std::uint64_t> frame_mark;
+  std::array<FrameSlot, most_frames> frames;
+
+  std::size_t frame_count() const {
+    const std::uint64_t count = frame_mark.load() - frames_mark;
+    return count <= most_frames ? count : 0;
+  }
 };
 
 namespace {
@@ -108,6 +123,29 @@ void SharedArea::note_failed_allocation() {
   header().allocation_mark.store(allocation_failed_mark);
 }
 
+void SharedArea::clear_frames() {
+  header().frame_mark.store(frames_mark);
+}
+
+void SharedArea::add_frame(const void *address) {
+  Header &head = header();
+  const std::size_t count = head.frame_count();
+  if (count == most_frames)
+    return;
+  head.frames[count].address = address;
+  head.frames[count].symbol[0] = '\0';
+  head.frame_mark.store(frames_mark + count + 1);
+}
+
+void SharedArea::name_frame(std::size_t index, const char *symbol) {
+  if (index >= most_frames)
+    return;
+  auto &text = header().frames[index].symbol;
+  const std::size_t size = strnlen(symbol, text.size() - 1);
+  std::memcpy(text.data(), symbol, size);
+  text[size] = '\0';
+}
+
 void SharedArea::finish(Ending ending) {
   header().finished_at.store(now_ns());
   header().mark.store(finished_mark + static_cast<std::uint64_t>(ending));
@@ -139,6 +177,16 @@ std::string SharedArea::stage() const {
 std::string SharedArea::message() const {
   const Header &head = header();
   return {head.message.data(), std::min<std::size_t>(head.message_size.load(), head.message.size())};
+}
+
+std::vector<SharedArea::Frame> SharedArea::frames() const {
+  const Header &head = header();
+  std::vector<Frame> frames;
+  for (std::size_t i = 0; i < head.frame_count(); ++i) {
+    const auto &slot = head.frames[i];
+    frames.push_back({slot.address, {slot.symbol.data(), strnlen(slot.symbol.data(), slot.symbol.size())}});
+  }
+  return frames;
 }
 
 std::string SharedArea::take_reply() {

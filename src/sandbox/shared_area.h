@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace repro_minify {
 
@@ -14,6 +15,13 @@ namespace repro_minify {
 /// so the parent trusts no size and no ending that it finds.
 class SharedArea {
 public:
+  /// One frame of the stack of a thread that crashed.
+  struct Frame {
+    const void *address; ///< of an instruction within the call
+    std::string symbol;  ///< as the linker knows it; empty = the parent has to look the address up
+  };
+  static constexpr std::size_t most_frames = 24;
+
   /// Throws std::system_error or std::length_error.
   explicit SharedArea(std::size_t reply_capacity);
   ~SharedArea();
@@ -30,6 +38,10 @@ public:
   void set_message(std::string_view text);
   /// Remembered until the stage changes or the process ends.
   void note_failed_allocation();
+  // For signal handlers: no lock, no allocation. Frames come innermost first; those that are too many are left out.
+  void clear_frames();
+  void add_frame(const void *address);
+  void name_frame(std::size_t index, const char *symbol); ///< of one that was added
   /// The last thing a child writes; without it there is no reply. `ending`: Replied, Threw or OutOfMemory.
   void finish(Ending ending);
 
@@ -40,6 +52,7 @@ public:
   std::int64_t finished_at_ns() const; ///< steady clock, which is the same in every process
   std::string stage() const;
   std::string message() const;
+  std::vector<Frame> frames() const;
   /// Gives each page back to the system as soon as it is copied: a large reply does not need its memory twice.
   std::string take_reply();
 

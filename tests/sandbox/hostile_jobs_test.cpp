@@ -76,6 +76,13 @@ TEST(SandboxHostileJob, IsNotBelievedWhenItScribblesOverItsReply) {
     });
     EXPECT_EQ(crashed.ending, Ending::Crashed) << byte;
     EXPECT_EQ(crashed.reply, "");
+    EXPECT_FALSE(crashed.frames.empty()) << "they were written later";
+    const Outcome left_no_frames = run([&](Child &) {
+      scribble();
+      raise(SIGUSR1);
+    });
+    EXPECT_EQ(left_no_frames.ending, Ending::Crashed) << byte;
+    EXPECT_TRUE(left_no_frames.frames.empty()) << byte;
   }
 }
 
