@@ -53,7 +53,6 @@ struct Outcome {
   std::string stage;       ///< the last Child::stage
   std::string reply;       ///< empty unless `ending` is Replied: half a reply is none
   std::string message;     ///< of an exception that left the job or a thread of it, or why it could not start
-  std::vector<std::string> frames;
   std::string output_tail; ///< the last 4 KiB the child wrote to standard output and standard error
   /// Where it crashed: up to 8 functions of the thread that did, innermost first, each as symbol_name() has it or "?";
   /// the same for the same crash. Empty unless `ending` is Crashed, and when no handler could run.
