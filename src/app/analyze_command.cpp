@@ -23,7 +23,7 @@ constexpr const char *state_words[] = {"same", "DIFFERS", "RAISES", "-"};
 Program program_of(Session &session, const Verdict &original) {
   try {
     if (original.outcome == Verdict::Outcome::Fail) {
-      if (auto flattened = flatten_model(session, original.signatures.front()))
+      if (auto flattened = flatten_model(session, original))
         return flattened->program;
       throw UserError(session.options.model + ": fails as it is, but no longer once its calls are inlined");
     }

@@ -14,9 +14,30 @@ Verdict check_program(const Session &session, const Program &program, const Sign
                           repetition(session.options));
 }
 
+bool leaf_fails(const std::vector<LeafReport> &leaves, size_t index) {
+  return index < leaves.size() && !leaves[index].same;
+}
+
+/// A model that fails in two outputs may lose one failure to flattening and keep the other: the first output (or
+/// gradient) that failed has to fail still. Flattening keeps their order.
+bool in_the_same_place(const Verdict &original, const Verdict &flat) {
+  const std::string &where = original.signatures.front().where;
+  if (where != "output" && where != "gradient")
+    return true;
+  const auto &before = where == "output" ? original.outputs : original.gradients;
+  const auto &after = where == "output" ? flat.outputs : flat.gradients;
+  if (before.size() != after.size())
+    return true; // one returns what the other packs: nothing to go by
+  for (size_t i = 0; i < before.size(); ++i)
+    if (!before[i].same)
+      return leaf_fails(after, i);
+  return true;
+}
+
 } // namespace
 
-std::optional<Flattened> flatten_model(Session &session, const Signature &wanted) {
+std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
+  const Signature &wanted = original.signatures.front();
   const SameFailure how = same_failure(session.options);
   const Recording recording =
       record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits());
@@ -26,7 +47,7 @@ std::optional<Flattened> flatten_model(Session &session, const Signature &wanted
     try {
       const Program straight = follow_decisions(inlined, recording.decisions);
       const Verdict verdict = check_program(session, straight, wanted);
-      if (shows(verdict, wanted, how)) {
+      if (shows(verdict, wanted, how) && (how != SameFailure::Strict || in_the_same_place(original, verdict))) {
         result.program = straight;
         result.verdict = verdict;
         result.level = "calls inlined, control flow replaced by the path that was taken";

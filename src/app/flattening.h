@@ -15,7 +15,8 @@ struct Flattened {
   ProgramSize before;                   ///< of the model with its calls inlined
 };
 
-/// The most flattening that keeps `wanted`. Nothing when even inlining loses it. Throws CannotFlatten.
-std::optional<Flattened> flatten_model(Session &session, const Signature &wanted);
+/// The most flattening that keeps the first failure of `original`, the model's own Verdict. Nothing when even inlining
+/// loses it. Throws CannotFlatten.
+std::optional<Flattened> flatten_model(Session &session, const Verdict &original);
 
 } // namespace repro_minify

@@ -62,6 +62,7 @@ public:
     if (const auto code = ends_here(session, rate))
       return *code;
     warn_of_missing_reference(session, original);
+    facts_.original = original;
     facts_.original_failed = rate.failed;
     facts_.original_runs = rate.runs;
     facts_.signature = original.signatures.front();
@@ -105,7 +106,7 @@ private:
 
   Flattened flatten(Session &session) const {
     try {
-      if (auto flattened = flatten_model(session, facts_.signature)) {
+      if (auto flattened = flatten_model(session, facts_.original)) {
         if (flattened->hidden_by)
           log::info(*flattened->hidden_by + " hides the failure; blocks are kept as they are");
         return std::move(*flattened);

@@ -1,0 +1,152 @@
+// `run` and `analyze` through the real program.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+Finished run_case(const std::string &name, const std::vector<std::string> &more = {}) {
+  const Case one = case_named(name);
+  std::vector<std::string> arguments = one.with_backend({"run", one.model()});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_tool(arguments);
+}
+
+TEST(Run, ARowForEachOutputGradientAndBuffer) {
+  const Finished finished = run_case("grad_82635_min_tie");
+  EXPECT_EQ(finished.exit_code, 1);
+  for (const char *part : {"output", "gradient of input 0", "DIFFERS", "eager RMSE", "median of", "fp64 reference yes"})
+    EXPECT_TRUE(contains(finished.out, part)) << part << "\n" << finished.out;
+}
+
+TEST(Run, JsonHasEveryNumber) {
+  const Finished finished = run_case("freeze_linear_bn_3d", {"--json"});
+  ASSERT_EQ(finished.exit_code, 1) << describe(finished);
+  const json result = json::parse(finished.out);
+  const json leaf = result.at("details").at("outputs").at(0);
+  for (const char *key : {"ref_type", "res_type", "ref_error", "res_error", "multiplier", "max_abs_error",
+                          "max_rel_error", "worst_index", "ref_nan", "res_inf", "same", "message"})
+    EXPECT_TRUE(leaf.contains(key)) << key;
+  EXPECT_GT(result.at("timing").at("calls").get<int>(), 2);
+  EXPECT_GT(result.at("timing").at("eager_seconds").get<double>(), 0);
+  EXPECT_EQ(result.at("settings").at("device"), "cpu");
+  EXPECT_EQ(result.at("rate").at("runs"), 1);
+}
+
+TEST(Run, RunOnlyModeSeesWhatRaisesAndNothingElse) {
+  EXPECT_EQ(run_case("freeze_linear_bn_3d", {"--check", "run"}).exit_code, 0);
+  EXPECT_EQ(run_case("static_int_div_exc", {"--check", "run"}).exit_code, 1);
+}
+
+TEST(Run, RunOnlyModeReducesAnException) {
+  const Case one = case_named("static_int_div_exc");
+  const TemporaryFolder folder;
+  const Finished finished =
+      run_tool(one.with_backend({one.model(), "--check", "run", "-o", folder / "x", "-q", "--no-verify"}));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_EQ(json::parse(read_text(folder / "x" / "report.json")).at("after").at("operators"), 1);
+}
+
+TEST(Run, AutocastOfAnyBackend) {
+  const Finished finished = run_case("freeze_linear_bn_3d", {"--autocast", "--json"});
+  ASSERT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_TRUE(contains(json::parse(finished.out).at("details").at("outputs").at(0).at("ref_type"), "bfloat16"));
+}
+
+TEST(Run, AReductionUnderAutocastIsVerified) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const Finished finished = run_tool(one.with_backend({one.model(), "--autocast", "-o", folder / "x", "-q"}));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(folder / "x" / "report.json"));
+  EXPECT_EQ(report.at("verified"), true);
+  EXPECT_EQ(report.at("autocast"), "bfloat16");
+  EXPECT_TRUE(contains(read_text(folder / "x" / "repro.cpp"), "set_autocast_enabled"));
+}
+
+TEST(Run, MistakesWithDevicesAndModes) {
+  const std::pair<std::vector<std::string>, std::string> mistakes[] = {
+      {{"--device", "toaster"}, "toaster"},
+      {{"--device", "mps"}, "--device mps"},
+      {{"--device", "cuda:99"}, "cuda:99"},
+      {{"--only-fwd", "--grad"}, "--only-fwd"},
+      {{"--need", "2"}, "--need 2"},
+      {{"--check", "hope"}, "--check"},
+      {{"--train"}, "--train"}, // freezing is for eval mode
+  };
+  for (const auto &[options, names] : mistakes) {
+    const Finished finished = run_case("freeze_linear_bn_3d", options);
+    EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+    EXPECT_EQ(finished.out, "");
+    EXPECT_TRUE(contains(finished.err, names)) << describe(finished);
+  }
+}
+
+struct Analysed {
+  const char *name;
+  const char *first; ///< the operator
+};
+
+void PrintTo(const Analysed &one, std::ostream *stream) {
+  *stream << one.name;
+}
+
+class Analyze : public testing::TestWithParam<Analysed> {};
+
+TEST_P(Analyze, FindsTheOperatorAndDraws) {
+  const Case one = case_named(GetParam().name);
+  const TemporaryFolder folder;
+  const fs::path out = folder / "a";
+  const Finished finished = run_tool(one.with_backend({"analyze", one.model(), "-o", out}));
+  ASSERT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_TRUE(contains(finished.out, std::string("= ") + GetParam().first)) << finished.out;
+  const json result = json::parse(read_text(out / "analysis.json"));
+  ASSERT_TRUE(result.at("first").is_number()) << result.dump(1).substr(0, 500);
+  EXPECT_EQ(result.at("values").at(result.at("first").get<int>()).at("operator"), GetParam().first);
+  EXPECT_TRUE(contains(read_text(out / "analysis.dot"), "color=red"));
+  if (run_program({"dot", "-V"}).exit_code == 0)
+    EXPECT_TRUE(contains(read_text(out / "analysis.svg"), "<svg"));
+}
+
+// One for each backend, and each way: values returned all at once, and prefixes of what raises, of a gradient, of what
+// fusion hides.
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Analyze,
+    testing::Values(Analysed{"freeze_linear_bn_3d", "aten::linear"}, Analysed{"jit_peephole_bool_mul1", "aten::mul"},
+                    Analysed{"big_jit_bool_mask", "aten::mul"}, Analysed{"nnc_round_half", "aten::round"},
+                    Analysed{"ofi_clamp_min_assert", "aten::clamp_min"}, Analysed{"static_int_div_exc", "aten::div"},
+                    Analysed{"autocast_lerp_exc", "aten::lerp"}, Analysed{"pass_peephole_bool_add0", "aten::add"},
+                    Analysed{"big_grad_max_tie", "aten::max"}, Analysed{"big_jit_loop_swap", "prim::Loop"}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+TEST(AnalyzeCommand, AModelThatIsRight) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const Finished finished = run_tool({"analyze", one.model(), "--backend", "eager", "-o", folder / "a", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_TRUE(json::parse(finished.out).at("first").is_null());
+}
+
+TEST(AnalyzeCommand, TouchesNothingThatExists) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  std::ofstream(folder / "mine.txt") << "mine";
+  const Finished finished = run_tool({"analyze", one.model(), "--backend", "freeze", "-o", folder.path()});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "--force")) << finished.err;
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end
