@@ -152,7 +152,6 @@ private:
     facts_.repetition = repetition(options_);
     facts_.needs_determinism = session.check.device.is_cuda() || session.check.determinism == Determinism::On ||
                                !suspects(*reduction.program.graph, session.check.device, session.check.grad).empty();
-    facts_.original = original;
     facts_.reduced = reduction.verdict;
     facts_.flatten_level = flattened.level;
     facts_.hidden_by = flattened.hidden_by;
