@@ -43,14 +43,6 @@ Verdict unresolved(std::string message) {
   return verdict;
 }
 
-Verdict failed(Signature signature, std::string message) {
-  Verdict verdict;
-  verdict.outcome = Verdict::Outcome::Fail;
-  verdict.signatures = {std::move(signature)};
-  verdict.message = std::move(message);
-  return verdict;
-}
-
 /// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
 /// verdict when eager is not reproducible.
 std::vector<Observed> eager_results(const Subject &subject, const Backend &backend, const CheckOptions &options,
@@ -59,8 +51,10 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
     return run_eager(subject, backend, options, 1);
   auto first = run_eager(subject, backend, options, std::max(2, options.eager_calls));
   Verdict comparison;
+  CompareOptions everything = options.compare; // a counter is state, whether or not it is looked at afterwards
+  everything.ignore_non_fp = false;
   const auto differs = [&](const Observed &run) {
-    return !compare_runs(first[0], run, nullptr, options.compare, comparison);
+    return !compare_runs(first[0], run, nullptr, everything, comparison);
   };
   if (std::none_of(first.begin() + 1, first.end(), differs)) {
     first.resize(1);
@@ -127,13 +121,13 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
 }
 
 /// What an exception in the optimised run is.
-Verdict exception_verdict(const std::string &message, c10::Device device) {
+Signature exception_signature(const std::string &message, c10::Device device) {
   if (is_out_of_memory(message))
-    return failed({FailureKind::Memory, "", ""}, first_sentence(message));
+    return {FailureKind::Memory, "", ""};
   // After some errors the device answers nothing else any more: the process is as good as dead.
   if (device_is_lost(message, device))
-    return failed({FailureKind::Crash, "", normalise_message(message)}, first_sentence(message));
-  return failed({FailureKind::Exception, "", normalise_message(message)}, first_sentence(message));
+    return {FailureKind::Crash, "", normalise_message(message)};
+  return {FailureKind::Exception, "", normalise_message(message)};
 }
 
 } // namespace
@@ -187,7 +181,15 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
   } catch (const std::bad_alloc &) {
     throw;
   } catch (...) {
-    return exception_verdict(current_message(), options.device);
+    const std::string message = current_message();
+    Verdict raised;
+    raised.outcome = Verdict::Outcome::Fail;
+    raised.signatures = {exception_signature(message, options.device)};
+    raised.message = first_sentence(message);
+    raised.has_fp64_reference = verdict.has_fp64_reference;
+    raised.no_fp64_because = verdict.no_fp64_because;
+    raised.stateful = verdict.stateful;
+    return raised;
   }
   return verdict;
 }

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/inliner.h>
 
 namespace repro_minify {
 namespace {
@@ -25,6 +26,13 @@ std::optional<int64_t> widened_dtype_argument(int64_t dtype) {
   return std::nullopt;
 }
 
+/// What TorchScript knows not to be None any more, as it was before that was known.
+Value *behind_casts(Value *value) {
+  while (value->node()->kind() == torch::jit::prim::unchecked_cast)
+    value = value->node()->input();
+  return value;
+}
+
 void widen_dtype_arguments(Node *node) {
   const auto *schema = node->maybeSchema();
   if (!schema)
@@ -32,7 +40,7 @@ void widen_dtype_arguments(Node *node) {
   for (size_t i = 0; i < node->inputs().size() && i < schema->arguments().size(); ++i) {
     if (schema->arguments()[i].name() != "dtype")
       continue;
-    const auto value = torch::jit::toIValue(node->input(i));
+    const auto value = torch::jit::toIValue(behind_casts(node->input(i)));
     if (!value || !value->isInt())
       continue;
     if (const auto wide = widened_dtype_argument(value->toInt())) {
@@ -81,8 +89,11 @@ void widen_module(torch::jit::Module &module) {
     for (const auto &attribute : submodule.named_attributes(/*recurse=*/false))
       for_each_tensor(attribute.value, widen);
   for (auto *function : module._ivalue()->compilation_unit()->get_functions())
-    if (auto *graph_function = torch::jit::tryToGraphFunction(*function))
+    if (auto *graph_function = torch::jit::tryToGraphFunction(*function)) {
+      // A dtype that is handed to a function is a constant only where the function is called.
+      torch::jit::Inline(*graph_function->graph());
       widen_graph(graph_function->graph()->block());
+    }
 }
 
 } // namespace repro_minify
