@@ -77,7 +77,7 @@ public:
     make_folder(folder_);
     write_atomically(folder_ + "/config.toml", options_.effective_config);
     const Reduction reduction = reduce_program(session, flattened);
-    collect_facts(session, original, flattened, reduction);
+    collect_facts(session, flattened, reduction);
     return hand_over(session, reduction);
   }
 
@@ -140,8 +140,7 @@ private:
     return reduction;
   }
 
-  void collect_facts(const Session &session, const Verdict &original, const Flattened &flattened,
-                     const Reduction &reduction) {
+  void collect_facts(const Session &session, const Flattened &flattened, const Reduction &reduction) {
     facts_.model_path = options_.model;
     facts_.method = options_.method;
     facts_.inputs_origin = session.inputs.origin;

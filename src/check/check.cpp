@@ -13,7 +13,10 @@ namespace repro_minify {
 namespace {
 
 RunOptions run_options(const Backend &backend, const CheckOptions &options) {
-  return {.grad = options.grad, .state = !options.only_forward, .module = backend.runs_the_module()};
+  return {.grad = options.grad,
+          .state = !options.only_forward,
+          .module = backend.runs_the_module(),
+          .boxed = backend.boxed_call()};
 }
 
 /// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.
@@ -101,11 +104,9 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
   Instance instance = subject({.requires_grad = options.grad, .device = options.device});
   const Compiled compiled = backend.compile(instance.module);
   const int calls = backend.needs_several_calls() ? options.calls : 1;
-  RunOptions how = run_options(backend, options);
-  how.boxed = backend.boxed_call();
   for (int call = 1; call <= calls; ++call) {
     scope.begin_run();
-    const Observed observed = run_program(compiled, instance, how);
+    const Observed observed = run_program(compiled, instance, run_options(backend, options));
     scope.end_run();
     if (options.mode == CheckMode::Run)
       continue;
