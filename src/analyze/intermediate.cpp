@@ -37,16 +37,6 @@ Copied copy_without_outputs(const Program &program) {
   return copied;
 }
 
-void drop_unused_inputs(Program &program) {
-  remove_unused_constants(*program.graph);
-  for (size_t i = program.inputs.size(); i-- > 0;) {
-    if (program.graph->inputs()[i]->hasUses())
-      continue;
-    program.graph->eraseInput(i);
-    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
-
 /// The value as it is right after the node that makes it.
 Value *as_made(Graph &graph, Value *value, bool is_written_later) {
   if (!is_written_later)
@@ -95,7 +85,7 @@ Program expose_all(const Recording &recording, const std::vector<Intermediate> &
   Graph &graph = *copied.program.graph;
   for (const auto &intermediate : values)
     graph.registerOutput(as_made(graph, copied.values.at(intermediate.value), intermediate.is_written_later));
-  drop_unused_inputs(copied.program);
+  drop_unused(copied.program);
   return copied.program;
 }
 
@@ -106,7 +96,7 @@ Program prefix(const Recording &recording, const Intermediate &last) {
   graph.registerOutput(copied.values.at(last.value));
   while (*graph.nodes().rbegin() != end)
     graph.nodes().rbegin()->destroy();
-  drop_unused_inputs(copied.program);
+  drop_unused(copied.program);
   return copied.program;
 }
 

@@ -46,8 +46,7 @@ public:
         graph().registerOutput(value);
     }
     anchor_->destroy();
-    remove_unused_constants(graph());
-    drop_unused_inputs();
+    drop_unused(program_);
     return std::move(program_);
   }
 
@@ -66,15 +65,6 @@ private:
                       [&](const at::Tensor &tensor) { storages_.insert(storage_of(tensor)); });
       Value *added = inputs_.add_tensor(contents ? *contents : input.value, input.role, input.name, input.formula);
       values_[{value, no_writer}] = added;
-    }
-  }
-
-  void drop_unused_inputs() {
-    for (size_t i = program_.inputs.size(); i-- > 0;) {
-      if (graph().inputs()[i]->hasUses())
-        continue;
-      graph().eraseInput(i);
-      program_.inputs.erase(program_.inputs.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 

@@ -279,6 +279,16 @@ void inline_calls(Graph &graph) {
 
 } // namespace
 
+void drop_unused(Program &program) {
+  remove_unused_constants(*program.graph);
+  for (size_t i = program.inputs.size(); i-- > 0;) {
+    if (program.graph->inputs()[i]->hasUses())
+      continue;
+    program.graph->eraseInput(i);
+    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 void remove_unused_constants(Graph &graph) {
   remove_unused_constants(graph.block());
 }

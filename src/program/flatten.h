@@ -32,5 +32,7 @@ Program follow_decisions(const Program &program, const Decisions &decisions, siz
 /// Removes constants and packing nodes that nobody reads. (PyTorch's own dead-code elimination trusts alias
 /// annotations, and some of the failures looked for are wrong annotations.)
 void remove_unused_constants(torch::jit::Graph &graph);
+/// Likewise, and the inputs that nothing reads.
+void drop_unused(Program &program);
 
 } // namespace repro_minify

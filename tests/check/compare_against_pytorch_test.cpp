@@ -2,6 +2,7 @@
 // under the rule PyTorch there may be no disagreement, under the rule Default only those that D1 to D4 of
 // docs/comparison.md explain.
 #include "check/compare.h"
+#include "check/oracle.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -151,19 +152,6 @@ std::vector<Case> read_cases(const std::string &path) {
                      decode_options(settings), parts[4].toBool(), parts[5].toBool()});
   }
   return cases;
-}
-
-/// What a command prints, and its exit status.
-std::pair<std::string, int> run(const std::string &command) {
-  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr)
-    return {"popen failed", -1};
-  std::string output;
-  std::array<char, 4096> chunk{};
-  while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), pipe))
-    output.append(chunk.data(), size);
-  const int status = pclose(pipe);
-  return {output, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -329,8 +317,8 @@ std::vector<Case> draw_cases(int count, int seed, std::string &trouble, bool &sk
   const std::string python = REPRO_MINIFY_PYTHON;
   const std::string script = std::filesystem::path(__FILE__).parent_path() / "same_oracle.py";
   const std::string file = std::filesystem::temp_directory_path() / ("same_oracle_" + std::to_string(getpid()) + ".pt");
-  const auto [output, status] =
-      run("'" + python + "' '" + script + "' '" + file + "' " + std::to_string(count) + " " + std::to_string(seed));
+  const auto [output, status] = run_shell("'" + python + "' '" + script + "' '" + file + "' " + std::to_string(count) +
+                                          " " + std::to_string(seed));
   skip = status == 77 || status == 127 || python.empty();
   trouble = python.empty() ? "no Python with torch was given to the build" : status == 0 ? "" : python + ": " + output;
   at::set_num_threads(1); // two threads on a tensor of ten elements only wait for each other

@@ -2,6 +2,7 @@
 // fixtures/cases and on random programs. two_models_oracle.py draws the programs, has PyTorch answer, and says what it
 // takes to make PyTorch's answer ours where they differ.
 #include "backends/simple_backend.h"
+#include "check/oracle.h"
 #include "program/archive.h"
 #include "program/flatten.h"
 #include "program/load.h"
@@ -181,19 +182,6 @@ struct TemporaryFolder {
   ~TemporaryFolder() { std::filesystem::remove_all(path); }
 };
 
-/// What a command prints, and its exit status.
-std::pair<std::string, int> run(const std::string &command) {
-  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr)
-    return {"popen failed", -1};
-  std::string output;
-  std::array<char, 4096> chunk{};
-  while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), pipe))
-    output.append(chunk.data(), size);
-  const int status = pclose(pipe);
-  return {output, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
-}
-
 /// The archive as it is; passes are for flat graphs.
 Subject subject_for(const Row &row, const LoadedModel &model, const std::vector<IValue> &inputs) {
   if (row.backend.rfind("pass:", 0) == 0)
@@ -288,8 +276,8 @@ TEST(TwoModels, AreTheSameToUsAsToPyTorchButForKnownReasons) {
     GTEST_SKIP() << "no Python with torch was given to the build";
   const std::string script = std::filesystem::path(__FILE__).parent_path() / "two_models_oracle.py";
   constexpr int count = 220;
-  const auto [output, status] = run("'" + python + "' -B '" + script + "' '" + folder.path.string() + "' " +
-                                    std::to_string(count) + " 1 '" + REPRO_MINIFY_FIXTURES + "/cases'");
+  const auto [output, status] = run_shell("'" + python + "' -B '" + script + "' '" + folder.path.string() + "' " +
+                                          std::to_string(count) + " 1 '" + REPRO_MINIFY_FIXTURES + "/cases'");
   if (status == 77 || status == 127)
     GTEST_SKIP() << output;
   ASSERT_EQ(status, 0) << output;

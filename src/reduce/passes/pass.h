@@ -3,6 +3,7 @@
 // A pass may propose anything: what does not fail with the wanted Signature, or is not lower in the Order, is turned
 // down. It only has to end: propose() is called until it proposes nothing that is accepted.
 #pragma once
+#include "program/flatten.h"
 #include "reduce/judge.h"
 #include "repro_minify/program.h"
 
@@ -49,7 +50,5 @@ bool plain_values(PassContext &context); // plain_values.cpp
 
 /// A copy whose graph can be edited.
 Program copy_of(const Program &program);
-/// Removes inputs that nothing reads, and constants.
-void drop_unused(Program &program);
 
 } // namespace repro_minify

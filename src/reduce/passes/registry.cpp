@@ -55,14 +55,4 @@ Program copy_of(const Program &program) {
   return copy;
 }
 
-void drop_unused(Program &program) {
-  remove_unused_constants(*program.graph);
-  for (size_t i = program.inputs.size(); i-- > 0;) {
-    if (program.graph->inputs()[i]->hasUses())
-      continue;
-    program.graph->eraseInput(i);
-    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
-
 } // namespace repro_minify
