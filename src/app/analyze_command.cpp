@@ -1,6 +1,8 @@
 // Where do eager and optimised part? A table, JSON, and a picture.
 #include "app/flattening.h"
+#include "app/interruption.h"
 #include "app/output_folder.h"
+#include "app/progress.h"
 #include "app/session.h"
 #include "app/table.h"
 #include "emit/atomic_file.h"
@@ -85,6 +87,9 @@ Analysis analyse(Session &session, const Verdict &original) {
   options.limits = session.limits();
   options.jobs = session.options.jobs > 0 ? session.options.jobs
                                           : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.interrupted = stop_requested;
+  ProgressPrinter progress(session.options.quiet);
+  options.progress = [&](int done, int of) { progress.show_count("analyze", done, of); };
   const Program program = program_of(session, original);
   return analyze(program, original, session.backend, options);
 }
@@ -99,11 +104,14 @@ void write_files(const Analysis &analysis, const std::string &folder) {
 
 } // namespace
 
-int analyze_command(const Options &options) {
+namespace {
+
+int run_analysis(const Options &options) {
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
   Session session(options);
-  const FailureRate rate = session.check_original();
+  const FailureRate rate = session.check_original(stop_requested);
+  throw_if_interrupted();
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {
     log::error(eager_problem(session, rate.verdict));
@@ -121,6 +129,19 @@ int analyze_command(const Options &options) {
     std::cout << folder << '\n';
   }
   return rate.verdict.outcome == Verdict::Outcome::Fail || analysis.first ? 1 : 0;
+}
+
+} // namespace
+
+int analyze_command(const Options &options) {
+  catch_signals();
+  try {
+    return run_analysis(options);
+  } catch (const Interruption &) {
+  } catch (const AnalysisInterrupted &) {
+  }
+  log::warning("interrupted; nothing was written");
+  return InterruptedByUser;
 }
 
 } // namespace repro_minify

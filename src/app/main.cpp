@@ -7,7 +7,10 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <iostream>
+#include <string>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -42,6 +45,22 @@ void require_model_and_backend(const Options &options) {
     throw UserError("--backend: none given; `repro-minify backends` lists them");
 }
 
+/// An option that may stand bare cannot take its value from the next word, or it would take the model's name for one:
+/// only the three words it knows are joined to it. In the order that CLI11 wants, last first.
+std::vector<std::string> arguments_of(int argc, char **argv) {
+  std::vector<std::string> arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool is_value = word == "off" || word == "warn" || word == "on";
+    if (is_value && !arguments.empty() && arguments.back() == "--deterministic")
+      arguments.back() += "=" + word;
+    else
+      arguments.push_back(word);
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
 int dispatch(int argc, char **argv) {
   Options options;
   CLI::App app(description, "repro-minify");
@@ -59,7 +78,7 @@ int dispatch(int argc, char **argv) {
   CLI::App *backends = app.add_subcommand("backends", "list what --backend takes");
   app.require_subcommand(0, 1);
   try {
-    app.parse(argc, argv);
+    app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success &success) {
     return app.exit(success); // -h, --version
   } catch (const CLI::ParseError &error) {

@@ -1,5 +1,6 @@
 #include "app/progress.h"
 
+#include <array>
 #include <cstdio>
 
 #include <unistd.h>
@@ -11,23 +12,36 @@ ProgressPrinter::~ProgressPrinter() {
   finish();
 }
 
-void ProgressPrinter::show(const Progress &progress) {
-  if (quiet_)
-    return;
+/// On a terminal ten times a second. Elsewhere a line for each step forward, but not for each of many at once, and one
+/// now and then.
+bool ProgressPrinter::is_time(bool moved_on) {
   const auto now = std::chrono::steady_clock::now();
-  const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(2000);
-  if (now - last_ < pause && (terminal_ || progress.operators == last_operators_))
-    return;
-  // Elsewhere a line for each step forward, but not for each of many at once.
-  if (!terminal_ && now - last_ < std::chrono::milliseconds(200))
-    return;
+  const auto pause = std::chrono::milliseconds(terminal_ ? 100 : moved_on ? 200 : 2000);
+  if (quiet_ || now - last_ < pause)
+    return false;
   last_ = now;
-  last_operators_ = progress.operators;
-  std::fprintf(stderr, "%s%s: %d checks, best so far %d operators (%d nodes), %.1f s%s", terminal_ ? "\r\033[K" : "",
-               progress.pass.c_str(), progress.checks, progress.operators, progress.nodes, progress.elapsed_seconds,
-               terminal_ ? "" : "\n");
+  return true;
+}
+
+void ProgressPrinter::print(const std::string &text) {
+  std::fprintf(stderr, "%s%s%s", terminal_ ? "\r\033[K" : "", text.c_str(), terminal_ ? "" : "\n");
   std::fflush(stderr);
   line_open_ = terminal_;
+}
+
+void ProgressPrinter::show(const Progress &progress) {
+  if (!is_time(progress.operators != last_operators_))
+    return;
+  last_operators_ = progress.operators;
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(), "%s: %d checks, best so far %d operators (%d nodes), %.1f s",
+                progress.pass.c_str(), progress.checks, progress.operators, progress.nodes, progress.elapsed_seconds);
+  print(text.data());
+}
+
+void ProgressPrinter::show_count(const std::string &what, int done, int of) {
+  if (is_time(false))
+    print(what + ": " + std::to_string(done) + (of > 0 ? " of " + std::to_string(of) : " checks"));
 }
 
 void ProgressPrinter::finish() {

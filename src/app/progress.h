@@ -11,10 +11,15 @@ public:
   explicit ProgressPrinter(bool quiet);
   ~ProgressPrinter();
   void show(const Progress &progress);
+  /// "what: 3 of 17", or "what: 3 checks" when nobody knows of how many.
+  void show_count(const std::string &what, int done, int of);
   /// Ends the line that is being rewritten, so that something else can be printed.
   void finish();
 
 private:
+  bool is_time(bool moved_on);
+  void print(const std::string &text);
+
   bool quiet_;
   bool terminal_;
   bool line_open_ = false;

@@ -1,5 +1,6 @@
 // The main job: check, flatten, reduce, emit, verify.
 #include "app/flattening.h"
+#include "app/interruption.h"
 #include "app/output_folder.h"
 #include "app/progress.h"
 #include "app/session.h"
@@ -13,8 +14,6 @@
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/version.h>
 
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -27,24 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Leaves the command when a signal asked for it before there is anything to keep.
-struct Interruption {};
-
-std::atomic<bool> stop_requested{false};
-
-/// The first signal asks for the best so far; the second one ends the program as if nobody had asked.
-void request_stop(int signal) {
-  if (stop_requested.exchange(true)) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-}
-
-void throw_if_interrupted() {
-  if (stop_requested)
-    throw Interruption{};
-}
-
 class ReduceCommand {
 public:
   explicit ReduceCommand(const Options &options)
@@ -56,7 +37,7 @@ public:
   int run() {
     require_free(folder_, options_.force);
     Session session(options_);
-    const FailureRate rate = session.check_original([] { return stop_requested.load(); });
+    const FailureRate rate = session.check_original(stop_requested);
     const Verdict &original = rate.verdict;
     throw_if_interrupted();
     if (const auto code = ends_here(session, rate))
@@ -128,7 +109,7 @@ private:
     reduce_options.jobs =
         options_.jobs > 0 ? options_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     reduce_options.journal_path = folder_ + "/journal.jsonl";
-    reduce_options.interrupted = [] { return stop_requested.load(); };
+    reduce_options.interrupted = stop_requested;
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
     reduce_options.on_improved = [this](const Program &program) { save_program(program, folder_, options_.grad); };
     save_program(flattened.program, folder_, options_.grad);
@@ -244,8 +225,7 @@ private:
 } // namespace
 
 int reduce_command(const Options &options) {
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  catch_signals();
   try {
     return ReduceCommand(options).run();
   } catch (const Interruption &) {

@@ -89,6 +89,23 @@ TEST_F(Config, WhatIsPrintedIsReadBack) {
   EXPECT_EQ(run_tool({"run", "--config", write(first.out), "--no-autocast", "--tol", "0.001"}).exit_code, 1);
 }
 
+TEST_F(Config, DeterministicStandsBareOrWithAWord) {
+  const auto printed = [&](std::vector<std::string> words) {
+    std::vector<std::string> arguments = {"run"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    arguments.insert(arguments.end(), {"--backend", "jit", "--print-config"});
+    return run_tool(arguments).out;
+  };
+  const std::string model = one_.model();
+  for (const std::string &out : {printed({"--deterministic", model}), printed({model, "--deterministic"}),
+                                 printed({"--deterministic", "on", model}), printed({"--deterministic=on", model})}) {
+    EXPECT_NE(out.find("deterministic = 'on'"), std::string::npos) << out;
+    EXPECT_NE(out.find(model), std::string::npos) << out;
+  }
+  EXPECT_NE(printed({model, "--deterministic", "off"}).find("deterministic = 'off'"), std::string::npos);
+  EXPECT_NE(printed({model}).find("deterministic = 'warn'"), std::string::npos);
+}
+
 TEST_F(Config, SeveralInputsAreAList) {
   const fs::path file =
       write("model = '" + one_.model().string() + "'\nbackend = 'jit'\ninput = ['f32[4,6]', 'f32[4,6]']\n");
