@@ -21,7 +21,7 @@ public:
            const AnalyzeOptions &options)
       : options_(options), backend_(std::move(backend)),
         recording_(record(program, run_settings(*backend_, options.check), options.limits)),
-        values_(intermediates(recording_)) {
+        values_(intermediates(recording_)), as_the_whole_(values_.size()) {
     analysis_.verdict = verdict;
     describe_rows();
   }
@@ -109,6 +109,8 @@ private:
     AnalysisRow &row = analysis_.rows[i];
     if (!verdict.outputs.empty())
       set_row(i, verdict.outputs.front());
+    as_the_whole_[i] =
+        analysis_.verdict.outcome == Verdict::Outcome::Fail && shows(verdict, analysis_.verdict.signatures.front());
     row.message = verdict.message;
     if (verdict.outcome == Verdict::Outcome::Unresolved)
       row.state = State::Unknown;
@@ -137,7 +139,7 @@ private:
       const int middle = passes + (fails - passes) / 2;
       set_row(middle, check_program(prefix(recording_, values_[middle])));
       report_progress(analysis_.checks, 0);
-      (analysis_.rows[middle].state == State::Raises ? fails : passes) = middle;
+      (as_the_whole_[middle] ? fails : passes) = middle;
     }
   }
 
@@ -166,10 +168,11 @@ private:
       options_.progress(done, of);
   }
 
+  /// What raises another exception than the whole program, or is wrong in passing on the way to one, is not where this
+  /// failure begins.
   void find_first() {
-    const State wanted = raises() ? State::Raises : State::Differs;
     for (size_t i = 0; i < analysis_.rows.size() && !analysis_.first; ++i)
-      if (analysis_.rows[i].state == wanted)
+      if (raises() ? as_the_whole_[i] : analysis_.rows[i].state == State::Differs)
         analysis_.first = static_cast<int>(i);
   }
 
@@ -177,6 +180,7 @@ private:
   std::shared_ptr<const Backend> backend_;
   Recording recording_;
   std::vector<Intermediate> values_;
+  std::vector<bool> as_the_whole_; ///< by row: the program that ends there has the Signature of the whole one
   Analysis analysis_;
 };
 

@@ -133,6 +133,7 @@ private:
     facts_.needs_determinism = session.check.device.is_cuda() || session.check.determinism == Determinism::On ||
                                !suspects(*reduction.program.graph, session.check.device, session.check.grad).empty();
     facts_.reduced = reduction.verdict;
+    facts_.signature = shown_by(reduction.verdict);
     facts_.flatten_level = flattened.level;
     facts_.hidden_by = flattened.hidden_by;
     facts_.before = flattened.before;
@@ -144,6 +145,16 @@ private:
     facts_.cached = reduction.cached;
     facts_.search_seconds = reduction.seconds;
     facts_.passes = reduction.passes;
+  }
+
+  /// The Signature that made the reduced program count: with --same-failure it need not be the original's.
+  Signature shown_by(const Verdict &verdict) const {
+    if (shows(verdict, facts_.signature))
+      return facts_.signature;
+    for (const auto &signature : verdict.signatures)
+      if (facts_.same_failure == SameFailure::Any || signature.kind == facts_.signature.kind)
+        return signature;
+    return facts_.signature;
   }
 
   int hand_over(const Session &session, const Reduction &reduction) {

@@ -20,6 +20,33 @@ json size_json(const ProgramSize &size) {
   return {{"nodes", size.nodes}, {"operators", size.operators}, {"inputs", size.inputs}, {"outputs", size.outputs}};
 }
 
+constexpr const char *same_failure_names[] = {"strict", "kind", "any"};
+
+json signatures_json(const Verdict &verdict) {
+  json list = json::array();
+  for (const auto &signature : verdict.signatures)
+    list.push_back(to_string(signature));
+  return list;
+}
+
+/// Which outputs, gradients and buffers of the model fail, and how.
+json wrong_leaves(const Verdict &verdict) {
+  json list = json::array();
+  const auto add = [&](const std::string &where, const std::vector<LeafReport> &leaves) {
+    for (const auto &leaf : leaves) {
+      json kinds = json::array();
+      for (FailureKind kind : leaf.kinds)
+        kinds.push_back(to_string(kind));
+      if (!leaf.same)
+        list.push_back({{"where", where}, {"path", leaf.path}, {"kinds", kinds}});
+    }
+  };
+  add("output", verdict.outputs);
+  add("gradient", verdict.gradients);
+  add("state", verdict.state);
+  return list;
+}
+
 json report_json(const ReproFacts &facts) {
   json passes = json::array();
   for (const auto &row : facts.passes)
@@ -50,7 +77,12 @@ json report_json(const ReproFacts &facts) {
         {"where", facts.signature.where},
         {"message", facts.reduced.message},
         {"detail", facts.signature.detail}}},
-      {"original", {{"message", facts.original.message}, {"failing_call", facts.original.failing_call}}},
+      {"original",
+       {{"message", facts.original.message},
+        {"failing_call", facts.original.failing_call},
+        {"signatures", signatures_json(facts.original)},
+        {"wrong", wrong_leaves(facts.original)}}},
+      {"same_failure", same_failure_names[static_cast<int>(facts.same_failure)]},
       {"flatten",
        {{"level", facts.flatten_level}, {"hidden_by", facts.hidden_by ? json(*facts.hidden_by) : json(nullptr)}}},
       {"before", size_json(facts.before)},

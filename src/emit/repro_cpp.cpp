@@ -6,6 +6,8 @@
 #include "emit/torchscript_source.h"
 #include "repro_minify/repro.h"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 #include <sstream>
 
@@ -336,7 +338,18 @@ private:
               "found.isinf());\n}\n\n";
     else
       out_ << "  // Far more than rounding.\n"
-              "  return !at::allclose(found, expected, /*rtol=*/1e-3, /*atol=*/1e-3, /*equal_nan=*/true);\n}\n\n";
+           << "  return !at::allclose(found, expected, /*rtol=*/" << tolerance() << ", /*atol=*/" << tolerance()
+           << ", /*equal_nan=*/true);\n}\n\n";
+  }
+
+  /// What rounding cannot explain, and the failure goes far beyond: 16-bit results differ by more than float32's.
+  const char *tolerance() const {
+    for (const auto *leaves : {&facts_.reduced.outputs, &facts_.reduced.gradients, &facts_.reduced.state})
+      for (const auto &leaf : *leaves)
+        if (!leaf.same && leaf.ref_type.find("float16") != std::string::npos &&
+            leaf.max_abs_error > 0.3 * std::max(1.0, std::abs(leaf.ref_at_worst)))
+          return "3e-2";
+    return "1e-3";
   }
 
   void run() {

@@ -24,11 +24,7 @@ void Journal::header(const std::string &backend, const Signature &wanted, const 
     file_ << line({{"journal", 1},
                    {"backend", backend},
                    {"signature", to_string(wanted)},
-                   {"grad", options.grad},
-                   {"calls", options.calls},
-                   {"seed", options.seed},
-                   {"threads", options.threads},
-                   {"tol", options.compare.tol}})
+                   {"settings", fingerprint(options)}})
           << std::flush;
 }
 

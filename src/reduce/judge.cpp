@@ -41,7 +41,9 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
   start_ahead(likely_next);
   Verdict verdict = wait_for(program, hash);
   ++checks_;
-  journal_.verdict(pass_, hash, size_of(program), verdict, is_wanted(verdict));
+  // The rest of the key is the same in every line: it stands in the header.
+  journal_.verdict(pass_, hash.substr(0, hash.size() - fingerprint_.size()), size_of(program), verdict,
+                   is_wanted(verdict));
   if (options_.progress)
     options_.progress({pass_, checks_, best_.operators, best_.nodes, elapsed_seconds()});
   return known_.emplace(hash, std::move(verdict)).first->second;

@@ -36,9 +36,6 @@ public:
   void set_pass(const std::string &name) { pass_ = name; }
   void set_best(const ProgramSize &size) { best_ = size; }
 
-  /// What all Verdicts here depend on beside the Program.
-  const std::string &fingerprint() const { return fingerprint_; }
-
   int checks() const { return checks_; }
   int cached() const { return cached_; }
   int speculative() const { return started_ - checks_; }
@@ -64,7 +61,7 @@ private:
   Journal journal_;
   std::map<std::string, Verdict> known_;
   std::map<std::string, SandboxPool::Ticket> running_;
-  std::string fingerprint_;
+  std::string fingerprint_; ///< what all Verdicts here depend on beside the Program
   std::string pass_;
   ProgramSize best_;
   int checks_ = 0, cached_ = 0, started_ = 0;

@@ -53,6 +53,16 @@ graph(%x : Tensor, %go : bool):
   EXPECT_EQ(names(nested, c10::kCPU, false), std::vector<std::string>{"aten::dropout"});
 }
 
+TEST(Nondeterminism, DropoutInEvalModeIsNoSuspect) {
+  constexpr const char *eval = R"IR(
+graph(%x : Tensor):
+  %p : float = prim::Constant[value=0.5]()
+  %no : bool = prim::Constant[value=0]()
+  %a : Tensor = aten::dropout(%x, %p, %no)
+  return (%a))IR";
+  EXPECT_TRUE(names(eval, c10::kCPU, true).empty());
+}
+
 TEST(Nondeterminism, EveryRowNamesAnOperatorThatExistsAndItsSource) {
   std::set<std::string> seen;
   for (const auto &row : nondeterministic_operators()) {

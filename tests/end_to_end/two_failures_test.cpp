@@ -56,6 +56,37 @@ TEST_P(TwoFailures, ReductionKeepsTheFirst) {
     EXPECT_FALSE(operators.count(name)) << name << " belongs to the second failure" << program;
 }
 
+Case two_failures_case(const std::string &name) {
+  for (const Case &one : all_cases("two_failures"))
+    if (one.name == name)
+      return one;
+  throw std::invalid_argument(name);
+}
+
+/// Allowed to slip, it does, says so, and what it hands back is verified as what it is.
+TEST(SameFailure, KindLetsAnotherExceptionThrough) {
+  const Case one = two_failures_case("nnc_floor_then_trunc");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, "--quiet", "--same-failure", "kind"}));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report.at("same_failure"), "kind");
+  EXPECT_EQ(report.at("verified"), true);
+  EXPECT_EQ(report.at("verdict").at("kind"), "exception");
+}
+
+TEST(SameFailure, TheReportNamesEveryOutputThatWasWrong) {
+  const Case one = two_failures_case("jit_einsum_then_type_as");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  ASSERT_EQ(run_tool(one.with_backend({one.model(), "-o", repro, "--quiet", "--no-verify"})).exit_code, 0);
+  const json wrong = json::parse(read_text(repro / "report.json")).at("original").at("wrong");
+  ASSERT_EQ(wrong.size(), 2u) << wrong;
+  EXPECT_EQ(wrong.at(0).at("path"), "[0]");
+  EXPECT_EQ(wrong.at(0).at("kinds"), json({"accuracy"}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, TwoFailures, testing::ValuesIn(all_cases("two_failures")), name_of);
 
 } // namespace
