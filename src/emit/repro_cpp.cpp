@@ -4,6 +4,7 @@
 #include "emit/escape.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
+#include "program/values.h"
 #include "repro_minify/repro.h"
 
 #include <algorithm>
@@ -33,12 +34,12 @@ struct Parts {
 Program compacted(const Program &program) {
   std::map<void *, int> sharers;
   for (const auto &input : program.inputs)
-    ++sharers[input.value.toTensor().storage().unsafeGetStorageImpl()];
+    ++sharers[storage_of(input.value.toTensor())];
   Program result = program;
   for (auto &input : result.inputs) {
     const auto tensor = input.value.toTensor();
-    if (sharers[tensor.storage().unsafeGetStorageImpl()] > 1 || !tensor.is_contiguous() || !input.formula.empty())
-      continue;
+    if (!storage_of(tensor) || sharers[storage_of(tensor)] > 1 || !tensor.is_contiguous() || !input.formula.empty())
+      continue; // a sparse one has no storage
     input.value = tensor.detach().clone().set_requires_grad(tensor.requires_grad());
   }
   return result;
@@ -523,11 +524,25 @@ private:
             "  if (child == 0) {\n";
     if (facts_.signature.kind == FailureKind::Hang)
       out_ << "    alarm(30);  // it hangs\n";
-    out_ << "    fails(expected);\n"
+    // An exception is not a crash, and a program that is refused memory may well say so with one.
+    const bool memory = facts_.signature.kind == FailureKind::Memory;
+    out_ << "    try {\n"
+            "      fails(expected);\n"
+            "    } catch (const std::exception& error) {\n"
+            "      std::printf(\""
+         << (memory ? "" : "cannot be tried, another failure: ")
+         << "%s\\n\", error.what());\n"
+            "      std::fflush(stdout);\n"
+            "      _exit("
+         << (memory ? 1 : 2)
+         << ");\n"
+            "    }\n"
             "    _exit(0);\n"
             "  }\n"
             "  int status = 0;\n"
             "  waitpid(child, &status, 0);\n"
+            "  if (WIFEXITED(status) && WEXITSTATUS(status) == 2)\n"
+            "    return 2;\n"
             "  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {\n"
             "    std::printf(\"FAIL "
          << to_string(facts_.signature.kind)

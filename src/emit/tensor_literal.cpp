@@ -118,6 +118,8 @@ std::string strided(const at::Tensor &tensor) {
 
 std::string TensorLiterals::expression(const ProgramInput &input) {
   const auto tensor = input.value.toTensor().detach();
+  if (!storage_of(tensor))
+    throw std::runtime_error("a tensor without storage has no literal");
   const std::string grad = keeps_grad_ && input.value.toTensor().requires_grad() ? ".set_requires_grad(true)" : "";
   const auto shared = storages_.find(storage_of(tensor));
   if (shared != storages_.end())

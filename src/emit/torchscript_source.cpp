@@ -1,5 +1,7 @@
 #include "emit/torchscript_source.h"
 
+#include "program/compute.h"
+
 #include <torch/csrc/jit/serialization/python_print.h>
 
 #include <charconv>
@@ -42,6 +44,22 @@ void list_operators(const torch::jit::Block *block, std::vector<std::string> &na
   }
 }
 
+/// Whether define() takes the source and gives the same operators in the same order.
+bool compiles_to(const Program &program, const std::string &source) {
+  torch::jit::Module module("__torch__.Repro");
+  for (const auto &input : program.inputs)
+    if (input.role != Role::Input)
+      module.register_parameter(input.name, input.value.toTensor(), input.role != Role::Parameter);
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define(source);
+  std::vector<std::string> defined, wanted;
+  list_operators(module.get_method("forward").graph()->block(), defined);
+  list_operators(
+      instantiate(constants_as_buffers(program), {.clone_values = false}).module.get_method("forward").graph()->block(),
+      wanted);
+  return defined == wanted;
+}
+
 } // namespace
 
 Program constants_as_buffers(const Program &program) {
@@ -67,21 +85,10 @@ std::string torchscript_source(const Program &program) {
 }
 
 bool source_is_faithful(const Program &program, const std::string &source) {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(1);
   try {
-    torch::jit::Module module("__torch__.Repro");
-    for (const auto &input : program.inputs)
-      if (input.role != Role::Input)
-        module.register_parameter(input.name, input.value.toTensor(), input.role != Role::Parameter);
-    module.register_attribute("training", c10::BoolType::get(), false);
-    module.define(source);
-    std::vector<std::string> defined, wanted;
-    list_operators(module.get_method("forward").graph()->block(), defined);
-    list_operators(instantiate(constants_as_buffers(program), {.clone_values = false})
-                       .module.get_method("forward")
-                       .graph()
-                       ->block(),
-                   wanted);
-    return defined == wanted;
+    return compute_in_child([&](Child &) -> c10::IValue { return compiles_to(program, source); }, limits).toBool();
   } catch (const std::exception &) {
     return false;
   }

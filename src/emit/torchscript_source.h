@@ -10,8 +10,8 @@ namespace repro_minify {
 /// inputs).
 std::string torchscript_source(const Program &program);
 
-/// Whether define() takes the source and gives the same operators in the same order. Compiles: call it in a sandbox
-/// child.
+/// Whether define() takes the source and gives the same operators in the same order. Compiles in a sandbox child:
+/// TorchScript's compiler runs what is constant, and a program that crashes there crashes nobody else.
 bool source_is_faithful(const Program &program, const std::string &source);
 
 /// The Program with tensor constants as buffers.

@@ -73,6 +73,13 @@ Verification judge_output(const Outcome &outcome, const Signature &wanted) {
     if (message != wanted.detail)
       return {false, "repro raises another exception: " + message};
   }
+  // The frames are of the tool's own build; the signal is not.
+  if (wanted.kind == FailureKind::Crash && at != std::string::npos) {
+    const std::string signal =
+        outcome.output_tail.substr(at + marker.size(), outcome.output_tail.find(',', at) - at - marker.size());
+    if (wanted.detail.rfind("signal ", 0) == 0 && wanted.detail.substr(0, wanted.detail.find(" in ")) != signal)
+      return {false, "repro ends with another signal: " + signal};
+  }
   return {true, "built and run"};
 }
 
