@@ -1,4 +1,4 @@
-// The tables of failing models in fixtures/: `cases`, one failure each, and `two_failures`.
+// The tables of failing models in fixtures/: `cases`, one failure each, `two_failures`, and `crashes`.
 #pragma once
 #include <filesystem>
 #include <iosfwd>
@@ -14,7 +14,7 @@ struct Case {
   bool grad = false;
   std::string kind;                       ///< of the failure
   int operators_at_most = 0;              ///< of the table `cases`
-  std::vector<std::string> must_have;     ///< of `two_failures`: operators without which it is another failure
+  std::vector<std::string> must_have;     ///< of the others: operators without which it is another failure
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
 
   bool is_big() const { return name.rfind("big_", 0) == 0; }
