@@ -2,6 +2,7 @@
 #include "repro_minify/check.h"
 
 #include <cstring>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -39,8 +40,10 @@ std::string crash_detail(const Outcome &outcome) {
 
 Verdict crash_verdict(const Outcome &outcome) {
   std::string what = "ends with signal " + std::to_string(outcome.signal) + " (" + strsignal(outcome.signal) + ")";
-  for (size_t i = 0; i < outcome.frames.size(); ++i)
-    what += (i ? " < " : " in ") + outcome.frames[i];
+  bool first = true;
+  for (const auto &frame : outcome.frames)
+    if (frame != "?")
+      what += (std::exchange(first, false) ? " in " : " < ") + frame;
   return backend_or_eager(outcome, {FailureKind::Crash, "", crash_detail(outcome)}, what);
 }
 

@@ -147,8 +147,10 @@ bool can_materialise(const c10::IValue &value) {
         return false;
     return true;
   }
-  return value.isTensor() || value.isInt() || value.isDouble() || value.isBool() || value.isString() ||
-         value.isNone() || value.isDevice() || value.isComplexDouble();
+  if (value.isTensor()) // a oneDNN tensor cannot be saved
+    return !value.toTensor().defined() || !value.toTensor().is_mkldnn();
+  return value.isInt() || value.isDouble() || value.isBool() || value.isString() || value.isNone() ||
+         value.isDevice() || value.isComplexDouble();
 }
 
 } // namespace repro_minify

@@ -168,9 +168,8 @@ Instance instantiate(const Program &program, const InstantiateOptions &options) 
   Value *self = graph->insertInput(0, "self");
   self->setType(module._ivalue()->type());
 
-  SharedCloner cloner({.requires_grad = options.requires_grad,
-                       .double_precision = options.double_precision,
-                       .device = options.device});
+  SharedCloner cloner(
+      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device});
   Instance instance{module, {}};
   size_t position = 1;
   for (const auto &input : program.inputs) {

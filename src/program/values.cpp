@@ -49,8 +49,13 @@ uint64_t hash_of_tensor(const at::Tensor &tensor) {
   fnv(hash, static_cast<int64_t>(tensor.device().type()));
   for (auto size : tensor.sizes())
     fnv(hash, size);
-  if (!is_plain_strided(tensor) || !tensor.is_cpu())
+  if (tensor.layout() == at::kSparse) {
+    fnv(hash, static_cast<int64_t>(hash_of_tensor(tensor._indices())));
+    fnv(hash, static_cast<int64_t>(hash_of_tensor(tensor._values())));
+  }
+  if (tensor.layout() != at::kStrided || !tensor.has_storage() || !tensor.is_cpu())
     return hash;
+  fnv(hash, tensor.is_conj() + 2 * tensor.is_neg());
   for (auto stride : tensor.strides())
     fnv(hash, stride);
   fnv(hash, tensor.storage_offset());
@@ -185,7 +190,13 @@ std::string describe(const c10::IValue &value) {
   std::string text = dtype_name(tensor.scalar_type()) + "[";
   for (int64_t i = 0; i < tensor.dim(); ++i)
     text += (i ? ", " : "") + std::to_string(tensor.size(i));
-  return text + "]";
+  text += "]";
+  if (tensor.layout() != at::kStrided) {
+    std::ostringstream layout;
+    layout << ' ' << tensor.layout();
+    text += layout.str();
+  }
+  return text;
 }
 
 } // namespace repro_minify

@@ -1,9 +1,12 @@
 #include "cases.h"
 
+#include "program.h"
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 #include <stdexcept>
 
 namespace repro_minify::end_to_end {
@@ -67,6 +70,17 @@ Case case_named(const std::string &name) {
     if (one.name == name)
       return one;
   throw std::out_of_range("no case " + name + " in expected.json");
+}
+
+std::set<std::string> operators_of(const std::filesystem::path &model) {
+  const Finished listed = run_program({REPRO_MINIFY_PYTHON, REPRO_MINIFY_LIST_OPERATORS, model});
+  if (listed.exit_code != 0)
+    throw std::runtime_error(describe(listed));
+  std::set<std::string> operators;
+  std::istringstream lines(listed.out);
+  for (std::string line; std::getline(lines, line);)
+    operators.insert(line);
+  return operators;
 }
 
 } // namespace repro_minify::end_to_end

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <iosfwd>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,8 @@ std::vector<Case> all_cases(const std::string &table = "cases");
 Case case_named(const std::string &name);
 
 std::filesystem::path fixtures();
+
+/// The kinds of the operators in a saved model ("aten::add"). Asks a Python with torch: for tests that have one.
+std::set<std::string> operators_of(const std::filesystem::path &model);
 
 } // namespace repro_minify::end_to_end

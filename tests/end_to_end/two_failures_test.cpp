@@ -7,23 +7,12 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 namespace repro_minify::end_to_end {
 namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-std::set<std::string> operators_of(const fs::path &model) {
-  const Finished listed = run_program({REPRO_MINIFY_PYTHON, REPRO_MINIFY_LIST_OPERATORS, model});
-  EXPECT_EQ(listed.exit_code, 0) << describe(listed);
-  std::set<std::string> operators;
-  std::istringstream lines(listed.out);
-  for (std::string line; std::getline(lines, line);)
-    operators.insert(line);
-  return operators;
-}
 
 std::string name_of(const testing::TestParamInfo<Case> &info) {
   return info.param.name;
