@@ -187,8 +187,9 @@ private:
         [&] { return check(saved_subject(), session.backend, session.check, session.limits()); }, wanted, repetition);
     if (!wanted(confirmed)) {
       facts_.verified = false;
-      facts_.verify_message = "reduced.pt, loaded again, does not fail the same way each time: " + confirmed.message +
-                              "; for a failure that does not always show give --repeat N --need M";
+      facts_.verify_message = "reduced.pt, loaded again, does not fail the same way each time: " + confirmed.message;
+      if (confirmed.outcome == Verdict::Outcome::Pass)
+        facts_.verify_message += "; for a failure that does not always show give --repeat N --need M";
       return;
     }
     if (options_.no_verify)

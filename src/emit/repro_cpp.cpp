@@ -443,8 +443,9 @@ private:
 
   void optimised() {
     const FailureKind kind = facts_.signature.kind;
-    out_ << "// " << comment_text(facts_.backend->title())
-         << ", as its user would call it. Returns true when the failure shows.\n"
+    out_ << "// " << comment_text(facts_.backend->title()) << ", as its user would call it. "
+         << (ends_the_process(kind) ? "When the failure shows, it does not return.\n"
+                                    : "Returns true when the failure shows.\n")
          << "static bool fails(const std::vector<" << (per_call() ? "std::vector<c10::IValue>" : "c10::IValue") << ">&"
          << (per_call()          ? " expected_of_call"
              : compares_values() ? " expected"
