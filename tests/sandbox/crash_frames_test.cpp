@@ -21,7 +21,7 @@
 #include <vector>
 
 // The sanitizers would end the process in their own way before a signal does.
-#define CRASHES __attribute__((noinline, no_sanitize("address", "undefined")))
+#define CRASHES __attribute__((noinline, noclone, no_sanitize("address", "undefined")))
 
 /// Not in the anonymous namespace: the dynamic linker has to know their names. What follows a call in them is there so
 /// that the call is none the compiler makes a jump of.
