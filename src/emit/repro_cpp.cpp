@@ -569,12 +569,24 @@ target_link_libraries(repro ${TORCH_LIBRARIES})
 set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
 )";
 
+constexpr const char *cmake_lists_for_cuda = R"(cmake_minimum_required(VERSION 3.18)
+project(repro LANGUAGES CXX)
+# The TorchConfig.cmake of a LibTorch with CUDA asks for a CUDA toolkit, compiler included; repro.cpp needs none.
+find_path(TORCH_INCLUDE torch/script.h PATH_SUFFIXES include ../../include REQUIRED)
+get_filename_component(TORCH_LIB "${TORCH_INCLUDE}/../lib" ABSOLUTE)
+add_executable(repro repro.cpp)
+target_include_directories(repro SYSTEM PRIVATE ${TORCH_INCLUDE} ${TORCH_INCLUDE}/torch/csrc/api/include)
+target_link_libraries(repro -L${TORCH_LIB} -Wl,-rpath,${TORCH_LIB} -Wl,--unresolved-symbols=ignore-in-shared-libs
+                      -Wl,--no-as-needed torch torch_cpu torch_cuda c10 c10_cuda)
+set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+)";
+
 } // namespace
 
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
   const Parts parts = make_parts(program, facts.check.grad);
   write_atomically(folder + "/repro.cpp", Writer(program, facts, parts).file());
-  write_atomically(folder + "/CMakeLists.txt", cmake_lists);
+  write_atomically(folder + "/CMakeLists.txt", REPRO_MINIFY_TORCH_HAS_CUDA ? cmake_lists_for_cuda : cmake_lists);
   return parts.files;
 }
 
