@@ -68,7 +68,7 @@ enum class CheckMode {
 struct CheckOptions : RunSettings {
   CheckMode mode = CheckMode::Accuracy;
   int calls = 3;             ///< calls of the optimised program, each compared
-  int eager_calls = 2;       ///< calls of eager that have to agree; more where a program may be random
+  int eager_calls = 2;       ///< calls of eager that have to agree before a wrong result is the backend's fault
   bool only_forward = false; ///< compare what forward returns, not the buffers and inputs it leaves behind
   bool require_fp64 = false; ///< no fp64 reference: Unresolved, rather than a comparison against eager alone
   CompareOptions compare = accuracy_check_options();

@@ -22,7 +22,7 @@ CheckOptions session_options(const Options &options) {
   CheckOptions check = check_options(options);
   // Where luck has a say it must not pass a random program off as a reproducible one.
   if (options.repeat > 1)
-    check.eager_calls = 8;
+    check.eager_calls = std::max(16, 2 * options.repeat);
   require_usable(options.device, check.device);
   return check;
 }

@@ -144,6 +144,34 @@ TEST(Settings, EverythingAVerdictDependsOnIsInTheFingerprint) {
   EXPECT_EQ(fingerprint(CheckOptions{}), fingerprint(plain));
 }
 
+/// Eager answers differently on its eleventh call, whatever the seed; the backend is always wrong.
+TEST(Settings, AFailureIsDoubtedWhereEagerMayBeRandom) {
+  const Subject subject = [](const InstantiateOptions &) {
+    static int instances = 0;
+    torch::jit::Module module("__torch__.Late");
+    module.register_attribute("training", c10::BoolType::get(), false);
+    module.register_buffer("b", at::full({2}, ++instances > 4 ? 1.0 : 0.0));
+    module.define("def forward(self, x: Tensor) -> Tensor:\n  return self.b + x\n");
+    return Instance{module, {at::ones({2})}};
+  };
+  class Wrong : public Backend {
+    std::string name() const override { return "test"; }
+    std::string summary() const override { return ""; }
+    std::string title() const override { return ""; }
+    Compiled compile(torch::jit::Module) const override {
+      return [](std::vector<c10::IValue>) -> c10::IValue { return at::full({2}, 7.0); };
+    }
+    BackendSource source() const override { return {}; }
+  };
+  CheckOptions options;
+  EXPECT_EQ(check(subject, std::make_shared<Wrong>(), options, testing_support::test_limits()).outcome,
+            Verdict::Outcome::Fail);
+  options.eager_calls = 32;
+  const Verdict verdict = check(subject, std::make_shared<Wrong>(), options, testing_support::test_limits());
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+  EXPECT_TRUE(verdict.eager_failed);
+}
+
 int failing_calls = 0;
 
 Verdict every_third() {
