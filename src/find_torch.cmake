@@ -13,6 +13,7 @@ message(STATUS "Found a LibTorch with CUDA: ${torch_prefix}")
 set(TORCH_HAS_CUDA 1)
 set(TORCH_INSTALL_PREFIX "${torch_prefix}")
 set(TORCH_INCLUDE_DIRS "${torch_prefix}/include" "${torch_prefix}/include/torch/csrc/api/include")
-# torch_cuda registers its kernels when it is loaded; nobody calls it by name.
+# torch_cuda registers its kernels when it is loaded; nobody calls it by name. The C++ library comes before all: LibTorch
+# 2.11 exports parts of an older one (std::filesystem::remove_all is a null call there).
 set(TORCH_LIBRARIES "-L${torch_prefix}/lib" "-Wl,-rpath,${torch_prefix}/lib" "-Wl,--unresolved-symbols=ignore-in-shared-libs"
-    "-Wl,--no-as-needed" torch torch_cpu torch_cuda c10 c10_cuda "-Wl,--as-needed")
+    "-Wl,--no-as-needed" stdc++ torch torch_cpu torch_cuda c10 c10_cuda "-Wl,--as-needed")

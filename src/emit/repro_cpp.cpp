@@ -577,7 +577,7 @@ get_filename_component(TORCH_LIB "${TORCH_INCLUDE}/../lib" ABSOLUTE)
 add_executable(repro repro.cpp)
 target_include_directories(repro SYSTEM PRIVATE ${TORCH_INCLUDE} ${TORCH_INCLUDE}/torch/csrc/api/include)
 target_link_libraries(repro -L${TORCH_LIB} -Wl,-rpath,${TORCH_LIB} -Wl,--unresolved-symbols=ignore-in-shared-libs
-                      -Wl,--no-as-needed torch torch_cpu torch_cuda c10 c10_cuda)
+                      -Wl,--no-as-needed stdc++ torch torch_cpu torch_cuda c10 c10_cuda)
 set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
 )";
 
