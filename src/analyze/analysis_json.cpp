@@ -1,19 +1,12 @@
 #include "repro_minify/analysis.h"
+#include "support/json_number.h"
 
 #include <nlohmann/json.hpp>
-
-#include <cmath>
 
 namespace repro_minify {
 namespace {
 
 using nlohmann::json;
-
-json number(double value) {
-  if (std::isfinite(value))
-    return value;
-  return std::isnan(value) ? json(nullptr) : json(value > 0 ? "inf" : "-inf");
-}
 
 constexpr const char *states[] = {"same", "differs", "raises", "unknown"};
 
@@ -24,10 +17,10 @@ json row_json(const AnalysisRow &row) {
           {"reads", row.reads},
           {"state", states[static_cast<int>(row.state)]},
           {"type", row.report.ref_type},
-          {"eager_error", number(row.report.ref_error)},
-          {"optimised_error", number(row.report.res_error)},
-          {"allowed_multiplier", number(row.report.multiplier)},
-          {"largest_error", number(row.report.max_abs_error)},
+          {"eager_error", json_number(row.report.ref_error)},
+          {"optimised_error", json_number(row.report.res_error)},
+          {"allowed_multiplier", json_number(row.report.multiplier)},
+          {"largest_error", json_number(row.report.max_abs_error)},
           {"largest_error_at", row.report.worst_index},
           {"message", row.message}};
 }

@@ -6,15 +6,11 @@
 #include "app/session.h"
 #include "app/table.h"
 #include "emit/atomic_file.h"
-#include "program/compute.h"
 #include "repro_minify/analysis.h"
+#include "sandbox/command.h"
 #include "support/log.h"
 
-#include <filesystem>
 #include <iostream>
-#include <thread>
-
-#include <unistd.h>
 
 namespace repro_minify {
 namespace {
@@ -70,14 +66,7 @@ void print_conclusion(const Analysis &analysis, const Verdict &original) {
 
 /// SVG where Graphviz is installed; false where it is not, or fails.
 bool draw(const std::string &dot_file, const std::string &svg_file) {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(2);
-  const Outcome outcome = run_in_sandbox(
-      [&](Child &) {
-        execlp("dot", "dot", "-Tsvg", "-o", svg_file.c_str(), dot_file.c_str(), nullptr);
-        _exit(127);
-      },
-      limits);
+  const Outcome outcome = run_command({"dot", "-Tsvg", "-o", svg_file, dot_file}, std::chrono::minutes(2));
   return outcome.ending == Ending::Exited && outcome.exit_code == 0;
 }
 
@@ -85,8 +74,7 @@ Analysis analyse(Session &session, const Verdict &original) {
   AnalyzeOptions options;
   options.check = session.check;
   options.limits = session.limits();
-  options.jobs = session.options.jobs > 0 ? session.options.jobs
-                                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.jobs = jobs(session.options);
   options.interrupted = stop_requested;
   ProgressPrinter progress(session.options.quiet);
   options.progress = [&](int done, int of) { progress.show_count("analyze", done, of); };
@@ -101,10 +89,6 @@ void write_files(const Analysis &analysis, const std::string &folder) {
   if (!draw(folder + "/analysis.dot", svg))
     log::info("no analysis.svg: Graphviz's `dot` is not installed, or failed; analysis.dot has the same picture");
 }
-
-} // namespace
-
-namespace {
 
 int run_analysis(const Options &options) {
   const std::string folder = output_folder(options, ".analysis");

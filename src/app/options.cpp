@@ -1,5 +1,8 @@
 #include "app/options.h"
 
+#include <algorithm>
+#include <thread>
+
 namespace repro_minify {
 
 void add_check_options(CLI::App &app, Options &options) {
@@ -135,6 +138,10 @@ CheckOptions check_options(const Options &options) {
 
 Repetition repetition(const Options &options) {
   return {.runs = options.repeat, .need = options.need};
+}
+
+int jobs(const Options &options) {
+  return options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 SameFailure same_failure(const Options &options) {

@@ -61,6 +61,8 @@ void add_analyze_options(CLI::App &app, Options &options);
 /// Checks what CLI11 cannot: options that depend on each other. Throws UserError.
 CheckOptions check_options(const Options &options);
 Repetition repetition(const Options &options);
+/// --jobs, or one for each core.
+int jobs(const Options &options);
 SameFailure same_failure(const Options &options);
 
 enum ExitCode {

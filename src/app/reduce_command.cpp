@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <thread>
 
 #include <unistd.h>
 
@@ -106,8 +105,7 @@ private:
     reduce_options.same_failure = same_failure(options_);
     reduce_options.repetition = repetition(options_);
     reduce_options.limits = session.limits();
-    reduce_options.jobs =
-        options_.jobs > 0 ? options_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    reduce_options.jobs = jobs(options_);
     reduce_options.journal_path = folder_ + "/journal.jsonl";
     reduce_options.interrupted = stop_requested;
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };

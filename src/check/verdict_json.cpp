@@ -1,5 +1,6 @@
 // Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.
 #include "repro_minify/check.h"
+#include "support/json_number.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,21 +12,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
-
-/// JSON has no NaN and no infinity.
-json number(double value) {
-  if (std::isfinite(value))
-    return value;
-  return std::isnan(value) ? json(nullptr) : json(value > 0 ? "inf" : "-inf");
-}
-
-double number_from(const json &value) {
-  if (value.is_number())
-    return value.get<double>();
-  if (value.is_string())
-    return value == "inf" ? INFINITY : -INFINITY;
-  return NAN;
-}
 
 FailureKind kind_from(const std::string &name) {
   for (int kind = 0; kind <= static_cast<int>(FailureKind::Dtype); ++kind)
@@ -44,14 +30,14 @@ json to_json(const LeafReport &leaf) {
           {"message", leaf.message},
           {"ref_type", leaf.ref_type},
           {"res_type", leaf.res_type},
-          {"ref_error", number(leaf.ref_error)},
-          {"res_error", number(leaf.res_error)},
-          {"multiplier", number(leaf.multiplier)},
-          {"max_abs_error", number(leaf.max_abs_error)},
-          {"max_rel_error", number(leaf.max_rel_error)},
+          {"ref_error", json_number(leaf.ref_error)},
+          {"res_error", json_number(leaf.res_error)},
+          {"multiplier", json_number(leaf.multiplier)},
+          {"max_abs_error", json_number(leaf.max_abs_error)},
+          {"max_rel_error", json_number(leaf.max_rel_error)},
           {"worst_index", leaf.worst_index},
-          {"ref_at_worst", number(leaf.ref_at_worst)},
-          {"res_at_worst", number(leaf.res_at_worst)},
+          {"ref_at_worst", json_number(leaf.ref_at_worst)},
+          {"res_at_worst", json_number(leaf.res_at_worst)},
           {"ref_nan", leaf.ref_nan},
           {"ref_inf", leaf.ref_inf},
           {"res_nan", leaf.res_nan},
@@ -67,14 +53,14 @@ LeafReport leaf_from(const json &value) {
   leaf.message = value.at("message");
   leaf.ref_type = value.at("ref_type");
   leaf.res_type = value.at("res_type");
-  leaf.ref_error = number_from(value.at("ref_error"));
-  leaf.res_error = number_from(value.at("res_error"));
-  leaf.multiplier = number_from(value.at("multiplier"));
-  leaf.max_abs_error = number_from(value.at("max_abs_error"));
-  leaf.max_rel_error = number_from(value.at("max_rel_error"));
+  leaf.ref_error = number_from_json(value.at("ref_error"));
+  leaf.res_error = number_from_json(value.at("res_error"));
+  leaf.multiplier = number_from_json(value.at("multiplier"));
+  leaf.max_abs_error = number_from_json(value.at("max_abs_error"));
+  leaf.max_rel_error = number_from_json(value.at("max_rel_error"));
   leaf.worst_index = value.at("worst_index");
-  leaf.ref_at_worst = number_from(value.at("ref_at_worst"));
-  leaf.res_at_worst = number_from(value.at("res_at_worst"));
+  leaf.ref_at_worst = number_from_json(value.at("ref_at_worst"));
+  leaf.res_at_worst = number_from_json(value.at("res_at_worst"));
   leaf.ref_nan = value.at("ref_nan");
   leaf.ref_inf = value.at("ref_inf");
   leaf.res_nan = value.at("res_nan");

@@ -1,7 +1,7 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
 #include "repro_minify/repro.h"
 
-#include "sandbox/sandbox.h"
+#include "sandbox/command.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -33,21 +33,6 @@ public:
 private:
   std::string path_;
 };
-
-Outcome run_command(const std::vector<std::string> &words, std::chrono::seconds timeout) {
-  Limits limits;
-  limits.timeout = timeout;
-  return run_in_sandbox(
-      [&](Child &) {
-        std::vector<char *> arguments;
-        for (const auto &word : words)
-          arguments.push_back(const_cast<char *>(word.c_str()));
-        arguments.push_back(nullptr);
-        execvp(arguments[0], arguments.data());
-        _exit(127);
-      },
-      limits);
-}
 
 bool exists_on_path(const std::string &program) {
   return run_command({"sh", "-c", "command -v " + program + " >/dev/null"}, std::chrono::seconds(10)).exit_code == 0;

@@ -83,4 +83,8 @@ std::set<std::string> operators_of(const std::filesystem::path &model) {
   return operators;
 }
 
+std::string name_of(const testing::TestParamInfo<Case> &info) {
+  return info.param.name;
+}
+
 } // namespace repro_minify::end_to_end

@@ -1,5 +1,7 @@
 // The tables of failing models in fixtures/: `cases`, one failure each, `two_failures`, and `crashes`.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <iosfwd>
 #include <set>
@@ -31,6 +33,7 @@ struct Case {
 
 /// For GoogleTest.
 void PrintTo(const Case &one, std::ostream *stream);
+std::string name_of(const testing::TestParamInfo<Case> &info);
 
 /// The table's expected.json, row by row. Throws when it cannot be read.
 std::vector<Case> all_cases(const std::string &table = "cases");

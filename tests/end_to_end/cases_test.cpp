@@ -27,10 +27,6 @@ std::vector<Case> cases_where(bool (*condition)(const Case &)) {
   return chosen;
 }
 
-std::string name_of(const testing::TestParamInfo<Case> &info) {
-  return info.param.name;
-}
-
 /// What an independent program thinks of the repro: it shares no code with the tool.
 void expect_checker_agrees(const Case &one, const fs::path &repro) {
   const std::string python = REPRO_MINIFY_PYTHON;

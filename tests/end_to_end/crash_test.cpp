@@ -14,10 +14,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-std::string name_of(const testing::TestParamInfo<Case> &info) {
-  return info.param.name;
-}
-
 class Crashes : public testing::TestWithParam<Case> {};
 
 TEST_P(Crashes, RunSaysHow) {

@@ -1,0 +1,14 @@
+// Another program, run in a sandbox of its own.
+#pragma once
+#include "sandbox/sandbox.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// The first word is the program, looked up on PATH; no shell reads the words. Exit code 127: it could not be started.
+Outcome run_command(const std::vector<std::string> &words, std::chrono::seconds timeout);
+
+} // namespace repro_minify
