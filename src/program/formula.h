@@ -1,4 +1,4 @@
-// Values a person can write down: "zeros", "ones", "arange", "randn:SEED", "rand:SEED".
+// Values a person can write down: "zeros", "ones", "full:NUMBER", "arange", "randn:SEED", "rand:SEED".
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -16,6 +16,12 @@ std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const 
 
 /// The same as C++ source, an expression of type at::Tensor; seeds are set by at::manual_seed before it.
 std::string formula_source(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);
+
+/// The formula of a tensor that has this number everywhere.
+std::string full_formula(double value);
+
+/// The shortest text that reads back as the same number: as a float32 where it is one.
+std::string number_text(double value);
 
 /// "at::kFloat".
 std::string dtype_source(at::ScalarType dtype);

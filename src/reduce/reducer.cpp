@@ -91,7 +91,7 @@ private:
     };
     bool incomplete = false;
     // The lambdas replace best_; passes hold it by reference and see the new one.
-    PassContext context{judge_, best_, accept, fails, incomplete};
+    PassContext context{judge_, best_, accept, fails, incomplete, verdict_};
     passes_[index]->run(context);
     incomplete_[index] = incomplete;
   }

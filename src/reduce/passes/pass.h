@@ -26,6 +26,8 @@ struct PassContext {
   const Ask &fails;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
   bool &incomplete;
+  /// Of `current`.
+  const Verdict &verdict;
 };
 
 /// What a pass is for. A program is simplified once it is as small as it gets.
@@ -50,11 +52,19 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 /// Offers candidates in order until one is accepted; the following ones are judged ahead of time.
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
 
-bool cut_nodes(PassContext &context);    // cut_nodes.cpp
-bool drop_outputs(PassContext &context); // outputs.cpp
-bool bypass_nodes(PassContext &context); // bypass.cpp
-bool merge_inputs(PassContext &context); // inputs.cpp
-bool plain_values(PassContext &context); // plain_values.cpp
+bool cut_nodes(PassContext &context);       // cut_nodes.cpp
+bool drop_outputs(PassContext &context);    // outputs.cpp
+bool bypass_nodes(PassContext &context);    // bypass.cpp
+bool merge_inputs(PassContext &context);    // inputs.cpp
+bool plain_values(PassContext &context);    // plain_values.cpp
+bool plain_strides(PassContext &context);   // plain_strides.cpp
+bool shrink_sizes(PassContext &context);    // sizes.cpp
+bool drop_dimensions(PassContext &context); // dimensions.cpp
+bool plain_dtypes(PassContext &context);    // dtypes.cpp
+bool drop_autograd(PassContext &context);   // autograd.cpp
+bool plain_roles(PassContext &context);     // roles.cpp
+bool short_values(PassContext &context);    // short_values.cpp
+bool plain_arguments(PassContext &context); // arguments.cpp
 
 /// A copy whose graph can be changed.
 Program copy_of(const Program &program);

@@ -1,34 +1,28 @@
 // Plain values: recorded data becomes something a person can write down, so that the repro needs no data file. Ones,
-// zeros, a count, a seeded randn or rand; for all inputs at once first, then one by one.
-#include "reduce/passes/pass.h"
+// zeros, one number everywhere, a count, a seeded randn or rand; for all inputs at once first, then one by one.
+#include "reduce/passes/in_bulk.h"
 
+#include "program/elements.h"
 #include "program/formula.h"
+#include "reduce/passes/focus.h"
+#include "reduce/passes/remake_input.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace repro_minify {
 namespace {
 
-/// The input as `formula` makes it, contiguous, its storage its own; nothing when the formula does not fit its dtype.
-std::optional<ProgramInput> rewritten(const ProgramInput &input, const std::string &formula) {
-  const auto &old = input.value.toTensor();
-  auto value = tensor_from_formula(formula, old.sizes().vec(), old.scalar_type());
-  if (!value)
-    return std::nullopt;
-  if (old.requires_grad())
-    value->set_requires_grad(true);
-  ProgramInput result = input;
-  result.value = *value;
-  result.formula = formula;
-  return result;
-}
+/// The formula for input `i`; empty when there is none.
+using FormulaOf = std::function<std::string(const Program &program, size_t i)>;
 
-std::optional<Program> with_formula(const Program &program, const std::vector<size_t> &which,
-                                    const std::string &formula) {
+std::optional<Program> with_formulas(const Program &program, const std::vector<size_t> &which,
+                                     const FormulaOf &formula_of) {
   Program result = program; // the graph is shared: only values change
   for (size_t i : which) {
-    auto input = rewritten(program.inputs[i],
-                           formula == "randn" || formula == "rand" ? formula + ":" + std::to_string(i) : formula);
+    const std::string formula = formula_of(program, i);
+    const auto &old = program.inputs[i].value.toTensor();
+    auto input =
+        formula.empty() ? std::nullopt : with_formula(program.inputs[i], formula, old.sizes().vec(), old.scalar_type());
     if (!input)
       return std::nullopt;
     result.inputs[i] = std::move(*input);
@@ -36,31 +30,69 @@ std::optional<Program> with_formula(const Program &program, const std::vector<si
   return result;
 }
 
+FormulaOf same_for_all(const std::string &formula) {
+  return [formula](const Program &, size_t) { return formula; };
+}
+
+/// Seeds differ, so that inputs do.
+FormulaOf drawn_by(const std::string &function) {
+  return [function](const Program &, size_t i) { return function + ":" + std::to_string(i); };
+}
+
+/// The number in focus everywhere.
+FormulaOf filled(const Focus &focus) {
+  return [focus](const Program &program, size_t i) {
+    const auto number = element_at(program.inputs[i].value.toTensor(), focus.of(i));
+    if (!number)
+      return std::string();
+    return *number == 0 ? "zeros" : *number == 1 ? "ones" : full_formula(*number);
+  };
+}
+
+std::vector<FormulaOf> formulas(const Program &program, const Verdict &verdict) {
+  std::vector<FormulaOf> result = {same_for_all("ones"), same_for_all("zeros")};
+  for (const Focus &focus : foci_of(program, verdict))
+    result.push_back(filled(focus));
+  result.push_back(same_for_all("arange"));
+  result.push_back(drawn_by("randn"));
+  result.push_back(drawn_by("rand"));
+  return result;
+}
+
+bool accept_formula(PassContext &context, const std::vector<size_t> &which) {
+  std::vector<Judge::LazyProgram> candidates;
+  for (const FormulaOf &formula : formulas(context.current, context.verdict))
+    if (const auto candidate = with_formulas(context.current, which, formula))
+      candidates.push_back([candidate] { return *candidate; });
+  return accept_first(context, candidates);
+}
+
+std::vector<size_t> inputs_where(const Program &program, bool (*condition)(const std::string &formula)) {
+  std::vector<size_t> which;
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    if (condition(program.inputs[i].formula))
+      which.push_back(i);
+  return which;
+}
+
+/// A formula that is not as plain as ones: what needed it then may not need it now.
+bool may_be_plainer(const std::string &formula) {
+  return !formula.empty() && formula != "ones" && formula != "zeros";
+}
+
 } // namespace
 
 bool plain_values(PassContext &context) {
-  std::vector<size_t> data;
-  for (size_t i = 0; i < context.current.inputs.size(); ++i)
-    if (context.current.inputs[i].formula.empty())
-      data.push_back(i);
-  std::vector<std::vector<size_t>> groups;
-  if (data.size() > 1)
-    groups.push_back(data);
-  for (size_t i : data)
-    groups.push_back({i});
-  bool any = false;
-  for (const auto &group : groups) {
-    std::vector<Judge::LazyProgram> candidates;
-    for (const char *formula : {"ones", "zeros", "arange", "randn", "rand"})
-      if (const auto candidate = with_formula(context.current, group, formula))
-        candidates.push_back([candidate] { return *candidate; });
-    if (!accept_first(context, candidates))
-      continue;
-    any = true;
-    if (group.size() > 1)
-      return true; // all of them at once
-  }
-  return any;
+  const auto data = inputs_where(context.current, [](const std::string &formula) { return formula.empty(); });
+  bool any = data.size() > 1 && accept_formula(context, data);
+  if (!any)
+    for (size_t i : data)
+      any |= accept_formula(context, {i});
+  return accept_in_bulk(context, inputs_where(context.current, may_be_plainer),
+                        [](const Program &program, const std::vector<size_t> &which) {
+                          return with_formulas(program, which, same_for_all("ones"));
+                        }) ||
+         any;
 }
 
 } // namespace repro_minify

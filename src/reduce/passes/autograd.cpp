@@ -1,0 +1,26 @@
+// Autograd: inputs that need no gradient.
+#include "reduce/passes/in_bulk.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace repro_minify {
+namespace {
+
+std::optional<Program> without_gradient(const Program &program, const std::vector<size_t> &which) {
+  Program result = program; // the graph is shared: only values change
+  for (size_t i : which)
+    result.inputs[i].value = program.inputs[i].value.toTensor().detach();
+  return result;
+}
+
+} // namespace
+
+bool drop_autograd(PassContext &context) {
+  std::vector<size_t> differentiable;
+  for (size_t i = 0; i < context.current.inputs.size(); ++i)
+    if (context.current.inputs[i].value.toTensor().requires_grad())
+      differentiable.push_back(i);
+  return accept_in_bulk(context, differentiable, without_gradient);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,68 @@
+// Dimensions: inputs without their leading dimension, or without those of size 1; of all inputs together first.
+#include "reduce/passes/in_bulk.h"
+
+#include "reduce/passes/remake_input.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+using Dimensions = std::vector<size_t>;
+
+/// All but the leading one.
+Dimensions without_leading(const at::Tensor &tensor) {
+  Dimensions kept;
+  for (size_t d = 1; d < static_cast<size_t>(tensor.dim()); ++d)
+    kept.push_back(d);
+  return kept;
+}
+
+/// Those that are larger than 1; the last one stays: a tensor without dimensions is treated as a number here and there.
+Dimensions without_ones(const at::Tensor &tensor) {
+  Dimensions kept;
+  for (size_t d = 0; d < static_cast<size_t>(tensor.dim()); ++d)
+    if (tensor.size(static_cast<int64_t>(d)) != 1)
+      kept.push_back(d);
+  if (kept.empty())
+    kept.push_back(static_cast<size_t>(tensor.dim()) - 1);
+  return kept;
+}
+
+template <Dimensions (*kept)(const at::Tensor &)>
+std::optional<Program> with_fewer(const Program &program, const std::vector<size_t> &which) {
+  Program result = program; // the graph is shared: only values change
+  for (size_t i : which) {
+    auto input = with_dimensions(program.inputs[i], kept(program.inputs[i].value.toTensor()));
+    if (!input)
+      return std::nullopt;
+    result.inputs[i] = std::move(*input);
+  }
+  return result;
+}
+
+std::vector<size_t> inputs_where(const Program &program, bool (*condition)(const at::Tensor &)) {
+  std::vector<size_t> which;
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    if (const auto &tensor = program.inputs[i].value.toTensor(); tensor.dim() > 1 && condition(tensor))
+      which.push_back(i);
+  return which;
+}
+
+bool has_ones(const at::Tensor &tensor) {
+  return std::find(tensor.sizes().begin(), tensor.sizes().end(), 1) != tensor.sizes().end();
+}
+
+} // namespace
+
+bool drop_dimensions(PassContext &context) {
+  const auto any_size = [](const at::Tensor &) { return true; };
+  bool any = accept_in_bulk(context, inputs_where(context.current, has_ones), with_fewer<without_ones>);
+  for (bool accepted = true; accepted; any |= accepted)
+    accepted = accept_in_bulk(context, inputs_where(context.current, any_size), with_fewer<without_leading>);
+  return any;
+}
+
+} // namespace repro_minify

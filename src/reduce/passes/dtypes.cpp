@@ -1,0 +1,114 @@
+// Dtypes: float32 where the failure does not need another type, else the plainest that does; dtype arguments in the
+// graph follow.
+#include "reduce/passes/in_bulk.h"
+
+#include "program/record.h"
+#include "reduce/passes/edit_constants.h"
+#include "reduce/passes/remake_input.h"
+#include "reduce/plainness.h"
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <map>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Node;
+
+at::ScalarType dtype_of(const Program &program, size_t input) {
+  return program.inputs[input].value.toTensor().scalar_type();
+}
+
+/// Dtype arguments that name one of `from` name `to` instead. False when there are none.
+bool rename_dtypes(Program &program, const std::set<at::ScalarType> &from, at::ScalarType to) {
+  bool any = false;
+  for (Node *node : all_nodes(*program.graph)) {
+    const auto *schema = node->maybeSchema();
+    for (size_t i = 0; schema && i < node->inputs().size() && i < schema->arguments().size(); ++i) {
+      const auto value = torch::jit::toIValue(node->input(i));
+      if (schema->arguments()[i].name() != "dtype" || !value || !value->isInt() ||
+          !from.count(static_cast<at::ScalarType>(value->toInt())))
+        continue;
+      set_argument(node, i, static_cast<int64_t>(to));
+      any = true;
+    }
+  }
+  if (any)
+    drop_unused(program);
+  return any;
+}
+
+std::optional<Program> with_dtypes(const Program &program, const std::vector<size_t> &which, at::ScalarType dtype) {
+  Program result = program;
+  for (size_t i : which) {
+    auto input = with_dtype(program.inputs[i], dtype);
+    if (!input)
+      return std::nullopt;
+    result.inputs[i] = std::move(*input);
+  }
+  return result;
+}
+
+/// The inputs, and then the graph's dtype arguments with them.
+bool accept_dtype(PassContext &context, const std::vector<size_t> &which, at::ScalarType dtype) {
+  const auto changed = with_dtypes(context.current, which, dtype);
+  if (!changed)
+    return false;
+  std::set<at::ScalarType> before;
+  for (size_t i : which)
+    before.insert(dtype_of(context.current, i));
+  Program followed = copy_of(*changed);
+  std::vector<Judge::LazyProgram> candidates;
+  if (rename_dtypes(followed, before, dtype))
+    candidates.push_back([followed] { return followed; });
+  candidates.push_back([changed] { return *changed; });
+  return accept_first(context, candidates);
+}
+
+/// Plainer ones of the same nature, and float32 for all.
+std::vector<at::ScalarType> plainer(at::ScalarType dtype) {
+  std::vector<at::ScalarType> types;
+  for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16, at::kLong, at::kInt, at::kComplexFloat})
+    if (difficulty(type) < difficulty(dtype) &&
+        (type == at::kFloat || (at::isFloatingType(type) && at::isFloatingType(dtype)) ||
+         (at::isComplexType(type) && at::isComplexType(dtype)) ||
+         (at::isIntegralType(type, false) && at::isIntegralType(dtype, true))))
+      types.push_back(type);
+  return types;
+}
+
+bool accept_plainer(PassContext &context, const std::vector<size_t> &which, at::ScalarType dtype) {
+  for (const auto type : plainer(dtype))
+    if (accept_dtype(context, which, type))
+      return true;
+  return false;
+}
+
+} // namespace
+
+bool plain_dtypes(PassContext &context) {
+  std::vector<size_t> others;
+  std::map<at::ScalarType, std::vector<size_t>> by_dtype;
+  for (size_t i = 0; i < context.current.inputs.size(); ++i)
+    if (const auto dtype = dtype_of(context.current, i); dtype != at::kFloat) {
+      others.push_back(i);
+      by_dtype[dtype].push_back(i);
+    }
+  if (by_dtype.size() > 1 && accept_dtype(context, others, at::kFloat))
+    return true;
+  bool any = false;
+  for (const auto &[dtype, inputs] : by_dtype) {
+    if (accept_plainer(context, inputs, dtype)) {
+      any = true;
+      continue;
+    }
+    if (inputs.size() > 1)
+      for (size_t input : inputs)
+        any |= accept_plainer(context, {input}, dtype);
+  }
+  return any;
+}
+
+} // namespace repro_minify

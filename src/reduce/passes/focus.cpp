@@ -1,0 +1,101 @@
+#include "reduce/passes/focus.h"
+
+#include "program/elements.h"
+#include "reduce/plainness.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace repro_minify {
+namespace {
+
+Focus::Index unravelled(int64_t flat, at::IntArrayRef sizes) {
+  Focus::Index index(sizes.size());
+  for (size_t d = sizes.size(); d-- > 0; flat /= sizes[d])
+    index[d] = flat % sizes[d];
+  return index;
+}
+
+/// The sizes in "float32[2, 3]".
+std::vector<int64_t> sizes_in(const std::string &type) {
+  std::vector<int64_t> sizes;
+  for (size_t at = type.find('['); at < type.size(); ++at) {
+    int64_t size;
+    if (std::from_chars(type.data() + at, type.data() + type.size(), size).ec == std::errc{})
+      sizes.push_back(size);
+    at = type.find_first_of(" ]", at);
+  }
+  return sizes;
+}
+
+/// A wrong element of a result and the element of an input that it probably came from: dimensions that are equally
+/// large, counted from the last one, mean the same.
+Focus::Index aligned(const Focus::Index &wrong, const std::vector<int64_t> &result, at::IntArrayRef sizes) {
+  Focus::Index index(sizes.size());
+  for (size_t back = 1; back <= sizes.size() && back <= result.size(); ++back)
+    if (sizes[sizes.size() - back] == result[result.size() - back])
+      index[sizes.size() - back] = wrong[wrong.size() - back];
+  return index;
+}
+
+const LeafReport *worst_leaf(const Verdict &verdict) {
+  for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
+    for (const auto &leaf : *leaves)
+      if (!leaf.same && leaf.worst_index >= 0)
+        return &leaf;
+  return nullptr;
+}
+
+/// NaN and Inf before everything else.
+int64_t most_extreme(const std::vector<double> &elements) {
+  const auto size = [](double x) { return std::isnan(x) ? INFINITY : std::abs(x); };
+  return std::max_element(elements.begin(), elements.end(), [&](double a, double b) { return size(a) < size(b); }) -
+         elements.begin();
+}
+
+} // namespace
+
+int64_t Focus::start(size_t input, size_t dimension, int64_t size, int64_t most) const {
+  const Index *index = of(input);
+  return index ? std::clamp<int64_t>((*index)[dimension] - most / 2, 0, size - most) : 0;
+}
+
+const Focus::Index *Focus::of(size_t input) const {
+  const auto found = index_.find(input);
+  return found == index_.end() ? nullptr : &found->second;
+}
+
+std::vector<Focus> foci_of(const Program &program, const Verdict &verdict) {
+  Focus worst, extreme;
+  const LeafReport *leaf = worst_leaf(verdict);
+  const std::vector<int64_t> result = leaf ? sizes_in(leaf->ref_type) : std::vector<int64_t>();
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    if (!program.inputs[i].formula.empty())
+      continue;
+    const auto &tensor = program.inputs[i].value.toTensor();
+    if (leaf && !result.empty())
+      worst.set(i, aligned(unravelled(leaf->worst_index, result), result, tensor.sizes()));
+    const auto elements = elements_of(tensor, most_plain_elements);
+    if (elements && !elements->empty())
+      extreme.set(i, unravelled(most_extreme(*elements), tensor.sizes()));
+  }
+  std::vector<Focus> foci;
+  for (const Focus &focus : {worst, extreme, Focus()})
+    if (std::find(foci.begin(), foci.end(), focus) == foci.end())
+      foci.push_back(focus);
+  return foci;
+}
+
+std::optional<double> element_at(const at::Tensor &tensor, const Focus::Index *index) {
+  if (!is_plain(tensor) || tensor.numel() == 0)
+    return std::nullopt;
+  at::Tensor element = tensor.detach();
+  for (int64_t d = tensor.dim(); d-- > 0;)
+    element = element.select(d, index ? (*index)[d] : 0);
+  return elements_of(element, 1)->front();
+}
+
+} // namespace repro_minify

@@ -1,0 +1,35 @@
+// Strides: each input contiguous, from the beginning of memory that no other input lives in.
+#include "reduce/passes/in_bulk.h"
+
+#include "program/elements.h"
+#include "reduce/plainness.h"
+
+#include <ATen/ATen.h>
+
+namespace repro_minify {
+namespace {
+
+std::optional<Program> contiguous(const Program &program, const std::vector<size_t> &which) {
+  Program result = program; // the graph is shared: only values change
+  for (size_t i : which) {
+    const auto &old = program.inputs[i].value.toTensor();
+    result.inputs[i].value = old.detach().clone(at::MemoryFormat::Contiguous).set_requires_grad(old.requires_grad());
+  }
+  return result;
+}
+
+} // namespace
+
+bool plain_strides(PassContext &context) {
+  std::set<void *> storages;
+  std::vector<size_t> irregular;
+  for (size_t i = 0; i < context.current.inputs.size(); ++i) {
+    const auto &tensor = context.current.inputs[i].value.toTensor();
+    const bool shares = shares_memory(tensor, storages);
+    if (is_plain(tensor) && (shares || is_irregular(tensor)))
+      irregular.push_back(i);
+  }
+  return accept_in_bulk(context, irregular, contiguous);
+}
+
+} // namespace repro_minify

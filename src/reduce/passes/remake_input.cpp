@@ -1,0 +1,91 @@
+#include "reduce/passes/remake_input.h"
+
+#include "program/elements.h"
+#include "program/formula.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+/// Larger data is not copied element by element: what fails with it has to get smaller first.
+constexpr int64_t most_elements = int64_t{1} << 22;
+
+ProgramInput replaced(const ProgramInput &input, at::Tensor value, const std::string &formula) {
+  const bool differentiable = value.is_floating_point() || value.is_complex();
+  if (input.value.toTensor().requires_grad() && differentiable)
+    value.set_requires_grad(true);
+  ProgramInput result = input;
+  result.value = value;
+  result.formula = formula;
+  return result;
+}
+
+} // namespace
+
+std::optional<ProgramInput> with_formula(const ProgramInput &input, const std::string &formula,
+                                         const std::vector<int64_t> &sizes, at::ScalarType dtype) {
+  const auto &old = input.value.toTensor();
+  if (!old.defined() || old.layout() != at::kStrided || !old.is_cpu())
+    return std::nullopt;
+  auto value = tensor_from_formula(formula, sizes, dtype);
+  if (!value && formula == "arange")
+    value = tensor_from_formula("zeros", sizes, dtype); // a count of one
+  if (!value)
+    return std::nullopt;
+  return replaced(input, *value, formula == "arange" && value->numel() < 2 ? "zeros" : formula);
+}
+
+std::optional<ProgramInput> with_sizes(const ProgramInput &input, const std::vector<int64_t> &sizes,
+                                       const std::vector<int64_t> &start) {
+  const auto &old = input.value.toTensor();
+  if (!input.formula.empty())
+    return with_formula(input, input.formula, sizes, old.scalar_type());
+  if (!is_plain(old))
+    return std::nullopt;
+  at::Tensor block = old.detach();
+  for (size_t d = 0; d < sizes.size(); ++d)
+    block = block.narrow(static_cast<int64_t>(d), start[d], sizes[d]);
+  const auto elements = elements_of(block, most_elements);
+  if (!elements)
+    return std::nullopt;
+  return replaced(input, tensor_of(*elements, sizes, old.scalar_type(), strides_like(old, sizes)), "");
+}
+
+std::optional<ProgramInput> with_dimensions(const ProgramInput &input, const std::vector<size_t> &kept) {
+  const auto &old = input.value.toTensor();
+  if (old.numel() == 0 || (input.formula.empty() && !is_plain(old)))
+    return std::nullopt;
+  at::Tensor block = old.detach();
+  for (int64_t d = old.dim(); d-- > 0;)
+    if (std::find(kept.begin(), kept.end(), static_cast<size_t>(d)) == kept.end())
+      block = block.select(d, 0);
+  if (!input.formula.empty())
+    return with_formula(input, input.formula, block.sizes().vec(), old.scalar_type());
+  const auto elements = elements_of(block, most_elements);
+  if (!elements)
+    return std::nullopt;
+  return replaced(input, tensor_of(*elements, block.sizes().vec(), old.scalar_type()), "");
+}
+
+std::optional<ProgramInput> with_dtype(const ProgramInput &input, at::ScalarType dtype) {
+  const auto &old = input.value.toTensor();
+  if (!input.formula.empty())
+    return with_formula(input, input.formula, old.sizes().vec(), dtype);
+  const auto elements = elements_of(old, most_elements);
+  if (!elements || at::isComplexType(dtype))
+    return std::nullopt;
+  return replaced(input, tensor_of(*elements, old.sizes().vec(), dtype, strides_like(old, old.sizes().vec())), "");
+}
+
+std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::vector<double> &elements) {
+  const auto &old = input.value.toTensor();
+  if (!is_plain(old))
+    return std::nullopt;
+  return replaced(input,
+                  tensor_of(elements, old.sizes().vec(), old.scalar_type(), strides_like(old, old.sizes().vec())), "");
+}
+
+} // namespace repro_minify

@@ -1,0 +1,100 @@
+// Short values: data that no formula replaces gets few digits, or nothing but its extremes, so that it is a short
+// literal.
+#include "reduce/passes/in_bulk.h"
+
+#include "program/elements.h"
+#include "reduce/passes/remake_input.h"
+#include "reduce/plainness.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace repro_minify {
+namespace {
+
+using Elements = std::vector<double>;
+
+/// NaN and Inf; where there are none, the largest.
+Elements only_extremes(const Elements &elements, double rest) {
+  const bool all_finite = std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });
+  double largest = 0;
+  for (double x : elements)
+    largest = std::max(largest, std::abs(x));
+  Elements result = elements;
+  for (double &x : result)
+    if (std::isfinite(x) && !(all_finite && std::abs(x) == largest))
+      x = rest;
+  return result;
+}
+
+/// Only the signs.
+Elements signs(const Elements &elements) {
+  Elements result = elements;
+  for (double &x : result)
+    if (std::isfinite(x) && x != 0)
+      x = x > 0 ? 1 : -1;
+  return result;
+}
+
+Elements rounded(const Elements &elements, int digits) {
+  Elements result = elements;
+  for (double &x : result)
+    if (std::isfinite(x) && x != 0) {
+      // Through text: scaling and rounding would leave 0.30000000000000004.
+      char text[32];
+      std::snprintf(text, sizeof text, "%.*e", digits - 1, x);
+      x = std::strtod(text, nullptr);
+    }
+  return result;
+}
+
+template <typename Change>
+std::optional<Program> changed(const Program &program, const std::vector<size_t> &which, const Change &change) {
+  Program result = program; // the graph is shared: only values change
+  for (size_t i : which) {
+    const auto elements = elements_of(program.inputs[i].value.toTensor(), most_plain_elements);
+    auto input = elements ? with_elements(program.inputs[i], change(*elements)) : std::nullopt;
+    if (!input)
+      return std::nullopt;
+    if (difficulty(*input) < difficulty(program.inputs[i]))
+      result.inputs[i] = std::move(*input);
+  }
+  return result;
+}
+
+bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
+  const std::vector<std::function<Elements(const Elements &)>> changes = {
+      [](const Elements &elements) { return only_extremes(elements, 0); },
+      [](const Elements &elements) { return only_extremes(elements, 1); },
+      signs,
+      [](const Elements &elements) { return rounded(elements, 1); },
+      [](const Elements &elements) { return rounded(elements, 2); },
+      [](const Elements &elements) { return rounded(elements, 3); },
+  };
+  std::vector<Judge::LazyProgram> candidates;
+  for (const auto &change : changes)
+    if (const auto candidate = changed(context.current, which, change))
+      candidates.push_back([candidate] { return *candidate; });
+  return accept_first(context, candidates);
+}
+
+} // namespace
+
+bool short_values(PassContext &context) {
+  std::vector<size_t> data;
+  for (size_t i = 0; i < context.current.inputs.size(); ++i) {
+    const auto &tensor = context.current.inputs[i].value.toTensor();
+    if (context.current.inputs[i].formula.empty() && is_plain(tensor) && tensor.numel() <= most_plain_elements)
+      data.push_back(i);
+  }
+  if (data.size() > 1 && accept_shorter(context, data))
+    return true;
+  bool any = false;
+  for (size_t i : data)
+    any |= accept_shorter(context, {i});
+  return any;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,33 @@
+// How hard a value is to take in: what the Order counts after sizes, and what the simplifications look at to see
+// whether there is anything to simplify. Small numbers, added up; 0 and 1 are as plain as it gets.
+#pragma once
+#include "repro_minify/program.h"
+
+#include <cstdint>
+#include <set>
+
+namespace repro_minify {
+
+/// Inputs with more elements are one lump: their elements are neither counted nor rounded.
+inline constexpr std::int64_t most_plain_elements = 4096;
+
+/// Of a number: 0 and 1 least, then 2, 0.5 and -1, then by how long it is.
+int difficulty(double number);
+/// Of an input's values: a formula less than data, data by its numbers.
+std::int64_t difficulty(const ProgramInput &input);
+/// float32 first, then float64, the 16-bit ones, int64 and the other integers, complex, bool.
+int difficulty(at::ScalarType dtype);
+int difficulty(Role role);
+/// Of one argument of a node, when it is a constant: 0 for the default of the operator's schema.
+int difficulty_of_argument(const torch::jit::Node *node, size_t argument);
+/// Whether argument `i` of the node is the constant that its schema has as default.
+bool is_default_argument(const torch::jit::Node *node, size_t i);
+/// Of all constants in a graph, as often as they are used.
+std::int64_t difficulty_of_constants(const torch::jit::Block *block);
+
+/// Not contiguous, or a part of a larger memory. (One that shares its memory with another input is for who sees both.)
+bool is_irregular(const at::Tensor &tensor);
+/// Whether no other input lives in the same memory: `storages` has those of the inputs seen before.
+bool shares_memory(const at::Tensor &tensor, std::set<void *> &storages);
+
+} // namespace repro_minify
