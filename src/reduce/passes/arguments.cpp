@@ -2,8 +2,8 @@
 #include "reduce/passes/in_bulk.h"
 
 #include "program/record.h"
-#include "program/values.h"
 #include "reduce/passes/edit_constants.h"
+#include "reduce/passes/size_constants.h"
 #include "reduce/plainness.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -55,10 +55,10 @@ std::optional<c10::IValue> left_out(const Node *node, size_t i) {
   return argument->default_value();
 }
 
-/// The number that this constant argument is; nothing for another kind of argument.
+/// The number that this constant argument is; nothing for another kind of argument, and for a size (see sizes.cpp).
 std::optional<c10::IValue> number_at(const Node *node, size_t i) {
   const auto value = torch::jit::toIValue(node->input(i));
-  if (!value || !(value->isInt() || value->isDouble()) || is_default_argument(node, i))
+  if (!value || !(value->isInt() || value->isDouble()) || is_default_argument(node, i) || is_size(node, i))
     return std::nullopt;
   const auto *argument = argument_at(node, i);
   return argument && argument->name() == "dtype" ? std::nullopt : value;

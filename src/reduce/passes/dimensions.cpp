@@ -58,10 +58,16 @@ bool has_ones(const at::Tensor &tensor) {
 } // namespace
 
 bool drop_dimensions(PassContext &context) {
-  const auto any_size = [](const at::Tensor &) { return true; };
   bool any = accept_in_bulk(context, inputs_where(context.current, has_ones), with_fewer<without_ones>);
-  for (bool accepted = true; accepted; any |= accepted)
-    accepted = accept_in_bulk(context, inputs_where(context.current, any_size), with_fewer<without_leading>);
+  // One after the other, of those inputs that could do without the last one.
+  for (auto which = inputs_where(context.current, [](const at::Tensor &) { return true; }); !which.empty();) {
+    const Program before = context.current;
+    any |= accept_in_bulk(context, which, with_fewer<without_leading>);
+    std::erase_if(which, [&](size_t i) {
+      const auto dimensions = context.current.inputs[i].value.toTensor().dim();
+      return dimensions == before.inputs[i].value.toTensor().dim() || dimensions < 2;
+    });
+  }
   return any;
 }
 

@@ -1,4 +1,4 @@
-// Inputs: two inputs of the same shape, dtype and role become one.
+// Inputs: two inputs of the same shape, dtype and role become one; it needs a gradient where one of them does.
 #include "reduce/passes/pass.h"
 
 #include <ATen/ATen.h>
@@ -9,12 +9,15 @@ namespace {
 bool alike(const ProgramInput &a, const ProgramInput &b) {
   const auto &x = a.value.toTensor();
   const auto &y = b.value.toTensor();
-  return a.role == b.role && x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
-         x.requires_grad() == y.requires_grad();
+  return a.role == b.role && x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes();
 }
 
 Program merged(const Program &program, size_t into, size_t from) {
   Program result = copy_of(program);
+  if (program.inputs[from].value.toTensor().requires_grad() && !program.inputs[into].value.toTensor().requires_grad()) {
+    result.inputs[into].value = program.inputs[from].value;
+    result.inputs[into].formula = program.inputs[from].formula;
+  }
   result.graph->inputs()[from]->replaceAllUsesWith(result.graph->inputs()[into]);
   drop_unused(result);
   return result;

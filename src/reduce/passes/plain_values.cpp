@@ -6,6 +6,7 @@
 #include "program/formula.h"
 #include "reduce/passes/focus.h"
 #include "reduce/passes/remake_input.h"
+#include "reduce/plainness.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -75,6 +76,13 @@ std::vector<size_t> inputs_where(const Program &program, bool (*condition)(const
   return which;
 }
 
+/// One number everywhere, as plain a one as has its sign.
+std::string plainer_number(const Program &program, size_t i) {
+  const auto number = element_at(program.inputs[i].value.toTensor(), nullptr);
+  const std::string formula = number && *number < 0 ? full_formula(-1) : full_formula(2);
+  return number && difficulty(*number) > 2 ? formula : "";
+}
+
 /// A formula that is not as plain as ones: what needed it then may not need it now.
 bool may_be_plainer(const std::string &formula) {
   return !formula.empty() && formula != "ones" && formula != "zeros";
@@ -88,11 +96,14 @@ bool plain_values(PassContext &context) {
   if (!any)
     for (size_t i : data)
       any |= accept_formula(context, {i});
-  return accept_in_bulk(context, inputs_where(context.current, may_be_plainer),
-                        [](const Program &program, const std::vector<size_t> &which) {
-                          return with_formulas(program, which, same_for_all("ones"));
-                        }) ||
-         any;
+  const auto accept_plainer = [&](bool (*which)(const std::string &), const FormulaOf &formula_of) {
+    return accept_in_bulk(context, inputs_where(context.current, which),
+                          [&](const Program &program, const std::vector<size_t> &inputs) {
+                            return with_formulas(program, inputs, formula_of);
+                          });
+  };
+  any |= accept_plainer(may_be_plainer, same_for_all("ones"));
+  return accept_plainer([](const std::string &formula) { return formula.starts_with("full:"); }, plainer_number) || any;
 }
 
 } // namespace repro_minify

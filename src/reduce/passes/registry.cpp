@@ -10,15 +10,16 @@ const std::vector<ReductionPass> &reduction_passes() {
       {"outputs", "return fewer values", Goal::Size, drop_outputs},
       {"bypass", "remove a node and read one of its operands instead", Goal::Size, bypass_nodes},
       {"inputs", "use one input for two", Goal::Size, merge_inputs},
-      {"plain-values", "zeros, ones, a seeded randn instead of recorded data", Goal::Simplicity, plain_values},
+      {"plain-values", "zeros, ones, one number, a seeded randn instead of recorded data", Goal::Simplicity,
+       plain_values},
+      {"arguments", "operators' defaults, None, and simple numbers in the graph", Goal::Simplicity, plain_arguments},
       {"strides", "contiguous inputs, each in memory of its own", Goal::Simplicity, plain_strides},
       {"sizes", "smaller inputs; dimensions that have to agree shrink together", Goal::Simplicity, shrink_sizes},
-      {"dimensions", "inputs of fewer dimensions", Goal::Simplicity, drop_dimensions},
       {"dtypes", "float32 inputs where the failure does not need another type", Goal::Simplicity, plain_dtypes},
       {"autograd", "inputs that need no gradient", Goal::Simplicity, drop_autograd},
-      {"roles", "arguments instead of parameters, buffers and tensor constants", Goal::Simplicity, plain_roles},
       {"short-values", "recorded data to few digits, or to its extremes", Goal::Simplicity, short_values},
-      {"arguments", "operators' defaults, None, and simple numbers in the graph", Goal::Simplicity, plain_arguments},
+      {"dimensions", "inputs of fewer dimensions", Goal::Simplicity, drop_dimensions},
+      {"roles", "arguments instead of parameters, buffers and tensor constants", Goal::Simplicity, plain_roles},
   };
   return passes;
 }

@@ -1,11 +1,11 @@
 // Roles: an argument of forward says all about itself in one line, where a parameter, a buffer or a constant of the
 // graph needs a module that owns it.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 namespace repro_minify {
 namespace {
 
-std::optional<Program> as_arguments(const Program &program, const std::vector<size_t> &which) {
+Program as_arguments(const Program &program, const std::vector<size_t> &which) {
   Program result = program; // the graph is shared: roles are not part of it
   for (size_t i : which)
     result.inputs[i].role = Role::Input;
@@ -19,7 +19,12 @@ bool plain_roles(PassContext &context) {
   for (size_t i = 0; i < context.current.inputs.size(); ++i)
     if (context.current.inputs[i].role != Role::Input)
       owned.push_back(i);
-  return accept_in_bulk(context, owned, as_arguments);
+  if (owned.size() > 1 && context.accept(as_arguments(context.current, owned), {}))
+    return true;
+  bool any = false;
+  for (size_t i : owned)
+    any |= context.accept(as_arguments(context.current, {i}), {});
+  return any;
 }
 
 } // namespace repro_minify

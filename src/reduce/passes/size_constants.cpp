@@ -86,6 +86,16 @@ c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t>
 
 } // namespace
 
+bool is_size(const Node *node, size_t i) {
+  if (const auto *name = argument_name(node, i))
+    return names_a_size(*name);
+  if (node->kind() != torch::jit::prim::ListConstruct)
+    return false;
+  const auto &uses = node->output()->uses();
+  return std::any_of(uses.begin(), uses.end(),
+                     [](const torch::jit::Use &use) { return is_size(use.user, use.offset); });
+}
+
 std::set<int64_t> sizes_in_graph(const Program &program) {
   std::set<int64_t> sizes;
   for (const Slot &slot : slots_of(*program.graph)) {

@@ -12,6 +12,9 @@ namespace repro_minify {
 /// What each size becomes.
 using SizeMap = std::map<std::int64_t, std::int64_t>;
 
+/// Whether argument `i` of the node, or what is made of it, says how large something is.
+bool is_size(const torch::jit::Node *node, std::size_t i);
+
 /// The sizes that a graph's constants name (aten::zeros([12, 12]), aten::view(x, [-1, 32])), 1 and less left out.
 std::set<std::int64_t> sizes_in_graph(const Program &program);
 
