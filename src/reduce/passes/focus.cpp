@@ -83,7 +83,7 @@ std::vector<Focus> foci_of(const Program &program, const Verdict &verdict) {
       extreme.set(i, unravelled(most_extreme(*elements), tensor.sizes()));
   }
   std::vector<Focus> foci;
-  for (const Focus &focus : {worst, extreme, Focus()})
+  for (const Focus &focus : {leaf ? worst : extreme, extreme, Focus()})
     if (std::find(foci.begin(), foci.end(), focus) == foci.end())
       foci.push_back(focus);
   return foci;

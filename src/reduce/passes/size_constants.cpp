@@ -73,9 +73,9 @@ int64_t mapped_index(int64_t index, const SizeMap &map) {
   return result;
 }
 
-c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t> &sizes) {
+c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t> &sizes, Factors factors) {
   const auto one = [&](int64_t number) {
-    return slot.index ? mapped_index(number, map) : mapped_size(number, map, sizes).value_or(number);
+    return slot.index ? mapped_index(number, map) : mapped_size(number, map, sizes, factors).value_or(number);
   };
   if (slot.value.isInt())
     return one(slot.value.toInt());
@@ -111,7 +111,7 @@ std::set<int64_t> sizes_in_graph(const Program &program) {
   return sizes;
 }
 
-std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::set<int64_t> &sizes) {
+std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::set<int64_t> &sizes, Factors factors) {
   if (const auto found = map.find(size); found != map.end())
     return found->second;
   const auto to = [&map](int64_t factor) {
@@ -122,20 +122,22 @@ std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::
     if (a >= size || size % a != 0 || !map.count(a))
       continue;
     const int64_t rest = size / a;
+    const auto other = [&](int64_t factor) { return factors == Factors::All ? to(factor) : factor; };
     if (sizes.count(rest))
-      return to(a) * to(rest);
+      return to(a) * other(rest);
     for (int64_t b : sizes)
       if (rest % b == 0 && sizes.count(rest / b))
-        return to(a) * to(b) * to(rest / b);
+        return to(a) * other(b) * other(rest / b);
   }
   return std::nullopt;
 }
 
-std::optional<Program> with_size_constants(const Program &program, const SizeMap &map, const std::set<int64_t> &sizes) {
+std::optional<Program> with_size_constants(const Program &program, const SizeMap &map, const std::set<int64_t> &sizes,
+                                           Factors factors) {
   Program result = copy_of(program);
   bool any = false;
   for (const Slot &slot : slots_of(*result.graph)) {
-    const c10::IValue value = mapped(slot, map, sizes);
+    const c10::IValue value = mapped(slot, map, sizes, factors);
     if (value == slot.value)
       continue;
     set_argument(slot.node, slot.argument, value);

@@ -116,8 +116,9 @@ private:
       const auto smaller = resized(base_, target, focus);
       if (!smaller)
         return;
-      if (const auto followed = with_size_constants(*smaller, map, sizes_))
-        candidates.push_back([followed] { return *followed; });
+      for (const Factors factors : {Factors::All, Factors::One})
+        if (const auto followed = with_size_constants(*smaller, map, sizes_, factors))
+          candidates.push_back([followed] { return *followed; });
       if (!target.empty())
         candidates.push_back([smaller] { return *smaller; });
     }

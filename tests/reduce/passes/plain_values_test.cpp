@@ -1,0 +1,39 @@
+#include "reduce/passes/golden.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace repro_minify {
+namespace {
+
+using namespace testing_support;
+
+constexpr const char *mul = R"IR(
+graph(%x : Tensor, %y : Tensor):
+  %z : Tensor = aten::mul(%x, %y)
+  return (%z))IR";
+
+Program recorded() {
+  return program_from(mul,
+                      {at::tensor(std::vector<float>{0.25f, NAN, -3.5f}), at::tensor(std::vector<float>{1, 2, 3})});
+}
+
+TEST(PlainValues, OnesForAllInputsInOneCheck) {
+  const auto result = run_pass("plain-values", recorded(), [](const Program &) { return true; });
+  EXPECT_EQ(result.reduction.program.inputs[0].formula, "ones");
+  EXPECT_EQ(result.reduction.program.inputs[1].formula, "ones");
+  EXPECT_EQ(result.checks, 1);
+}
+
+TEST(PlainValues, TheOutlierEverywhere) {
+  const auto result = run_pass("plain-values", recorded(), [](const Program &candidate) {
+    return std::isnan(candidate.inputs[0].value.toTensor().sum().item<double>());
+  });
+  EXPECT_EQ(result.reduction.program.inputs[0].formula, "full:nan");
+  EXPECT_EQ(result.reduction.program.inputs[1].formula, "ones");
+  EXPECT_EQ(result.checks, 5);
+}
+
+} // namespace
+} // namespace repro_minify
