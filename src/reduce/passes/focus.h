@@ -1,6 +1,6 @@
 // Where in recorded data the failure probably is: a smaller piece of the data is taken around it.
 #pragma once
-#include "repro_minify/check.h"
+#include "reduce/judge.h"
 
 #include <map>
 #include <optional>
