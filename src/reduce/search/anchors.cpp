@@ -6,16 +6,13 @@
 
 #include <algorithm>
 #include <utility>
-#include <cstdlib>
 
 namespace repro_minify {
 namespace {
-double par(const char *n, double d) { const char *v = std::getenv(n); return v ? std::atof(v) : d; }
 
-/// An anchor that comes early in line confirms that distance matters, whatever the size of the rest.
-constexpr std::size_t close_enough = 8;
-constexpr std::size_t many_anchors = 6;
-constexpr int many_far_in_a_row = 3;
+constexpr std::size_t many_anchors = 1000;
+/// Windows that failed to hold all that is needed, before no more are tried.
+constexpr int many_places = 2;
 
 std::vector<double> weights_of(const std::vector<int> &order, const SearchContext &context) {
   const std::vector<double> &weights = context.options.weights;
@@ -50,18 +47,16 @@ Stage give_up_locality(const IndexSet &anchors, const IndexSet &rest) {
 
 Stage find_next_anchor(const IndexSet &anchors, const IndexSet &rest, const Experience &experience,
                        const SearchContext &context) {
-  static const int MANYA=(int)par("MANYA",6), MANYF=(int)par("MANYF",3), LONE=(int)par("LONE",2);
   if (rest.empty())
     return Certify{anchors};
-  if (static_cast<int>(anchors.size()) > MANYA || experience.far_in_a_row >= MANYF)
+  if (anchors.size() > many_anchors)
     return give_up_locality(anchors, rest);
   std::vector<int> order = by_distance(anchors, rest, context);
-  std::vector<double> mass =
-      expected_next(rest.size(), anchors.size(), experience.far_in_a_row == 0, weights_of(order, context));
+  std::vector<double> mass = expected_next(rest.size(), anchors.size(), experience, weights_of(order, context));
   auto line = std::make_shared<const Lineup>(std::move(order), anchors, std::move(mass));
   FindAnchor next{std::move(line), -1, rest.size(), -1};
   next.experience = experience;
-  if (experience.lone_windows >= LONE)
+  if (experience.places >= many_places)
     next.place = FindAnchor::Place::Several;
   return next;
 }
@@ -86,8 +81,8 @@ Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
   const IndexSet anchors = unite(stage.line->always(), {stage.line->at(stage.failing - 1)});
   const IndexSet rest = sorted_set(stage.line->nodes(0, stage.failing - 1));
   Experience experience = stage.experience;
-  const bool far = !stage.line->always().empty() && stage.failing > close_enough && stage.failing * 2 > stage.line->size();
-  experience.far_in_a_row = far ? experience.far_in_a_row + 1 : 0;
+  if (!stage.line->always().empty())
+    experience.learn(stage.failing, stage.line->size());
   return find_next_anchor(anchors, rest, experience, context);
 }
 

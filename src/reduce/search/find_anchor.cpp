@@ -9,11 +9,9 @@
 
 #include <algorithm>
 #include <utility>
-#include <cstdlib>
 
 namespace repro_minify {
 namespace {
-double par(const char *n, double d) { const char *v = std::getenv(n); return v ? std::atof(v) : d; }
 
 using Place = FindAnchor::Place;
 
@@ -22,7 +20,12 @@ constexpr int halo_hops = 2;
 /// A window must save that many nodes. A check has a fixed cost as well (a process, a compiler to warm up), about that
 /// of some hundred nodes, so that below it the extra question costs more than smaller programs can save.
 constexpr std::size_t worthwhile_saving = 512;
-constexpr int many_lone_windows = 2;
+/// How many windows may pass before the belief behind them is tested: half of them pass where it is right.
+constexpr int misses_before_test = 2;
+constexpr double chance_of_place = 0.8;
+constexpr double chance_of_half = 0.5;
+/// What is far away is halved once it is that many times what is in question.
+constexpr std::size_t much_further = 8;
 
 bool worthwhile(std::size_t size, std::size_t instead_of) {
   return size * 2 < instead_of && size + worthwhile_saving <= instead_of;
@@ -64,14 +67,14 @@ FindAnchor in_several_places(const FindAnchor &stage) {
   next.passing = stage.certain;
   next.misses = 0;
   next.place = Place::Several;
-  ++next.experience.lone_windows;
+  ++next.experience.places;
   return next;
 }
 
 /// All that is still in question, with its surroundings: whether the belief holds.
 Stage confirm_window(const FindAnchor &stage, const SearchContext &context, Questioner &questioner) {
   const IndexSet all = window(stage, stage.failing, context);
-  if (all.empty() || !questioner.fails(all, 0.7))
+  if (all.empty() || !questioner.fails(all, chance_of_place))
     return in_several_places(stage);
   FindAnchor next = narrowed(stage, stage.failing, all);
   next.place = Place::One;
@@ -82,10 +85,9 @@ Stage halve(const FindAnchor &stage, const SearchContext &context, Questioner &q
   const std::size_t shortest = shortest_open(stage);
   const std::size_t middle = stage.line->split(shortest, stage.failing);
   const double chance = stage.line->mass(shortest, middle) / stage.line->mass(shortest, stage.failing);
-  const IndexSet part =
-      stage.place == Place::Several ? IndexSet{} : window(stage, middle, context);
+  const IndexSet part = stage.place == Place::Several ? IndexSet{} : window(stage, middle, context);
   if (!part.empty()) {
-    if (questioner.fails(part, 0.8 * chance)) {
+    if (questioner.fails(part, chance_of_place * chance)) {
       FindAnchor next = narrowed(stage, middle, part);
       next.place = Place::One;
       return next;
@@ -108,18 +110,18 @@ Stage halve(const FindAnchor &stage, const SearchContext &context, Questioner &q
 
 /// Whether to look for a half of what is far from the place in question that is enough.
 bool halves_worthwhile(const FindAnchor &stage) {
-  static const double HALVES=par("HALVES",1), HF=par("HF",8);
-  return HALVES>0 && stage.place == Place::Several && stage.half < 2 && stage.experience.halves_help && stage.passing > 1 &&
-         static_cast<std::size_t>(stage.passing) >= 2 * worthwhile_saving &&
-         (stage.failing - static_cast<std::size_t>(stage.passing)) * HF < static_cast<std::size_t>(stage.passing);
+  const auto passing = static_cast<std::size_t>(std::max<std::ptrdiff_t>(stage.passing, 0));
+  return stage.place == Place::Several && stage.half < 2 && stage.experience.halves_help &&
+         passing >= 2 * worthwhile_saving && (stage.failing - passing) * much_further < passing;
 }
 
 Stage keep_half(const FindAnchor &stage, Questioner &questioner) {
   const auto passing = static_cast<std::size_t>(stage.passing);
-  const IndexSet kept = stage.half == 0 ? stage.line->slice(passing / 2, stage.failing)
-                                        : unite(stage.line->prefix(passing / 2), stage.line->slice(passing, stage.failing));
+  const IndexSet kept = stage.half == 0
+                            ? stage.line->slice(passing / 2, stage.failing)
+                            : unite(stage.line->prefix(passing / 2), stage.line->slice(passing, stage.failing));
   FindAnchor next = stage;
-  if (questioner.fails(kept, 0.5)) {
+  if (questioner.fails(kept, chance_of_half)) {
     next = narrowed(stage, stage.failing, kept);
     next.half = 0;
   } else if (++next.half == 2)
@@ -130,9 +132,8 @@ Stage keep_half(const FindAnchor &stage, Questioner &questioner) {
 } // namespace
 
 Stage advance(const FindAnchor &stage, const SearchContext &context, Questioner &questioner) {
-  static const int LIMIT=(int)par("LIMIT",2);
   const bool closed = static_cast<std::ptrdiff_t>(stage.failing) - stage.passing <= 1;
-  if (stage.misses > 0 && (closed || stage.misses >= LIMIT))
+  if (stage.misses > 0 && (closed || stage.misses >= misses_before_test))
     return confirm_window(stage, context, questioner);
   if (closed)
     return after_anchor(stage, context);

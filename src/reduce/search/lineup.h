@@ -8,7 +8,8 @@
 
 namespace repro_minify {
 
-/// The search looks for the shortest prefix that fails together with `always`. Length 0 means that `always` fails alone.
+/// The search looks for the shortest prefix that fails together with `always`. Length 0 means that `always` fails
+/// alone.
 class Lineup {
 public:
   /// `order` without duplicates; the nodes of `always` are part of every slice and not of `order`. `mass[i]` says how

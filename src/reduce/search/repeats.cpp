@@ -57,7 +57,8 @@ IndexSet one_of_each_repeat(const Dataflow &dataflow, const std::vector<std::str
   std::unordered_set<std::uint64_t> seen;
   IndexSet first;
   for (int node : dataflow.topological_order())
-    if (std::binary_search(within.begin(), within.end(), node) && seen.insert(colours[static_cast<std::size_t>(node)]).second)
+    if (std::binary_search(within.begin(), within.end(), node) &&
+        seen.insert(colours[static_cast<std::size_t>(node)]).second)
       first.push_back(node);
   std::sort(first.begin(), first.end());
   return dataflow.ball(first, rounds, within);

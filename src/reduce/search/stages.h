@@ -2,6 +2,7 @@
 // returns the stage that follows, changing nothing else, so that the same stage can also be run ahead against guessed
 // answers.
 #pragma once
+#include "reduce/search/expectation.h"
 #include "reduce/search/lineup.h"
 #include "reduce/search/questioner.h"
 #include "reduce/search/search.h"
@@ -31,13 +32,6 @@ struct CollapseRepeats {
   IndexSet kept;
 };
 
-/// What the search has learned about where to look.
-struct Experience {
-  int far_in_a_row = 0;     ///< anchors that were not where distance said, since the last that was
-  int lone_windows = 0;     ///< how often what is needed was not all in one place
-  bool halves_help = true;  ///< whether half of what is far away was enough, when last tried
-};
-
 /// Looks for the shortest prefix of a line that fails together with the anchors. Its last node is the next anchor.
 struct FindAnchor {
   std::shared_ptr<const Lineup> line; ///< `always` is the anchors
@@ -46,7 +40,7 @@ struct FindAnchor {
   std::ptrdiff_t certain;             ///< as `passing`, without the belief that all that is needed is in one place
   int misses = 0;                     ///< windows that passed since `passing` was certain
   enum class Place { Unknown, One, Several } place = Place::Unknown; ///< whether all that is needed is in one place
-  int half = 0;                       ///< which half of what is far away is tried next; 2: neither
+  int half = 0; ///< which half of what is far away is tried next; 2: neither
   Experience experience = {};
 };
 
