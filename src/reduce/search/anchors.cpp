@@ -10,7 +10,10 @@
 namespace repro_minify {
 namespace {
 
-constexpr std::size_t many_anchors = 1000;
+/// At that many anchors, and whenever their number has doubled since, some are put to the test.
+constexpr std::size_t many_anchors = 7;
+constexpr int anchors_tested = 2;
+constexpr double chance_of_contradiction = 0.1;
 /// Windows that failed to hold all that is needed, before no more are tried.
 constexpr int many_places = 2;
 
@@ -37,7 +40,7 @@ std::vector<int> by_distance(const IndexSet &anchors, const IndexSet &rest, cons
   return order;
 }
 
-Stage give_up_locality(const IndexSet &anchors, const IndexSet &rest) {
+Stage give_up_anchors(const IndexSet &anchors, const IndexSet &rest) {
   IndexSet kept = unite(anchors, rest);
   const double needed = static_cast<double>(std::max<std::size_t>(anchors.size(), 3));
   const double first_chance = needed / static_cast<double>(rest.size());
@@ -45,12 +48,14 @@ Stage give_up_locality(const IndexSet &anchors, const IndexSet &rest) {
   return DeleteScattered{std::move(kept), std::move(tries), first_chance};
 }
 
+bool doubtful(std::size_t anchors) {
+  while (anchors > many_anchors && anchors % 2 == 0)
+    anchors /= 2;
+  return anchors == many_anchors;
+}
+
 Stage find_next_anchor(const IndexSet &anchors, const IndexSet &rest, const Experience &experience,
                        const SearchContext &context) {
-  if (rest.empty())
-    return Certify{anchors};
-  if (anchors.size() > many_anchors)
-    return give_up_locality(anchors, rest);
   std::vector<int> order = by_distance(anchors, rest, context);
   std::vector<double> mass = expected_next(rest.size(), anchors.size(), experience, weights_of(order, context));
   auto line = std::make_shared<const Lineup>(std::move(order), anchors, std::move(mass));
@@ -83,7 +88,23 @@ Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
   Experience experience = stage.experience;
   if (!stage.line->always().empty())
     experience.learn(stage.failing, stage.line->size());
+  if (rest.empty())
+    return Certify{anchors};
+  if (doubtful(anchors.size()))
+    return DoubtAnchors{anchors, rest, experience};
   return find_next_anchor(anchors, rest, experience, context);
+}
+
+Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner) {
+  if (stage.tried == anchors_tested)
+    return find_next_anchor(stage.anchors, stage.rest, stage.experience, context);
+  const std::size_t position = stage.anchors.size() * static_cast<std::size_t>(stage.tried + 1) / (anchors_tested + 1);
+  const IndexSet others = without_position(stage.anchors, position);
+  if (questioner.fails(unite(others, stage.rest), chance_of_contradiction))
+    return give_up_anchors(others, stage.rest);
+  DoubtAnchors next = stage;
+  ++next.tried;
+  return next;
 }
 
 } // namespace repro_minify

@@ -44,6 +44,14 @@ struct FindAnchor {
   Experience experience = {};
 };
 
+/// Many anchors: either much is needed, or answers contradict each other and few of them are.
+struct DoubtAnchors {
+  IndexSet anchors;
+  IndexSet rest;
+  Experience experience;
+  int tried = 0; ///< anchors that were tried without
+};
+
 struct DeleteScattered {
   IndexSet kept;
   std::vector<int> failed_tries; ///< one counter per element of `kept`; settled_alone once tried alone
@@ -61,11 +69,12 @@ struct Finished {
   IndexSet kept;
 };
 
-using Stage = std::variant<TryGuesses, CollapseRepeats, FindAnchor, DeleteScattered, Certify, Finished>;
+using Stage = std::variant<TryGuesses, CollapseRepeats, FindAnchor, DoubtAnchors, DeleteScattered, Certify, Finished>;
 
 Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const CollapseRepeats &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const FindAnchor &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const DeleteScattered &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const Finished &stage, const SearchContext &context, Questioner &questioner);
