@@ -1,5 +1,5 @@
 // How many checks a search costs is our claim; this locks it.
-#include "planted_faults.h"
+#include "recording_oracle.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,5 @@
 #include "planted_faults.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -181,13 +179,6 @@ Predicate fault(const Model &model, const std::string &family, std::uint64_t see
   if (family == "accum8")
     return accumulates(model, 8);
   throw std::invalid_argument("no such family of faults: " + family);
-}
-
-bool RecordingOracle::fails(const IndexSet &kept) {
-  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
-  asked.push_back(kept);
-  answers.push_back(predicate_(kept));
-  return answers.back();
 }
 
 bool is_one_minimal(const IndexSet &kept, const Predicate &predicate) {

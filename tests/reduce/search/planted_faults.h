@@ -1,6 +1,6 @@
-// Graphs with faults planted in them, and an oracle that writes down what it is asked.
+// Graphs with faults planted in them; for the tests of the search and for its bench.
 #pragma once
-#include "reduce/search/search.h"
+#include "dataflow/dataflow.h"
 
 #include <cstdint>
 #include <functional>
@@ -37,21 +37,6 @@ Predicate fault(const Model &model, const std::string &family, std::uint64_t see
 /// A path of `length` nodes, or fewer where the graph ends before.
 IndexSet random_chain(const Dataflow &dataflow, Random &random, int length);
 IndexSet random_connected(const Dataflow &dataflow, Random &random, int count);
-
-/// Fails the running test on a set that is not sorted; counts distinct sets.
-class RecordingOracle final : public Oracle {
-public:
-  explicit RecordingOracle(Predicate predicate) : predicate_(std::move(predicate)) {}
-  bool fails(const IndexSet &kept) override;
-  void speculate(const std::vector<IndexSet> &likely_next) override { speculated.push_back(likely_next); }
-
-  std::vector<IndexSet> asked;
-  std::vector<bool> answers;
-  std::vector<std::vector<IndexSet>> speculated;
-
-private:
-  Predicate predicate_;
-};
 
 /// Whether `kept` fails and no single element of it can go, by asking the predicate itself.
 bool is_one_minimal(const IndexSet &kept, const Predicate &predicate);

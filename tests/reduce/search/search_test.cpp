@@ -1,6 +1,6 @@
 // Planted failing sets of many kinds, monotone or not: whatever the oracle does, the result is 1-minimal by brute
 // force.
-#include "planted_faults.h"
+#include "recording_oracle.h"
 
 #include <gtest/gtest.h>
 
