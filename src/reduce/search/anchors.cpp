@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t many_anchors = 7;
 constexpr int anchors_tested = 2;
 constexpr double chance_of_contradiction = 0.1;
+constexpr std::size_t some_ends = 3;
 /// Windows that failed to hold all that is needed, before no more are tried.
 constexpr int many_places = 2;
 
@@ -88,8 +89,10 @@ Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
   Experience experience = stage.experience;
   if (!stage.line->always().empty())
     experience.learn(stage.failing, stage.line->size());
-  if (rest.empty())
-    return Certify{anchors};
+  // Where nothing could be cut for as many anchors as there are nodes left, these are probably needed as well, and the
+  // certificate asks that anyway.
+  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()))
+    return Certify{unite(anchors, rest)};
   if (doubtful(anchors.size()))
     return DoubtAnchors{anchors, rest, experience};
   return find_next_anchor(anchors, rest, experience, context);

@@ -76,6 +76,7 @@ std::vector<double> expected_first(std::size_t nodes, const std::vector<double> 
 }
 
 void Experience::learn(std::size_t length, std::size_t nodes) {
+  ends_in_a_row = length == nodes ? ends_in_a_row + 1 : 0;
   if (length <= close_enough || length * 2 <= nodes) {
     far_in_a_row = 0;
     if (length <= close_enough)

@@ -16,9 +16,10 @@ struct Experience {
   /// How likely it is that 1, 2, 4, ... nodes that are needed still lie scattered over the rest. The more there are,
   /// the nearer the last of them is to the end.
   std::array<double, 7> scattered{0.6, 0.15, 0.1, 0.05, 0.04, 0.03, 0.03};
-  int far_in_a_row = 0;    ///< anchors that were not where distance said, since the last that was
-  int places = 0;          ///< how often what is needed was not all in one place
-  bool halves_help = true; ///< whether half of what is far away was enough, when last tried
+  int far_in_a_row = 0;          ///< anchors that were not where distance said, since the last that was
+  std::size_t ends_in_a_row = 0; ///< anchors that were the very last in line, since the last that was not
+  int places = 0;                ///< how often what is needed was not all in one place
+  bool halves_help = true;       ///< whether half of what is far away was enough, when last tried
 
   /// After the shortest failing prefix of a line by distance with that many nodes was found to have that length.
   void learn(std::size_t length, std::size_t nodes);

@@ -1,39 +1,21 @@
 #include "bench/planted/failures.h"
 
-#include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace repro_minify::bench {
 namespace {
 
 using namespace planted;
 
-enum class Shape { Adjacent, Scattered, Chain };
 constexpr std::pair<Shape, const char *> shapes[] = {
     {Shape::Adjacent, "adjacent"}, {Shape::Scattered, "scattered"}, {Shape::Chain, "chain"}};
-
-IndexSet planted_nodes(const Dataflow &dataflow, Shape shape, int needed, Random &random) {
-  if (shape == Shape::Scattered)
-    return sample(random, dataflow.size(), needed);
-  if (shape == Shape::Chain)
-    for (;;)
-      if (IndexSet chain = random_chain(dataflow, random, needed); static_cast<int>(chain.size()) == needed) {
-        std::sort(chain.begin(), chain.end());
-        return chain;
-      }
-  IndexSet run = everything(needed);
-  const int first = below(random, dataflow.size() - needed + 1);
-  for (int &node : run)
-    node += first;
-  return run;
-}
 
 /// The longest path of a transformer of 51 nodes has 35 nodes, so that every chain asked for exists.
 Row grid_row(std::shared_ptr<const Model> model, Shape shape, const std::string &shape_name, int needed) {
   const int nodes = model->dataflow.size();
   const auto plant = [model, shape, needed](std::uint64_t seed) -> Predicate {
     Random random(seed * 7919 + static_cast<std::uint64_t>(needed));
-    IndexSet nodes_needed = planted_nodes(model->dataflow, shape, needed, random);
+    IndexSet nodes_needed = planted_nodes(model->dataflow, random, shape, needed);
     return [nodes_needed = std::move(nodes_needed)](const IndexSet &kept) { return contains_all(kept, nodes_needed); };
   };
   return {std::to_string(nodes) + " " + shape_name + " " + std::to_string(needed),
@@ -45,13 +27,6 @@ Row grid_row(std::shared_ptr<const Model> model, Shape shape, const std::string 
 }
 
 } // namespace
-
-double information_bound(int nodes, int needed) {
-  double bits = 0;
-  for (int i = 0; i < needed; ++i)
-    bits += std::log2(static_cast<double>(nodes - i) / (i + 1));
-  return bits;
-}
 
 std::vector<Row> family_rows(int nodes) {
   struct Family {

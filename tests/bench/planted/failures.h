@@ -19,10 +19,7 @@ struct Row {
   std::function<planted::Predicate(std::uint64_t seed)> plant;
 };
 
-/// log2 of how many sets of `needed` nodes there are.
-double information_bound(int nodes, int needed);
-
-/// The families of faults, on a model of 5,000 nodes.
+/// The families of faults, on one model of at least that many nodes.
 std::vector<Row> family_rows(int nodes);
 /// `needed` nodes next to each other in the order of execution, scattered, or in a chain of the dataflow.
 std::vector<Row> grid_rows(const std::vector<int> &sizes);

@@ -38,6 +38,17 @@ Predicate fault(const Model &model, const std::string &family, std::uint64_t see
 IndexSet random_chain(const Dataflow &dataflow, Random &random, int length);
 IndexSet random_connected(const Dataflow &dataflow, Random &random, int count);
 
+/// How several nodes that are all needed lie in a program: next to each other in index order, anywhere, or each reading
+/// what the one before makes.
+enum class Shape { Adjacent, Scattered, Chain };
+/// `count` nodes. The graph must have a chain of that length where one is asked for.
+IndexSet planted_nodes(const Dataflow &dataflow, Random &random, Shape shape, int count);
+/// log2 of how many sets of `count` nodes there are: no search that is right about all of them asks less on average.
+double information_bound(int nodes, int count);
+
+/// Sixteen bits of a set that look random and are always the same.
+unsigned noise(const IndexSet &set, std::uint64_t seed);
+
 /// Whether `kept` fails and no single element of it can go, by asking the predicate itself.
 bool is_one_minimal(const IndexSet &kept, const Predicate &predicate);
 
