@@ -26,6 +26,10 @@ struct PassContext {
   const Ask &fails;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
   bool &incomplete;
+  /// Whether this is the pass's first turn of the reduction.
+  bool first_turn;
+  /// Set by a pass that has more to try on this very Program: it then gets another turn, whatever it accepted.
+  bool &unfinished;
 };
 
 /// What a pass is for. A program is simplified once it is as small as it gets.
