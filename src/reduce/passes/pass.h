@@ -52,7 +52,7 @@ bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &c
 
 bool cut_nodes(PassContext &context);    // cut_nodes.cpp
 bool drop_outputs(PassContext &context); // outputs.cpp
-bool bypass_nodes(PassContext &context); // bypass.cpp
+bool splice_nodes(PassContext &context); // splice.cpp
 bool merge_inputs(PassContext &context); // inputs.cpp
 bool plain_values(PassContext &context); // plain_values.cpp
 
