@@ -26,6 +26,11 @@ struct PassContext {
   const Ask &fails;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
   bool &incomplete;
+  /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no
+  /// other one finds anything.
+  bool &put_off;
+  /// That turn: there is nothing left but to go through with it.
+  const bool last_resort;
 };
 
 /// What a pass is for. A program is simplified once it is as small as it gets.

@@ -45,13 +45,22 @@ bool is_only_returned(const Value *value) {
                      [&](const auto &use) { return use.user == value->owningGraph()->return_node(); });
 }
 
-/// Where a cut of the node leaves the same operators in the same places, only with the recorded value for an input:
-/// an input that nothing else reads, or one that would come straight back as an output.
+/// The values a node reads that another node made.
+std::set<const Value *> made_operands(const Node *node) {
+  std::set<const Value *> made;
+  for (const Value *input : node->inputs())
+    if (!is_graph_input(input) && input->node()->kind() != torch::jit::prim::Constant)
+      made.insert(input);
+  return made;
+}
+
+/// Where a cut of the node leaves the same operators in the same places, with the recorded value for an input at most:
+/// the operand is an input that nothing else reads, or the node's result is only returned, and its operand would be.
 bool is_what_a_cut_does(const Node *node, const Value *operand) {
-  if (!is_graph_input(operand))
-    return false;
+  if (is_only_returned(node->output()))
+    return is_graph_input(operand) || made_operands(node).size() == 1;
   const auto &uses = operand->uses();
-  return is_only_returned(node->output()) ||
+  return is_graph_input(operand) &&
          std::all_of(uses.begin(), uses.end(), [&](const auto &use) { return use.user == node; });
 }
 

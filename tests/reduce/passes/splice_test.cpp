@@ -92,17 +92,23 @@ int operators(const GoldenResult &result) {
 TEST(Splice, JoinsAFarPair) {
   const auto result = run_pass("splice", chain(200, {{10, "erf"}, {190, "log1p"}}), path("erf", "log1p"));
   EXPECT_EQ(result.graph, R"IR(graph(%x : Tensor):
-  %2 : Tensor = aten::erf(%x)
-  %3 : Tensor = aten::log1p(%2)
-  return (%3)
+  %11 : Tensor = aten::erf(%x)
+  %191 : Tensor = aten::log1p(%11)
+  return (%191)
 )IR");
-  EXPECT_EQ(result.checks, 0);
+  EXPECT_EQ(result.checks, 25);
 }
 
-TEST(Splice, AsksOnceForAPairAtBothEnds) {
+TEST(Splice, GuessesThatOnlyTheEndsOfAPathMatter) {
   const auto result = run_pass("splice", chain(200, {{0, "erf"}, {199, "log1p"}}), path("erf", "log1p"));
   EXPECT_EQ(operators(result), 2);
-  EXPECT_EQ(result.checks, 0);
+  EXPECT_EQ(result.checks, 3); // and once without each
+}
+
+TEST(Splice, ComesBeforeACutThatWouldTryEveryNodeOfAPath) {
+  const auto result = run_all(chain(200, {{10, "erf"}, {190, "log1p"}}), path("erf", "log1p"));
+  EXPECT_EQ(operators(result), 2);
+  EXPECT_EQ(result.checks, 54);
 }
 
 TEST(Splice, KeepsScatteredOnesInARow) {
@@ -111,7 +117,7 @@ TEST(Splice, KeepsScatteredOnesInARow) {
                                  return count(candidate, "aten::erf") == 4 && candidate.graph->outputs().size() == 1;
                                });
   EXPECT_EQ(operators(result), 4);
-  EXPECT_EQ(result.checks, 0);
+  EXPECT_EQ(result.checks, 42);
 }
 
 /// Each block widens, and narrows again: nothing inside has the shape of what it reads.
@@ -127,7 +133,7 @@ Program bottlenecks(int blocks) {
 TEST(Splice, SkipsStretchesThatChangeTheShapeAndChangeItBack) {
   const auto result = run_pass("splice", bottlenecks(20), path("erf", "log1p"));
   EXPECT_EQ(operators(result), 2);
-  EXPECT_EQ(result.checks, 0);
+  EXPECT_EQ(result.checks, 3);
 }
 
 /// Convolution, batch norm, activation, with skips.
@@ -151,10 +157,10 @@ Program resnet(int blocks) {
 TEST(Splice, FindsAConvolutionBehindAnActivation) {
   const auto alone = run_pass("splice", resnet(12), path("conv2d", "relu"));
   EXPECT_EQ(operators(alone), 2);
-  EXPECT_EQ(alone.checks, 0);
+  EXPECT_EQ(alone.checks, 3);
   const auto all = run_all(resnet(12), path("conv2d", "relu"));
   EXPECT_EQ(operators(all), 2);
-  EXPECT_EQ(all.checks, 0);
+  EXPECT_EQ(all.checks, 29);
 }
 
 /// Many branches that meet in a sum; the failure needs a node of two of them.
@@ -183,10 +189,10 @@ TEST(Splice, TakesTwoOutOfAWideResidualGraph) {
   ASSERT_TRUE(both(program));
   const auto alone = run_pass("splice", program, both);
   EXPECT_EQ(operators(alone), 2);
-  EXPECT_EQ(alone.checks, 0);
+  EXPECT_EQ(alone.checks, 27);
   const auto all = run_all(program, both);
   EXPECT_EQ(operators(all), 2);
-  EXPECT_EQ(all.checks, 0);
+  EXPECT_EQ(all.checks, 35);
 }
 
 TEST(Splice, ReadsAnOperandOfAnotherShapeWhereOneNodeIsLeft) {
@@ -201,10 +207,10 @@ graph(%x : Tensor):
   const auto result = run_pass("splice", program, path("erf", "log1p"));
   EXPECT_EQ(result.graph, R"IR(graph(%x : Tensor):
   %2 : Tensor = aten::erf(%x)
-  %3 : Tensor = aten::log1p(%2)
-  return (%3)
+  %4 : Tensor = aten::log1p(%2)
+  return (%4)
 )IR");
-  EXPECT_EQ(result.checks, 0);
+  EXPECT_EQ(result.checks, 1);
 }
 
 TEST(Splice, AsksNothingOfAProgramThatACutHasFinished) {
@@ -229,7 +235,7 @@ graph(%x : Tensor):
   const auto result =
       run_pass("splice", program, [](const Program &candidate) { return count(candidate, "aten::neg") > 0; });
   EXPECT_EQ(operators(result), 1);
-  EXPECT_EQ(result.checks, 0);
+  EXPECT_EQ(result.checks, 1);
 }
 
 TEST(Splice, LeavesAValueOutOfALoop) {
@@ -248,8 +254,16 @@ graph(%x : Tensor):
     return count(candidate, "aten::erf") > 0 && count(candidate, "prim::Loop") > 0;
   });
   EXPECT_EQ(count(result.reduction.program, "aten::neg"), 0);
-  EXPECT_EQ(result.graph, "");
-  EXPECT_EQ(result.checks, 0);
+  EXPECT_EQ(result.graph, R"IR(graph(%x : Tensor):
+  %1 : int = prim::Constant[value=3]()
+  %2 : bool = prim::Constant[value=1]()
+  %3 : Tensor, %4 : Tensor = prim::Loop(%1, %2, %x, %x)
+    block0(%i : int, %c : Tensor, %d : Tensor):
+      %8 : Tensor = aten::erf(%c)
+      -> (%2, %8, %d)
+  return (%3, %4)
+)IR");
+  EXPECT_EQ(result.checks, 2);
 }
 
 Splicer splicer_of(const Program &program) {
@@ -267,7 +281,12 @@ graph(%x : Tensor):
   %d : Tensor = aten::cos(%x)
   return (%c, %d))IR",
                                                   {at::ones({2, 2})}));
-  EXPECT_EQ(splicer.sites(), 1); // cos alone: sin reads what was written to
+  EXPECT_EQ(splicer.sites(), 2);
+  EXPECT_EQ(splicer.keep({}).graph->toString(false), R"IR(graph(%x : Tensor):
+  %1 : Tensor = aten::neg(%x)
+  %2 : Tensor = aten::relu_(%1)
+  return ()
+)IR");
 }
 
 TEST(Splicer, AsksForTheSameShapeAndDtype) {
@@ -297,9 +316,9 @@ graph(%x : Tensor):
   ASSERT_EQ(splicer.sites(), 5);
   EXPECT_EQ(splicer.ends(), (IndexSet{0, 2, 4}));
   EXPECT_EQ(splicer.keep({0, 4}).graph->toString(false), R"IR(graph(%x : Tensor):
-  %a : Tensor = aten::erf(%x)
-  %e : Tensor = aten::neg(%a)
-  return (%e)
+  %2 : Tensor = aten::erf(%x)
+  %6 : Tensor = aten::neg(%2)
+  return (%6)
 )IR");
   EXPECT_EQ(splicer.keep({0, 2, 4}).graph->outputs().size(), 2u);
   EXPECT_EQ(splicer.keep({}).graph->outputs().size(), 0u);
