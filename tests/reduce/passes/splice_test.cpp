@@ -111,6 +111,19 @@ TEST(Splice, ComesBeforeACutThatWouldTryEveryNodeOfAPath) {
   EXPECT_EQ(result.checks, 54);
 }
 
+TEST(Splice, GivesTheSameForAnyNumberOfJobs) {
+  const Program program = chain(200, {{10, "erf"}, {190, "log1p"}});
+  std::set<std::pair<std::string, int>> results;
+  for (int jobs : {1, 2, 4}) {
+    ReduceOptions options;
+    options.jobs = jobs;
+    options.limits.timeout = std::chrono::minutes(1);
+    const Reduction reduction = reduce_structurally(program, path("erf", "log1p"), options);
+    results.emplace(canonical_hash(reduction.program), reduction.checks);
+  }
+  EXPECT_EQ(results.size(), 1u);
+}
+
 TEST(Splice, KeepsScatteredOnesInARow) {
   const auto result = run_pass("splice", chain(200, {{20, "erf"}, {77, "erf"}, {130, "erf"}, {180, "erf"}}),
                                [](const Program &candidate) {
