@@ -38,7 +38,7 @@ TEST(Cut, TriesEveryNodeWhenNoOtherPassHelps) {
   const Reduction reduction = reduce_structurally(program, whole, options);
   EXPECT_EQ(size_of(reduction.program).operators, 40);
   EXPECT_TRUE(reduction.one_minimal);
-  EXPECT_EQ(reduction.checks, 143);
+  EXPECT_EQ(reduction.checks, 85);
 }
 
 } // namespace
