@@ -15,6 +15,11 @@ namespace {
 /// Below, guesses cost more than they save, and the certificate is cheap.
 constexpr size_t small_program = 12;
 
+/// So many refusals one after another are seldom those of a search on its way: most likely the failure needs a path,
+/// each node of which the cut would try, where a splice takes a stretch of it at once.
+constexpr int too_many_refusals = 24;
+struct PutOff {};
+
 /// Translates the search's index sets to Programs.
 class CutOracle : public Oracle {
 public:
@@ -23,8 +28,12 @@ public:
   bool fails(const IndexSet &kept) override {
     const auto next = std::exchange(likely_, {});
     const Program program = cutter_.cut(kept);
+    if (refusals_ >= too_many_refusals && !context_.last_resort)
+      throw PutOff{};
     // Accepted as soon as it is seen: an interruption keeps it, and the Order lets only smaller ones through.
-    return context_.fails(program, next);
+    const bool failed = context_.fails(program, next);
+    refusals_ = failed ? 0 : refusals_ + 1;
+    return failed;
   }
 
   void speculate(const std::vector<IndexSet> &likely_next) override {
@@ -37,6 +46,7 @@ private:
   PassContext &context_;
   const Cutter &cutter_;
   std::vector<Judge::LazyProgram> likely_;
+  int refusals_ = 0; ///< since something was accepted last
 };
 
 IndexSet every_atom(const Cutter &cutter) {
@@ -221,9 +231,13 @@ bool cut_nodes(PassContext &context) {
   search.speculation_width = context.judge.jobs();
   give_hints(context, cutter, start, search);
   // Other passes make the program smaller still: what is certified now would have to be certified again.
-  search.certify = !context.first_turn || all.size() < small_program;
-  context.unfinished = !search.certify;
-  minimize(start, cutter.dataflow(), oracle, search);
+  search.certify = context.last_resort || all.size() < small_program;
+  context.put_off = !search.certify;
+  try {
+    minimize(start, cutter.dataflow(), oracle, search);
+  } catch (const PutOff &) {
+    context.put_off = true;
+  }
   return order_of(context.current) < before;
 }
 
