@@ -9,8 +9,10 @@
 namespace repro_minify {
 namespace {
 
-/// Values are only looked at once the program is about as small as it gets: they take time to look at.
-constexpr int most_operators_with_values = 64;
+/// Constants and, above all, data are only looked at once the program is about as small as it gets: they take time to
+/// look at.
+constexpr int most_operators_with_constants = 256;
+constexpr int most_operators_with_data = 16;
 
 int missing_arguments(const torch::jit::Block *block) {
   int count = 0;
@@ -31,7 +33,6 @@ Order order_of(const Program &program) {
   order.nodes = size.nodes - missing_arguments(program.graph->block());
   order.outputs = size.outputs;
   order.inputs = static_cast<int>(program.inputs.size());
-  const bool with_values = size.operators <= most_operators_with_values;
   std::set<void *> storages;
   for (const auto &input : program.inputs) {
     const auto &tensor = input.value.toTensor();
@@ -42,9 +43,11 @@ Order order_of(const Program &program) {
     order.dtypes += difficulty(tensor.scalar_type());
     order.needs_autograd += tensor.requires_grad();
     order.roles += difficulty(input.role);
-    order.values += with_values ? difficulty(input) : 0;
+    if (!input.formula.empty() || size.operators <= most_operators_with_data)
+      order.values += difficulty(input);
   }
-  order.constants = with_values ? difficulty_of_constants(program.graph->block()) : 0;
+  if (size.operators <= most_operators_with_constants)
+    order.constants = difficulty_of_constants(program.graph->block());
   return order;
 }
 

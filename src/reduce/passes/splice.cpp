@@ -1,0 +1,119 @@
+// Splice: remove nodes and let their readers read something earlier instead. A cut can only turn a value into an input;
+// where the failure needs a path from one node to another, only a splice makes the path shorter.
+#include "reduce/passes/pass.h"
+
+#include "reduce/passes/single_edits.h"
+#include "reduce/passes/splicer.h"
+#include "reduce/search/search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+/// With fewer sites than this, one by one costs no more than a search over sets.
+constexpr int worth_a_search = 8;
+
+/// So many single edits accepted one after another make it worth trying several at once.
+constexpr int enough_in_a_row = 3;
+
+class SpliceOracle : public Oracle {
+public:
+  SpliceOracle(PassContext &context, const Splicer &splicer) : context_(context), splicer_(splicer) {}
+
+  bool fails(const IndexSet &kept) override {
+    const auto next = std::exchange(likely_, {});
+    return context_.fails(splicer_.keep(kept), next);
+  }
+
+  void speculate(const std::vector<IndexSet> &likely_next) override {
+    likely_.clear();
+    for (const auto &kept : likely_next)
+      likely_.emplace_back([this, kept] { return splicer_.keep(kept); });
+  }
+
+private:
+  PassContext &context_;
+  const Splicer &splicer_;
+  std::vector<Judge::LazyProgram> likely_;
+};
+
+/// Whole stretches: which of the Program's sites can go together.
+void splice_stretches(PassContext &context) {
+  if (order_of(context.current).operators < worth_a_search)
+    return;
+  const Splicer splicer(std::make_shared<Recording>(
+      record(context.current, context.judge.test().settings, context.judge.options().limits)));
+  if (splicer.sites() < worth_a_search)
+    return;
+  IndexSet all(static_cast<size_t>(splicer.sites()));
+  std::iota(all.begin(), all.end(), 0);
+  SpliceOracle oracle(context, splicer);
+  SearchOptions search;
+  search.speculation_width = context.judge.jobs();
+  // After a cut, each end is needed and what lies between is often only the way from one to another.
+  search.guesses = {splicer.ends()};
+  minimize(all, splicer.dataflow(), oracle, search);
+}
+
+struct Several {
+  Program program;
+  int next;  ///< nodes from here on were looked at
+  int edits; ///< how many were made
+};
+
+/// The first edit of each of the last `width` nodes before number `end` that have one, made one on the other.
+Several edit_several(const Program &program, int end, int width) {
+  Several several{program, end, 0};
+  while (several.next > 0 && several.edits < width) {
+    const int nodes = static_cast<int>(all_nodes(*several.program.graph).size());
+    several.next = std::min(several.next, nodes) - 1;
+    const auto edits = single_edits(several.program, several.next);
+    if (edits.empty())
+      continue;
+    Program edited = edits.front()();
+    several.program = std::move(edited);
+    ++several.edits;
+  }
+  return several;
+}
+
+/// What no set of sites covers: nodes inside blocks, operands of another shape, unread nodes, carried values. From the
+/// last node to the first; after a few in a row were accepted, several at once, and half as many where those are not.
+bool sweep_once(PassContext &context) {
+  bool any = false;
+  int width = 1, in_a_row = 0;
+  for (int end = static_cast<int>(all_nodes(*context.current.graph).size()); end > 0;) {
+    end = std::min(end, static_cast<int>(all_nodes(*context.current.graph).size()));
+    if (width > 1) {
+      const Several several = edit_several(context.current, end, width);
+      const bool accepted = several.edits > 1 && context.accept(several.program, {});
+      width = accepted ? 2 * width : width / 2;
+      end = accepted ? several.next : end;
+      in_a_row = 0;
+      continue;
+    }
+    const auto candidates = single_edits(context.current, --end);
+    if (candidates.empty())
+      continue;
+    const bool accepted = accept_first(context, candidates);
+    any |= accepted;
+    in_a_row = accepted ? in_a_row + 1 : 0;
+    width = in_a_row < enough_in_a_row ? 1 : in_a_row;
+  }
+  return any;
+}
+
+} // namespace
+
+bool splice_nodes(PassContext &context) {
+  const Order before = order_of(context.current);
+  splice_stretches(context);
+  while (sweep_once(context)) {
+  }
+  return order_of(context.current) < before;
+}
+
+} // namespace repro_minify
