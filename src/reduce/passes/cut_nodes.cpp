@@ -215,9 +215,10 @@ void give_hints(PassContext &context, const Cutter &cutter, const IndexSet &all,
 
 bool cut_nodes(PassContext &context) {
   const Order before = order_of(context.current);
-  auto recording = std::make_shared<Recording>(
-      record(context.current, context.judge.test().settings, context.judge.options().limits));
-  const Cutter cutter(std::move(recording));
+  const auto recording = recording_of(context);
+  if (!recording)
+    return false;
+  const Cutter cutter(recording);
   const IndexSet all = every_atom(cutter);
   CutOracle oracle(context, cutter);
   if (all.empty())

@@ -9,9 +9,12 @@
 #include "repro_minify/program.h"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace repro_minify {
+
+struct Recording;
 
 struct PassContext {
   using Ask = std::function<bool(const Program &candidate, const std::vector<Judge::LazyProgram> &likely_next)>;
@@ -71,6 +74,10 @@ bool drop_autograd(PassContext &context);   // autograd.cpp
 bool plain_roles(PassContext &context);     // roles.cpp
 bool short_values(PassContext &context);    // short_values.cpp
 bool plain_arguments(PassContext &context); // arguments.cpp
+
+/// An eager run of `current`; nothing, and the result incomplete, when eager does not run it: a test that never runs a
+/// candidate may have accepted one that cannot be run.
+std::shared_ptr<const Recording> recording_of(PassContext &context);
 
 /// A copy whose graph can be changed.
 Program copy_of(const Program &program);

@@ -1,5 +1,7 @@
 #include "reduce/passes/pass.h"
 
+#include "program/record.h"
+
 #include <algorithm>
 
 namespace repro_minify {
@@ -69,6 +71,16 @@ bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &c
       return true;
   }
   return false;
+}
+
+std::shared_ptr<const Recording> recording_of(PassContext &context) {
+  try {
+    return std::make_shared<const Recording>(
+        record(context.current, context.judge.test().settings, context.judge.options().limits));
+  } catch (const std::runtime_error &) {
+    context.incomplete = true;
+    return nullptr;
+  }
 }
 
 Program copy_of(const Program &program) {

@@ -44,8 +44,10 @@ private:
 void splice_stretches(PassContext &context) {
   if (order_of(context.current).operators < worth_a_search)
     return;
-  const Splicer splicer(std::make_shared<Recording>(
-      record(context.current, context.judge.test().settings, context.judge.options().limits)));
+  const auto recording = recording_of(context);
+  if (!recording)
+    return;
+  const Splicer splicer(recording);
   if (splicer.sites() < worth_a_search)
     return;
   IndexSet all(static_cast<size_t>(splicer.sites()));

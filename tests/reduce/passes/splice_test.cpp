@@ -80,8 +80,10 @@ Predicate path(const std::string &source, const std::string &reader) {
   return [=](const Program &program) { return has_path(program, source, reader); };
 }
 
+/// All passes that make a program smaller: what its values are made to be later is of no interest here.
 GoldenResult run_all(const Program &program, const Predicate &interesting) {
   ReduceOptions options;
+  options.passes.only = {"cut", "copies", "outputs", "splice", "inputs", "plain-values"};
   options.limits.timeout = std::chrono::minutes(1);
   Reduction reduction = reduce_structurally(program, interesting, options);
   return {reduction.program.graph->toString(false), reduction.checks, std::move(reduction)};
@@ -110,7 +112,7 @@ TEST(Splice, GuessesThatOnlyTheEndsOfAPathMatter) {
 TEST(Splice, ComesBeforeACutThatWouldTryEveryNodeOfAPath) {
   const auto result = run_all(chain(200, {{10, "erf"}, {190, "log1p"}}), path("erf", "log1p"));
   EXPECT_EQ(operators(result), 2);
-  EXPECT_EQ(result.checks, 53);
+  EXPECT_EQ(result.checks, 54);
 }
 
 TEST(Splice, GivesTheSameForAnyNumberOfJobs) {
@@ -175,7 +177,7 @@ TEST(Splice, FindsAConvolutionBehindAnActivation) {
   EXPECT_EQ(alone.checks, 3);
   const auto all = run_all(resnet(12), path("conv2d", "relu"));
   EXPECT_EQ(operators(all), 2);
-  EXPECT_EQ(all.checks, 29);
+  EXPECT_EQ(all.checks, 28);
 }
 
 /// Many branches that meet in a sum; the failure needs a node of two of them.
@@ -207,7 +209,7 @@ TEST(Splice, TakesTwoOutOfAWideResidualGraph) {
   EXPECT_EQ(alone.checks, 24);
   const auto all = run_all(program, both);
   EXPECT_EQ(operators(all), 2);
-  EXPECT_EQ(all.checks, 32);
+  EXPECT_EQ(all.checks, 28);
 }
 
 TEST(Splice, ReadsAnOperandOfAnotherShapeWhereOneNodeIsLeft) {
