@@ -1,5 +1,5 @@
 // Arguments: what an operator's schema has as default, None where a tensor is optional, simple numbers for the rest.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/by_halves.h"
 
 #include "program/record.h"
 #include "reduce/passes/edit_constants.h"
@@ -103,7 +103,7 @@ template <typename Choose> std::vector<Place> places_where(const Program &progra
 }
 
 template <typename Choose> bool accept_edits(PassContext &context, const Choose &choose) {
-  return accept_in_bulk(
+  return accept_by_halves(
       context, places_where(context.current, choose),
       [&](const Program &program, const std::vector<Place> &places) { return edited(program, places, choose); });
 }

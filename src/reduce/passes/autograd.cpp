@@ -1,5 +1,5 @@
 // Autograd: inputs that need no gradient.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/by_halves.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -20,7 +20,7 @@ bool drop_autograd(PassContext &context) {
   for (size_t i = 0; i < context.current.inputs.size(); ++i)
     if (context.current.inputs[i].value.toTensor().requires_grad())
       differentiable.push_back(i);
-  return accept_in_bulk(context, differentiable, without_gradient);
+  return accept_by_halves(context, differentiable, without_gradient);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,5 @@
 // Dimensions: inputs without their leading dimension, or without those of size 1; of all inputs together first.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/by_halves.h"
 
 #include "reduce/passes/remake_input.h"
 
@@ -58,11 +58,11 @@ bool has_ones(const at::Tensor &tensor) {
 } // namespace
 
 bool drop_dimensions(PassContext &context) {
-  bool any = accept_in_bulk(context, inputs_where(context.current, has_ones), with_fewer<without_ones>);
+  bool any = accept_by_halves(context, inputs_where(context.current, has_ones), with_fewer<without_ones>);
   // One after the other, of those inputs that could do without the last one.
   for (auto which = inputs_where(context.current, [](const at::Tensor &) { return true; }); !which.empty();) {
     const Program before = context.current;
-    any |= accept_in_bulk(context, which, with_fewer<without_leading>);
+    any |= accept_by_halves(context, which, with_fewer<without_leading>);
     std::erase_if(which, [&](size_t i) {
       const auto dimensions = context.current.inputs[i].value.toTensor().dim();
       return dimensions == before.inputs[i].value.toTensor().dim() || dimensions < 2;

@@ -1,5 +1,5 @@
 // Strides: each input contiguous, from the beginning of memory that no other input lives in.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/by_halves.h"
 
 #include "program/elements.h"
 #include "reduce/plainness.h"
@@ -29,7 +29,7 @@ bool plain_strides(PassContext &context) {
     if (is_plain(tensor) && (shares || is_irregular(tensor)))
       irregular.push_back(i);
   }
-  return accept_in_bulk(context, irregular, contiguous);
+  return accept_by_halves(context, irregular, contiguous);
 }
 
 } // namespace repro_minify

@@ -1,6 +1,6 @@
 // Plain values: recorded data becomes something a person can write down, so that the repro needs no data file. Ones,
 // zeros, one number everywhere, a count, a seeded randn or rand; for all inputs at once first, then one by one.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/by_halves.h"
 
 #include "program/elements.h"
 #include "program/formula.h"
@@ -97,10 +97,10 @@ bool plain_values(PassContext &context) {
     for (size_t i : data)
       any |= accept_formula(context, {i});
   const auto accept_plainer = [&](bool (*which)(const std::string &), const FormulaOf &formula_of) {
-    return accept_in_bulk(context, inputs_where(context.current, which),
-                          [&](const Program &program, const std::vector<size_t> &inputs) {
-                            return with_formulas(program, inputs, formula_of);
-                          });
+    return accept_by_halves(context, inputs_where(context.current, which),
+                            [&](const Program &program, const std::vector<size_t> &inputs) {
+                              return with_formulas(program, inputs, formula_of);
+                            });
   };
   any |= accept_plainer(may_be_plainer, same_for_all("ones"));
   return accept_plainer([](const std::string &formula) { return formula.starts_with("full:"); }, plainer_number) || any;

@@ -1,6 +1,6 @@
 // Short values: data that no formula replaces gets few digits, or nothing but its extremes, so that it is a short
 // literal.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/by_halves.h"
 
 #include "program/elements.h"
 #include "reduce/passes/remake_input.h"

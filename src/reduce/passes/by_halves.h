@@ -11,7 +11,7 @@ namespace repro_minify {
 /// made of one half is made of the Program that the other half has left. Nothing made: nothing is asked. True if
 /// anything was accepted.
 template <typename Item, typename Make>
-bool accept_in_bulk(PassContext &context, const std::vector<Item> &items, const Make &make) {
+bool accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
   if (items.empty())
     return false;
   const auto half = items.begin() + static_cast<std::ptrdiff_t>((items.size() + 1) / 2);
@@ -27,8 +27,8 @@ bool accept_in_bulk(PassContext &context, const std::vector<Item> &items, const 
   }
   if (items.size() == 1)
     return false;
-  const bool any = accept_in_bulk(context, first, make);
-  return accept_in_bulk(context, second, make) || any;
+  const bool any = accept_by_halves(context, first, make);
+  return accept_by_halves(context, second, make) || any;
 }
 
 } // namespace repro_minify
