@@ -90,8 +90,8 @@ private:
       return order < order_ && consider(candidate, order, next, row) && order == order_;
     };
     bool incomplete = false;
-    // The lambdas replace best_; passes hold it by reference and see the new one.
-    PassContext context{judge_, best_, accept, fails, incomplete};
+    // The lambdas replace best_ and verdict_; passes hold them by reference and see the new ones.
+    PassContext context{judge_, best_, verdict_, accept, fails, incomplete};
     passes_[index]->run(context);
     incomplete_[index] = incomplete;
   }

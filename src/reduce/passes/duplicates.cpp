@@ -1,0 +1,102 @@
+// Duplicates: two nodes that do the same to the same values become one, whole subgraphs at a time, for what is equal
+// makes equal what reads it.
+#include "program/record.h"
+#include "program/surgery.h"
+#include "reduce/passes/in_bulk.h"
+
+#include <torch/csrc/jit/ir/node_hashing.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// A node and an earlier one that says the same, by their positions depth first.
+struct Duplicate {
+  size_t node;
+  size_t first;
+};
+
+bool can_be_merged(const Node *node) {
+  const auto written = [](const Value *value) { return is_written_to(value); };
+  return node->blocks().empty() && !node->outputs().empty() && !has_effects(node) &&
+         std::none_of(node->outputs().begin(), node->outputs().end(), written) &&
+         std::none_of(node->inputs().begin(), node->inputs().end(), written);
+}
+
+/// Finds the duplicates of a graph of its own, merging them there: that is how equality spreads to readers.
+class Finder {
+public:
+  explicit Finder(const Program &program) : graph_(program.graph->copy()) {
+    const auto nodes = all_nodes(*graph_);
+    for (size_t i = 0; i < nodes.size(); ++i)
+      position_[nodes[i]] = i;
+    find_in(graph_->block(), nullptr);
+  }
+
+  std::vector<Duplicate> found() && { return std::move(found_); }
+
+private:
+  /// What can be read in a block: what it made so far, and what those around it had.
+  struct Scope {
+    std::unordered_set<Node *, torch::jit::HashNode, torch::jit::EqualNode> nodes;
+    const Scope *around;
+  };
+
+  static Node *find(const Scope *scope, Node *node) {
+    for (; scope; scope = scope->around)
+      if (const auto same = scope->nodes.find(node); same != scope->nodes.end())
+        return *same;
+    return nullptr;
+  }
+
+  void find_in(Block *block, const Scope *around) {
+    Scope scope{{}, around};
+    for (Node *node : block->nodes()) {
+      for (Block *inner : node->blocks())
+        find_in(inner, &scope);
+      if (!can_be_merged(node))
+        continue;
+      if (Node *first = find(&scope, node)) {
+        found_.push_back({position_.at(node), position_.at(first)});
+        for (size_t i = 0; i < node->outputs().size(); ++i)
+          node->output(i)->replaceAllUsesWith(first->output(i));
+      } else {
+        scope.nodes.insert(node);
+      }
+    }
+  }
+
+  std::shared_ptr<torch::jit::Graph> graph_;
+  std::unordered_map<const Node *, size_t> position_;
+  std::vector<Duplicate> found_;
+};
+
+Program merged(const Program &program, const std::vector<Duplicate> &duplicates, const std::vector<size_t> &which) {
+  Program result = copy_of(program);
+  const auto nodes = all_nodes(*result.graph);
+  for (size_t i : which) {
+    const auto outputs = nodes[duplicates[i].first]->outputs();
+    replace_node(nodes[duplicates[i].node], {outputs.begin(), outputs.end()});
+  }
+  drop_unused(result);
+  return result;
+}
+
+} // namespace
+
+bool merge_duplicates(PassContext &context) {
+  const Program start = context.current;
+  const std::vector<Duplicate> duplicates = Finder(start).found();
+  return accept_in_bulk(context, duplicates.size(),
+                        [&](const std::vector<size_t> &which) { return merged(start, duplicates, which); });
+}
+
+} // namespace repro_minify
