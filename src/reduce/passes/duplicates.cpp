@@ -1,5 +1,6 @@
 // Duplicates: two nodes that do the same to the same values become one, whole subgraphs at a time, for what is equal
-// makes equal what reads it.
+// makes equal what reads it. Constants and packing go along; for their sake alone nothing is asked.
+#include "program/atoms.h"
 #include "program/record.h"
 #include "program/surgery.h"
 #include "reduce/passes/in_bulk.h"
@@ -7,7 +8,6 @@
 #include <torch/csrc/jit/ir/node_hashing.h>
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -79,12 +79,12 @@ private:
   std::vector<Duplicate> found_;
 };
 
-Program merged(const Program &program, const std::vector<Duplicate> &duplicates, const std::vector<size_t> &which) {
+Program merged(const Program &program, const std::vector<Duplicate> &duplicates) {
   Program result = copy_of(program);
   const auto nodes = all_nodes(*result.graph);
-  for (size_t i : which) {
-    const auto outputs = nodes[duplicates[i].first]->outputs();
-    replace_node(nodes[duplicates[i].node], {outputs.begin(), outputs.end()});
+  for (const auto &duplicate : duplicates) {
+    const auto outputs = nodes[duplicate.first]->outputs();
+    replace_node(nodes[duplicate.node], {outputs.begin(), outputs.end()});
   }
   drop_unused(result);
   return result;
@@ -94,9 +94,16 @@ Program merged(const Program &program, const std::vector<Duplicate> &duplicates,
 
 bool merge_duplicates(PassContext &context) {
   const Program start = context.current;
-  const std::vector<Duplicate> duplicates = Finder(start).found();
-  return accept_in_bulk(context, duplicates.size(),
-                        [&](const std::vector<size_t> &which) { return merged(start, duplicates, which); });
+  const auto nodes = all_nodes(*start.graph);
+  std::vector<Duplicate> duplicates = Finder(start).found();
+  const auto packing = std::stable_partition(duplicates.begin(), duplicates.end(),
+                                             [&](const auto &found) { return !is_packing(nodes[found.node]); });
+  return accept_in_bulk(context, packing - duplicates.begin(), [&](const std::vector<size_t> &which) {
+    std::vector<Duplicate> chosen(packing, duplicates.end());
+    for (size_t i : which)
+      chosen.push_back(duplicates[i]);
+    return merged(start, chosen);
+  });
 }
 
 } // namespace repro_minify

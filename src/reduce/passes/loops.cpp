@@ -114,12 +114,9 @@ bool is_loop(const Node *node) {
   return node->kind() == torch::jit::prim::Loop;
 }
 
-/// The first iteration, or the first two where that is no more than the loop was. A loop that was never entered goes.
-bool shorten(PassContext &context, size_t loop, int64_t most_trips) {
-  std::vector<Judge::LazyProgram> candidates;
-  for (int64_t trips = std::min<int64_t>(1, most_trips); trips <= std::min<int64_t>(2, most_trips); ++trips)
-    candidates.push_back([&context, loop, trips] { return unrolled(context.current, loop, trips).program; });
-  return accept_first(context, candidates);
+/// The first iteration; of a loop that was never entered none.
+bool keep_first_iteration(PassContext &context, size_t loop, int64_t trips) {
+  return context.accept(unrolled(context.current, loop, std::min<int64_t>(1, trips)).program, {});
 }
 
 /// The only block of a program was kept because writing it out hides the failure; it is not asked again.
@@ -144,7 +141,7 @@ bool without_one_loop(PassContext &context) {
     if (!is_loop(nodes[loop]) || path[loop].empty())
       continue;
     const int64_t most = *std::max_element(path[loop].begin(), path[loop].end());
-    if (shorten(context, loop, most) || keep_one_iteration(context, loop, most))
+    if (keep_first_iteration(context, loop, most) || keep_one_iteration(context, loop, most))
       return true;
   }
   return false;

@@ -12,10 +12,10 @@ const std::vector<ReductionPass> &reduction_passes() {
       {"inputs", "use one input for two", Goal::Size, merge_inputs},
       {"branches", "the branch that was taken instead of a prim::If", Goal::Size, straighten_branches},
       {"loops", "one iteration instead of a prim::Loop", Goal::Size, straighten_loops},
-      {"trips", "fewer iterations of a prim::Loop", Goal::Size, lower_trip_counts},
       {"duplicates", "use one node for two that do the same", Goal::Size, merge_duplicates},
       {"packing", "read the parts of a tuple, list or dict, and what a cast leaves as it is, directly", Goal::Size,
        remove_packing},
+      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, lower_trip_counts},
       {"plain-values", "zeros, ones, a seeded randn instead of recorded data", Goal::Simplicity, plain_values},
   };
   return passes;

@@ -1,5 +1,6 @@
 // Trips: fewer iterations of a loop, the loop kept. The least number that fails is sought from below: doubling, then
-// halving the gap.
+// halving the gap. It begins with two: that one is enough is first seen without the loop (see loops.cpp). A number of
+// trips that is computed is left to the cut, which makes it a constant.
 #include "program/path.h"
 #include "program/surgery.h"
 #include "reduce/passes/pass.h"
@@ -42,11 +43,13 @@ Program with_trips(const Program &program, size_t loop, int64_t trips) {
 bool lower_trips(PassContext &context, const Program &start, size_t loop, int64_t trips) {
   const auto fails = [&](int64_t fewer) { return context.accept(with_trips(start, loop, fewer), {}); };
   int64_t passes = 0, least = trips;
-  for (int64_t fewer = 1; fewer < least; fewer = std::min(fewer * 2, std::max(fewer + 1, trips - 1)))
-    if (fails(fewer))
+  for (int64_t fewer = std::min<int64_t>(2, trips - 1); passes < fewer; fewer = std::min(fewer * 2, trips - 1)) {
+    if (fails(fewer)) {
       least = fewer;
-    else
-      passes = fewer;
+      break;
+    }
+    passes = fewer;
+  }
   while (least < trips && least - passes > 1) {
     const int64_t middle = passes + (least - passes) / 2;
     (fails(middle) ? least : passes) = middle;
@@ -57,7 +60,9 @@ bool lower_trips(PassContext &context, const Program &start, size_t loop, int64_
 } // namespace
 
 bool lower_trip_counts(PassContext &context) {
-  const auto is_loop = [](const Node *node) { return node->kind() == torch::jit::prim::Loop; };
+  const auto is_loop = [](const Node *node) {
+    return node->kind() == torch::jit::prim::Loop && node->input(0)->node()->kind() == torch::jit::prim::Constant;
+  };
   const auto nodes = all_nodes(*context.current.graph);
   if (std::none_of(nodes.begin(), nodes.end(), is_loop))
     return false;
