@@ -24,20 +24,15 @@ struct Duplicate {
   size_t first;
 };
 
-bool can_be_merged(const Node *node) {
-  const auto written = [](const Value *value) { return is_written_to(value); };
-  return node->blocks().empty() && !node->outputs().empty() && !has_effects(node) &&
-         std::none_of(node->outputs().begin(), node->outputs().end(), written) &&
-         std::none_of(node->inputs().begin(), node->inputs().end(), written);
-}
-
 /// Finds the duplicates of a graph of its own, merging them there: that is how equality spreads to readers.
 class Finder {
 public:
   explicit Finder(const Program &program) : graph_(program.graph->copy()) {
     const auto nodes = all_nodes(*graph_);
-    for (size_t i = 0; i < nodes.size(); ++i)
+    for (size_t i = 0; i < nodes.size(); ++i) {
       position_[nodes[i]] = i;
+      note_writes(nodes[i]);
+    }
     find_in(graph_->block(), nullptr);
   }
 
@@ -49,6 +44,21 @@ private:
     std::unordered_set<Node *, torch::jit::HashNode, torch::jit::EqualNode> nodes;
     const Scope *around;
   };
+
+  void note_writes(const Node *node) {
+    const auto *schema = node->maybeSchema();
+    for (size_t i = 0;
+         schema && schema->is_mutable() && i < std::min(schema->arguments().size(), node->inputs().size()); ++i)
+      if (schema->is_mutable({c10::SchemaArgType::input, i}))
+        written_.insert(node->input(i));
+  }
+
+  bool can_be_merged(const Node *node) const {
+    const auto written = [&](const Value *value) { return written_.count(value) > 0; };
+    return node->blocks().empty() && !node->outputs().empty() && !has_effects(node) &&
+           std::none_of(node->outputs().begin(), node->outputs().end(), written) &&
+           std::none_of(node->inputs().begin(), node->inputs().end(), written);
+  }
 
   static Node *find(const Scope *scope, Node *node) {
     for (; scope; scope = scope->around)
@@ -76,6 +86,7 @@ private:
 
   std::shared_ptr<torch::jit::Graph> graph_;
   std::unordered_map<const Node *, size_t> position_;
+  std::unordered_set<const Value *> written_;
   std::vector<Duplicate> found_;
 };
 

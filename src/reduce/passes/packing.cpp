@@ -45,13 +45,13 @@ bool adds_nothing(const Node *cast) {
 std::vector<Value *> read_directly(Node *node) {
   if (adds_nothing(node))
     return {node->input(0)};
-  if (node->inputs().empty() || is_written_to(node->input(0)))
+  const bool takes_apart = node->kind() == prim::TupleUnpack || node->kind() == prim::ListUnpack;
+  const bool reads_one = node->kind() == prim::TupleIndex || node->kind() == c10::aten::__getitem__;
+  if ((!takes_apart && !reads_one) || is_written_to(node->input(0)))
     return {};
   Node *made_by = node->input(0)->node();
-  if ((node->kind() == prim::TupleUnpack || node->kind() == prim::ListUnpack) && packs(made_by) &&
-      made_by->inputs().size() == node->outputs().size())
+  if (takes_apart && packs(made_by) && made_by->inputs().size() == node->outputs().size())
     return made_by->inputs().vec();
-  const bool reads_one = node->kind() == prim::TupleIndex || node->kind() == c10::aten::__getitem__;
   if (reads_one && packs(made_by))
     return part(made_by, node->input(1));
   if (reads_one && made_by->kind() == prim::DictConstruct)

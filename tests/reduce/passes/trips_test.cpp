@@ -30,12 +30,12 @@ Predicate at_least(int64_t trips) {
 TEST(Trips, AreAsFewAsFail) {
   const auto result = run_pass("trips", program_from(hundred_times, {at::ones({2, 3})}), at_least(7));
   EXPECT_EQ(result.graph, R"IR(graph(%x : Tensor):
-  %6 : int = prim::Constant[value=7]()
+  %7 : int = prim::Constant[value=7]()
   %2 : bool = prim::Constant[value=1]()
-  %3 : Tensor = prim::Loop(%6, %2, %x)
+  %3 : Tensor = prim::Loop(%7, %2, %x)
     block0(%i : int, %c : Tensor):
-      %5 : Tensor = aten::neg(%c)
-      -> (%2, %5)
+      %6 : Tensor = aten::neg(%c)
+      -> (%2, %6)
   return (%3)
 )IR");
   // 2, 4 pass, 8 fails, 6 passes, 7 fails; that 2, 4 and 6 pass is known then.
