@@ -15,8 +15,8 @@ const std::vector<ReductionPass> &reduction_passes() {
       {"duplicates", "use one node for two that do the same", Goal::Size, merge_duplicates},
       {"packing", "read the parts of a tuple, list or dict, and what a cast leaves as it is, directly", Goal::Size,
        remove_packing},
-      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, lower_trip_counts},
       {"plain-values", "zeros, ones, a seeded randn instead of recorded data", Goal::Simplicity, plain_values},
+      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, lower_trip_counts},
   };
   return passes;
 }
