@@ -46,7 +46,6 @@ public:
     result.passing = passing_.program();
     result.checks = judge_.checks();
     result.cached = judge_.cached();
-    result.resumed = judge_.resumed();
     result.speculative = judge_.speculative();
     result.seconds = judge_.elapsed_seconds();
     result.check_seconds = judge_.check_seconds();
@@ -70,7 +69,7 @@ private:
     const int checks = judge_.checks();
     const double begin = judge_.elapsed_seconds();
     cost_ = 0;
-    run_pass(index);
+    const bool unfinished = run_pass(index);
     ++row.runs;
     row.checks += judge_.checks() - checks;
     row.seconds += judge_.elapsed_seconds() - begin;
@@ -78,9 +77,12 @@ private:
     row.operators_removed += removed;
     const double gain = passes_[index]->goal == Goal::Size ? removed : row.worked - earlier.worked;
     schedule_.took_turn(index, order_ < before, gain, cost_);
+    if (unfinished)
+      schedule_.leave_open(index);
   }
 
-  void run_pass(size_t index) {
+  /// Whether the pass asks for another turn.
+  bool run_pass(size_t index) {
     PassStatistics &row = statistics_[index];
     const PassContext::Ask fails = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
       return consider(candidate, order_of(candidate), next, row);
@@ -89,11 +91,12 @@ private:
       const Order order = order_of(candidate);
       return order < order_ && consider(candidate, order, next, row) && order == order_;
     };
-    bool incomplete = false;
+    bool incomplete = false, unfinished = false;
     // The lambdas replace best_ and verdict_; passes hold them by reference and see the new ones.
-    PassContext context{judge_, best_, verdict_, accept, fails, incomplete};
+    PassContext context{judge_, best_, verdict_, accept, fails, incomplete, row.runs == 0, unfinished};
     passes_[index]->run(context);
     incomplete_[index] = incomplete;
+    return unfinished;
   }
 
   /// Whether the candidate fails; it becomes the best if it is lower in the Order too.
@@ -140,7 +143,7 @@ private:
 Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
                  const InterestingnessTest &test, const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
-  Judge judge(test, wanted, start, options);
+  Judge judge(test, wanted, options);
   return Reducer(start, start_verdict, judge, options, passes).run();
 }
 

@@ -19,6 +19,8 @@ public:
   std::optional<size_t> next();
   /// What a turn came to. `accepted`: the program changed, so every pass may find something again.
   void took_turn(size_t pass, bool accepted, double gain, double cost);
+  /// The pass has more to try, whatever its last turn came to.
+  void leave_open(size_t pass) { rows_[pass].open = true; }
   /// Passes that may find something still.
   int open() const;
 

@@ -28,6 +28,10 @@ struct PassContext {
   const Ask &fails;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
   bool &incomplete;
+  /// Whether this is the pass's first turn of the reduction.
+  bool first_turn;
+  /// Set by a pass that has more to try on this very Program: it then gets another turn, whatever it accepted.
+  bool &unfinished;
 };
 
 /// What a pass is for. A program is simplified once it is as small as it gets.
@@ -53,6 +57,7 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
 
 bool cut_nodes(PassContext &context);           // cut_nodes.cpp
+bool drop_copies(PassContext &context);         // copies.cpp
 bool drop_outputs(PassContext &context);        // outputs.cpp
 bool bypass_nodes(PassContext &context);        // bypass.cpp
 bool merge_inputs(PassContext &context);        // inputs.cpp
