@@ -242,6 +242,15 @@ struct Cutter::Impl : AtomIndex {
            std::any_of(made.begin(), made.end(), [](const Value *value) { return is_tensor_like(value->type()); });
   }
 
+  /// The top-level node in whose blocks a value is made; nullptr for one made outside of any.
+  const Node *owner_of(const Value *value) const {
+    const Node *owner = nullptr;
+    for (const Block *block = value->node()->owningBlock(); block != recording->program.graph->block();
+         block = owner->owningBlock())
+      owner = block->owningNode();
+    return owner;
+  }
+
   struct Exposed {
     Version version;
     int atom;
@@ -253,9 +262,7 @@ struct Cutter::Impl : AtomIndex {
     std::set<std::pair<int, int>> done;
     const auto add = [&](const Version &version, bool any_type) {
       const int atom = defining_atom(version);
-      // What is made inside a block cannot be returned from outside it.
-      const bool nested = version.first->node()->owningBlock() != recording->program.graph->block();
-      if (atom < 0 || !contains(kept, atom) || nested || (!any_type && !is_tensor_like(version.first->type())))
+      if (atom < 0 || !contains(kept, atom) || (!any_type && !is_tensor_like(version.first->type())))
         return;
       if (done.emplace(recording->value_index.at(version.first), version.second).second)
         result.push_back({version, atom});
@@ -263,13 +270,22 @@ struct Cutter::Impl : AtomIndex {
     for (const auto &output : outputs)
       if (!is_packing(output.first->node()) || output.second != no_writer)
         add(output, true);
-    for (const auto &use : uses)
-      if (use.atom < 0 || (!contains(kept, use.atom) && reads_data(use.atom)))
+    for (const auto &use : uses) {
+      if (use.atom >= 0 && (contains(kept, use.atom) || !reads_data(use.atom)))
+        continue;
+      const Node *owner = owner_of(use.version.first);
+      if (!owner)
         add(use.version, false);
+      else if (contains(kept, defining_atom(use.version)))
+        // What is made inside a block cannot be returned from outside it: what the block makes of it is.
+        for (const Value *made : owner->outputs())
+          add({made, no_writer}, false);
+    }
     if (all)
       for (int atom : kept)
         for (const Value *output : atom_nodes[atom]->outputs())
-          add({output, no_writer}, false);
+          if (!owner_of(output))
+            add({output, no_writer}, false);
     return result;
   }
 };

@@ -3,6 +3,9 @@
 #include "reduce/plainness.h"
 
 #include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
 
 #include <set>
 
@@ -24,6 +27,22 @@ int missing_arguments(const torch::jit::Block *block) {
   return count;
 }
 
+/// More trips than anybody counts.
+constexpr std::int64_t many_trips = std::int64_t{1} << 20;
+
+std::int64_t trips_in(const torch::jit::Block *block) {
+  std::int64_t trips = 0;
+  for (const auto *node : block->nodes()) {
+    if (node->kind() == torch::jit::prim::Loop) {
+      const auto most = torch::jit::toIValue(node->input(0));
+      trips += most ? std::clamp(most->toInt(), std::int64_t{0}, many_trips) : many_trips;
+    }
+    for (const auto *inner : node->blocks())
+      trips += trips_in(inner);
+  }
+  return trips;
+}
+
 } // namespace
 
 Order order_of(const Program &program) {
@@ -34,6 +53,7 @@ Order order_of(const Program &program) {
   order.outputs = size.outputs;
   order.inputs = static_cast<int>(program.inputs.size());
   std::set<void *> storages;
+  order.trips = trips_in(program.graph->block());
   for (const auto &input : program.inputs) {
     const auto &tensor = input.value.toTensor();
     order.data_inputs += input.formula.empty();

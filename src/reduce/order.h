@@ -13,6 +13,7 @@ struct Order {
   int nodes = 0; ///< a constant None is none: an argument that is left out is simpler
   int outputs = 0;
   int inputs = 0;
+  std::int64_t trips = 0;     ///< iterations of loops, at most; one that depends on data or has no bound counts as many
   int data_inputs = 0;        ///< inputs that are data rather than a formula
   std::int64_t elements = 0;  ///< of all inputs
   int dimensions = 0;         ///< of all inputs

@@ -22,6 +22,8 @@ struct PassContext {
   Judge &judge;
   /// The Program so far. Its inputs' values are concrete; recordings are made by those passes that need one.
   const Program &current;
+  /// What the Check said of `current`.
+  const Verdict &verdict;
   /// Accepts `candidate` when it is lower in the Order and fails; then `current` is it. One that is not lower is turned
   /// down without a check.
   const Ask &accept;
@@ -34,8 +36,6 @@ struct PassContext {
   bool &put_off;
   /// That turn: there is nothing left but to go through with it.
   const bool last_resort;
-  /// Of `current`.
-  const Verdict &verdict;
 };
 
 /// What a pass is for. A program is simplified once it is as small as it gets.
@@ -60,20 +60,25 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 /// Offers candidates in order until one is accepted; the following ones are judged ahead of time.
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
 
-bool cut_nodes(PassContext &context);       // cut_nodes.cpp
-bool drop_copies(PassContext &context);     // copies.cpp
-bool drop_outputs(PassContext &context);    // outputs.cpp
-bool splice_nodes(PassContext &context);    // splice.cpp
-bool merge_inputs(PassContext &context);    // inputs.cpp
-bool plain_values(PassContext &context);    // plain_values.cpp
-bool plain_strides(PassContext &context);   // plain_strides.cpp
-bool shrink_sizes(PassContext &context);    // sizes.cpp
-bool drop_dimensions(PassContext &context); // dimensions.cpp
-bool plain_dtypes(PassContext &context);    // dtypes.cpp
-bool drop_autograd(PassContext &context);   // autograd.cpp
-bool plain_roles(PassContext &context);     // roles.cpp
-bool short_values(PassContext &context);    // short_values.cpp
-bool plain_arguments(PassContext &context); // arguments.cpp
+bool cut_nodes(PassContext &context);           // cut_nodes.cpp
+bool drop_copies(PassContext &context);         // copies.cpp
+bool drop_outputs(PassContext &context);        // outputs.cpp
+bool splice_nodes(PassContext &context);        // splice.cpp
+bool merge_inputs(PassContext &context);        // inputs.cpp
+bool plain_values(PassContext &context);        // plain_values.cpp
+bool straighten_branches(PassContext &context); // branches.cpp
+bool straighten_loops(PassContext &context);    // loops.cpp
+bool lower_trip_counts(PassContext &context);   // trips.cpp
+bool merge_duplicates(PassContext &context);    // duplicates.cpp
+bool remove_packing(PassContext &context);      // packing.cpp
+bool plain_strides(PassContext &context);       // plain_strides.cpp
+bool shrink_sizes(PassContext &context);        // sizes.cpp
+bool drop_dimensions(PassContext &context);     // dimensions.cpp
+bool plain_dtypes(PassContext &context);        // dtypes.cpp
+bool drop_autograd(PassContext &context);       // autograd.cpp
+bool plain_roles(PassContext &context);         // roles.cpp
+bool short_values(PassContext &context);        // short_values.cpp
+bool plain_arguments(PassContext &context);     // arguments.cpp
 
 /// An eager run of `current`; nothing, and the result incomplete, when eager does not run it: a test that never runs a
 /// candidate may have accepted one that cannot be run.
