@@ -42,7 +42,7 @@ void measure_cut(const char *what, const Cutter &cutter, const IndexSet &kept) {
 
 void measure(const PlantedProgram &planted) {
   Program program;
-  const double load = milliseconds([&] { program = load(planted); });
+  const double loading = milliseconds([&] { program = load(planted); });
   std::shared_ptr<Recording> recording;
   Limits limits;
   limits.timeout = std::chrono::minutes(10);
@@ -50,8 +50,8 @@ void measure(const PlantedProgram &planted) {
   std::unique_ptr<Cutter> cutter;
   const double index = milliseconds([&] { cutter = std::make_unique<Cutter>(recording); });
   const double copy = milliseconds([&] { copy_of(program); });
-  std::printf("%s: load %.1f ms, record %.1f ms, index %.1f ms, copy %.1f ms\n", planted.name.c_str(), load, recorded,
-              index, copy);
+  std::printf("%s: load %.1f ms, record %.1f ms, index %.1f ms, copy %.1f ms\n", planted.name.c_str(), loading,
+              recorded, index, copy);
   const int atoms = cutter->atoms();
   measure_cut("all", *cutter, every(1, atoms));
   measure_cut("first half", *cutter, every(1, atoms / 2));
