@@ -4,10 +4,25 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace repro_minify {
+
+/// What is asked about each candidate, in a sandbox: whether it is still interesting, as the field says. The Reducer
+/// knows nothing else of backends and of the user's own oracles.
+struct InterestingnessTest {
+  std::string name; ///< what asks: the backend's name, the oracle's path
+  /// What a sandbox child does with a candidate, and the Verdict in what came of it.
+  std::function<Job(std::shared_ptr<const Program>)> job;
+  std::function<Verdict(const Outcome &)> verdict_of;
+  std::string fingerprint; ///< all that a Verdict depends on beside the Program: two with the same one answer the same
+  RunSettings settings;    ///< that intermediate values are recorded under
+};
+
+/// The Check under a Backend as one.
+InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend, const CheckOptions &options);
 
 struct Progress {
   std::string pass;
@@ -15,15 +30,24 @@ struct Progress {
   int operators = 0; ///< of the best so far
   int nodes = 0;
   double elapsed_seconds = 0;
+  std::optional<double> remaining_seconds; ///< expected; nothing while there is too little to go by
+};
+
+/// Names of passes, as list_reduction_passes() has them.
+struct PassSelection {
+  std::vector<std::string> only; ///< empty: all
+  std::vector<std::string> skip;
 };
 
 struct ReduceOptions {
-  CheckOptions check;
   SameFailure same_failure = SameFailure::Strict;
   Repetition repetition;
   Limits limits;
   int jobs = 1;
+  PassSelection passes;
+  double time_budget_seconds = 0;                   ///< ends with the best so far; 0: no limit
   std::string journal_path;                         ///< every verdict is appended as it comes; empty: none
+  bool resume = false;                              ///< what the journal holds already is not asked again
   std::function<bool()> interrupted;                ///< polled; true ends the reduction with the best so far
   std::function<void(const Progress &)> progress;   ///< after every check
   std::function<void(const Program &)> on_improved; ///< after every accepted step: save it, lest it be lost
@@ -31,28 +55,37 @@ struct ReduceOptions {
 
 struct PassStatistics {
   std::string pass;
-  int tried = 0;
-  int worked = 0;
+  int runs = 0;   ///< how often the pass had its turn
+  int tried = 0;  ///< candidates it proposed that were lower in the Order
+  int worked = 0; ///< of these, how many fail
+  int checks = 0; ///< sandboxed checks it took: the others' answers were known
   double seconds = 0;
+  int operators_removed = 0;
 };
 
 struct Reduction {
   Program program;
   Verdict verdict;
+  /// The candidate that passes and differs least from the result; nothing when none was seen.
+  std::optional<Program> passing;
   bool one_minimal = false; ///< no single node, output or input can go, and no listed simplification applies
   bool interrupted = false;
-  int checks = 0;      ///< sandboxed checks whose answer was needed
-  int cached = 0;      ///< answers that were known already
-  int speculative = 0; ///< checks started ahead of time whose answer nobody asked for
+  bool out_of_time = false; ///< the time budget ended it
+  int checks = 0;           ///< sandboxed checks whose answer was needed
+  int cached = 0;           ///< answers that were known already
+  int resumed = 0;          ///< of these, answers that an earlier, killed run had left in the journal
+  int speculative = 0;      ///< checks started ahead of time whose answer nobody asked for
   double seconds = 0;
+  double check_seconds = 0; ///< wall time of the needed checks, added up
   std::vector<PassStatistics> passes;
 };
 
 /// `start` was seen failing with `wanted`. The result always fails with `wanted` too, and does not depend on `jobs`.
+/// Throws UserError for an unknown pass, and for a journal that cannot be written or is not of this reduction.
 Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
-                 std::shared_ptr<const Backend> backend, const ReduceOptions &options);
+                 const InterestingnessTest &test, const ReduceOptions &options);
 
-/// The passes, in the order in which they run.
+/// The passes, in the order of the documentation.
 struct PassRow {
   std::string name, summary;
 };

@@ -11,10 +11,6 @@ namespace {
 
 using State = AnalysisRow::State;
 
-bool is_comparison(const Signature &signature) {
-  return signature.kind > FailureKind::Exception;
-}
-
 class Analyzer {
 public:
   Analyzer(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
@@ -57,7 +53,7 @@ private:
     if (analysis_.verdict.outcome != Verdict::Outcome::Fail)
       return "";
     const Signature &signature = analysis_.verdict.signatures.front();
-    if (!is_comparison(signature))
+    if (!is_comparison(signature.kind))
       return "the backend raises or dies before there are values to compare";
     if (signature.where != "output")
       return "the failure shows in the " + signature.where + ", not in what forward returns";
@@ -117,11 +113,11 @@ private:
     else if (verdict.outcome == Verdict::Outcome::Pass)
       row.state = State::Same;
     else
-      row.state = is_comparison(verdict.signatures.front()) ? State::Differs : State::Raises;
+      row.state = is_comparison(verdict.signatures.front().kind) ? State::Differs : State::Raises;
   }
 
   bool raises() const {
-    return analysis_.verdict.outcome == Verdict::Outcome::Fail && !is_comparison(analysis_.verdict.signatures.front());
+    return analysis_.verdict.outcome == Verdict::Outcome::Fail && !is_comparison(analysis_.verdict.signatures.front().kind);
   }
 
   /// What raises goes on raising in longer prefixes, so halving finds where it begins; values have errors, and each is

@@ -101,7 +101,6 @@ private:
 
   Reduction reduce_program(const Session &session, const Flattened &flattened) {
     ReduceOptions reduce_options;
-    reduce_options.check = session.check;
     reduce_options.same_failure = same_failure(options_);
     reduce_options.repetition = repetition(options_);
     reduce_options.limits = session.limits();
@@ -111,7 +110,8 @@ private:
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
     reduce_options.on_improved = [this](const Program &program) { save_program(program, folder_, options_.grad); };
     save_program(flattened.program, folder_, options_.grad);
-    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, session.backend, reduce_options);
+    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature,
+                            interestingness_test(session.backend, session.check), reduce_options);
     progress_.finish();
     for (const auto &pass : reduction.passes)
       log::debug("pass " + pass.pass + ": " + std::to_string(pass.worked) + " of " + std::to_string(pass.tried) +

@@ -14,7 +14,7 @@ bool runs_to_the_end(const Verdict &verdict) {
   if (verdict.outcome == Verdict::Outcome::Unresolved)
     return false;
   for (const auto &signature : verdict.signatures)
-    if (signature.kind <= FailureKind::Exception)
+    if (!is_comparison(signature.kind))
       return false;
   return true;
 }

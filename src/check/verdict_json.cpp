@@ -13,13 +13,6 @@ using nlohmann::json;
 
 constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
 
-FailureKind kind_from(const std::string &name) {
-  for (int kind = 0; kind <= static_cast<int>(FailureKind::Dtype); ++kind)
-    if (name == to_string(static_cast<FailureKind>(kind)))
-      return static_cast<FailureKind>(kind);
-  throw std::invalid_argument("unknown failure kind: " + name);
-}
-
 json to_json(const LeafReport &leaf) {
   json kinds = json::array();
   for (FailureKind kind : leaf.kinds)
@@ -49,7 +42,7 @@ LeafReport leaf_from(const json &value) {
   leaf.path = value.at("path");
   leaf.same = value.at("same");
   for (const auto &kind : value.at("kinds"))
-    leaf.kinds.push_back(kind_from(kind));
+    leaf.kinds.push_back(failure_kind_from(kind));
   leaf.message = value.at("message");
   leaf.ref_type = value.at("ref_type");
   leaf.res_type = value.at("res_type");
@@ -114,7 +107,8 @@ Verdict verdict_from_json(const std::string &text) {
     if (outcome == outcome_names[i])
       verdict.outcome = static_cast<Verdict::Outcome>(i);
   for (const auto &signature : value.at("signatures"))
-    verdict.signatures.push_back({kind_from(signature.at("kind")), signature.at("where"), signature.at("detail")});
+    verdict.signatures.push_back(
+        {failure_kind_from(signature.at("kind")), signature.at("where"), signature.at("detail")});
   verdict.message = value.at("message");
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");

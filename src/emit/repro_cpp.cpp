@@ -137,6 +137,8 @@ private:
       return "Hang in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
     case FailureKind::Memory:
       return "Out of memory in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
+    case FailureKind::Interesting:
+      return "Interesting to " + facts_.backend->title() + ".";
     }
     return "";
   }
@@ -429,7 +431,7 @@ private:
   bool per_call() const { return facts_.reduced.stateful && compares_values(); }
 
   bool compares_values() const {
-    return facts_.signature.kind != FailureKind::Exception && !ends_the_process(facts_.signature.kind);
+    return is_comparison(facts_.signature.kind);
   }
 
   int calls() const {

@@ -2,51 +2,94 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+
 namespace repro_minify {
 namespace {
 
-std::string line(const nlohmann::json &value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+using nlohmann::json;
+
+/// Raised when what a line holds changes: an older journal is then not understood, rather than misunderstood.
+constexpr int format = 2;
+
+std::string line(const json &value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+json header_of(const JournalSubject &subject) {
+  return {{"journal", format},
+          {"test", subject.test},
+          {"signature", subject.signature},
+          {"settings", subject.fingerprint},
+          {"start", subject.start}};
+}
+
+/// The first member in which two headers differ, for a person.
+std::string difference(const json &ours, const json &theirs) {
+  for (const auto &[name, value] : ours.items())
+    if (!theirs.contains(name) || theirs[name] != value)
+      return name;
+  return "";
+}
+
+/// Nothing when the file has no whole first line; else that line is parsed and has to be this subject's.
+void require_same(const json &header, const std::string &text, const std::string &path) {
+  const json found = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const std::string other = found.is_object() ? difference(header, found) : "journal";
+  if (!other.empty())
+    throw UserError("--resume: " + path + " is the journal of another reduction (its \"" + other +
+                    "\" differs); give another --output, or --force without --resume");
 }
 
 } // namespace
 
-Journal::Journal(const std::string &path) {
+Journal::Journal(const std::string &path, const JournalSubject &subject, bool resume) {
   if (path.empty())
     return;
-  file_.open(path, std::ios::trunc);
+  if (resume)
+    read_earlier(path, subject);
+  const bool goes_on = resume && std::filesystem::exists(path) && std::filesystem::file_size(path) > 0;
+  file_.open(path, goes_on ? std::ios::app : std::ios::trunc);
   if (!file_)
     throw UserError(path + ": cannot be written");
+  if (!goes_on)
+    file_ << line(header_of(subject)) << std::flush;
 }
 
-void Journal::header(const std::string &backend, const Signature &wanted, const CheckOptions &options) {
-  if (file_.is_open())
-    file_ << line({{"journal", 1},
-                   {"backend", backend},
-                   {"signature", to_string(wanted)},
-                   {"settings", fingerprint(options)}})
-          << std::flush;
+/// A run that was killed may have left half a line at the end: it is cut off, so that the next line begins a line.
+void Journal::read_earlier(const std::string &path, const JournalSubject &subject) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return;
+  std::uintmax_t whole = 0;
+  for (std::string text; std::getline(file, text) && !file.eof(); whole += text.size() + 1) {
+    if (whole == 0) {
+      require_same(header_of(subject), text, path);
+      continue;
+    }
+    const json entry = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!entry.is_object() || !entry.contains("hash") || !entry.contains("verdict"))
+      throw UserError("--resume: " + path + " has a line that no journal has; give --force without --resume");
+    earlier_[entry["hash"]] = verdict_from_json(entry["verdict"].dump());
+  }
+  file.close();
+  std::filesystem::resize_file(path, whole);
 }
 
 void Journal::verdict(const std::string &pass, const std::string &hash, const ProgramSize &size, const Verdict &verdict,
-                      bool fails) {
+                      bool same_failure) {
   if (!file_.is_open())
     return;
-  static constexpr const char *outcomes[] = {"pass", "fail", "unresolved"};
-  std::string signatures;
-  for (const auto &signature : verdict.signatures)
-    signatures += (signatures.empty() ? "" : "; ") + to_string(signature);
+  // The whole line goes out in one write: what kills us leaves it there, or a part of it at the end of the file.
   file_ << line({{"pass", pass},
                  {"hash", hash},
                  {"nodes", size.nodes},
                  {"operators", size.operators},
                  {"inputs", size.inputs},
                  {"outputs", size.outputs},
-                 {"outcome", outcomes[static_cast<int>(verdict.outcome)]},
-                 {"signatures", signatures},
-                 {"same_failure", fails},
-                 {"message", verdict.message},
-                 {"seconds", verdict.wall_seconds}})
+                 {"same_failure", same_failure},
+                 {"seconds", verdict.wall_seconds},
+                 {"verdict", json::parse(to_json(verdict))}})
         << std::flush;
 }
 

@@ -1,15 +1,51 @@
 #include "reduce/judge.h"
 
+#include <optional>
+#include <utility>
+
 namespace repro_minify {
 
-Judge::Judge(std::shared_ptr<const Backend> backend, Signature wanted, const ReduceOptions &options)
-    : backend_(std::move(backend)), wanted_(std::move(wanted)), options_(options), pool_(options.jobs),
-      journal_(options.journal_path), fingerprint_(" " + repro_minify::fingerprint(options.check)) {
-  journal_.header(backend_->name(), wanted_, options_.check);
-}
+/// What will probably be asked next; each made and hashed once, and not before somebody wants to know.
+class Judge::Upcoming {
+public:
+  explicit Upcoming(const std::vector<LazyProgram> &makers) : makers_(makers), made_(makers.size()) {}
+
+  struct Candidate {
+    Program program;
+    std::string hash;
+  };
+  size_t size() const { return makers_.size(); }
+  const Candidate &at(size_t i) {
+    if (!made_[i]) {
+      Program program = makers_[i]();
+      std::string hash = canonical_hash(program);
+      made_[i] = Candidate{std::move(program), std::move(hash)};
+    }
+    return *made_[i];
+  }
+
+private:
+  const std::vector<LazyProgram> &makers_;
+  std::vector<std::optional<Candidate>> made_;
+};
+
+Judge::Judge(const InterestingnessTest &test, Signature wanted, const Program &start, const ReduceOptions &options)
+    : test_(test), wanted_(std::move(wanted)), options_(options), pool_(options.jobs),
+      journal_(options.journal_path, {test.name, test.fingerprint, to_string(wanted_), canonical_hash(start)},
+               options.resume),
+      timeout_(options.limits.timeout, wanted_.kind != FailureKind::Hang && options.same_failure != SameFailure::Any) {}
 
 double Judge::elapsed_seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void Judge::set_best(const ProgramSize &size, int open_passes) {
+  best_ = size;
+  open_passes_ = open_passes;
+}
+
+bool Judge::time_is_up() const {
+  return options_.time_budget_seconds > 0 && elapsed_seconds() >= options_.time_budget_seconds;
 }
 
 bool Judge::fails(const Program &program, const std::vector<LazyProgram> &likely_next) {
@@ -21,12 +57,23 @@ bool Judge::cannot_fail(const Program &program) const {
   return wanted_.where == "output" && program.graph->outputs().empty();
 }
 
+/// What is known already, from this run or from the one that it resumes.
+const Verdict *Judge::remembered(const std::string &hash) {
+  if (const auto known = known_.find(hash); known != known_.end())
+    return &known->second;
+  const auto earlier = journal_.earlier().find(hash);
+  if (earlier == journal_.earlier().end())
+    return nullptr;
+  ++resumed_;
+  timeout_.saw(std::chrono::duration<double>(earlier->second.wall_seconds));
+  return &known_.emplace(hash, earlier->second).first->second;
+}
+
 const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgram> &likely_next) {
-  const std::string hash = key_of(program);
-  const auto known = known_.find(hash);
-  if (known != known_.end()) {
+  const std::string hash = canonical_hash(program);
+  if (const Verdict *verdict = remembered(hash)) {
     ++cached_;
-    return known->second;
+    return *verdict;
   }
   if (cannot_fail(program)) {
     Verdict verdict;
@@ -34,45 +81,55 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
     verdict.message = "has no output";
     return known_.emplace(hash, std::move(verdict)).first->second;
   }
+  if (time_is_up())
+    throw OutOfTime{};
+  Upcoming upcoming(likely_next);
   if (!running_.count(hash)) {
-    make_room(hash, likely_next);
-    running_[hash] = start(program, hash);
+    make_room(hash, upcoming);
+    running_[hash] = start(program);
   }
-  start_ahead(likely_next);
-  Verdict verdict = wait_for(program, hash);
+  start_ahead(upcoming);
+  const Verdict verdict = wait_for(program, hash);
+  write_down(program, hash, verdict);
+  return known_.emplace(hash, verdict).first->second;
+}
+
+void Judge::write_down(const Program &program, const std::string &hash, const Verdict &verdict) {
+  const ProgramSize size = size_of(program);
   ++checks_;
-  // The rest of the key is the same in every line: it stands in the header.
-  journal_.verdict(pass_, hash.substr(0, hash.size() - fingerprint_.size()), size_of(program), verdict,
-                   is_wanted(verdict));
-  if (options_.progress)
-    options_.progress({pass_, checks_, best_.operators, best_.nodes, elapsed_seconds()});
-  return known_.emplace(hash, std::move(verdict)).first->second;
+  check_seconds_ += verdict.wall_seconds;
+  journal_.verdict(pass_, hash, size, verdict, is_wanted(verdict));
+  cost_.saw(size.nodes, verdict.wall_seconds);
+  if (!options_.progress)
+    return;
+  Progress progress{pass_, checks_, best_.operators, best_.nodes, elapsed_seconds(), std::nullopt};
+  if (const auto seconds = cost_.seconds_for(best_.nodes))
+    progress.remaining_seconds = *seconds * expected_calls(best_.operators, open_passes_);
+  options_.progress(progress);
 }
 
-SandboxPool::Ticket Judge::start(const Program &program, const std::string &) {
+SandboxPool::Ticket Judge::start(const Program &program) {
   ++started_;
-  return pool_.submit(check_job(subject_of(std::make_shared<Program>(program)), backend_, options_.check),
-                      options_.limits);
+  Limits limits = options_.limits;
+  limits.timeout = timeout_.limit();
+  return pool_.submit(test_.job(std::make_shared<Program>(program)), limits);
 }
 
-void Judge::start_ahead(const std::vector<LazyProgram> &likely_next) {
-  for (const auto &make : likely_next) {
-    if (!pool_.has_free_worker())
-      return;
-    const Program program = make();
-    const std::string hash = key_of(program);
-    if (!known_.count(hash) && !running_.count(hash) && !cannot_fail(program))
-      running_[hash] = start(program, hash);
+void Judge::start_ahead(Upcoming &upcoming) {
+  for (size_t i = 0; i < upcoming.size() && pool_.has_free_worker(); ++i) {
+    const auto &[program, hash] = upcoming.at(i);
+    if (!remembered(hash) && !running_.count(hash) && !cannot_fail(program))
+      running_[hash] = start(program);
   }
 }
 
 /// The question that is asked now never waits behind guesses that turned out wrong.
-void Judge::make_room(const std::string &hash, const std::vector<LazyProgram> &likely_next) {
+void Judge::make_room(const std::string &hash, Upcoming &upcoming) {
   if (pool_.has_free_worker() || running_.empty())
     return;
   std::map<std::string, bool> likely{{hash, true}};
-  for (const auto &make : likely_next)
-    likely[key_of(make())] = true;
+  for (size_t i = 0; i < upcoming.size(); ++i)
+    likely[upcoming.at(i).hash] = true;
   for (auto it = running_.begin(); it != running_.end();) {
     if (likely.count(it->first) || pool_.ready(it->second)) {
       ++it;
@@ -83,31 +140,32 @@ void Judge::make_room(const std::string &hash, const std::vector<LazyProgram> &l
   }
 }
 
-/// The Program and everything else that a Verdict depends on.
-std::string Judge::key_of(const Program &program) const {
-  return canonical_hash(program) + fingerprint_;
-}
-
 Verdict Judge::wait_for(const Program &program, const std::string &hash) {
   return check_repeatedly(
       [&] {
         if (!running_.count(hash))
-          running_[hash] = start(program, hash);
+          running_[hash] = start(program);
         return wait_for_one(program, hash);
       },
       [&](const Verdict &verdict) { return is_wanted(verdict); }, options_.repetition);
 }
 
 Verdict Judge::wait_for_one(const Program &program, const std::string &hash) {
+  const auto stop = [&] { return (options_.interrupted && options_.interrupted()) || time_is_up(); };
   for (int attempt = 0;; ++attempt) {
-    const auto outcome = pool_.wait(running_.at(hash), options_.interrupted);
-    if (!outcome)
-      throw Interrupted{};
+    const auto outcome = pool_.wait(running_.at(hash), stop);
+    if (!outcome) {
+      if (options_.interrupted && options_.interrupted())
+        throw Interrupted{};
+      throw OutOfTime{};
+    }
     running_.erase(hash);
+    if (outcome->ending == Ending::Replied)
+      timeout_.saw(outcome->wall);
     // Somebody outside killed the child (an out-of-memory killer, an administrator): once more, then it is Unresolved.
     if (outcome->ending != Ending::Killed || attempt > 0)
-      return verdict_of(*outcome);
-    running_[hash] = start(program, hash);
+      return test_.verdict_of(*outcome);
+    running_[hash] = start(program);
   }
 }
 

@@ -1,7 +1,11 @@
 #include "repro_minify/reducer.h"
 
+#include "reduce/closest_pass.h"
 #include "reduce/judge.h"
 #include "reduce/passes/pass.h"
+#include "reduce/schedule.h"
+
+#include <algorithm>
 
 namespace repro_minify {
 namespace {
@@ -15,87 +19,129 @@ bool makes_eager_infinite(const Verdict &verdict) {
   return false;
 }
 
-/// Runs the passes in turn until a whole round accepts nothing.
+/// Runs passes in the order of the Schedule until none accepts anything.
 class Reducer {
 public:
-  Reducer(Program start, Verdict verdict, Judge &judge, const ReduceOptions &options)
-      : judge_(judge), options_(options), best_(std::move(start)), verdict_(std::move(verdict)) {
-    judge_.set_best(size_of(best_));
-    for (const auto &pass : reduction_passes())
-      statistics_.push_back({pass.name});
+  Reducer(Program start, Verdict verdict, Judge &judge, const ReduceOptions &options,
+          std::vector<const ReductionPass *> passes)
+      : judge_(judge), options_(options), best_(std::move(start)), verdict_(std::move(verdict)),
+        order_(order_of(best_)), passes_(std::move(passes)), schedule_(passes_), incomplete_(passes_.size()) {
+    for (const auto *pass : passes_)
+      statistics_.push_back({.pass = pass->name});
   }
 
   Reduction run() {
     Reduction result;
     try {
-      while (round()) {
-      }
-      result.one_minimal = !incomplete_;
+      while (const auto next = schedule_.next())
+        take_turn(*next);
+      result.one_minimal = all_was_tried();
     } catch (const Interrupted &) {
       result.interrupted = true;
+    } catch (const OutOfTime &) {
+      result.out_of_time = true;
     }
     result.program = best_;
     result.verdict = verdict_;
+    result.passing = passing_.program();
     result.checks = judge_.checks();
     result.cached = judge_.cached();
+    result.resumed = judge_.resumed();
     result.speculative = judge_.speculative();
     result.seconds = judge_.elapsed_seconds();
+    result.check_seconds = judge_.check_seconds();
     result.passes = statistics_;
     return result;
   }
 
 private:
-  /// One round of all passes. The first pass decides 1-minimality, so it has the last word: a round in which any other
-  /// pass accepted something is followed by another.
-  bool round() {
-    bool any = false;
-    incomplete_ = false;
-    for (size_t i = 0; i < reduction_passes().size(); ++i)
-      any |= run_pass(i);
-    return any;
+  /// 1-minimality is what the cut certifies; a pass that was skipped or gave up leaves something untried.
+  bool all_was_tried() const {
+    return passes_.size() == reduction_passes().size() &&
+           std::none_of(incomplete_.begin(), incomplete_.end(), [](bool incomplete) { return incomplete; });
   }
 
-  bool run_pass(size_t index) {
-    const auto &pass = reduction_passes()[index];
-    judge_.set_pass(pass.name);
+  void take_turn(size_t index) {
+    PassStatistics &row = statistics_[index];
+    judge_.set_pass(row.pass);
+    judge_.set_best(size_of(best_), schedule_.open());
+    const Order before = order_;
+    const PassStatistics earlier = row;
+    const int checks = judge_.checks();
     const double begin = judge_.elapsed_seconds();
-    // The lambda replaces best_; passes hold it by reference and see the new one.
-    const std::function<bool(const Program &, const std::vector<Judge::LazyProgram> &)> accept =
-        [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
-          ++statistics_[index].tried;
-          if (!(order_of(candidate) < order_of(best_)))
-            return false;
-          const Verdict verdict = judge_.judge(candidate, next);
-          if (!judge_.is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(verdict_)))
-            return false;
-          ++statistics_[index].worked;
-          best_ = candidate;
-          verdict_ = verdict;
-          judge_.set_best(size_of(best_));
-          if (options_.on_improved)
-            options_.on_improved(best_);
-          return true;
-        };
-    PassContext context{judge_, best_, accept, incomplete_};
-    const bool any = pass.run(context);
-    statistics_[index].seconds += judge_.elapsed_seconds() - begin;
-    return any;
+    cost_ = 0;
+    run_pass(index);
+    ++row.runs;
+    row.checks += judge_.checks() - checks;
+    row.seconds += judge_.elapsed_seconds() - begin;
+    const int removed = before.operators - order_.operators;
+    row.operators_removed += removed;
+    const double gain = passes_[index]->goal == Goal::Size ? removed : row.worked - earlier.worked;
+    schedule_.took_turn(index, order_ < before, gain, cost_);
   }
+
+  void run_pass(size_t index) {
+    PassStatistics &row = statistics_[index];
+    const PassContext::Ask fails = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
+      return consider(candidate, order_of(candidate), next, row);
+    };
+    const PassContext::Ask accept = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
+      const Order order = order_of(candidate);
+      return order < order_ && consider(candidate, order, next, row) && order == order_;
+    };
+    bool incomplete = false;
+    // The lambdas replace best_; passes hold it by reference and see the new one.
+    PassContext context{judge_, best_, accept, fails, incomplete};
+    passes_[index]->run(context);
+    incomplete_[index] = incomplete;
+  }
+
+  /// Whether the candidate fails; it becomes the best if it is lower in the Order too.
+  bool consider(const Program &candidate, const Order &order, const std::vector<Judge::LazyProgram> &next,
+                PassStatistics &row) {
+    const bool lower = order < order_;
+    row.tried += lower;
+    cost_ += 1 + order.nodes / nodes_that_cost_as_much_as_a_process;
+    const Verdict &verdict = judge_.judge(candidate, next);
+    if (!judge_.is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(verdict_))) {
+      passing_.consider(candidate, order, verdict, order_);
+      return false;
+    }
+    if (!lower)
+      return true;
+    ++row.worked;
+    best_ = candidate;
+    verdict_ = verdict;
+    order_ = order;
+    passing_.reset();
+    judge_.set_best(size_of(best_), schedule_.open());
+    if (options_.on_improved)
+      options_.on_improved(best_);
+    return true;
+  }
+
+  static constexpr double nodes_that_cost_as_much_as_a_process = 256;
 
   Judge &judge_;
   const ReduceOptions &options_;
   Program best_;
   Verdict verdict_;
+  Order order_;
+  ClosestPass passing_;
+  std::vector<const ReductionPass *> passes_;
+  Schedule schedule_;
   std::vector<PassStatistics> statistics_;
-  bool incomplete_ = false;
+  std::vector<bool> incomplete_;
+  double cost_ = 0; ///< of the turn that is being taken
 };
 
 } // namespace
 
 Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
-                 std::shared_ptr<const Backend> backend, const ReduceOptions &options) {
-  Judge judge(std::move(backend), wanted, options);
-  return Reducer(start, start_verdict, judge, options).run();
+                 const InterestingnessTest &test, const ReduceOptions &options) {
+  const auto passes = selected_passes(options.passes);
+  Judge judge(test, wanted, start, options);
+  return Reducer(start, start_verdict, judge, options, passes).run();
 }
 
 } // namespace repro_minify

@@ -37,7 +37,8 @@ Reduction reduce_problem(const Problem &problem, int jobs, std::function<void(Re
   options.jobs = jobs;
   if (adjust)
     adjust(options);
-  return reduce(problem.program, problem.verdict, problem.verdict.signatures.at(0), problem.backend, options);
+  return reduce(problem.program, problem.verdict, problem.verdict.signatures.at(0),
+                interestingness_test(problem.backend, {}), options);
 }
 
 class SameForAnyNumberOfJobs : public testing::TestWithParam<std::pair<std::string, std::string>> {};

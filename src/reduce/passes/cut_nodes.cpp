@@ -20,7 +20,7 @@ public:
     const auto next = std::exchange(likely_, {});
     const Program program = cutter_.cut(kept);
     // Accepted as soon as it is seen: an interruption keeps it, and the Order lets only smaller ones through.
-    return context_.accept(program, next) || context_.judge.fails(program, next);
+    return context_.fails(program, next);
   }
 
   void speculate(const std::vector<IndexSet> &likely_next) override {
@@ -155,9 +155,8 @@ std::vector<IndexSet> guesses(PassContext &context, const Cutter &cutter, const 
 
 bool cut_nodes(PassContext &context) {
   const Order before = order_of(context.current);
-  const auto &options = context.judge.options();
   auto recording = std::make_shared<Recording>(
-      record(context.current, run_settings(context.judge.backend(), options.check), options.limits));
+      record(context.current, context.judge.test().settings, context.judge.options().limits));
   const Cutter cutter(std::move(recording));
   const IndexSet all = every_atom(cutter);
   CutOracle oracle(context, cutter);

@@ -1,54 +1,62 @@
 // A reduction pass proposes smaller Programs; the engine decides. One file a pass, one row in the registry.
 //
 // A pass may propose anything: what does not fail with the wanted Signature, or is not lower in the Order, is turned
-// down. It only has to end: propose() is called until it proposes nothing that is accepted.
+// down. It only has to end, and to propose the same when it is asked again: no clock, no unseeded randomness.
 #pragma once
 #include "program/flatten.h"
 #include "reduce/judge.h"
+#include "reduce/order.h"
 #include "repro_minify/program.h"
 
 #include <functional>
-#include <tuple>
 #include <vector>
 
 namespace repro_minify {
 
-/// The total order in which a reduction only goes down: operators, nodes, outputs, inputs, inputs that are data rather
-/// than a formula, elements of data, values that need autograd. Strict, so that two passes cannot undo each other for
-/// ever.
-using Order = std::tuple<int, int, int, int, int, int64_t, int>;
-Order order_of(const Program &program);
-
 struct PassContext {
+  using Ask = std::function<bool(const Program &candidate, const std::vector<Judge::LazyProgram> &likely_next)>;
+
   Judge &judge;
   /// The Program so far. Its inputs' values are concrete; recordings are made by those passes that need one.
   const Program &current;
-  /// Accepts `candidate` when it is lower in the Order and fails; then `current` is it.
-  const std::function<bool(const Program &candidate, const std::vector<Judge::LazyProgram> &likely_next)> &accept;
+  /// Accepts `candidate` when it is lower in the Order and fails; then `current` is it. One that is not lower is turned
+  /// down without a check.
+  const Ask &accept;
+  /// Whether `candidate` fails, lower or not; accepted where accept() would.
+  const Ask &fails;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
   bool &incomplete;
+};
+
+/// What a pass is for. A program is simplified once it is as small as it gets.
+enum class Goal {
+  Size,       ///< fewer nodes, outputs, inputs
+  Simplicity, ///< values and types that a person can take in
 };
 
 struct ReductionPass {
   const char *name;
   const char *summary;
+  Goal goal;
   /// Tries what it knows once, calling accept(); true if anything was accepted.
   bool (*run)(PassContext &context);
 };
 
-/// In the order in which they run.
+/// In the order of the documentation, which is also that of the first turns.
 const std::vector<ReductionPass> &reduction_passes();
+/// Those that the selection names, in registry order. Throws UserError for a name that no pass has.
+std::vector<const ReductionPass *> selected_passes(const PassSelection &selection);
 
 /// Offers candidates in order until one is accepted; the following ones are judged ahead of time.
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
 
 bool cut_nodes(PassContext &context);    // cut_nodes.cpp
-bool bypass_nodes(PassContext &context); // bypass.cpp
 bool drop_outputs(PassContext &context); // outputs.cpp
+bool bypass_nodes(PassContext &context); // bypass.cpp
 bool merge_inputs(PassContext &context); // inputs.cpp
 bool plain_values(PassContext &context); // plain_values.cpp
 
-/// A copy whose graph can be edited.
+/// A copy whose graph can be changed.
 Program copy_of(const Program &program);
 
 } // namespace repro_minify

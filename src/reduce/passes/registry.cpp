@@ -1,16 +1,16 @@
 #include "reduce/passes/pass.h"
 
-#include "program/flatten.h"
+#include <algorithm>
 
 namespace repro_minify {
 
 const std::vector<ReductionPass> &reduction_passes() {
   static const std::vector<ReductionPass> passes = {
-      {"cut", "remove nodes; what they made comes back as an input with the recorded value", cut_nodes},
-      {"outputs", "return fewer values", drop_outputs},
-      {"bypass", "remove a node and read one of its operands instead", bypass_nodes},
-      {"inputs", "use one input for two", merge_inputs},
-      {"plain-values", "zeros, ones, a seeded randn instead of recorded data", plain_values},
+      {"cut", "remove nodes; what they made comes back as an input with the recorded value", Goal::Size, cut_nodes},
+      {"outputs", "return fewer values", Goal::Size, drop_outputs},
+      {"bypass", "remove a node and read one of its operands instead", Goal::Size, bypass_nodes},
+      {"inputs", "use one input for two", Goal::Size, merge_inputs},
+      {"plain-values", "zeros, ones, a seeded randn instead of recorded data", Goal::Simplicity, plain_values},
   };
   return passes;
 }
@@ -22,19 +22,31 @@ std::vector<PassRow> list_reduction_passes() {
   return rows;
 }
 
-Order order_of(const Program &program) {
-  const ProgramSize size = size_of(program);
-  int data = 0, autograd = 0;
-  int64_t elements = 0;
-  for (const auto &input : program.inputs) {
-    const auto &tensor = input.value.toTensor();
-    autograd += tensor.requires_grad();
-    if (!input.formula.empty())
-      continue;
-    ++data;
-    elements += tensor.numel();
-  }
-  return {size.operators, size.nodes, size.outputs, static_cast<int>(program.inputs.size()), data, elements, autograd};
+namespace {
+
+bool has(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void require_known(const std::vector<std::string> &names, const std::string &option) {
+  for (const auto &name : names)
+    if (std::none_of(reduction_passes().begin(), reduction_passes().end(),
+                     [&](const ReductionPass &pass) { return pass.name == name; }))
+      throw UserError(option + " " + name + ": no such pass; --list-passes lists them");
+}
+
+} // namespace
+
+std::vector<const ReductionPass *> selected_passes(const PassSelection &selection) {
+  require_known(selection.only, "--passes");
+  require_known(selection.skip, "--skip-pass");
+  std::vector<const ReductionPass *> selected;
+  for (const auto &pass : reduction_passes())
+    if ((selection.only.empty() || has(selection.only, pass.name)) && !has(selection.skip, pass.name))
+      selected.push_back(&pass);
+  if (selected.empty())
+    throw UserError("--passes, --skip-pass: no pass is left");
+  return selected;
 }
 
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates) {

@@ -1,0 +1,17 @@
+#include "repro_minify/reducer.h"
+
+namespace repro_minify {
+
+InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
+  InterestingnessTest test;
+  test.name = backend->name();
+  test.fingerprint = fingerprint(options);
+  test.settings = run_settings(*backend, options);
+  test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
+    return check_job(subject_of(std::move(program)), backend, options);
+  };
+  test.verdict_of = [](const Outcome &outcome) { return verdict_of(outcome); };
+  return test;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,56 @@
+#include "reduce/schedule.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+/// What a pass that has not run yet is expected to gain for one unit of cost: the first of the registry most.
+double prior_gain(size_t position) {
+  return 64.0 / static_cast<double>(1 + position);
+}
+
+/// How much of what earlier turns said is believed still: programs that have got small are of another kind.
+constexpr double memory = 0.25;
+/// What is expected of a pass that found nothing the last time.
+constexpr double faint_hope = 1.0 / 64;
+
+} // namespace
+
+Schedule::Schedule(const std::vector<const ReductionPass *> &passes) {
+  for (size_t i = 0; i < passes.size(); ++i)
+    rows_.push_back({passes[i]->goal, true, prior_gain(i), 1});
+}
+
+std::optional<size_t> Schedule::best_of(Goal goal) const {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < rows_.size(); ++i)
+    if (rows_[i].open && rows_[i].goal == goal &&
+        (!best || rows_[i].gain * rows_[*best].cost > rows_[*best].gain * rows_[i].cost))
+      best = i;
+  return best;
+}
+
+std::optional<size_t> Schedule::next() {
+  if (const auto pass = best_of(goal_))
+    return pass;
+  goal_ = goal_ == Goal::Size ? Goal::Simplicity : Goal::Size;
+  return best_of(goal_);
+}
+
+void Schedule::took_turn(size_t pass, bool accepted, double gain, double cost) {
+  Row &row = rows_[pass];
+  row.gain = accepted ? memory * row.gain + gain : faint_hope * prior_gain(pass);
+  row.cost = memory * row.cost + cost;
+  if (accepted)
+    for (Row &other : rows_)
+      other.open = true;
+  else
+    row.open = false;
+}
+
+int Schedule::open() const {
+  return static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const Row &row) { return row.open; }));
+}
+
+} // namespace repro_minify
