@@ -17,6 +17,7 @@ import torch
 import torch.fx as fx
 
 aten = torch.ops.aten
+TRACED_AS = {aten.convolution.default: "aten::_convolution"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Oracle:
     least: int = 1
 
     def as_data(self):
-        names = [operator_._schema.name for operator_ in self.operators]
+        """Operators by the names that TorchScript has once the graph was traced."""
+        names = [TRACED_AS.get(target, target._schema.name) for target in self.operators]
         return {"kind": self.kind, "operators": names, "least": self.least}
 
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 namespace repro_minify::bench {
@@ -34,7 +35,9 @@ Program load(const PlantedProgram &planted) {
 
 int size_in(const std::string &unit, const Program &program) {
   const int operators = size_of(program).operators;
-  return unit == "operators" ? operators : operators + static_cast<int>(program.inputs.size()) + 1;
+  const auto inputs = std::count_if(program.inputs.begin(), program.inputs.end(),
+                                    [](const ProgramInput &input) { return input.role != Role::Constant; });
+  return unit == "operators" ? operators : operators + static_cast<int>(inputs) + 1;
 }
 
 } // namespace repro_minify::bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PyTorch's minifier (torch._functorch.fx_minifier) on the graphs of graphs.py and writes one JSON row for each.
 
-    run_fx_minifier.py [--quick] [--rows GLOB] [--limit SECONDS] -o rows.json
+    run_fx_minifier.py [--quick] [--rows GLOB] [--limit SECONDS] [--jobs N] -o rows.json
     run_fx_minifier.py --export FOLDER [--quick] [--rows GLOB]
     run_fx_minifier.py --scale FOLDER [--quick]
 
@@ -13,9 +13,11 @@ many seconds, with the smallest program seen by then; the row says so ("stopped"
 import argparse
 import contextlib
 import fnmatch
+import functools
 import io
 import json
 import logging
+import multiprocessing
 import sys
 import time
 from pathlib import Path
@@ -81,10 +83,21 @@ def minimise(row, limit):
     }
 
 
+def minimise_named(name, limit):
+    return minimise(next(row for row in graphs.rows() if row.name == name), limit)
+
+
+def prepare():
+    torch.set_num_threads(1)
+    logging.disable(logging.CRITICAL)  # the minifier's own commentary
+
+
 def export(row, folder):
     torch.manual_seed(0)
     module, inputs = row.build()
-    traced = torch.jit.trace(module, tuple(inputs), check_trace=False)
+    # Node by node: of a function with thousands of local variables, tracing looks through all at each operator.
+    run = torch.fx.Interpreter(module).run
+    traced = torch.jit.trace(lambda *operands: run(*operands), tuple(inputs), check_trace=False)
     path = folder / f"{row.name}.pt"
     traced.save(str(path))
     torch.save(tuple(inputs), str(path.with_suffix(".inputs.pt")))
@@ -124,29 +137,28 @@ def main():
     parser.add_argument("--quick", action="store_true", help="leave out what takes more than ten seconds")
     parser.add_argument("--rows", default="*", help="only rows whose name matches")
     parser.add_argument("--limit", type=float, default=0, help="seconds for a row; 0: none")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--export", type=Path)
     parser.add_argument("--scale", type=Path)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    logging.disable(logging.CRITICAL)  # the minifier's own commentary
+    prepare()
     rows = [row for row in graphs.rows() if fnmatch.fnmatch(row.name, options.rows)]
     if options.scale:
         return export_all(scale_rows(options.quick), options.scale)
     if options.export:
         return export_all(rows, options.export)
-    results = []
-    for row in rows:
-        if options.quick and row.slow:
-            continue
-        results.append(minimise(row, options.limit))
-        result = results[-1]
-        print(
-            f"{result['name']:24}{result['nodes']:6} -> {result['left']:4} (needed {result['needed']})"
-            f"{result['queries']:7} queries {result['wall']:8.2f} s{'  stopped' * result['stopped']}",
-            file=sys.stderr,
-            flush=True,
-        )
+    names = [row.name for row in rows if not (options.quick and row.slow)]
+    with multiprocessing.Pool(options.jobs, prepare) as pool:
+        results = []
+        for result in pool.imap(functools.partial(minimise_named, limit=options.limit), names, chunksize=1):
+            results.append(result)
+            print(
+                f"{result['name']:24}{result['nodes']:6} -> {result['left']:4} (needed {result['needed']})"
+                f"{result['queries']:7} queries {result['wall']:8.2f} s{'  stopped' * result['stopped']}",
+                file=sys.stderr,
+                flush=True,
+            )
     if options.output:
         options.output.write_text(json.dumps(results, indent=1) + "\n")
     return None
