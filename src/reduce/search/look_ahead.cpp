@@ -1,6 +1,7 @@
 #include "reduce/search/look_ahead.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -8,9 +9,10 @@
 namespace repro_minify {
 namespace {
 
-/// One possible future: the answers to the questions that follow, and how likely they are together.
+/// One possible future: where the search stands after answers that are assumed, and how likely they are together.
 struct Future {
-  double probability = 1;
+  double probability;
+  std::shared_ptr<const Stage> stage;
   std::vector<std::pair<Fingerprint, bool>> assumed;
 };
 
@@ -45,13 +47,13 @@ private:
   const Future &future_;
 };
 
-/// The first question of this future that has no answer yet; nothing if the search ends before.
-std::optional<OpenQuestion> next_question(Stage stage, const SearchContext &context, const Answers &known,
-                                          const Future &future) {
+/// The first question of this future that has no answer yet, to which the future moves on; nothing if the search ends
+/// before.
+std::optional<OpenQuestion> next_question(Future &future, const SearchContext &context, const Answers &known) {
   DryRun dry_run(known, future);
   try {
-    while (!std::holds_alternative<Finished>(stage))
-      stage = advance(stage, context, dry_run);
+    while (!std::holds_alternative<Finished>(*future.stage))
+      future.stage = std::make_shared<const Stage>(advance(*future.stage, context, dry_run));
   } catch (OpenQuestion &question) {
     return std::move(question);
   }
@@ -71,12 +73,12 @@ std::vector<IndexSet> likely_questions(const Stage &from, const SearchContext &c
                                        int count) {
   std::vector<IndexSet> questions;
   std::priority_queue<Future, std::vector<Future>, LessLikely> futures;
-  futures.emplace();
+  futures.push({1, std::make_shared<const Stage>(from), {}});
   // Different futures often lead to the same question; give up on finding more when most do.
   for (int tries = 4 * count; tries > 0 && !futures.empty() && static_cast<int>(questions.size()) < count; --tries) {
-    const Future future = futures.top();
+    Future future = futures.top();
     futures.pop();
-    std::optional<OpenQuestion> question = next_question(from, context, known, future);
+    std::optional<OpenQuestion> question = next_question(future, context, known);
     if (!question)
       continue;
     futures.push(extended(future, *question, true));

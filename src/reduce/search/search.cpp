@@ -5,6 +5,8 @@
 #include "reduce/search/look_ahead.h"
 #include "reduce/search/stages.h"
 
+#include <cmath>
+#include <stdexcept>
 #include <utility>
 
 namespace repro_minify {
@@ -54,6 +56,17 @@ std::vector<int> ranks(const Dataflow &dataflow) {
   return rank;
 }
 
+void check(const SearchOptions &options, const Dataflow &dataflow) {
+  const auto nodes = static_cast<std::size_t>(dataflow.size());
+  if (!options.weights.empty() && options.weights.size() != nodes)
+    throw std::invalid_argument("a search takes one weight per node, or none");
+  if (!options.labels.empty() && options.labels.size() != nodes)
+    throw std::invalid_argument("a search takes one label per node, or none");
+  for (double weight : options.weights)
+    if (!(weight >= 0) || std::isinf(weight))
+      throw std::invalid_argument("a weight of a search is a finite number of 0 or more");
+}
+
 } // namespace
 
 Stage advance(const Finished &stage, const SearchContext &, Questioner &) {
@@ -65,7 +78,8 @@ Stage advance(const Stage &stage, const SearchContext &context, Questioner &ques
 }
 
 SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options) {
-  const SearchContext context{dataflow, options.guesses, ranks(dataflow)};
+  check(options, dataflow);
+  const SearchContext context{dataflow, options, ranks(dataflow)};
   Interview interview(oracle, context, options.speculation_width);
   IndexSet kept = sorted_set(start);
   interview.remember_failing(kept);

@@ -2,6 +2,7 @@
 #pragma once
 #include "dataflow/dataflow.h"
 
+#include <string>
 #include <vector>
 
 namespace repro_minify {
@@ -24,6 +25,12 @@ public:
 struct SearchOptions {
   /// Sets worth one try each before anything else (a window around a suspect, one representative of each repeat).
   std::vector<IndexSet> guesses;
+  /// How suspicious each node is, compared with the others: one non-negative number per node of the Dataflow, empty
+  /// where nothing is known. The search bisects suspicion instead of node counts; a wrong one costs a few questions.
+  std::vector<double> weights;
+  /// What is equal of equal operators (kind, dtype, attributes): one label per node of the Dataflow, or empty. With
+  /// them the search tries one example of each repeated piece of the program, before it bisects.
+  std::vector<std::string> labels;
   /// How many sets a call of speculate() may propose (the number of workers; any value gives the same result).
   int speculation_width = 1;
 };
@@ -35,6 +42,8 @@ struct SearchResult {
 
 /// Finds a 1-minimal failing subset of `start`, which must already have been seen failing. Also right when the oracle
 /// is not monotone: only sets that were seen failing are ever accepted.
+/// Throws std::invalid_argument for weights or labels that are not one per node, or a weight that is no number of 0 or
+/// more.
 SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options);
 
 } // namespace repro_minify

@@ -1,10 +1,14 @@
-// The stages of the search. Each is a plain value: what has been found so far. `advance` asks some questions and
+// The stages of the search. Each is a plain value: what has been found so far. `advance` asks at most one question and
 // returns the stage that follows, changing nothing else, so that the same stage can also be run ahead against guessed
 // answers.
 #pragma once
+#include "reduce/search/expectation.h"
+#include "reduce/search/lineup.h"
 #include "reduce/search/questioner.h"
+#include "reduce/search/search.h"
 
 #include <cstddef>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -13,25 +17,39 @@ namespace repro_minify {
 /// What stays the same during one search.
 struct SearchContext {
   const Dataflow &dataflow;
-  const std::vector<IndexSet> &guesses;
+  const SearchOptions &options;
   std::vector<int> rank; ///< position of each node in topological order
 };
 
-// In every stage `kept` (for GrowAnchors: anchors with rest) was seen failing.
+// In every stage `kept` (in FindAnchor: the anchors with the first `failing` of the line) was seen failing.
 
 struct TryGuesses {
   IndexSet kept;
   std::size_t next = 0; ///< index of the next guess
 };
 
-struct BisectPrefix {
+struct CollapseRepeats {
   IndexSet kept;
 };
 
-struct GrowAnchors {
-  IndexSet anchors; ///< nodes at which an answer changed: needed, if the oracle is monotone
+/// Looks for the shortest prefix of a line that fails together with the anchors. Its last node is the next anchor.
+struct FindAnchor {
+  std::shared_ptr<const Lineup> line; ///< `always` is the anchors
+  std::ptrdiff_t passing;             ///< a prefix of that length is believed to pass; -1: not even the anchors alone
+  std::size_t failing;                ///< a prefix of that length was seen failing
+  std::ptrdiff_t certain;             ///< as `passing`, without the belief that all that is needed is in one place
+  int misses = 0;                     ///< windows that passed since `passing` was certain
+  enum class Place { Unknown, One, Several } place = Place::Unknown; ///< whether all that is needed is in one place
+  int half = 0; ///< which half of what is far away is tried next; 2: neither
+  Experience experience = {};
+};
+
+/// Many anchors: either much is needed, or answers contradict each other and few of them are.
+struct DoubtAnchors {
+  IndexSet anchors;
   IndexSet rest;
-  int far_in_a_row = 0; ///< anchors that were not where distance said, since the last that was
+  Experience experience;
+  int tried = 0; ///< anchors that were tried without
 };
 
 struct DeleteScattered {
@@ -51,15 +69,21 @@ struct Finished {
   IndexSet kept;
 };
 
-using Stage = std::variant<TryGuesses, BisectPrefix, GrowAnchors, DeleteScattered, Certify, Finished>;
+using Stage = std::variant<TryGuesses, CollapseRepeats, FindAnchor, DoubtAnchors, DeleteScattered, Certify, Finished>;
 
 Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const BisectPrefix &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const GrowAnchors &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const CollapseRepeats &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const FindAnchor &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const DeleteScattered &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const Finished &stage, const SearchContext &context, Questioner &questioner);
 
 Stage advance(const Stage &stage, const SearchContext &context, Questioner &questioner);
+
+/// The search for the first anchor, in topological order.
+Stage find_first_anchor(const IndexSet &kept, const SearchContext &context);
+/// What follows once the shortest failing prefix is known.
+Stage after_anchor(const FindAnchor &stage, const SearchContext &context);
 
 } // namespace repro_minify

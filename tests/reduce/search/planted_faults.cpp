@@ -1,8 +1,7 @@
 #include "planted_faults.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -55,9 +54,9 @@ Predicate needs_one_group_of(std::vector<IndexSet> groups) {
   };
 }
 
-IndexSet chain_of(const Model &model, Random &random, std::size_t length) {
+IndexSet chain_of(const Dataflow &dataflow, Random &random, std::size_t length) {
   for (;;)
-    if (IndexSet chain = random_chain(model.dataflow, random, static_cast<int>(length)); chain.size() == length)
+    if (IndexSet chain = random_chain(dataflow, random, static_cast<int>(length)); chain.size() == length)
       return chain;
 }
 
@@ -171,9 +170,9 @@ Predicate fault(const Model &model, const std::string &family, std::uint64_t see
   if (family == "single_rep")
     return one_operator_anywhere(model, random);
   if (family == "chain3")
-    return needs_all(chain_of(model, random, 3));
+    return needs_all(chain_of(model.dataflow, random, 3));
   if (family == "chain3_rep")
-    return same_chain_anywhere(model, chain_of(model, random, 3));
+    return same_chain_anywhere(model, chain_of(model.dataflow, random, 3));
   if (family == "far2")
     return needs_all(sample(random, model.dataflow.size(), 2));
   if (family == "window6")
@@ -183,11 +182,31 @@ Predicate fault(const Model &model, const std::string &family, std::uint64_t see
   throw std::invalid_argument("no such family of faults: " + family);
 }
 
-bool RecordingOracle::fails(const IndexSet &kept) {
-  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
-  asked.push_back(kept);
-  answers.push_back(predicate_(kept));
-  return answers.back();
+IndexSet planted_nodes(const Dataflow &dataflow, Random &random, Shape shape, int count) {
+  IndexSet nodes;
+  if (shape == Shape::Scattered)
+    nodes = sample(random, dataflow.size(), count);
+  else if (shape == Shape::Chain)
+    nodes = chain_of(dataflow, random, static_cast<std::size_t>(count));
+  else
+    for (int first = below(random, dataflow.size() - count + 1); static_cast<int>(nodes.size()) < count; ++first)
+      nodes.push_back(first);
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+double information_bound(int nodes, int count) {
+  double bits = 0;
+  for (int i = 0; i < count; ++i)
+    bits += std::log2(static_cast<double>(nodes - i) / (i + 1));
+  return bits;
+}
+
+unsigned noise(const IndexSet &set, std::uint64_t seed) {
+  std::uint64_t hash = seed * 2 + 1;
+  for (int node : set)
+    hash = (hash ^ static_cast<std::uint64_t>(node + 1)) * 0x100000001b3ULL + (hash >> 29);
+  return static_cast<unsigned>(hash * 0x9e3779b97f4a7c15ULL >> 48);
 }
 
 bool is_one_minimal(const IndexSet &kept, const Predicate &predicate) {

@@ -1,6 +1,6 @@
-// Graphs with faults planted in them, and an oracle that writes down what it is asked.
+// Graphs with faults planted in them; for the tests of the search and for its bench.
 #pragma once
-#include "reduce/search/search.h"
+#include "dataflow/dataflow.h"
 
 #include <cstdint>
 #include <functional>
@@ -38,20 +38,16 @@ Predicate fault(const Model &model, const std::string &family, std::uint64_t see
 IndexSet random_chain(const Dataflow &dataflow, Random &random, int length);
 IndexSet random_connected(const Dataflow &dataflow, Random &random, int count);
 
-/// Fails the running test on a set that is not sorted; counts distinct sets.
-class RecordingOracle final : public Oracle {
-public:
-  explicit RecordingOracle(Predicate predicate) : predicate_(std::move(predicate)) {}
-  bool fails(const IndexSet &kept) override;
-  void speculate(const std::vector<IndexSet> &likely_next) override { speculated.push_back(likely_next); }
+/// How several nodes that are all needed lie in a program: next to each other in index order, anywhere, or each reading
+/// what the one before makes.
+enum class Shape { Adjacent, Scattered, Chain };
+/// `count` nodes. The graph must have a chain of that length where one is asked for.
+IndexSet planted_nodes(const Dataflow &dataflow, Random &random, Shape shape, int count);
+/// log2 of how many sets of `count` nodes there are: no search that is right about all of them asks less on average.
+double information_bound(int nodes, int count);
 
-  std::vector<IndexSet> asked;
-  std::vector<bool> answers;
-  std::vector<std::vector<IndexSet>> speculated;
-
-private:
-  Predicate predicate_;
-};
+/// Sixteen bits of a set that look random and are always the same.
+unsigned noise(const IndexSet &set, std::uint64_t seed);
 
 /// Whether `kept` fails and no single element of it can go, by asking the predicate itself.
 bool is_one_minimal(const IndexSet &kept, const Predicate &predicate);

@@ -1,12 +1,15 @@
 // Planted failing sets of many kinds, monotone or not: whatever the oracle does, the result is 1-minimal by brute
 // force.
-#include "planted_faults.h"
+#include "recording_oracle.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace repro_minify {
@@ -62,14 +65,6 @@ IndexSet random_needed(const Dataflow &dataflow, Random &random) {
   default: // close to each other in the graph
     return random_connected(dataflow, random, count);
   }
-}
-
-/// Sixteen bits of a set that look random and are always the same.
-unsigned noise(const IndexSet &set, std::uint64_t seed) {
-  std::uint64_t hash = seed * 2 + 1;
-  for (int node : set)
-    hash = (hash ^ static_cast<std::uint64_t>(node + 1)) * 0x100000001b3ULL + (hash >> 29);
-  return static_cast<unsigned>(hash * 0x9e3779b97f4a7c15ULL >> 48);
 }
 
 class SearchOverSizes : public testing::Test {
@@ -186,6 +181,23 @@ TEST_F(SearchOverSizes, TakesGuessesGoodAndBad) {
   });
 }
 
+TEST_F(SearchOverSizes, FindsTheOneSetUnderAnySuspicion) {
+  on_graphs(20, [](Random &random, const Dataflow &dataflow) {
+    const IndexSet needed = random_needed(dataflow, random);
+    SearchOptions options;
+    const int kind = below(random, 4);
+    for (int node = 0; node < dataflow.size(); ++node) {
+      options.weights.push_back(kind == 0 ? 0 : kind == 1 ? 1e300 : std::pow(10.0, below(random, 40) - 20));
+      options.labels.push_back("operator " + std::to_string(below(random, 3)));
+    }
+    if (kind == 3)
+      for (int node : needed)
+        options.weights[static_cast<std::size_t>(node)] = 0;
+    const auto predicate = [&](const IndexSet &kept) { return contains_all(kept, needed); };
+    EXPECT_EQ(minimize_and_check(everything(dataflow.size()), dataflow, predicate, options), needed);
+  });
+}
+
 TEST_F(SearchOverSizes, GivesTheSameForAnyNumberOfWorkers) {
   on_graphs(8, [](Random &random, const Dataflow &dataflow) {
     const IndexSet all = everything(dataflow.size()), needed = random_needed(dataflow, random);
@@ -194,12 +206,15 @@ TEST_F(SearchOverSizes, GivesTheSameForAnyNumberOfWorkers) {
     const auto predicate = [&](const IndexSet &kept) {
       return kept == all || (contains_all(kept, needed) && noise(kept, seed) >= masked);
     };
+    SearchOptions options;
+    if (below(random, 2) == 0)
+      for (int node = 0; node < dataflow.size(); ++node)
+        options.weights.push_back(below(random, 10));
     RecordingOracle alone(predicate);
-    const SearchResult expected = minimize(all, dataflow, alone, {});
+    const SearchResult expected = minimize(all, dataflow, alone, options);
     EXPECT_TRUE(alone.speculated.empty());
     for (int width : {2, 4, 8}) {
       RecordingOracle oracle(predicate);
-      SearchOptions options;
       options.speculation_width = width;
       EXPECT_EQ(minimize(all, dataflow, oracle, options).kept, expected.kept);
       EXPECT_EQ(oracle.asked, alone.asked);
@@ -247,6 +262,56 @@ TEST(Search, ARightGuessSavesTheBisection) {
   RecordingOracle oracle([](const IndexSet &kept) { return contains_all(kept, {1000}); });
   EXPECT_EQ(minimize(everything(model.dataflow.size()), model.dataflow, oracle, options).kept, IndexSet{1000});
   EXPECT_LE(oracle.asked.size(), 9u);
+}
+
+std::size_t calls_with(const Model &model, const IndexSet &needed, const SearchOptions &options) {
+  RecordingOracle oracle([&](const IndexSet &kept) { return contains_all(kept, needed); });
+  EXPECT_EQ(minimize(everything(model.dataflow.size()), model.dataflow, oracle, options).kept, needed);
+  return oracle.asked.size();
+}
+
+TEST(Search, SuspicionIsBisectedInsteadOfNodes) {
+  const Model model = transformer(5000);
+  const IndexSet needed{1234, 3456};
+  SearchOptions right, wrong;
+  right.weights.assign(model.kinds.size(), 0);
+  for (int node : needed)
+    right.weights[static_cast<std::size_t>(node)] = 1;
+  wrong.weights.assign(model.kinds.size(), 0);
+  wrong.weights[2345] = 1;
+  const std::size_t without = calls_with(model, needed, {});
+  EXPECT_LE(calls_with(model, needed, right), 14u);
+  EXPECT_LE(calls_with(model, needed, wrong), without + 5);
+}
+
+TEST(Search, RepeatsAreCollapsedWhereOperatorsAreKnown) {
+  const Model model = transformer(5000);
+  const Predicate predicate = fault(model, "chain3_rep", 3);
+  RecordingOracle blind(predicate), knowing(predicate);
+  SearchOptions options;
+  options.labels = model.kinds;
+  minimize(everything(model.dataflow.size()), model.dataflow, blind, {});
+  minimize(everything(model.dataflow.size()), model.dataflow, knowing, options);
+  EXPECT_LT(knowing.asked.front().size(), 200u);
+  EXPECT_LT(knowing.asked.size(), blind.asked.size());
+}
+
+TEST(Search, RefusesOptionsThatDoNotFitTheGraph) {
+  const Dataflow dataflow(3, {{0, 1}});
+  RecordingOracle oracle([](const IndexSet &) { return false; });
+  const auto refused = [&](const SearchOptions &options) {
+    EXPECT_THROW(minimize({0, 1, 2}, dataflow, oracle, options), std::invalid_argument);
+  };
+  SearchOptions options;
+  for (const std::vector<double> &weights : std::vector<std::vector<double>>{
+           {1}, {1, 2, -1}, {1, 2, std::numeric_limits<double>::quiet_NaN()}, {1, 2, HUGE_VAL}}) {
+    options.weights = weights;
+    refused(options);
+  }
+  options.weights.clear();
+  options.labels = {"one"};
+  refused(options);
+  EXPECT_TRUE(oracle.asked.empty());
 }
 
 TEST(Search, LargeGraphsOfEveryFamily) {

@@ -1,0 +1,113 @@
+// From one anchor to the next. The anchors with the rest fail; the rest is put in line by distance from the anchors,
+// since what a failure needs is mostly close together.
+#include "reduce/search/expectation.h"
+#include "reduce/search/index_sets.h"
+#include "reduce/search/stages.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+/// At that many anchors, and whenever their number has doubled since, some are put to the test.
+constexpr std::size_t many_anchors = 7;
+constexpr int anchors_tested = 2;
+constexpr double chance_of_contradiction = 0.1;
+constexpr std::size_t some_ends = 3;
+/// Windows that failed to hold all that is needed, before no more are tried.
+constexpr int many_places = 2;
+
+std::vector<double> weights_of(const std::vector<int> &order, const SearchContext &context) {
+  const std::vector<double> &weights = context.options.weights;
+  std::vector<double> result;
+  if (weights.empty())
+    return result;
+  result.reserve(order.size());
+  for (int node : order)
+    result.push_back(weights[static_cast<std::size_t>(node)]);
+  return result;
+}
+
+/// The rest by distance from the anchors; at equal distance the last in topological order first, since anchors are
+/// found from the end.
+std::vector<int> by_distance(const IndexSet &anchors, const IndexSet &rest, const SearchContext &context) {
+  const std::vector<int> distance = context.dataflow.undirected_distances(anchors, rest);
+  std::vector<int> order = rest;
+  std::sort(order.begin(), order.end(), [&](int left, int right) {
+    const auto l = static_cast<std::size_t>(left), r = static_cast<std::size_t>(right);
+    return std::pair(distance[l], -context.rank[l]) < std::pair(distance[r], -context.rank[r]);
+  });
+  return order;
+}
+
+Stage give_up_anchors(const IndexSet &anchors, const IndexSet &rest) {
+  IndexSet kept = unite(anchors, rest);
+  const double needed = static_cast<double>(std::max<std::size_t>(anchors.size(), 3));
+  const double first_chance = needed / static_cast<double>(rest.size());
+  std::vector<int> tries(kept.size(), 0);
+  return DeleteScattered{std::move(kept), std::move(tries), first_chance};
+}
+
+bool doubtful(std::size_t anchors) {
+  while (anchors > many_anchors && anchors % 2 == 0)
+    anchors /= 2;
+  return anchors == many_anchors;
+}
+
+Stage find_next_anchor(const IndexSet &anchors, const IndexSet &rest, const Experience &experience,
+                       const SearchContext &context) {
+  std::vector<int> order = by_distance(anchors, rest, context);
+  std::vector<double> mass = expected_next(rest.size(), anchors.size(), experience, weights_of(order, context));
+  auto line = std::make_shared<const Lineup>(std::move(order), anchors, std::move(mass));
+  FindAnchor next{std::move(line), -1, rest.size(), -1};
+  next.experience = experience;
+  if (experience.places >= many_places)
+    next.place = FindAnchor::Place::Several;
+  return next;
+}
+
+} // namespace
+
+Stage find_first_anchor(const IndexSet &kept, const SearchContext &context) {
+  if (kept.size() < 2)
+    return Certify{kept};
+  std::vector<int> order = kept;
+  std::sort(order.begin(), order.end(), [&](int left, int right) {
+    return context.rank[static_cast<std::size_t>(left)] < context.rank[static_cast<std::size_t>(right)];
+  });
+  std::vector<double> mass = expected_first(kept.size(), weights_of(order, context));
+  // Whether nothing at all fails is not asked here: only the certificate may propose the empty set.
+  return FindAnchor{std::make_shared<const Lineup>(std::move(order), IndexSet{}, std::move(mass)), 0, kept.size(), 0};
+}
+
+Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
+  if (stage.failing == 0)
+    return Certify{stage.line->always()};
+  const IndexSet anchors = unite(stage.line->always(), {stage.line->at(stage.failing - 1)});
+  const IndexSet rest = sorted_set(stage.line->nodes(0, stage.failing - 1));
+  Experience experience = stage.experience;
+  if (!stage.line->always().empty())
+    experience.learn(stage.failing, stage.line->size());
+  // Where nothing could be cut for as many anchors as there are nodes left, these are probably needed as well, and the
+  // certificate asks that anyway.
+  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()))
+    return Certify{unite(anchors, rest)};
+  if (doubtful(anchors.size()))
+    return DoubtAnchors{anchors, rest, experience};
+  return find_next_anchor(anchors, rest, experience, context);
+}
+
+Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner) {
+  if (stage.tried == anchors_tested)
+    return find_next_anchor(stage.anchors, stage.rest, stage.experience, context);
+  const std::size_t position = stage.anchors.size() * static_cast<std::size_t>(stage.tried + 1) / (anchors_tested + 1);
+  const IndexSet others = without_position(stage.anchors, position);
+  if (questioner.fails(unite(others, stage.rest), chance_of_contradiction))
+    return give_up_anchors(others, stage.rest);
+  DoubtAnchors next = stage;
+  ++next.tried;
+  return next;
+}
+
+} // namespace repro_minify
