@@ -70,7 +70,7 @@ private:
     const int checks = judge_.checks();
     const double begin = judge_.elapsed_seconds();
     cost_ = 0;
-    run_pass(index);
+    const bool put_off = run_pass(index);
     ++row.runs;
     row.checks += judge_.checks() - checks;
     row.seconds += judge_.elapsed_seconds() - begin;
@@ -78,9 +78,12 @@ private:
     row.operators_removed += removed;
     const double gain = passes_[index]->goal == Goal::Size ? removed : row.worked - earlier.worked;
     schedule_.took_turn(index, order_ < before, gain, cost_);
+    if (put_off)
+      schedule_.put_off(index);
   }
 
-  void run_pass(size_t index) {
+  /// Whether the pass puts off the rest of what it has to try.
+  bool run_pass(size_t index) {
     PassStatistics &row = statistics_[index];
     const PassContext::Ask fails = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
       return consider(candidate, order_of(candidate), next, row);
@@ -89,11 +92,12 @@ private:
       const Order order = order_of(candidate);
       return order < order_ && consider(candidate, order, next, row) && order == order_;
     };
-    bool incomplete = false;
+    bool incomplete = false, put_off = false;
     // The lambdas replace best_; passes hold it by reference and see the new one.
-    PassContext context{judge_, best_, accept, fails, incomplete};
+    PassContext context{judge_, best_, accept, fails, incomplete, put_off, schedule_.is_put_off(index)};
     passes_[index]->run(context);
-    incomplete_[index] = incomplete;
+    incomplete_[index] = incomplete || put_off;
+    return put_off;
   }
 
   /// Whether the candidate fails; it becomes the best if it is lower in the Order too.

@@ -17,6 +17,10 @@ constexpr double faint_hope = 1.0 / 64;
 
 } // namespace
 
+bool Schedule::comes_before(const Row &a, const Row &b) {
+  return a.put_off != b.put_off ? b.put_off : a.gain * b.cost > b.gain * a.cost;
+}
+
 Schedule::Schedule(const std::vector<const ReductionPass *> &passes) {
   for (size_t i = 0; i < passes.size(); ++i)
     rows_.push_back({passes[i]->goal, true, prior_gain(i), 1});
@@ -25,8 +29,7 @@ Schedule::Schedule(const std::vector<const ReductionPass *> &passes) {
 std::optional<size_t> Schedule::best_of(Goal goal) const {
   std::optional<size_t> best;
   for (size_t i = 0; i < rows_.size(); ++i)
-    if (rows_[i].open && rows_[i].goal == goal &&
-        (!best || rows_[i].gain * rows_[*best].cost > rows_[*best].gain * rows_[i].cost))
+    if (rows_[i].open && rows_[i].goal == goal && (!best || comes_before(rows_[i], rows_[*best])))
       best = i;
   return best;
 }
@@ -42,11 +45,19 @@ void Schedule::took_turn(size_t pass, bool accepted, double gain, double cost) {
   Row &row = rows_[pass];
   row.gain = accepted ? memory * row.gain + gain : faint_hope * prior_gain(pass);
   row.cost = memory * row.cost + cost;
+  row.put_off = false;
   if (accepted)
-    for (Row &other : rows_)
+    for (Row &other : rows_) {
       other.open = true;
+      other.put_off = false;
+    }
   else
     row.open = false;
+}
+
+void Schedule::put_off(size_t pass) {
+  rows_[pass].open = true;
+  rows_[pass].put_off = true;
 }
 
 int Schedule::open() const {

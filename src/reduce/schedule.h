@@ -19,6 +19,9 @@ public:
   std::optional<size_t> next();
   /// What a turn came to. `accepted`: the program changed, so every pass may find something again.
   void took_turn(size_t pass, bool accepted, double gain, double cost);
+  /// After its turn: the pass has more to try, but only once all others of its goal have found nothing.
+  void put_off(size_t pass);
+  bool is_put_off(size_t pass) const { return rows_[pass].put_off; }
   /// Passes that may find something still.
   int open() const;
 
@@ -28,8 +31,10 @@ private:
     bool open = true;
     double gain; ///< recent turns count most
     double cost;
+    bool put_off = false;
   };
   std::optional<size_t> best_of(Goal goal) const;
+  static bool comes_before(const Row &a, const Row &b);
 
   std::vector<Row> rows_;
   Goal goal_ = Goal::Size;

@@ -11,6 +11,11 @@
 namespace repro_minify {
 namespace {
 
+/// So many refusals one after another are seldom those of a search on its way: most likely the failure needs a path,
+/// each node of which the cut would try, where a splice takes a stretch of it at once.
+constexpr int too_many_refusals = 24;
+struct PutOff {};
+
 /// Translates the search's index sets to Programs.
 class CutOracle : public Oracle {
 public:
@@ -19,8 +24,12 @@ public:
   bool fails(const IndexSet &kept) override {
     const auto next = std::exchange(likely_, {});
     const Program program = cutter_.cut(kept);
+    if (refusals_ >= too_many_refusals && !context_.last_resort)
+      throw PutOff{};
     // Accepted as soon as it is seen: an interruption keeps it, and the Order lets only smaller ones through.
-    return context_.fails(program, next);
+    const bool failed = context_.fails(program, next);
+    refusals_ = failed ? 0 : refusals_ + 1;
+    return failed;
   }
 
   void speculate(const std::vector<IndexSet> &likely_next) override {
@@ -33,6 +42,7 @@ private:
   PassContext &context_;
   const Cutter &cutter_;
   std::vector<Judge::LazyProgram> likely_;
+  int refusals_ = 0; ///< since something was accepted last
 };
 
 IndexSet every_atom(const Cutter &cutter) {
@@ -170,7 +180,11 @@ bool cut_nodes(PassContext &context) {
   SearchOptions search;
   search.speculation_width = context.judge.jobs();
   search.guesses = guesses(context, cutter, start);
-  context.incomplete |= !minimize(start, cutter.dataflow(), oracle, search).one_minimal;
+  try {
+    context.incomplete |= !minimize(start, cutter.dataflow(), oracle, search).one_minimal;
+  } catch (const PutOff &) {
+    context.put_off = true;
+  }
   return order_of(context.current) < before;
 }
 

@@ -26,6 +26,11 @@ struct PassContext {
   const Ask &fails;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
   bool &incomplete;
+  /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no
+  /// other one finds anything.
+  bool &put_off;
+  /// That turn: there is nothing left but to go through with it.
+  const bool last_resort;
 };
 
 /// What a pass is for. A program is simplified once it is as small as it gets.
@@ -52,7 +57,7 @@ bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &c
 
 bool cut_nodes(PassContext &context);    // cut_nodes.cpp
 bool drop_outputs(PassContext &context); // outputs.cpp
-bool bypass_nodes(PassContext &context); // bypass.cpp
+bool splice_nodes(PassContext &context); // splice.cpp
 bool merge_inputs(PassContext &context); // inputs.cpp
 bool plain_values(PassContext &context); // plain_values.cpp
 

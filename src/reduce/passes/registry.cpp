@@ -8,7 +8,7 @@ const std::vector<ReductionPass> &reduction_passes() {
   static const std::vector<ReductionPass> passes = {
       {"cut", "remove nodes; what they made comes back as an input with the recorded value", Goal::Size, cut_nodes},
       {"outputs", "return fewer values", Goal::Size, drop_outputs},
-      {"bypass", "remove a node and read one of its operands instead", Goal::Size, bypass_nodes},
+      {"splice", "remove nodes and read something earlier of the same shape instead", Goal::Size, splice_nodes},
       {"inputs", "use one input for two", Goal::Size, merge_inputs},
       {"plain-values", "zeros, ones, a seeded randn instead of recorded data", Goal::Simplicity, plain_values},
   };

@@ -1,0 +1,16 @@
+// What everything comes through on its way to a node: the value that a whole stretch of a graph starts from.
+#pragma once
+#include "dataflow/dataflow.h"
+
+#include <vector>
+
+namespace repro_minify {
+
+/// Stands for no node.
+inline constexpr int no_dominator = -1;
+
+/// By node: the last other node that lies on every path to it from the nodes without producers. no_dominator for those
+/// nodes, and for one that paths from several of them meet in. Near-linear (Lengauer and Tarjan).
+std::vector<int> immediate_dominators(const Dataflow &dataflow);
+
+} // namespace repro_minify

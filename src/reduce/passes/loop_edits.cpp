@@ -1,0 +1,41 @@
+// A loop that carries one value less.
+#include "reduce/passes/pass.h"
+#include "reduce/passes/single_edits.h"
+
+#include "program/record.h"
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// The loop's carried value number `carried` left as it was before the loop.
+Program without_carried(const Program &program, int node, size_t carried) {
+  Program result = copy_of(program);
+  Node *loop = all_nodes(*result.graph)[node];
+  Block *body = loop->blocks()[0];
+  Value *before = loop->input(carried + 2);
+  body->inputs()[carried + 1]->replaceAllUsesWith(before);
+  loop->output(carried)->replaceAllUsesWith(before);
+  body->eraseOutput(carried + 1);
+  body->eraseInput(carried + 1);
+  loop->eraseOutput(carried);
+  loop->removeInput(carried + 2);
+  drop_unused(result);
+  return result;
+}
+
+} // namespace
+
+std::vector<Judge::LazyProgram> loop_edits(const Program &program, int node) {
+  const Node *loop = all_nodes(*program.graph)[node];
+  std::vector<Judge::LazyProgram> candidates;
+  if (loop->kind() == torch::jit::prim::Loop)
+    for (size_t carried = 0; carried < loop->outputs().size(); ++carried)
+      candidates.push_back([&program, node, carried] { return without_carried(program, node, carried); });
+  return candidates;
+}
+
+} // namespace repro_minify

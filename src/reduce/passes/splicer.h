@@ -1,0 +1,38 @@
+// Which values can stand in for which, and the Programs that come of it: the edit behind splice.cpp.
+#pragma once
+#include "dataflow/dataflow.h"
+#include "program/record.h"
+
+#include <memory>
+#include <vector>
+
+namespace repro_minify {
+
+/// A site is a node whose results can each be replaced by an earlier tensor that had the same shape and dtype when the
+/// Program ran: an operand, else what every path to the node comes through (so that a stretch which changes the shape
+/// and changes it back is skipped as one), else the nearest of those it was made from. Neither what is written to nor
+/// what writes is part of any of this: order would matter.
+///
+/// Any set of sites can go together: readers of a value that goes read what stands in for it, or what stands in for
+/// that.
+class Splicer {
+public:
+  explicit Splicer(std::shared_ptr<const Recording> recording);
+  ~Splicer();
+
+  int sites() const;
+  /// One vertex for each site; an edge where a value gets from one to the other through nodes that are no sites.
+  const Dataflow &dataflow() const;
+  /// Sites that are made from no other site, or that no other site is made from.
+  IndexSet ends() const;
+  /// The Program without the sites that are not in `kept`, and without what only they read. A kept site that nothing
+  /// reads any more is returned. Of several stand-ins the one with the longest chain of kept sites behind it is taken:
+  /// what is kept stays connected where it was.
+  Program keep(const IndexSet &kept) const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace repro_minify
