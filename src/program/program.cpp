@@ -8,6 +8,7 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iomanip>
 #include <sstream>
@@ -105,8 +106,14 @@ public:
   }
 
 private:
-  /// Ends a list of whatever length, so that two lists in a row cannot be taken for others.
-  enum Mark : uint64_t { EndOfInputs = ~0ull, EndOfNodes = ~1ull, EndOfBlock = ~2ull, BeginOfBlock = ~3ull };
+  /// No number of a value: two lists in a row cannot be taken for others, nor a constant for a value.
+  enum Mark : uint64_t {
+    EndOfInputs = ~0ull,
+    EndOfNodes = ~1ull,
+    EndOfBlock = ~2ull,
+    BeginOfBlock = ~3ull,
+    IsConstant = ~4ull
+  };
 
   /// In the order of first use; a Value's own number is dense in its graph, but says how the graph was edited.
   uint64_t number(const Value *value) {
@@ -124,25 +131,22 @@ private:
       digest_.add(number(input));
     digest_.add(EndOfInputs);
     for (const Node *node : block->nodes())
-      hash_node(node);
+      if (node->kind() != torch::jit::prim::Constant)
+        hash_node(node);
     digest_.add(EndOfNodes);
     for (const Value *output : block->outputs())
-      digest_.add(number(output));
+      hash_operand(output);
     digest_.add(EndOfBlock);
   }
 
   void hash_node(const Node *node) {
     digest_.add(hash_of_symbol(node->kind()));
-    if (node->kind() == torch::jit::prim::Constant) {
-      hash_constant(node->output());
-    } else {
-      if (const auto *schema = node->maybeSchema())
-        digest_.add(schema->overload_name());
-      hash_attributes(node);
-    }
+    if (const auto *schema = node->maybeSchema())
+      digest_.add(schema->overload_name());
+    hash_attributes(node);
     digest_.add(node->inputs().size());
     for (const Value *input : node->inputs())
-      digest_.add(number(input));
+      hash_operand(input);
     digest_.add(node->outputs().size());
     for (const Value *output : node->outputs())
       digest_.add(number(output));
@@ -150,16 +154,31 @@ private:
       hash_block(inner);
   }
 
+  /// Where a constant stands, and whether two readers share it, is an accident of how the graph came about.
+  void hash_operand(const Value *value) {
+    if (value->node()->kind() == torch::jit::prim::Constant)
+      hash_constant(value);
+    else
+      digest_.add(number(value));
+  }
+
   void hash_constant(const Value *constant) {
+    digest_.add(IsConstant);
     const auto &type = *constant->type();
     digest_.add(static_cast<uint64_t>(type.kind()));
+    if (!type.containedTypes().empty())
+      digest_.add(type.str());
     const auto value = torch::jit::toIValue(constant);
-    if (value && (value->isInt() || value->isBool())) { // nearly all: no detour by text
-      digest_.add(value->isInt() ? static_cast<uint64_t>(value->toInt()) : value->toBool());
-      return;
-    }
-    digest_.add(type.str());
-    digest_.add(value ? hash_value(*value) : 0);
+    if (!value)
+      digest_.add(type.str());
+    else if (value->isInt())
+      digest_.add(static_cast<uint64_t>(value->toInt()));
+    else if (value->isBool())
+      digest_.add(value->toBool());
+    else if (value->isDouble())
+      digest_.add(std::bit_cast<uint64_t>(value->toDouble()));
+    else
+      digest_.add(value->isNone() ? 0 : hash_value(*value));
   }
 
   void hash_attributes(const Node *node) {

@@ -40,6 +40,21 @@ TEST(CanonicalHash, IgnoresHowTheGraphCameAbout) {
   EXPECT_EQ(canonical_hash(edited), hash_of_ir(plain));
 }
 
+TEST(CanonicalHash, IgnoresWhereConstantsStandAndWhetherTheyAreShared) {
+  const std::string shared = R"IR(graph(%a : Tensor, %b : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %c : Tensor = aten::add(%a, %b, %one)
+  %d : Tensor = aten::add(%c, %b, %one)
+  return (%d))IR";
+  const std::string apart = R"IR(graph(%a : Tensor, %b : Tensor):
+  %other : int = prim::Constant[value=1]()
+  %one : int = prim::Constant[value=1]()
+  %c : Tensor = aten::add(%a, %b, %one)
+  %d : Tensor = aten::add(%c, %b, %other)
+  return (%d))IR";
+  EXPECT_EQ(hash_of_ir(shared), hash_of_ir(apart));
+}
+
 TEST(CanonicalHash, TellsApartOperandsConstantsAndTheirTypes) {
   const std::string one = "%alpha : int = prim::Constant[value=1]()";
   const std::set<std::string> hashes = {
