@@ -26,6 +26,7 @@ ALLOWED = {
     "reduce/passes": {"support", "dataflow", "program", "reduce", "reduce/search"},
     "reduce": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce/search", "reduce/passes"},
     "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce", "reduce/search"},
+    "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
 }
 ALLOWED["app"] = set(ALLOWED)
 

@@ -10,6 +10,8 @@
 
 namespace repro_minify {
 
+class Journal;
+
 /// What is asked about each candidate, in a sandbox: whether it is still interesting, as the field says. The Reducer
 /// knows nothing else of backends and of the user's own oracles.
 struct InterestingnessTest {
@@ -45,10 +47,9 @@ struct ReduceOptions {
   Limits limits;
   int jobs = 1;
   PassSelection passes;
-  double time_budget_seconds = 0;                   ///< ends with the best so far; 0: no limit
-  std::string journal_path;                         ///< every verdict is appended as it comes; empty: none
-  bool resume = false;                              ///< what the journal holds already is not asked again
-  std::function<bool()> interrupted;                ///< polled; true ends the reduction with the best so far
+  double time_budget_seconds = 0;    ///< ends with the best so far; 0: no limit
+  std::shared_ptr<Journal> journal;  ///< every verdict is appended, and what it holds is not asked again; null: none
+  std::function<bool()> interrupted; ///< polled; true ends the reduction with the best so far
   std::function<void(const Progress &)> progress;   ///< after every check
   std::function<void(const Program &)> on_improved; ///< after every accepted step: save it, lest it be lost
 };
@@ -73,7 +74,6 @@ struct Reduction {
   bool out_of_time = false; ///< the time budget ended it
   int checks = 0;           ///< sandboxed checks whose answer was needed
   int cached = 0;           ///< answers that were known already
-  int resumed = 0;          ///< of these, answers that an earlier, killed run had left in the journal
   int speculative = 0;      ///< checks started ahead of time whose answer nobody asked for
   double seconds = 0;
   double check_seconds = 0; ///< wall time of the needed checks, added up
@@ -81,7 +81,7 @@ struct Reduction {
 };
 
 /// `start` was seen failing with `wanted`. The result always fails with `wanted` too, and does not depend on `jobs`.
-/// Throws UserError for an unknown pass, and for a journal that cannot be written or is not of this reduction.
+/// Throws UserError for an unknown pass.
 Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
                  const InterestingnessTest &test, const ReduceOptions &options);
 

@@ -26,9 +26,10 @@ struct ReproFacts {
   std::optional<std::string> hidden_by; ///< the flattening step that makes the failure vanish
   ProgramSize before, after;
   int after_freezing = -1; ///< operators_after_freezing
-  bool one_minimal = false, interrupted = false;
-  int checks = 0, cached = 0;
-  double search_seconds = 0, verify_seconds = 0, total_seconds = 0;
+  bool one_minimal = false, interrupted = false, out_of_time = false;
+  bool has_passing = false; ///< whether passing.pt was written
+  int checks = 0, cached = 0, resumed = 0;
+  double search_seconds = 0, check_seconds = 0, verify_seconds = 0, total_seconds = 0;
   std::optional<bool> verified; ///< nothing: not tried
   std::string verify_message;
   std::vector<PassStatistics> passes;
@@ -40,8 +41,9 @@ struct ReproFiles {
   bool module_from_file = false; ///< likewise, or the program has no TorchScript source
 };
 
-/// reduced.pt and inputs.pt, each written whole or not at all.
-void save_program(const Program &program, const std::string &folder, bool grad);
+/// NAME.pt, and its inputs as inputs.pt (reduced, candidate) or NAME_inputs.pt (any other name), each written whole or
+/// not at all.
+void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name = "reduced");
 /// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot
 /// be.
 int operators_after_freezing(const Program &program);

@@ -117,7 +117,8 @@ private:
   }
 
   bool raises() const {
-    return analysis_.verdict.outcome == Verdict::Outcome::Fail && !is_comparison(analysis_.verdict.signatures.front().kind);
+    return analysis_.verdict.outcome == Verdict::Outcome::Fail &&
+           !is_comparison(analysis_.verdict.signatures.front().kind);
   }
 
   /// What raises goes on raising in longer prefixes, so halving finds where it begins; values have errors, and each is

@@ -96,7 +96,8 @@ std::map<std::string, std::string> worked_out(const Options &options) {
 
 /// What describes a run, not what it may do to files that exist.
 bool is_written(const CLI::Option &option) {
-  return option.get_configurable() && !option.get_lnames().empty() && option.get_lnames().front() != "force";
+  return option.get_configurable() && !option.get_lnames().empty() && option.get_lnames().front() != "force" &&
+         option.get_lnames().front() != "resume";
 }
 
 bool is_path(const std::string &name) {

@@ -6,14 +6,6 @@
 namespace repro_minify {
 namespace {
 
-/// A failure that does not always show is given as many runs as it needs to.
-Verdict check_program(const Session &session, const Program &program, const Signature &wanted) {
-  const Subject subject = subject_of(std::make_shared<Program>(program));
-  return check_repeatedly([&] { return check(subject, session.backend, session.check, session.limits()); },
-                          [&](const Verdict &verdict) { return shows(verdict, wanted, same_failure(session.options)); },
-                          repetition(session.options));
-}
-
 bool leaf_fails(const std::vector<LeafReport> &leaves, size_t index) {
   return index < leaves.size() && !leaves[index].same;
 }
@@ -46,7 +38,7 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
   if (has_control_flow(inlined)) {
     try {
       const Program straight = follow_decisions(inlined, recording.decisions);
-      const Verdict verdict = check_program(session, straight, wanted);
+      const Verdict verdict = session.ask(straight, wanted);
       if (shows(verdict, wanted, how) && (how != SameFailure::Strict || in_the_same_place(original, verdict))) {
         result.program = straight;
         result.verdict = verdict;
@@ -58,7 +50,7 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
       log::debug(error.what());
     }
   }
-  result.verdict = check_program(session, inlined, wanted);
+  result.verdict = session.ask(inlined, wanted);
   if (!shows(result.verdict, wanted, how)) {
     log::debug("once inlined: " + result.verdict.message +
                (result.verdict.signatures.empty() ? "" : " (" + to_string(result.verdict.signatures.front()) + ")"));

@@ -27,6 +27,7 @@ Examples:
   repro-minify run failing.pt --backend jit               one check, the verdict in numbers
   repro-minify analyze failing.pt --backend freeze        where eager and optimised part, as a picture too
   repro-minify --config failing.repro/config.toml -o again   the same run again
+  repro-minify failing.pt --oracle ./interesting.sh       a program of your own says what is interesting
   repro-minify backends                                   what can be named, and what each does
 
 Exit codes:
@@ -41,7 +42,9 @@ Exit codes:
 void require_model_and_backend(const Options &options) {
   if (options.model.empty())
     throw UserError("model: no TorchScript archive given (repro-minify -h explains)");
-  if (options.backend.empty())
+  if (!options.backend.empty() && !options.oracle.empty())
+    throw UserError("--backend and --oracle: give one of them");
+  if (options.backend.empty() && options.oracle.empty())
     throw UserError("--backend: none given; `repro-minify backends` lists them");
 }
 
@@ -89,6 +92,8 @@ int dispatch(int argc, char **argv) {
   CLI::App &command = *run ? *run : *analyze ? *analyze : app;
   if (!options.config.empty())
     apply_config(command, app, options.config);
+  if (options.list_passes)
+    return passes_command();
   if (options.print_config) {
     std::cout << effective_config(command, options);
     return 0;

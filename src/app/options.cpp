@@ -79,6 +79,18 @@ void add_reduce_options(CLI::App &app, Options &options) {
   app.add_option("-j,--jobs", options.jobs,
                  "checks at a time (default: one for each core); the result is the\nsame for any number")
       ->check(CLI::PositiveNumber);
+  app.add_option("--oracle", options.oracle,
+                 "instead of --backend: a program that is given a candidate's path and\nexits with 0 if it is "
+                 "interesting, 1 if not, 125 if it cannot tell,\n101 if it is not but worth keeping");
+  app.add_flag("--resume", options.resume, "go on where an earlier run into this folder was killed");
+  app.add_option("--time-budget", options.time_budget_seconds,
+                 "seconds after which the search ends with the best so far")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--passes", options.passes, "only these passes, as in cut,splice")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--skip-pass", options.skip_passes, "all passes but these")->delimiter(',')->allow_extra_args(false);
+  app.add_flag("--list-passes", options.list_passes, "list the passes, and do nothing")->configurable(false);
   app.add_flag("--no-verify", options.no_verify, "do not build and run repro.cpp at the end");
 }
 

@@ -45,6 +45,11 @@ struct Options {
   std::string output;
   bool force = false;
   bool no_verify = false;
+  std::string oracle; ///< a program of the user's own in the place of a backend
+  std::vector<std::string> passes, skip_passes;
+  bool list_passes = false;
+  bool resume = false;
+  double time_budget_seconds = 0;
   bool json = false;
   bool quiet = false;
   bool verbose = false;
@@ -78,5 +83,7 @@ int run_command(const Options &options);
 int analyze_command(const Options &options);
 int reduce_command(const Options &options);
 int backends_command();
+/// --list-passes
+int passes_command();
 
 } // namespace repro_minify

@@ -1,6 +1,7 @@
 #include "app/progress.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include <unistd.h>
@@ -36,7 +37,11 @@ void ProgressPrinter::show(const Progress &progress) {
   std::array<char, 160> text{};
   std::snprintf(text.data(), text.size(), "%s: %d checks, best so far %d operators (%d nodes), %.1f s",
                 progress.pass.c_str(), progress.checks, progress.operators, progress.nodes, progress.elapsed_seconds);
-  print(text.data());
+  std::string line = text.data();
+  // Below a second nobody waits for it.
+  if (progress.remaining_seconds && *progress.remaining_seconds >= 1)
+    line += ", about " + std::to_string(std::lround(*progress.remaining_seconds)) + " s left";
+  print(line);
 }
 
 void ProgressPrinter::show_count(const std::string &what, int done, int of) {

@@ -4,7 +4,9 @@
 #include "app/output_folder.h"
 #include "app/progress.h"
 #include "app/session.h"
+#include "app/table.h"
 #include "emit/atomic_file.h"
+#include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
 #include "repro_minify/reducer.h"
@@ -34,14 +36,24 @@ public:
   }
 
   int run() {
-    require_free(folder_, options_.force);
+    const std::string journal = folder_ + "/journal.jsonl";
+    const bool resumes = options_.resume && fs::exists(journal);
+    require_free(folder_, options_.force || resumes);
     Session session(options_);
+    if (resumes) {
+      session.keep_journal(journal, true);
+      resumed_ = static_cast<int>(session.journal->earlier());
+      log::info("resuming: " + std::to_string(session.journal->earlier()) + " answers are in " + journal);
+    }
     const FailureRate rate = session.check_original(stop_requested);
     const Verdict &original = rate.verdict;
     throw_if_interrupted();
     if (const auto code = ends_here(session, rate))
       return *code;
     warn_of_missing_reference(session, original);
+    begin_journal(session, rate, journal);
+    if (!options_.oracle.empty() && !oracle_is_sure(session, rate))
+      return EagerNotReproducible;
     facts_.original = original;
     facts_.original_failed = rate.failed;
     facts_.original_runs = rate.runs;
@@ -54,14 +66,43 @@ public:
                 std::to_string(options_.repeat));
     const Flattened flattened = flatten(session);
     throw_if_interrupted();
-    make_folder(folder_);
-    write_atomically(folder_ + "/config.toml", options_.effective_config);
     const Reduction reduction = reduce_program(session, flattened);
     collect_facts(session, flattened, reduction);
     return hand_over(session, reduction);
   }
 
 private:
+  /// From here on there is something to keep.
+  void begin_journal(Session &session, const FailureRate &rate, const std::string &path) const {
+    make_folder(folder_);
+    write_atomically(folder_ + "/config.toml", options_.effective_config);
+    if (!session.journal)
+      session.keep_journal(path, false);
+    for (size_t run = 0; run < rate.each.size(); ++run)
+      if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))
+        session.journal->append("original", key, {}, rate.each[run], true);
+  }
+
+  /// A test that is always true would be reduced to nothing, and one that is not sure of itself to anything.
+  bool oracle_is_sure(Session &session, const FailureRate &rate) const {
+    Program empty;
+    empty.graph = std::make_shared<torch::jit::Graph>();
+    const Signature &wanted = rate.verdict.signatures.front();
+    if (shows(session.ask(empty, wanted), wanted))
+      throw UserError("--oracle " + options_.oracle +
+                      ": finds an empty program interesting too, so it accepts everything; exit with 0 only for what "
+                      "still shows the problem");
+    throw_if_interrupted();
+    if (options_.repeat > 1)
+      return true;
+    const Job again = ask_oracle(require_executable(options_.oracle), options_.model);
+    const Verdict verdict = session.test.verdict_of(run_in_sandbox(again, session.limits()));
+    if (!shows(verdict, wanted))
+      log::error("--oracle " + options_.oracle + ": changes its mind about " + options_.model + " (" + verdict.message +
+                 "); for one that is not always sure give --repeat N --need M");
+    return shows(verdict, wanted);
+  }
+
   std::optional<int> ends_here(const Session &session, const FailureRate &rate) const {
     require_checkable(session, rate.verdict);
     if (rate.verdict.eager_failed) {
@@ -70,6 +111,10 @@ private:
     }
     if (rate.failed >= options_.need)
       return std::nullopt;
+    if (!options_.oracle.empty()) {
+      log::error(options_.model + ": is not interesting to " + options_.oracle + " (" + rate.verdict.message + ")");
+      return DoesNotFail;
+    }
     log::error(options_.model + ": does not fail under " + session.backend->name() + " (" + why_not(session, rate) +
                ")");
     return DoesNotFail;
@@ -105,18 +150,43 @@ private:
     reduce_options.repetition = repetition(options_);
     reduce_options.limits = session.limits();
     reduce_options.jobs = jobs(options_);
-    reduce_options.journal_path = folder_ + "/journal.jsonl";
+    reduce_options.journal = session.journal;
+    reduce_options.passes = {options_.passes, options_.skip_passes};
+    if (options_.time_budget_seconds > 0)
+      reduce_options.time_budget_seconds = std::max(0.001, options_.time_budget_seconds - seconds_so_far());
     reduce_options.interrupted = stop_requested;
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
-    reduce_options.on_improved = [this](const Program &program) { save_program(program, folder_, options_.grad); };
+    reduce_options.on_improved = [this](const Program &program) { save_now_and_then(program); };
     save_program(flattened.program, folder_, options_.grad);
-    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature,
-                            interestingness_test(session.backend, session.check), reduce_options);
+    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, session.test, reduce_options);
     progress_.finish();
-    for (const auto &pass : reduction.passes)
-      log::debug("pass " + pass.pass + ": " + std::to_string(pass.worked) + " of " + std::to_string(pass.tried) +
-                 " worked, " + std::to_string(pass.seconds) + " s");
+    log::info(passes_table(reduction));
     return reduction;
+  }
+
+  double seconds_so_far() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  /// Nothing is lost if we are killed: the journal leads back to here. A file for each small step forward would cost
+  /// more than the step.
+  void save_now_and_then(const Program &program) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_save_ < std::chrono::milliseconds(500))
+      return;
+    save_program(program, folder_, options_.grad);
+    last_save_ = now;
+  }
+
+  static std::string passes_table(const Reduction &reduction) {
+    std::vector<std::vector<std::string>> rows = {
+        {"pass", "turns", "tried", "worked", "operators removed", "checks", "seconds"}};
+    for (const auto &pass : reduction.passes)
+      rows.push_back({pass.pass, std::to_string(pass.runs), std::to_string(pass.tried), std::to_string(pass.worked),
+                      std::to_string(pass.operators_removed), std::to_string(pass.checks), short_number(pass.seconds)});
+    std::string table = table_text(rows);
+    table.pop_back();
+    return "what each pass did:\n" + table;
   }
 
   void collect_facts(const Session &session, const Flattened &flattened, const Reduction &reduction) {
@@ -139,6 +209,9 @@ private:
     facts_.after_freezing = operators_after_freezing(reduction.program);
     facts_.one_minimal = reduction.one_minimal;
     facts_.interrupted = reduction.interrupted;
+    facts_.out_of_time = reduction.out_of_time;
+    facts_.resumed = resumed_;
+    facts_.check_seconds = reduction.check_seconds;
     facts_.checks = reduction.checks;
     facts_.cached = reduction.cached;
     facts_.search_seconds = reduction.seconds;
@@ -157,14 +230,29 @@ private:
 
   int hand_over(const Session &session, const Reduction &reduction) {
     save_program(reduction.program, folder_, options_.grad);
-    write_repro_in_child(reduction.program);
+    save_passing(reduction);
+    std::error_code ignored;
+    fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
+    if (options_.oracle.empty())
+      write_repro_in_child(reduction.program);
     const auto begin = std::chrono::steady_clock::now();
     if (!reduction.interrupted)
       verify(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    facts_.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    facts_.total_seconds = seconds_so_far();
     write_reports(reduction.program, facts_, folder_);
     return conclude();
+  }
+
+  /// At no cost: the search has seen it. A candidate that cannot be saved is not worth a failure.
+  void save_passing(const Reduction &reduction) {
+    try {
+      if (reduction.passing)
+        save_program(*reduction.passing, folder_, options_.grad, "passing");
+      facts_.has_passing = reduction.passing.has_value();
+    } catch (const std::exception &error) {
+      log::debug(std::string("passing.pt: ") + first_sentence(error.what()));
+    }
   }
 
   void write_repro_in_child(const Program &program) const {
@@ -182,20 +270,34 @@ private:
     // One that is said to fail always has to, more than once: luck has a say in programs that are random themselves.
     const Repetition repetition = options_.repeat > 1 ? facts_.repetition : Repetition{.runs = 3, .need = 3};
     const Verdict confirmed = check_repeatedly(
-        [&] { return check(saved_subject(), session.backend, session.check, session.limits()); }, wanted, repetition);
+        [&] { return session.test.verdict_of(run_in_sandbox(job_on_saved(session), session.limits())); }, wanted,
+        repetition);
     if (!wanted(confirmed)) {
       facts_.verified = false;
+      if (!options_.oracle.empty()) {
+        facts_.verify_message = options_.oracle + " changes its mind about reduced.pt: " + confirmed.message +
+                                "; for one that is not always sure give --repeat N --need M";
+        return;
+      }
       facts_.verify_message = "reduced.pt, loaded again, does not fail the same way each time: " + confirmed.message;
       if (confirmed.outcome == Verdict::Outcome::Pass)
         facts_.verify_message += "; for a failure that does not always show give --repeat N --need M";
       return;
     }
-    if (options_.no_verify)
+    if (!options_.oracle.empty())
+      facts_.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
+    if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
     const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition);
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
+  }
+
+  Job job_on_saved(const Session &session) const {
+    if (!options_.oracle.empty())
+      return ask_oracle(require_executable(options_.oracle), fs::absolute(folder_ + "/reduced.pt").string());
+    return check_job(saved_subject(), session.backend, session.check);
   }
 
   Subject saved_subject() const {
@@ -213,22 +315,27 @@ private:
       log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
       return InterruptedByUser;
     }
+    if (facts_.out_of_time)
+      log::warning("the time budget is spent: this is the best so far, and not 1-minimal; --resume goes on from here");
+    const std::string result = folder_ + (options_.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
     log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
               std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
               (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
-      std::cout << folder_ << "/repro.cpp\n";
+      std::cout << result;
       return NotVerified;
     }
-    std::cout << folder_ << "/repro.cpp\n";
+    std::cout << result;
     return ReducedAndVerified;
   }
 
   const Options &options_;
   std::string folder_;
   ProgressPrinter progress_;
+  std::chrono::steady_clock::time_point last_save_;
   ReproFacts facts_;
+  int resumed_ = 0; ///< answers that an earlier run left
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

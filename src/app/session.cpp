@@ -1,10 +1,16 @@
 #include "app/session.h"
 
+#include "app/output_folder.h"
+#include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
+#include "program/values.h"
 #include "support/log.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -27,10 +33,48 @@ CheckOptions session_options(const Options &options) {
   return check;
 }
 
+std::shared_ptr<const Backend> backend_of(const Options &options) {
+  if (options.oracle.empty())
+    return make_backend(options.backend);
+  return oracle_backend(require_executable(options.oracle));
+}
+
+InterestingnessTest test_of(const Session &session) {
+  const Options &options = session.options;
+  if (options.oracle.empty())
+    return interestingness_test(session.backend, session.check);
+  const std::string folder = output_folder(options, ".repro");
+  return external_oracle({.program = require_executable(options.oracle),
+                          .work_folder = folder + "/candidates",
+                          .aside_folder = folder + "/also-interesting",
+                          .grad = options.grad});
+}
+
+/// The model's file and the values it is run on.
+std::string identity_of(const LoadedModel &model, const LoadedInputs &inputs) {
+  std::ifstream file(model.path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  std::ostringstream text;
+  text << std::hex << std::hash<std::string>{}(bytes) << '-' << bytes.size() << ' ' << model.method;
+  for (const auto &value : inputs.values)
+    text << ' ' << hash_value(value);
+  return text.str();
+}
+
+/// All that an answer depends on beside what is asked about.
+std::string settings_of(const Session &session) {
+  const Options &options = session.options;
+  std::ostringstream text;
+  text << session.test.fingerprint << " repeat " << options.repeat << " need " << options.need << " same-failure "
+       << options.same_failure << " timeout " << options.timeout_seconds << " memory " << options.memory_bytes
+       << " train " << options.train;
+  return text.str();
+}
+
 } // namespace
 
 Session::Session(const Options &given)
-    : options(given), backend(make_backend(given.backend)), check(session_options(given)),
+    : options(given), backend(backend_of(given)), check(session_options(given)), test(test_of(*this)),
       model(load_model(given.model, given.method, given.seed, given.train, check.device)) {
   if (options.train && backend->needs_eval())
     throw UserError("--train: " + backend->name() + " takes models in eval mode only");
@@ -53,12 +97,11 @@ FailureRate Session::check_original(const std::function<bool()> &interrupted) {
   limits.timeout = std::chrono::milliseconds(
       options.timeout_seconds > 0 ? static_cast<int64_t>(options.timeout_seconds * 1000) : 120000);
   limits.memory_bytes = options.memory_bytes;
-  const Subject subject = original();
   FailureRate rate;
   while (rate.runs < options.repeat && !(rate.runs > 0 && interrupted && interrupted())) {
-    const Verdict verdict = repro_minify::check(subject, backend, check, limits);
+    const Verdict verdict = check_once(++rate.runs, limits);
     original_seconds_ = std::max(original_seconds_, verdict.wall_seconds);
-    ++rate.runs;
+    rate.each.push_back(verdict);
     if (verdict.outcome == Verdict::Outcome::Unresolved) {
       rate.verdict = verdict;
       return rate;
@@ -73,6 +116,33 @@ FailureRate Session::check_original(const std::function<bool()> &interrupted) {
     }
   }
   return rate;
+}
+
+Verdict Session::check_once(int run, const Limits &limits) {
+  const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
+  if (known)
+    return *known;
+  const Job job = options.oracle.empty() ? check_job(original(), backend, check)
+                                         : ask_oracle(require_executable(options.oracle), options.model);
+  return test.verdict_of(run_in_sandbox(job, limits));
+}
+
+void Session::keep_journal(const std::string &path, bool resume) {
+  journal = std::make_shared<Journal>(path, JournalSubject{test.name, settings_of(*this), identity_of(model, inputs)},
+                                      resume);
+}
+
+Verdict Session::ask(const Program &program, const Signature &wanted) {
+  const std::string key = canonical_hash(program);
+  if (const Verdict *known = journal ? journal->find(key) : nullptr)
+    return *known;
+  const auto is_wanted = [&](const Verdict &verdict) { return shows(verdict, wanted, same_failure(options)); };
+  const Job job = test.job(std::make_shared<Program>(program));
+  const Verdict verdict =
+      check_repeatedly([&] { return test.verdict_of(run_in_sandbox(job, limits())); }, is_wanted, repetition(options));
+  if (journal)
+    journal->append("flatten", key, size_of(program), verdict, is_wanted(verdict));
+  return verdict;
 }
 
 std::string Session::eager_suspects() const {

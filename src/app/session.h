@@ -5,6 +5,8 @@
 #include "program/flatten.h"
 #include "program/load.h"
 #include "program/record.h"
+#include "reduce/journal.h"
+#include "repro_minify/reducer.h"
 
 #include <functional>
 #include <memory>
@@ -16,6 +18,7 @@ struct FailureRate {
   int failed = 0; ///< runs that failed as the first failing one did
   int runs = 0;
   Verdict verdict; ///< of the first failing run, else of the last
+  std::vector<Verdict> each;
 };
 
 class Session {
@@ -26,13 +29,20 @@ public:
   const Options &options;
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
+  InterestingnessTest test; ///< the check under the backend, or the user's oracle
   LoadedModel model;
   LoadedInputs inputs;
 
   /// The model as it is, nothing flattened. (A method other than forward is inlined first: backends compile forward.)
   Subject original();
-  /// Checks it as often as `--repeat` says. Ends early when a run is unresolved.
+  /// Checks it as often as `--repeat` says. Ends early when a run is unresolved. What the journal knows is not asked.
   FailureRate check_original(const std::function<bool()> &interrupted = {});
+  /// Whether a Program made from the model is as wrong as the model: as often as `--repeat` says, unless the journal
+  /// knows.
+  Verdict ask(const Program &program, const Signature &wanted);
+  /// Keeps a journal from now on. What it holds of an earlier run is used.
+  void keep_journal(const std::string &path, bool resume);
+  std::shared_ptr<Journal> journal;
   /// The limits for candidates: ten times what the original took, at least ten seconds, unless told otherwise.
   Limits limits() const;
   RunSettings settings() const;
@@ -40,6 +50,8 @@ public:
   std::string eager_suspects() const;
 
 private:
+  Verdict check_once(int run, const Limits &limits);
+
   double original_seconds_ = 0;
 };
 

@@ -22,16 +22,22 @@ std::string clean(const std::string &text) {
   return result;
 }
 
-void print_table(const std::vector<std::vector<std::string>> &rows) {
+std::string table_text(const std::vector<std::vector<std::string>> &rows) {
   std::vector<size_t> widths(rows[0].size());
   for (const auto &row : rows)
     for (size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
   for (const auto &row : rows) {
     for (size_t i = 0; i < row.size(); ++i)
-      std::cout << row[i] << std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
-    std::cout << '\n';
+      text += row[i] + std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
+    text += '\n';
   }
+  return text;
+}
+
+void print_table(const std::vector<std::vector<std::string>> &rows) {
+  std::cout << table_text(rows);
 }
 
 } // namespace repro_minify

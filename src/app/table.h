@@ -11,7 +11,9 @@ std::string short_number(double value);
 /// Text from a model must not move the cursor.
 std::string clean(const std::string &text);
 
-/// Columns as wide as their widest cell. The first row is the heading.
+/// Columns as wide as their widest cell, one line for each row. The first row is the heading.
+std::string table_text(const std::vector<std::vector<std::string>> &rows);
+/// The same on standard output.
 void print_table(const std::vector<std::vector<std::string>> &rows);
 
 } // namespace repro_minify

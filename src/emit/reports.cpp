@@ -47,57 +47,79 @@ json wrong_leaves(const Verdict &verdict) {
   return list;
 }
 
+bool has_cpp(const ReproFacts &facts) {
+  return facts.signature.kind != FailureKind::Interesting;
+}
+
+json files_of(const ReproFacts &facts) {
+  json files = {"reduced.pt", "inputs.pt", "report.md", "report.json", "config.toml", "journal.jsonl"};
+  if (has_cpp(facts))
+    files.insert(files.end(), {"repro.cpp", "CMakeLists.txt"});
+  if (facts.has_passing)
+    files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
+  return files;
+}
+
 json report_json(const ReproFacts &facts) {
   json passes = json::array();
   for (const auto &row : facts.passes)
-    passes.push_back({{"pass", row.pass}, {"tried", row.tried}, {"worked", row.worked}, {"seconds", row.seconds}});
+    passes.push_back({{"pass", row.pass},
+                      {"turns", row.runs},
+                      {"tried", row.tried},
+                      {"worked", row.worked},
+                      {"operators_removed", row.operators_removed},
+                      {"checks", row.checks},
+                      {"seconds", row.seconds}});
   json after = size_json(facts.after);
   after["operators_after_freezing"] = facts.after_freezing;
-  return {
-      {"tool", {{"name", "repro-minify"}, {"version", facts.version}}},
-      {"torch", facts.torch_version},
-      {"model", facts.model_path},
-      {"method", facts.method},
-      {"inputs", facts.inputs_origin},
-      {"backend", facts.backend->name()},
-      {"grad", facts.check.grad},
-      {"seed", facts.check.seed},
-      {"calls", facts.check.calls},
-      {"threads", facts.check.threads},
-      {"device", facts.check.device.str()},
-      {"autocast", facts.check.autocast ? json(dtype_name(facts.check.autocast_dtype)) : json(nullptr)},
-      {"deterministic", to_string(facts.check.determinism)},
-      {"tf32", facts.check.tf32},
-      {"rate", {{"failed", facts.original_failed}, {"runs", facts.original_runs}}},
-      {"repeat", facts.repetition.runs},
-      {"need", facts.repetition.need},
-      {"tol", facts.check.compare.tol},
-      {"verdict",
-       {{"kind", to_string(facts.signature.kind)},
-        {"where", facts.signature.where},
-        {"message", facts.reduced.message},
-        {"detail", facts.signature.detail}}},
-      {"original",
-       {{"message", facts.original.message},
-        {"failing_call", facts.original.failing_call},
-        {"signatures", signatures_json(facts.original)},
-        {"wrong", wrong_leaves(facts.original)}}},
-      {"same_failure", same_failure_names[static_cast<int>(facts.same_failure)]},
-      {"flatten",
-       {{"level", facts.flatten_level}, {"hidden_by", facts.hidden_by ? json(*facts.hidden_by) : json(nullptr)}}},
-      {"before", size_json(facts.before)},
-      {"after", after},
-      {"checks", facts.checks},
-      {"cached", facts.cached},
-      {"seconds", {{"search", facts.search_seconds}, {"verify", facts.verify_seconds}, {"total", facts.total_seconds}}},
-      {"passes", passes},
-      {"one_minimal", facts.one_minimal},
-      {"interrupted", facts.interrupted},
-      {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
-      {"verification", facts.verify_message},
-      {"files",
-       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "report.json", "config.toml",
-        "journal.jsonl"}}};
+  return {{"tool", {{"name", "repro-minify"}, {"version", facts.version}}},
+          {"torch", facts.torch_version},
+          {"model", facts.model_path},
+          {"method", facts.method},
+          {"inputs", facts.inputs_origin},
+          {"backend", facts.backend->name()},
+          {"grad", facts.check.grad},
+          {"seed", facts.check.seed},
+          {"calls", facts.check.calls},
+          {"threads", facts.check.threads},
+          {"device", facts.check.device.str()},
+          {"autocast", facts.check.autocast ? json(dtype_name(facts.check.autocast_dtype)) : json(nullptr)},
+          {"deterministic", to_string(facts.check.determinism)},
+          {"tf32", facts.check.tf32},
+          {"rate", {{"failed", facts.original_failed}, {"runs", facts.original_runs}}},
+          {"repeat", facts.repetition.runs},
+          {"need", facts.repetition.need},
+          {"tol", facts.check.compare.tol},
+          {"verdict",
+           {{"kind", to_string(facts.signature.kind)},
+            {"where", facts.signature.where},
+            {"message", facts.reduced.message},
+            {"detail", facts.signature.detail}}},
+          {"original",
+           {{"message", facts.original.message},
+            {"failing_call", facts.original.failing_call},
+            {"signatures", signatures_json(facts.original)},
+            {"wrong", wrong_leaves(facts.original)}}},
+          {"same_failure", same_failure_names[static_cast<int>(facts.same_failure)]},
+          {"flatten",
+           {{"level", facts.flatten_level}, {"hidden_by", facts.hidden_by ? json(*facts.hidden_by) : json(nullptr)}}},
+          {"before", size_json(facts.before)},
+          {"after", after},
+          {"checks", facts.checks},
+          {"cached", facts.cached},
+          {"resumed", facts.resumed},
+          {"seconds",
+           {{"search", facts.search_seconds},
+            {"checks", facts.check_seconds},
+            {"verify", facts.verify_seconds},
+            {"total", facts.total_seconds}}},
+          {"passes", passes},
+          {"one_minimal", facts.one_minimal},
+          {"interrupted", facts.interrupted},
+          {"out_of_time", facts.out_of_time},
+          {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
+          {"verification", facts.verify_message},
+          {"files", files_of(facts)}};
 }
 
 std::string seconds(double value) {
@@ -126,6 +148,8 @@ std::string inputs_table(const Program &program) {
 std::string verified_text(const ReproFacts &facts) {
   if (!facts.verified)
     return "not tried";
+  if (*facts.verified && !has_cpp(facts))
+    return "yes: the oracle finds reduced.pt interesting, time and again";
   return *facts.verified ? "yes: repro.cpp was built and run, and fails the same way"
                          : "**no**: " + markdown_text(facts.verify_message);
 }
@@ -149,17 +173,37 @@ std::string settings_text(const ReproFacts &facts) {
   return text.str();
 }
 
+std::string passing_text(const ReproFacts &facts) {
+  return facts.has_passing ? "; `passing.pt` is the closest program that passes" : "";
+}
+
+std::string how_to_build(const ReproFacts &facts) {
+  if (!has_cpp(facts))
+    return ".\n";
+  return "; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file:\n\n" +
+         markdown_fence("cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
+                        "print(torch.utils.cmake_prefix_path)')\"\ncmake --build build && ./build/repro\n",
+                        "sh");
+}
+
+/// What each pass tried, what worked, what it cost.
+std::string passes_table(const ReproFacts &facts) {
+  std::string table =
+      "| pass | turns | tried | worked | operators removed | checks | time |\n|---|---|---|---|---|---|---|\n";
+  for (const auto &row : facts.passes)
+    table += "| " + row.pass + " | " + std::to_string(row.runs) + " | " + std::to_string(row.tried) + " | " +
+             std::to_string(row.worked) + " | " + std::to_string(row.operators_removed) + " | " +
+             std::to_string(row.checks) + " | " + seconds(row.seconds) + " |\n";
+  return "<details><summary>What each pass did</summary>\n\n" + table + "\n</details>\n\n";
+}
+
 std::string report_markdown(const Program &program, const ReproFacts &facts) {
   std::ostringstream out;
   out << "# " << to_string(facts.signature.kind) << " failure under " << markdown_text(facts.backend->title()) << "\n\n"
       << markdown_text(facts.reduced.message) << "\n\n"
       << markdown_fence(program_text(program), "python") << "\n"
       << inputs_table(program) << "\n"
-      << "`reduced.pt` and `inputs.pt` hold this program; `repro.cpp` with `CMakeLists.txt` is the same as one C++ "
-         "file:\n\n"
-      << markdown_fence("cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
-                        "print(torch.utils.cmake_prefix_path)')\"\ncmake --build build && ./build/repro\n",
-                        "sh")
+      << "`reduced.pt` and `inputs.pt` hold this program" << passing_text(facts) << how_to_build(facts)
       << "\n| | |\n|---|---|\n"
       << "| PyTorch | " << markdown_text(facts.torch_version) << " |\n"
       << "| backend | " << markdown_text(facts.backend->name()) << (facts.check.grad ? ", with gradients" : "")
@@ -176,11 +220,12 @@ std::string report_markdown(const Program &program, const ReproFacts &facts) {
       << "| 1-minimal | "
       << (facts.one_minimal   ? "yes: no single node, output or input can go"
           : facts.interrupted ? "no: interrupted"
+          : facts.out_of_time ? "no: the time budget was spent"
                               : "no")
       << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
       << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
-      << "Minimised by repro-minify " << facts.version << " from "
+      << passes_table(facts) << "Minimised by repro-minify " << facts.version << " from "
       << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();
 }

@@ -430,9 +430,7 @@ private:
   /// A program that keeps state answers each call differently, eager too.
   bool per_call() const { return facts_.reduced.stateful && compares_values(); }
 
-  bool compares_values() const {
-    return is_comparison(facts_.signature.kind);
-  }
+  bool compares_values() const { return is_comparison(facts_.signature.kind); }
 
   int calls() const {
     const FailureKind kind = facts_.signature.kind;

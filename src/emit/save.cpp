@@ -14,14 +14,23 @@
 #include <sstream>
 
 namespace repro_minify {
-void save_program(const Program &program, const std::string &folder, bool grad) {
+namespace {
+
+/// The name that is looked for beside a model, where the model is the only one of its folder.
+std::string inputs_name(const std::string &name) {
+  return name == "reduced" || name == "candidate" ? "inputs" : name + "_inputs";
+}
+
+} // namespace
+
+void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name) {
   const Instance instance = instantiate(program, {.requires_grad = grad});
   std::ostringstream module;
   instance.module.save(module);
   // A tuple: what Python's torch.load(weights_only=True) reads, in the order of forward's arguments.
   const auto inputs = torch::jit::pickle_save(c10::ivalue::Tuple::create(instance.arguments));
-  write_atomically(folder + "/reduced.pt", module.str());
-  write_atomically(folder + "/inputs.pt", std::string_view(inputs.data(), inputs.size()));
+  write_atomically(folder + "/" + name + ".pt", module.str());
+  write_atomically(folder + "/" + inputs_name(name) + ".pt", std::string_view(inputs.data(), inputs.size()));
 }
 
 int operators_after_freezing(const Program &program) {

@@ -17,11 +17,7 @@ std::string line(const json &value) {
 }
 
 json header_of(const JournalSubject &subject) {
-  return {{"journal", format},
-          {"test", subject.test},
-          {"signature", subject.signature},
-          {"settings", subject.fingerprint},
-          {"start", subject.start}};
+  return {{"journal", format}, {"test", subject.test}, {"settings", subject.settings}, {"model", subject.model}};
 }
 
 /// The first member in which two headers differ, for a person.
@@ -32,20 +28,17 @@ std::string difference(const json &ours, const json &theirs) {
   return "";
 }
 
-/// Nothing when the file has no whole first line; else that line is parsed and has to be this subject's.
 void require_same(const json &header, const std::string &text, const std::string &path) {
   const json found = json::parse(text, nullptr, /*allow_exceptions=*/false);
   const std::string other = found.is_object() ? difference(header, found) : "journal";
   if (!other.empty())
-    throw UserError("--resume: " + path + " is the journal of another reduction (its \"" + other +
+    throw UserError("--resume: " + path + " is the journal of another run (its \"" + other +
                     "\" differs); give another --output, or --force without --resume");
 }
 
 } // namespace
 
 Journal::Journal(const std::string &path, const JournalSubject &subject, bool resume) {
-  if (path.empty())
-    return;
   if (resume)
     read_earlier(path, subject);
   const bool goes_on = resume && std::filesystem::exists(path) && std::filesystem::file_size(path) > 0;
@@ -70,19 +63,24 @@ void Journal::read_earlier(const std::string &path, const JournalSubject &subjec
     const json entry = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!entry.is_object() || !entry.contains("hash") || !entry.contains("verdict"))
       throw UserError("--resume: " + path + " has a line that no journal has; give --force without --resume");
-    earlier_[entry["hash"]] = verdict_from_json(entry["verdict"].dump());
+    answers_[entry["hash"]] = verdict_from_json(entry["verdict"].dump());
   }
   file.close();
+  earlier_ = answers_.size();
   std::filesystem::resize_file(path, whole);
 }
 
-void Journal::verdict(const std::string &pass, const std::string &hash, const ProgramSize &size, const Verdict &verdict,
-                      bool same_failure) {
-  if (!file_.is_open())
-    return;
+const Verdict *Journal::find(const std::string &key) const {
+  const auto found = answers_.find(key);
+  return found == answers_.end() ? nullptr : &found->second;
+}
+
+void Journal::append(const std::string &pass, const std::string &key, const ProgramSize &size, const Verdict &verdict,
+                     bool same_failure) {
+  answers_[key] = verdict;
   // The whole line goes out in one write: what kills us leaves it there, or a part of it at the end of the file.
   file_ << line({{"pass", pass},
-                 {"hash", hash},
+                 {"hash", key},
                  {"nodes", size.nodes},
                  {"operators", size.operators},
                  {"inputs", size.inputs},

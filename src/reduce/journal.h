@@ -9,29 +9,33 @@
 
 namespace repro_minify {
 
-/// What the answers in a journal are answers to. Two reductions with the same subject ask the same questions.
+/// What the answers in a journal are answers to. Two runs with the same subject ask the same questions.
 struct JournalSubject {
-  std::string test;        ///< InterestingnessTest::name
-  std::string fingerprint; ///< InterestingnessTest::fingerprint
-  std::string signature;
-  std::string start; ///< canonical_hash of the program that is reduced
+  std::string test;     ///< InterestingnessTest::name
+  std::string settings; ///< all that answers depend on beside the candidate
+  std::string model;    ///< identifies the model and its inputs
 };
 
 class Journal {
 public:
-  /// An empty path keeps no journal. Throws UserError when the file cannot be written, and with `resume` when it is a
-  /// journal of another reduction. A file that is absent or has no whole line is a new journal either way.
+  /// Throws UserError when the file cannot be written, and with `resume` when it is the journal of something else. A
+  /// file that is absent or has no whole line is begun anew either way; without `resume` any is.
   Journal(const std::string &path, const JournalSubject &subject, bool resume);
-  void verdict(const std::string &pass, const std::string &hash, const ProgramSize &size, const Verdict &verdict,
-               bool same_failure);
-  /// What an earlier run wrote, by hash.
-  const std::map<std::string, Verdict> &earlier() const { return earlier_; }
+
+  /// `key` names the question: a candidate's canonical_hash.
+  void append(const std::string &pass, const std::string &key, const ProgramSize &size, const Verdict &verdict,
+              bool same_failure);
+  /// The answer that stands under this key, of this run or an earlier one; null where there is none.
+  const Verdict *find(const std::string &key) const;
+  /// How many answers an earlier run left.
+  size_t earlier() const { return earlier_; }
 
 private:
   void read_earlier(const std::string &path, const JournalSubject &subject);
 
   std::ofstream file_;
-  std::map<std::string, Verdict> earlier_;
+  std::map<std::string, Verdict> answers_;
+  size_t earlier_ = 0;
 };
 
 } // namespace repro_minify

@@ -29,10 +29,8 @@ private:
   std::vector<std::optional<Candidate>> made_;
 };
 
-Judge::Judge(const InterestingnessTest &test, Signature wanted, const Program &start, const ReduceOptions &options)
+Judge::Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
     : test_(test), wanted_(std::move(wanted)), options_(options), pool_(options.jobs),
-      journal_(options.journal_path, {test.name, test.fingerprint, to_string(wanted_), canonical_hash(start)},
-               options.resume),
       timeout_(options.limits.timeout, wanted_.kind != FailureKind::Hang && options.same_failure != SameFailure::Any) {}
 
 double Judge::elapsed_seconds() const {
@@ -61,12 +59,11 @@ bool Judge::cannot_fail(const Program &program) const {
 const Verdict *Judge::remembered(const std::string &hash) {
   if (const auto known = known_.find(hash); known != known_.end())
     return &known->second;
-  const auto earlier = journal_.earlier().find(hash);
-  if (earlier == journal_.earlier().end())
+  const Verdict *earlier = options_.journal ? options_.journal->find(hash) : nullptr;
+  if (!earlier)
     return nullptr;
-  ++resumed_;
-  timeout_.saw(std::chrono::duration<double>(earlier->second.wall_seconds));
-  return &known_.emplace(hash, earlier->second).first->second;
+  timeout_.saw(std::chrono::duration<double>(earlier->wall_seconds));
+  return &known_.emplace(hash, *earlier).first->second;
 }
 
 const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgram> &likely_next) {
@@ -98,7 +95,8 @@ void Judge::write_down(const Program &program, const std::string &hash, const Ve
   const ProgramSize size = size_of(program);
   ++checks_;
   check_seconds_ += verdict.wall_seconds;
-  journal_.verdict(pass_, hash, size, verdict, is_wanted(verdict));
+  if (options_.journal)
+    options_.journal->append(pass_, hash, size, verdict, is_wanted(verdict));
   cost_.saw(size.nodes, verdict.wall_seconds);
   if (!options_.progress)
     return;

@@ -27,8 +27,7 @@ public:
   /// A Program made when a worker is free for it.
   using LazyProgram = std::function<Program()>;
 
-  /// `start` is what is reduced: it names the journal.
-  Judge(const InterestingnessTest &test, Signature wanted, const Program &start, const ReduceOptions &options);
+  Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
 
   /// Blocks until the answer is known. Throws Interrupted, OutOfTime.
   bool fails(const Program &program, const std::vector<LazyProgram> &likely_next = {});
@@ -44,7 +43,6 @@ public:
 
   int checks() const { return checks_; }
   int cached() const { return cached_; }
-  int resumed() const { return resumed_; }
   int speculative() const { return started_ - checks_; }
   double check_seconds() const { return check_seconds_; }
   double elapsed_seconds() const;
@@ -70,7 +68,6 @@ private:
   Signature wanted_;
   ReduceOptions options_;
   SandboxPool pool_;
-  Journal journal_;
   LearnedTimeout timeout_;
   CostModel cost_;
   std::map<std::string, Verdict> known_;
@@ -78,7 +75,7 @@ private:
   std::string pass_;
   ProgramSize best_;
   int open_passes_ = 0;
-  int checks_ = 0, cached_ = 0, resumed_ = 0, started_ = 0;
+  int checks_ = 0, cached_ = 0, started_ = 0;
   double check_seconds_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

@@ -46,7 +46,6 @@ public:
     result.passing = passing_.program();
     result.checks = judge_.checks();
     result.cached = judge_.cached();
-    result.resumed = judge_.resumed();
     result.speculative = judge_.speculative();
     result.seconds = judge_.elapsed_seconds();
     result.check_seconds = judge_.check_seconds();
@@ -144,7 +143,7 @@ private:
 Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
                  const InterestingnessTest &test, const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
-  Judge judge(test, wanted, start, options);
+  Judge judge(test, wanted, options);
   return Reducer(start, start_verdict, judge, options, passes).run();
 }
 

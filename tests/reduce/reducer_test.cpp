@@ -1,6 +1,7 @@
 // Reductions of real cases, small enough for a unit test: same result for any number of jobs, 1-minimal, no slip,
 // interruption.
 #include "program/fixture.h"
+#include "reduce/journal.h"
 #include "reduce/passes/pass.h"
 #include "repro_minify/reducer.h"
 
@@ -95,7 +96,9 @@ TEST(Reduction, KeepsTheBestWhenInterrupted) {
 TEST(Reduction, WritesEveryVerdictToTheJournal) {
   const Problem problem = load_problem("static_int_div_exc", "static-runtime");
   const std::string path = std::filesystem::temp_directory_path() / ("journal-" + std::to_string(getpid()) + ".jsonl");
-  const Reduction reduction = reduce_problem(problem, 1, [&](ReduceOptions &options) { options.journal_path = path; });
+  const Reduction reduction = reduce_problem(problem, 1, [&](ReduceOptions &options) {
+    options.journal = std::make_shared<Journal>(path, JournalSubject{"jit", "", "m"}, false);
+  });
   std::ifstream journal(path);
   int lines = 0;
   for (std::string line; std::getline(journal, line);)

@@ -56,6 +56,7 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
 
 bool cut_nodes(PassContext &context);    // cut_nodes.cpp
+bool drop_copies(PassContext &context);  // copies.cpp
 bool drop_outputs(PassContext &context); // outputs.cpp
 bool splice_nodes(PassContext &context); // splice.cpp
 bool merge_inputs(PassContext &context); // inputs.cpp

@@ -7,6 +7,7 @@ namespace repro_minify {
 const std::vector<ReductionPass> &reduction_passes() {
   static const std::vector<ReductionPass> passes = {
       {"cut", "remove nodes; what they made comes back as an input with the recorded value", Goal::Size, cut_nodes},
+      {"copies", "remove clone, contiguous, detach and dropout, all at once", Goal::Size, drop_copies},
       {"outputs", "return fewer values", Goal::Size, drop_outputs},
       {"splice", "remove nodes and read something earlier of the same shape instead", Goal::Size, splice_nodes},
       {"inputs", "use one input for two", Goal::Size, merge_inputs},

@@ -1,0 +1,136 @@
+#include "oracle/external_oracle.h"
+
+#include "repro_minify/repro.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum OracleExit { Interesting = 0, AlsoInteresting = 101, Skip = 125, NotExecutable = 126, NotFound = 127 };
+
+/// Runs the program in the process group of the caller, so that whoever kills that group kills it too. The status as
+/// waitpid() has it.
+int run_program(const std::string &program, const std::string &model) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a caller that is killed alone must not leave it behind
+    execl(program.c_str(), program.c_str(), model.c_str(), static_cast<char *>(nullptr));
+    _exit(errno == ENOENT ? NotFound : NotExecutable);
+  }
+  int status = 0;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return pid < 0 ? NotExecutable << 8 : status;
+}
+
+Verdict verdict_of_status(int status) {
+  Verdict verdict;
+  if (!WIFEXITED(status)) {
+    verdict.message = "the oracle was ended by signal " + std::to_string(WTERMSIG(status));
+    return verdict;
+  }
+  const int code = WEXITSTATUS(status);
+  verdict.message = "the oracle's exit code is " + std::to_string(code);
+  if (code == Interesting) {
+    verdict.outcome = Verdict::Outcome::Fail;
+    verdict.signatures = {{FailureKind::Interesting, "", ""}};
+  } else if (code != Skip && code != NotExecutable && code != NotFound) {
+    verdict.outcome = Verdict::Outcome::Pass;
+  }
+  return verdict;
+}
+
+bool is_also_interesting(int status) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == AlsoInteresting;
+}
+
+/// In the child: writes the candidate, asks, cleans up, or puts it aside.
+void judge_candidate(const Program &program, const ExternalOracleOptions &options, Child &child) {
+  const std::string name = canonical_hash(program);
+  const fs::path folder = fs::path(options.work_folder) / name;
+  child.stage("saving the candidate");
+  fs::create_directories(folder);
+  save_program(program, folder.string(), options.grad, "candidate");
+  child.stage("oracle");
+  const int status = run_program(options.program, (folder / "candidate.pt").string());
+  child.reply(to_json(verdict_of_status(status)));
+  std::error_code ignored;
+  if (is_also_interesting(status)) {
+    fs::create_directories(options.aside_folder, ignored);
+    fs::rename(folder, fs::path(options.aside_folder) / name, ignored); // there already: the same candidate
+  }
+  fs::remove_all(folder, ignored);
+}
+
+/// A candidate that cannot be saved, an oracle that hangs: nothing can be said.
+Verdict oracle_verdict(const Outcome &outcome) {
+  Verdict verdict;
+  if (outcome.ending == Ending::Replied)
+    verdict = verdict_from_json(outcome.reply);
+  else
+    verdict.message =
+        outcome.stage + ": " + to_string(outcome.ending) + (outcome.message.empty() ? "" : ", " + outcome.message);
+  verdict.wall_seconds = std::chrono::duration<double>(outcome.wall).count();
+  return verdict;
+}
+
+class OracleBackend final : public Backend {
+public:
+  explicit OracleBackend(std::string program) : program_(std::move(program)) {}
+  std::string name() const override { return "oracle:" + program_; }
+  std::string summary() const override { return "a program of your own"; }
+  std::string title() const override { return "the oracle " + program_; }
+  Compiled compile(torch::jit::Module) const override { throw UserError("an oracle compiles nothing"); }
+  BackendSource source() const override { return {}; }
+
+private:
+  std::string program_;
+};
+
+} // namespace
+
+InterestingnessTest external_oracle(const ExternalOracleOptions &options) {
+  InterestingnessTest test;
+  test.name = "oracle:" + options.program;
+  test.fingerprint = options.grad ? "grad" : "";
+  test.settings.grad = options.grad;
+  test.job = [options](std::shared_ptr<const Program> program) -> Job {
+    return [options, program](Child &child) { judge_candidate(*program, options, child); };
+  };
+  test.verdict_of = oracle_verdict;
+  return test;
+}
+
+Job ask_oracle(const std::string &program, const std::string &model) {
+  return [program, model](Child &child) {
+    child.stage("oracle");
+    child.reply(to_json(verdict_of_status(run_program(program, model))));
+  };
+}
+
+std::shared_ptr<const Backend> oracle_backend(const std::string &program) {
+  return std::make_shared<OracleBackend>(program);
+}
+
+std::string require_executable(const std::string &program) {
+  std::error_code error;
+  const fs::path path = fs::absolute(program, error).lexically_normal();
+  if (!fs::is_regular_file(path, error))
+    throw UserError("--oracle " + program + ": no such file");
+  if (access(path.c_str(), X_OK) != 0)
+    throw UserError("--oracle " + program + ": cannot be executed: " + std::strerror(errno) +
+                    " (chmod +x, and a first line such as #!/bin/sh)");
+  return path.string();
+}
+
+} // namespace repro_minify

@@ -1,0 +1,40 @@
+// Copies: clone, contiguous, detach, and dropout that does nothing, all gone at once. Networks are full of them, and
+// few failures need any. docs/writing-a-pass.md explains this file line by line.
+#include "reduce/passes/pass.h"
+
+#include "program/record.h"
+
+#include <algorithm>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+bool only_copies(const torch::jit::Node *node) {
+  static const std::set<c10::Symbol> kinds = {
+      c10::Symbol::fromQualString("aten::clone"), c10::Symbol::fromQualString("aten::contiguous"),
+      c10::Symbol::fromQualString("aten::detach"), c10::Symbol::fromQualString("aten::dropout")};
+  return kinds.count(node->kind()) > 0;
+}
+
+Program without_copies(const Program &program) {
+  Program result = copy_of(program);
+  for (auto *node : all_nodes(*result.graph))
+    if (only_copies(node)) {
+      node->output()->replaceAllUsesWith(node->input(0));
+      node->destroy();
+    }
+  drop_unused(result);
+  return result;
+}
+
+} // namespace
+
+bool drop_copies(PassContext &context) {
+  const auto nodes = all_nodes(*context.current.graph);
+  if (std::none_of(nodes.begin(), nodes.end(), only_copies))
+    return false;
+  return context.accept(without_copies(context.current), {});
+}
+
+} // namespace repro_minify

@@ -1,0 +1,143 @@
+// kill -9 at any moment loses nothing: --resume goes on, asks nothing twice, and ends where an undisturbed run does.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+
+#include <fstream>
+#include <map>
+#include <random>
+#include <sstream>
+#include <thread>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::vector<std::string> command(const Case &one, const fs::path &repro) {
+  return one.with_backend({one.model(), "-o", repro, "--no-verify", "--quiet", "--resume"});
+}
+
+/// How often each question stands in a journal.
+std::map<std::string, int> questions(const fs::path &journal) {
+  std::map<std::string, int> count;
+  std::istringstream lines(read_text(journal));
+  for (std::string line; std::getline(lines, line);)
+    if (const json entry = json::parse(line); entry.contains("hash"))
+      ++count[entry["hash"]];
+  return count;
+}
+
+void expect_same_end(const fs::path &expected, const fs::path &found, const std::string &how) {
+  for (const char *file : {"reduced.pt", "inputs.pt", "repro.cpp", "passing.pt"})
+    EXPECT_EQ(read_text(expected / file), read_text(found / file)) << file << ' ' << how;
+  EXPECT_EQ(questions(expected / "journal.jsonl"), questions(found / "journal.jsonl")) << how;
+}
+
+TEST(Resume, EndsWhereAnUndisturbedRunDoesAfter50Kills) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const fs::path undisturbed = folder / "undisturbed.repro";
+  const auto begin = std::chrono::steady_clock::now();
+  const Finished finished = run_tool(command(one, undisturbed));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> moment(0, seconds);
+  int kills = 0, in_the_middle = 0;
+  for (int round = 0; kills < 50; ++round) {
+    const fs::path repro = folder / ("killed" + std::to_string(round) + ".repro");
+    // One to four kills before it may come to its end.
+    for (int times = 1 + round % 4; times > 0 && kills < 50; --times, ++kills) {
+      auto arguments = command(one, repro);
+      arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
+      RunningProgram program(arguments);
+      std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+      program.send_signal(SIGKILL);
+      program.wait(std::chrono::seconds(30));
+      in_the_middle += fs::exists(repro / "journal.jsonl") && !fs::exists(repro / "report.json");
+    }
+    const Finished resumed = run_tool(command(one, repro));
+    ASSERT_EQ(resumed.exit_code, 0) << describe(resumed);
+    expect_same_end(undisturbed, repro, "round " + std::to_string(round));
+    for (const auto &[question, times] : questions(repro / "journal.jsonl"))
+      EXPECT_EQ(times, 1) << question;
+  }
+  // Else this says nothing.
+  EXPECT_GE(in_the_middle, 10);
+}
+
+TEST(Resume, TakesHalfALineForNone) {
+  const Case one = case_named("static_int_div_exc");
+  const TemporaryFolder folder;
+  const fs::path whole = folder / "whole.repro", torn = folder / "torn.repro";
+  ASSERT_EQ(run_tool(command(one, whole)).exit_code, 0);
+  const std::string journal = read_text(whole / "journal.jsonl");
+  for (const double part : {0.001, 0.3, 0.7, 0.99}) {
+    fs::remove_all(torn);
+    fs::create_directory(torn);
+    std::ofstream(torn / "journal.jsonl") << journal.substr(0, static_cast<size_t>(part * journal.size()));
+    const Finished resumed = run_tool(command(one, torn));
+    ASSERT_EQ(resumed.exit_code, 0) << describe(resumed);
+    expect_same_end(whole, torn, std::to_string(part));
+  }
+}
+
+TEST(Resume, RefusesTheJournalOfAnotherRun) {
+  const Case one = case_named("static_int_div_exc"), other = case_named("static_sigmoid_int_exc");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  ASSERT_EQ(run_tool(command(one, repro)).exit_code, 0);
+  const std::string before = read_text(repro / "reduced.pt");
+  const Finished another_model = run_tool(command(other, repro));
+  EXPECT_EQ(another_model.exit_code, 2);
+  EXPECT_NE(another_model.err.find("journal of another run (its \"model\" differs)"), std::string::npos)
+      << describe(another_model);
+  auto arguments = command(one, repro);
+  arguments.push_back("--calls=4");
+  const Finished other_settings = run_tool(arguments);
+  EXPECT_EQ(other_settings.exit_code, 2);
+  EXPECT_NE(other_settings.err.find("\"settings\" differs"), std::string::npos) << describe(other_settings);
+  EXPECT_EQ(read_text(repro / "reduced.pt"), before);
+}
+
+TEST(TimeBudget, EndsWithTheBestSoFarAndCanBeResumed) {
+  const Case one = case_named("big_grad_max_tie");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro", whole = folder / "whole.repro";
+  auto arguments = command(one, repro);
+  arguments.push_back("--time-budget=1.5");
+  const Finished finished = run_tool(arguments);
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_TRUE(report["out_of_time"]);
+  EXPECT_FALSE(report["one_minimal"]);
+  EXPECT_NE(finished.err.find("not 1-minimal"), std::string::npos) << describe(finished);
+  EXPECT_NE(read_text(repro / "report.md").find("time budget"), std::string::npos);
+  const Finished again = run_tool(one.with_backend({"run", repro / "reduced.pt", "--inputs", repro / "inputs.pt"}));
+  EXPECT_EQ(again.exit_code, 1) << describe(again);
+
+  ASSERT_EQ(run_tool(command(one, repro)).exit_code, 0);
+  ASSERT_EQ(run_tool(command(one, whole)).exit_code, 0);
+  expect_same_end(whole, repro, "after the budget");
+  EXPECT_TRUE(json::parse(read_text(repro / "report.json"))["one_minimal"]);
+}
+
+/// The one difference is a candidate's distance: the same backend agrees with eager on it.
+TEST(Passing, IsAProgramThatPasses) {
+  const Case one = case_named("big_freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  ASSERT_EQ(run_tool(command(one, repro)).exit_code, 0);
+  const Finished passes =
+      run_tool(one.with_backend({"run", repro / "passing.pt", "--inputs", repro / "passing_inputs.pt"}));
+  EXPECT_EQ(passes.exit_code, 0) << describe(passes);
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end
