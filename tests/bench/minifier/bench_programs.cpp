@@ -4,6 +4,7 @@
 //   bench_programs FOLDER [--rows SUBSTRING] [-o rows.json]
 #include "programs.h"
 
+#include "reduce/passes/pass.h"
 #include "repro_minify/reducer.h"
 
 #include <ATen/Parallel.h>
@@ -54,13 +55,12 @@ InterestingnessTest structural_test(const StructuralOracle &oracle) {
   return test;
 }
 
-/// The passes that change what nodes, outputs and inputs there are: values are no part of what is planted.
+/// The passes that make programs smaller: values are no part of what is planted.
 PassSelection structural_passes() {
   PassSelection selection;
-  for (const auto &row : list_reduction_passes())
-    for (const char *name : {"cut", "outputs", "bypass", "splice", "inputs"})
-      if (row.name == name)
-        selection.only.push_back(name);
+  for (const auto &pass : reduction_passes())
+    if (pass.goal == Goal::Size)
+      selection.only.push_back(pass.name);
   return selection;
 }
 
