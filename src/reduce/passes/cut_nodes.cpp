@@ -6,10 +6,14 @@
 #include "reduce/search/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace repro_minify {
 namespace {
+
+/// Below, guesses cost more than they save, and the certificate is cheap.
+constexpr size_t small_program = 12;
 
 /// So many refusals one after another are seldom those of a search on its way: most likely the failure needs a path,
 /// each node of which the cut would try, where a splice takes a stretch of it at once.
@@ -146,19 +150,65 @@ std::optional<int> first_wrong_atom(PassContext &context, const Cutter &cutter, 
   return first;
 }
 
-std::vector<IndexSet> guesses(PassContext &context, const Cutter &cutter, const IndexSet &all) {
-  std::vector<IndexSet> result;
-  if (all.size() < 12)
-    return result;
-  if (const auto suspect = first_wrong_atom(context, cutter, all))
+/// Atoms that the message of an exception seems to name ("clamp_min" in "aten::clamp_min: expected ...").
+IndexSet named_atoms(const Cutter &cutter, const std::string &message, const IndexSet &all) {
+  IndexSet named;
+  for (int atom : all) {
+    const std::string name = cutter.node_of(atom)->kind().toUnqualString();
+    if (name.size() > 3 && message.find(name) != std::string::npos)
+      named.push_back(atom);
+  }
+  return named;
+}
+
+/// Where to look first: what the failure itself says of its place.
+IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
+  const auto &wanted = context.judge.wanted();
+  if (wanted.kind == FailureKind::Exception)
+    return named_atoms(cutter, wanted.detail, all);
+  const auto first = first_wrong_atom(context, cutter, all);
+  return first ? IndexSet{*first} : IndexSet{};
+}
+
+/// What is equal of equal operators: kind and types, so that a repeated block of a network is seen as one.
+std::vector<std::string> labels(const Cutter &cutter) {
+  std::vector<std::string> result;
+  for (int atom = 0; atom < cutter.atoms(); ++atom) {
+    const auto *node = cutter.node_of(atom);
+    std::string label = node->kind().toQualString();
+    for (const auto *output : node->outputs())
+      label += ' ' + output->type()->str();
+    result.push_back(std::move(label));
+  }
+  return result;
+}
+
+/// Suspicion falls off by distance: an eighth for each step away from the nearest suspect.
+std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {
+  constexpr int reach = 3;
+  std::vector<double> weights(static_cast<size_t>(cutter.atoms()), 0.0);
+  const auto distances = cutter.dataflow().undirected_distances(suspects, all);
+  for (size_t atom = 0; atom < weights.size(); ++atom)
+    if (distances[atom] <= reach)
+      weights[atom] = std::pow(8.0, -distances[atom]);
+  return weights;
+}
+
+/// What is known of the failure's place before anything is asked. Small programs need no guesses.
+void give_hints(PassContext &context, const Cutter &cutter, const IndexSet &all, SearchOptions &search) {
+  if (all.size() < small_program)
+    return;
+  if (const IndexSet named = suspects(context, cutter, all); !named.empty()) {
     for (int radius : {1, 3})
-      result.push_back(cutter.dataflow().ball({*suspect}, radius, all));
+      search.guesses.push_back(cutter.dataflow().ball(named, radius, all));
+    search.weights = suspicion(cutter, named, all);
+  }
   // The arithmetic without the bookkeeping of shapes that surrounds it in scripted models.
   const IndexSet arithmetic = cutter.tensor_atoms();
   IndexSet within;
   std::set_intersection(arithmetic.begin(), arithmetic.end(), all.begin(), all.end(), std::back_inserter(within));
-  result.push_back(within);
-  return result;
+  search.guesses.push_back(within);
+  search.labels = labels(cutter);
 }
 
 } // namespace
@@ -179,9 +229,12 @@ bool cut_nodes(PassContext &context) {
   const IndexSet start = focus(context, cutter, all, oracle);
   SearchOptions search;
   search.speculation_width = context.judge.jobs();
-  search.guesses = guesses(context, cutter, start);
+  give_hints(context, cutter, start, search);
+  // Other passes make the program smaller still: what is certified now would have to be certified again.
+  search.certify = context.last_resort || all.size() < small_program;
+  context.put_off = !search.certify;
   try {
-    context.incomplete |= !minimize(start, cutter.dataflow(), oracle, search).one_minimal;
+    minimize(start, cutter.dataflow(), oracle, search);
   } catch (const PutOff &) {
     context.put_off = true;
   }

@@ -6,6 +6,7 @@
 #include "reduce/passes/splicer.h"
 #include "reduce/search/search.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -14,6 +15,9 @@ namespace {
 
 /// With fewer sites than this, one by one costs no more than a search over sets.
 constexpr int worth_a_search = 8;
+
+/// So many single edits accepted one after another make it worth trying several at once.
+constexpr int enough_in_a_row = 3;
 
 class SpliceOracle : public Oracle {
 public:
@@ -54,17 +58,50 @@ void splice_stretches(PassContext &context) {
   minimize(all, splicer.dataflow(), oracle, search);
 }
 
-/// Single edits from the last node to the first, going on where one was accepted, until none of all is.
-bool edit_one_by_one(PassContext &context) {
+struct Several {
+  Program program;
+  int next;  ///< nodes from here on were looked at
+  int edits; ///< how many were made
+};
+
+/// The first edit of each of the last `width` nodes before number `end` that have one, made one on the other.
+Several edit_several(const Program &program, int end, int width) {
+  Several several{program, end, 0};
+  while (several.next > 0 && several.edits < width) {
+    const int nodes = static_cast<int>(all_nodes(*several.program.graph).size());
+    several.next = std::min(several.next, nodes) - 1;
+    const auto edits = single_edits(several.program, several.next);
+    if (edits.empty())
+      continue;
+    Program edited = edits.front()();
+    several.program = std::move(edited);
+    ++several.edits;
+  }
+  return several;
+}
+
+/// What no set of sites covers: nodes inside blocks, operands of another shape, unread nodes, carried values. From the
+/// last node to the first; after a few in a row were accepted, several at once, and half as many where those are not.
+bool sweep_once(PassContext &context) {
   bool any = false;
-  for (bool accepted = true; accepted;) {
-    accepted = false;
-    for (int node = static_cast<int>(all_nodes(*context.current.graph).size()); node-- > 0;) {
-      const int count = static_cast<int>(all_nodes(*context.current.graph).size());
-      if (node < count && accept_first(context, single_edits(context.current, node)))
-        accepted = true;
+  int width = 1, in_a_row = 0;
+  for (int end = static_cast<int>(all_nodes(*context.current.graph).size()); end > 0;) {
+    end = std::min(end, static_cast<int>(all_nodes(*context.current.graph).size()));
+    if (width > 1) {
+      const Several several = edit_several(context.current, end, width);
+      const bool accepted = several.edits > 1 && context.accept(several.program, {});
+      width = accepted ? 2 * width : width / 2;
+      end = accepted ? several.next : end;
+      in_a_row = 0;
+      continue;
     }
+    const auto candidates = single_edits(context.current, --end);
+    if (candidates.empty())
+      continue;
+    const bool accepted = accept_first(context, candidates);
     any |= accepted;
+    in_a_row = accepted ? in_a_row + 1 : 0;
+    width = in_a_row < enough_in_a_row ? 1 : in_a_row;
   }
   return any;
 }
@@ -74,7 +111,8 @@ bool edit_one_by_one(PassContext &context) {
 bool splice_nodes(PassContext &context) {
   const Order before = order_of(context.current);
   splice_stretches(context);
-  edit_one_by_one(context);
+  while (sweep_once(context)) {
+  }
   return order_of(context.current) < before;
 }
 

@@ -20,8 +20,8 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-/// Where the search for something of the same shape among a value's ancestors ends.
-constexpr size_t farthest_ancestor = 64;
+/// So many dominators, and so many ancestors, are looked at for something of the same shape.
+constexpr size_t farthest = 256;
 
 /// A result of a site with all that may be read instead, best first.
 struct Result {
@@ -145,7 +145,8 @@ private:
   }
 
   const Value *in_dominator(int position, const Value *output) const {
-    for (int above = dominators_[position]; above != no_dominator; above = dominators_[above])
+    size_t steps = 0;
+    for (int above = dominators_[position]; above != no_dominator && ++steps < farthest; above = dominators_[above])
       for (const Value *value : nodes_[above]->outputs())
         if (alike(value, output))
           return value;
@@ -155,7 +156,7 @@ private:
   const Value *in_ancestor(int position, const Value *output) const {
     std::deque<const Value *> open(operands_[position].begin(), operands_[position].end());
     std::set<const Value *> seen(open.begin(), open.end());
-    for (; !open.empty() && seen.size() < farthest_ancestor; open.pop_front()) {
+    for (; !open.empty() && seen.size() < farthest; open.pop_front()) {
       if (!reachable(open.front()))
         continue;
       if (alike(open.front(), output))
@@ -231,13 +232,14 @@ struct Splicer::Impl {
     return result;
   }
 
-  /// By value that goes: what is read instead.
-  std::unordered_map<const Value *, const Value *> replacements(const std::vector<char> &keeps) const {
-    std::unordered_map<const Value *, const Value *> result;
+  /// Each value that goes, in order, with what is read instead: one that stays.
+  std::vector<std::pair<const Value *, const Value *>> replacements(const std::vector<char> &keeps) const {
+    std::vector<std::pair<const Value *, const Value *>> result;
+    std::unordered_map<const Value *, const Value *> instead;
     std::vector<int> length(index.nodes().size()); // of the longest chain of kept sites that ends here
     const auto resolve = [&](const Value *value) {
-      const auto found = result.find(value);
-      return found == result.end() ? value : found->second;
+      const auto found = instead.find(value);
+      return found == instead.end() ? value : found->second;
     };
     const auto length_of = [&](const Value *value) {
       const int maker = index.maker(value);
@@ -251,7 +253,8 @@ struct Splicer::Impl {
           for (const Value *stand_in : stand_ins)
             if (length_of(resolve(stand_in)) > length_of(best))
               best = resolve(stand_in);
-          result[value] = best;
+          instead[value] = best;
+          result.emplace_back(value, best);
         }
         continue;
       }

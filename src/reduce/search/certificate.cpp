@@ -24,7 +24,9 @@ IndexSet delete_jointly(const Certify &stage, Questioner &questioner) {
 
 } // namespace
 
-Stage advance(const Certify &stage, const SearchContext &, Questioner &questioner) {
+Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner) {
+  if (!context.options.certify)
+    return Finished{stage.kept};
   if (stage.next == stage.kept.size())
     return stage.removable.empty() ? Stage(Finished{stage.kept}) : Stage(Certify{delete_jointly(stage, questioner)});
   Certify next = stage;

@@ -102,8 +102,8 @@ Stage halve(const FindAnchor &stage, const SearchContext &context, Questioner &q
     next.failing = middle;
   else {
     next.passing = static_cast<std::ptrdiff_t>(middle);
-    if (stage.misses == 0)
-      next.certain = next.passing;
+    next.certain = next.passing; // and with it what windows made believe of shorter ones
+    next.misses = 0;
   }
   return next;
 }

@@ -84,7 +84,7 @@ SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &o
   IndexSet kept = sorted_set(start);
   interview.remember_failing(kept);
   // The certificate is the only way out, so the result is 1-minimal whenever there is one.
-  return SearchResult{interview.run(TryGuesses{std::move(kept)}), true};
+  return SearchResult{interview.run(TryGuesses{std::move(kept)}), options.certify};
 }
 
 } // namespace repro_minify

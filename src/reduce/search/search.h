@@ -31,6 +31,9 @@ struct SearchOptions {
   /// What is equal of equal operators (kind, dtype, attributes): one label per node of the Dataflow, or empty. With
   /// them the search tries one example of each repeated piece of the program, before it bisects.
   std::vector<std::string> labels;
+  /// Whether to try every single deletion at the end. Without it the result may have more than is needed; for a search
+  /// that is followed by another one.
+  bool certify = true;
   /// How many sets a call of speculate() may propose (the number of workers; any value gives the same result).
   int speculation_width = 1;
 };

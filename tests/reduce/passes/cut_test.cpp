@@ -25,5 +25,21 @@ graph(%x : Tensor):
   EXPECT_EQ(result.checks, 5);
 }
 
+/// A path that nothing can shorten: put off first, but gone through with in the end.
+TEST(Cut, TriesEveryNodeWhenNoOtherPassHelps) {
+  std::string text = "graph(%x : Tensor):\n";
+  for (int i = 0; i < 40; ++i)
+    text +=
+        "  %v" + std::to_string(i) + " : Tensor = aten::neg(" + (i == 0 ? "%x" : "%v" + std::to_string(i - 1)) + ")\n";
+  const Program program = program_from(text + "  return (%v39)", {at::ones({2, 3})});
+  const auto whole = [](const Program &candidate) { return count(candidate, "aten::neg") == 40; };
+  ReduceOptions options;
+  options.limits.timeout = std::chrono::minutes(1);
+  const Reduction reduction = reduce_structurally(program, whole, options);
+  EXPECT_EQ(size_of(reduction.program).operators, 40);
+  EXPECT_TRUE(reduction.one_minimal);
+  EXPECT_EQ(reduction.checks, 85);
+}
+
 } // namespace
 } // namespace repro_minify

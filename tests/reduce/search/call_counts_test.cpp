@@ -20,12 +20,13 @@ using namespace planted;
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr int seed_count = 24;
-constexpr int largest_in_grid = 5000;
+constexpr int seeds_with_workers = 2;
+constexpr int largest_in_grid = 1000;
 #else
 constexpr int seed_count = 96;
+constexpr int seeds_with_workers = 12; ///< fewer: looking ahead in large graphs is what takes the time here
 constexpr int largest_in_grid = 20000;
 #endif
-constexpr int seeds_with_workers = 12; ///< fewer: looking ahead in large graphs is what takes the time here
 constexpr int worker_count = 8;
 
 /// Counts how often `worker_count` workers would have been waited for, if each judged one announced set at a time.
@@ -159,7 +160,9 @@ class CallsNearTheBound : public testing::TestWithParam<std::pair<const char *, 
 
 TEST_P(CallsNearTheBound, OnPlantedMonotoneFailures) {
   constexpr int seeds = 5;
-  for (int size : {50, 200, 1000, 5000, largest_in_grid}) {
+  for (int size : {50, 200, 1000, 5000, 20000}) {
+    if (size > largest_in_grid)
+      continue;
     const Model model = transformer(size);
     const int nodes = model.dataflow.size();
     for (int count : {1, 2, 3, 5, 8, 12, 20}) {

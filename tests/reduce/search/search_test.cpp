@@ -230,6 +230,22 @@ TEST_F(SearchOverSizes, GivesTheSameForAnyNumberOfWorkers) {
   });
 }
 
+TEST_F(SearchOverSizes, AsksLessWithoutACertificateAndDoesNotClaimOne) {
+  on_graphs(10, [](Random &random, const Dataflow &dataflow) {
+    const IndexSet needed = random_needed(dataflow, random);
+    const Predicate predicate = [&](const IndexSet &kept) { return contains_all(kept, needed); };
+    RecordingOracle certified(predicate), oracle(predicate);
+    minimize(everything(dataflow.size()), dataflow, certified, {});
+    SearchOptions options;
+    options.certify = false;
+    const SearchResult result = minimize(everything(dataflow.size()), dataflow, oracle, options);
+    expect_honest(everything(dataflow.size()), oracle, result);
+    EXPECT_FALSE(result.one_minimal);
+    EXPECT_TRUE(contains_all(result.kept, needed));
+    EXPECT_LE(oracle.asked.size(), certified.asked.size());
+  });
+}
+
 TEST_F(SearchOverSizes, LetsExceptionsOfTheOraclePass) {
   struct Interrupted : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -1,0 +1,110 @@
+// Whose turn it is, how long a check may take, how long a reduction will: what the reducer decides beside the passes.
+#include "reduce/eta.h"
+#include "reduce/learned_timeout.h"
+#include "reduce/schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+using std::chrono::milliseconds;
+
+const ReductionPass first{"first", "", Goal::Size, nullptr}, second{"second", "", Goal::Size, nullptr},
+    simple{"simple", "", Goal::Simplicity, nullptr};
+
+Schedule schedule() {
+  return Schedule({&first, &second, &simple});
+}
+
+TEST(Schedule, TakesFirstTurnsInOrderAndSimplicityLast) {
+  Schedule turns = schedule();
+  for (size_t expected : {0, 1, 2}) {
+    ASSERT_EQ(turns.next(), expected);
+    turns.took_turn(expected, false, 0, 10);
+  }
+  EXPECT_EQ(turns.next(), std::nullopt);
+  EXPECT_EQ(turns.open(), 0);
+}
+
+TEST(Schedule, PrefersWhatGainedMoreForItsCost) {
+  Schedule turns = schedule();
+  turns.took_turn(0, true, 2, 100);
+  turns.took_turn(1, true, 90, 100);
+  EXPECT_EQ(turns.next(), 1u);
+}
+
+TEST(Schedule, OpensAllAfterAnyStepForward) {
+  Schedule turns = schedule();
+  turns.took_turn(0, false, 0, 10);
+  turns.took_turn(1, false, 0, 10);
+  EXPECT_EQ(turns.next(), 2u);
+  turns.took_turn(2, true, 1, 1);
+  EXPECT_EQ(turns.open(), 3);
+  // Simplicity has its turns until nothing is left of it, then size is certified once more.
+  EXPECT_EQ(turns.next(), 2u);
+  turns.took_turn(2, false, 0, 1);
+  EXPECT_NE(turns.next(), 2u);
+}
+
+TEST(Schedule, ComesBackToWhatWasPutOffWhenNobodyElseFindsAnything) {
+  Schedule turns = schedule();
+  turns.took_turn(0, true, 90, 10);
+  turns.put_off(0);
+  ASSERT_EQ(turns.next(), 1u);
+  turns.took_turn(1, false, 0, 10);
+  ASSERT_EQ(turns.next(), 0u); // before simplicity
+  EXPECT_TRUE(turns.is_put_off(0));
+  turns.put_off(0);
+  turns.took_turn(1, true, 1, 10);
+  EXPECT_FALSE(turns.is_put_off(0)); // the program is another one now
+}
+
+TEST(LearnedTimeout, FollowsWhatChecksTook) {
+  LearnedTimeout limit(milliseconds(60000), true);
+  EXPECT_EQ(limit.limit(), milliseconds(60000));
+  for (int check = 0; check < 5; ++check)
+    limit.saw(milliseconds(10));
+  EXPECT_EQ(limit.limit(), milliseconds(3000)); // a machine may stand still that long
+  limit.saw(milliseconds(500));
+  EXPECT_EQ(limit.limit(), milliseconds(10000));
+  limit.saw(milliseconds(50000));
+  EXPECT_EQ(limit.limit(), milliseconds(60000)); // never more than was said
+}
+
+TEST(LearnedTimeout, LearnsNothingWhereAHangIsTheFailure) {
+  LearnedTimeout limit(milliseconds(60000), false);
+  for (int check = 0; check < 50; ++check)
+    limit.saw(milliseconds(10));
+  EXPECT_EQ(limit.limit(), milliseconds(60000));
+}
+
+TEST(LearnedTimeout, KeepsHavingNoLimit) {
+  LearnedTimeout limit(milliseconds(0), true);
+  for (int check = 0; check < 50; ++check)
+    limit.saw(milliseconds(10));
+  EXPECT_EQ(limit.limit(), milliseconds(0));
+}
+
+TEST(CostModel, FitsALine) {
+  CostModel cost;
+  EXPECT_EQ(cost.seconds_for(10), std::nullopt);
+  for (double size : {10, 20, 40, 80})
+    cost.saw(size, 0.5 + 0.01 * size);
+  EXPECT_NEAR(*cost.seconds_for(160), 2.1, 1e-9);
+  EXPECT_NEAR(*cost.seconds_for(0), 0.5, 1e-9);
+}
+
+TEST(CostModel, TakesTheMeanOfOneSizeAndIsNeverNegative) {
+  CostModel cost;
+  for (double seconds : {1, 2, 3})
+    cost.saw(50, seconds);
+  EXPECT_NEAR(*cost.seconds_for(1000), 2, 1e-9);
+  CostModel falling;
+  for (double size : {10, 20, 30})
+    falling.saw(size, 100 / size);
+  EXPECT_GT(*falling.seconds_for(1000), 0);
+}
+
+} // namespace
+} // namespace repro_minify
