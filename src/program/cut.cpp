@@ -242,9 +242,9 @@ struct Cutter::Impl : AtomIndex {
 
   struct Exposure {
     Version version;
-    int atom = -1;       ///< that made or last wrote to it
-    int version_id = -1; ///< two with the same one are the same version
-    bool nested = false; ///< made inside a block: it cannot be returned from outside
+    int atom = -1;               ///< that made or last wrote to it
+    int version_id = -1;         ///< two with the same one are the same version
+    const Node *owner = nullptr; ///< the top-level node in whose blocks it is made; null: outside of any
     bool tensor = false;
   };
 
@@ -278,7 +278,7 @@ struct Cutter::Impl : AtomIndex {
     std::vector<Exposure> result;
     std::vector<char> done(version_ids_.size());
     const auto add = [&](const Exposure &exposure) {
-      if (exposure.atom < 0 || !kept.member[exposure.atom] || exposure.nested || done[exposure.version_id])
+      if (exposure.atom < 0 || !kept.member[exposure.atom] || done[exposure.version_id])
         return;
       done[exposure.version_id] = 1;
       result.push_back(exposure);
@@ -286,13 +286,20 @@ struct Cutter::Impl : AtomIndex {
     for (const auto &output : output_exposures)
       if (!is_packing(output.version.first->node()) || output.version.second != no_writer)
         add(output);
-    for (int use : read_outside(kept))
-      add(use_exposures[use]);
+    const auto add_tensors_of = [&](const Node *node) {
+      for (const Value *output : node->outputs())
+        if (const Exposure exposure = exposure_of({output, no_writer}); exposure.tensor && !exposure.owner)
+          add(exposure);
+    };
+    for (int use : read_outside(kept)) {
+      if (!use_exposures[use].owner)
+        add(use_exposures[use]);
+      else // What is made inside a block cannot be returned from outside it: what the block makes of it is.
+        add_tensors_of(use_exposures[use].owner);
+    }
     if (all)
       for (int atom : kept.atoms)
-        for (const Value *output : atom_nodes[atom]->outputs())
-          if (const Exposure exposure = exposure_of({output, no_writer}); exposure.tensor)
-            add(exposure);
+        add_tensors_of(atom_nodes[atom]);
     return result;
   }
 
@@ -334,13 +341,14 @@ private:
       number(output);
   }
 
-  /// Tensors made inside and read by the graph's outputs or by what is removed, in the order of the readers.
+  /// Uses of what is made inside by the graph's outputs or by what is removed, in the order of the readers.
   std::vector<int> read_outside(const Kept &kept) const {
     std::vector<int> result;
     for (int atom : kept.atoms)
       for (int use : uses_of_values[atom]) {
         const int reader = uses[use].atom;
-        if (use_exposures[use].tensor && (reader < 0 || (!kept.member[reader] && reads_data[reader])))
+        const bool visible = use_exposures[use].tensor || use_exposures[use].owner;
+        if (visible && (reader < 0 || (!kept.member[reader] && reads_data[reader])))
           result.push_back(use);
       }
     std::sort(result.begin(), result.end());
@@ -350,8 +358,16 @@ private:
   void number(const Version &version) { version_ids_.emplace(version, static_cast<int>(version_ids_.size())); }
 
   Exposure exposure_of(const Version &version) const {
-    return {version, defining_atom(version), version_ids_.at(version), is_nested(version.first->node()),
+    return {version, defining_atom(version), version_ids_.at(version), owner_of(version.first),
             is_tensor_like(version.first->type())};
+  }
+
+  const Node *owner_of(const Value *value) const {
+    const Node *owner = nullptr;
+    for (const Block *block = value->node()->owningBlock(); block != recording->program.graph->block();
+         block = owner->owningBlock())
+      owner = block->owningNode();
+    return owner;
   }
 
   bool is_nested(const Node *node) const { return node->owningBlock() != recording->program.graph->block(); }

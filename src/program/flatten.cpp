@@ -2,6 +2,7 @@
 
 #include "program/atoms.h"
 #include "program/materialise.h"
+#include "program/surgery.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -127,19 +128,6 @@ void lift_tensor_constants(Block *block, InputBuilder &builder) {
   }
 }
 
-/// aten::append, aten::_set_item and their like.
-bool is_written_to(const Value *container) {
-  for (const auto &use : container->uses()) {
-    const auto *schema = use.user->maybeSchema();
-    if (!schema || use.offset >= schema->arguments().size())
-      continue;
-    const auto *alias = schema->arguments()[use.offset].alias_info();
-    if (alias && alias->isWrite())
-      return true;
-  }
-  return false;
-}
-
 /// A packed output becomes its parts, as deep as the packing goes. What is filled after it was made stays as it is.
 void unpack_output(Value *value, std::vector<Value *> &parts) {
   if (is_written_to(value)) {
@@ -158,6 +146,8 @@ void unpack_output(Value *value, std::vector<Value *> &parts) {
   }
 }
 
+} // namespace
+
 void unpack_outputs(Graph &graph) {
   std::vector<Value *> parts;
   for (Value *output : graph.outputs())
@@ -168,6 +158,8 @@ void unpack_outputs(Graph &graph) {
     if (!part->mustBeNone())
       graph.registerOutput(part);
 }
+
+namespace {
 
 void remove_unused_constants(Block *block) {
   for (auto it = block->nodes().rbegin(); it != block->nodes().rend();) {

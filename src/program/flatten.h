@@ -29,6 +29,10 @@ using Decisions = std::vector<int64_t>;
 /// The straight line of nodes that were executed. Throws CannotFlatten past `max_nodes`.
 Program follow_decisions(const Program &program, const Decisions &decisions, size_t max_nodes = 20000);
 
+/// A tuple, list or dict that is returned becomes its parts, as deep as the packing goes, unless it is filled after it
+/// was made. A None is not returned.
+void unpack_outputs(torch::jit::Graph &graph);
+
 /// Removes constants and packing nodes that nobody reads. (PyTorch's own dead-code elimination trusts alias
 /// annotations, and some of the failures looked for are wrong annotations.)
 void remove_unused_constants(torch::jit::Graph &graph);

@@ -13,6 +13,7 @@ struct Order {
   int nodes = 0;
   int outputs = 0;
   int inputs = 0;
+  std::int64_t trips = 0;    ///< iterations of loops, at most; one that depends on data or has no bound counts as many
   int data_inputs = 0;       ///< inputs that are data rather than a formula
   std::int64_t elements = 0; ///< of all inputs
   int needs_autograd = 0;    ///< inputs with requires_grad

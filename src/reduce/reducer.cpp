@@ -92,8 +92,8 @@ private:
       return order < order_ && consider(candidate, order, next, row) && order == order_;
     };
     bool incomplete = false, put_off = false;
-    // The lambdas replace best_; passes hold it by reference and see the new one.
-    PassContext context{judge_, best_, accept, fails, incomplete, put_off, schedule_.is_put_off(index)};
+    // The lambdas replace best_ and verdict_; passes hold them by reference and see the new ones.
+    PassContext context{judge_, best_, verdict_, accept, fails, incomplete, put_off, schedule_.is_put_off(index)};
     passes_[index]->run(context);
     incomplete_[index] = incomplete || put_off;
     return put_off;

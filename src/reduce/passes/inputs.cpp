@@ -1,5 +1,6 @@
-// Inputs: two inputs of the same shape, dtype and role become one.
-#include "reduce/passes/pass.h"
+// Inputs: two inputs of the same shape, dtype and role become one. As many as possible become the first of them, then
+// the rest is tried with the next.
+#include "reduce/passes/in_bulk.h"
 
 #include <ATen/ATen.h>
 
@@ -13,27 +14,47 @@ bool alike(const ProgramInput &a, const ProgramInput &b) {
          x.requires_grad() == y.requires_grad();
 }
 
-Program merged(const Program &program, size_t into, size_t from) {
+/// Input `from` read as input `into`, an earlier one.
+struct Merge {
+  size_t from;
+  size_t into;
+};
+
+/// For each input the one that is alike and has `rank` others of its kind before it.
+std::vector<Merge> merges(const std::vector<ProgramInput> &inputs, size_t rank) {
+  std::vector<Merge> result;
+  for (size_t from = 0; from < inputs.size(); ++from) {
+    size_t before = 0;
+    for (size_t into = 0; into < from; ++into)
+      if (alike(inputs[into], inputs[from]) && before++ == rank) {
+        result.push_back({from, into});
+        break;
+      }
+  }
+  return result;
+}
+
+Program merged(const Program &program, const std::vector<Merge> &merges, const std::vector<size_t> &which) {
   Program result = copy_of(program);
-  result.graph->inputs()[from]->replaceAllUsesWith(result.graph->inputs()[into]);
+  for (size_t i : which)
+    result.graph->inputs()[merges[i].from]->replaceAllUsesWith(result.graph->inputs()[merges[i].into]);
   drop_unused(result);
   return result;
+}
+
+bool merge_with(PassContext &context, size_t rank) {
+  const Program start = context.current;
+  const std::vector<Merge> all = merges(start.inputs, rank);
+  return accept_in_bulk(context, all.size(),
+                        [&](const std::vector<size_t> &which) { return merged(start, all, which); });
 }
 
 } // namespace
 
 bool merge_inputs(PassContext &context) {
   bool any = false;
-  for (bool accepted = true; accepted;) {
-    const auto &inputs = context.current.inputs;
-    std::vector<Judge::LazyProgram> candidates;
-    for (size_t from = inputs.size(); from-- > 1;)
-      for (size_t into = 0; into < from; ++into)
-        if (alike(inputs[into], inputs[from]))
-          candidates.push_back([&context, into, from] { return merged(context.current, into, from); });
-    accepted = accept_first(context, candidates);
-    any |= accepted;
-  }
+  for (size_t rank = 0; !merges(context.current.inputs, rank).empty(); ++rank)
+    any |= merge_with(context, rank);
   return any;
 }
 

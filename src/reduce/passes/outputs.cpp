@@ -1,8 +1,17 @@
-// Outputs: return fewer values. First only one of them, then all but one.
-#include "reduce/passes/pass.h"
+// Outputs: return fewer values. Many are dropped by halves; of a few, only one is tried, then all but one.
+#include "reduce/passes/in_bulk.h"
+
+#include <algorithm>
 
 namespace repro_minify {
 namespace {
+
+/// Above it dropping one output at a time takes more checks than halves do.
+constexpr size_t few = 4;
+
+size_t count_outputs(const Program &program) {
+  return program.graph->outputs().size();
+}
 
 Program with_outputs(const Program &program, const std::vector<size_t> &kept) {
   Program result = copy_of(program);
@@ -17,32 +26,57 @@ Program with_outputs(const Program &program, const std::vector<size_t> &kept) {
   return result;
 }
 
+Program without_outputs(const Program &program, const std::vector<size_t> &dropped) {
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < count_outputs(program); ++i)
+    if (!std::binary_search(dropped.begin(), dropped.end(), i))
+      kept.push_back(i);
+  return with_outputs(program, kept);
+}
+
+/// The outputs, those first that the last Check found wrong.
+std::vector<size_t> wrong_ones_first(const PassContext &context) {
+  std::vector<size_t> order(count_outputs(context.current));
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  if (const auto &leaves = context.verdict.outputs; leaves.size() == order.size())
+    std::stable_partition(order.begin(), order.end(), [&](size_t i) { return !leaves[i].same; });
+  return order;
+}
+
+/// One suspect alone, then as many dropped as can be.
+bool drop_many(PassContext &context) {
+  const Program start = context.current;
+  const size_t suspect = wrong_ones_first(context).front();
+  const bool hinted = context.verdict.outputs.size() == count_outputs(start) && !context.verdict.outputs[suspect].same;
+  if (hinted && context.accept(with_outputs(start, {suspect}), {}))
+    return true;
+  return accept_in_bulk(
+      context, count_outputs(start),
+      [&](const std::vector<size_t> &dropped) { return without_outputs(start, dropped); },
+      /*all_at_once=*/context.judge.wanted().where.empty());
+}
+
+bool drop_few(PassContext &context) {
+  const size_t count = count_outputs(context.current);
+  std::vector<Judge::LazyProgram> candidates;
+  if (context.judge.wanted().where.empty())
+    candidates.push_back([&] { return with_outputs(context.current, {}); });
+  if (count > 1)
+    for (size_t only : wrong_ones_first(context))
+      candidates.push_back([&context, only] { return with_outputs(context.current, {only}); });
+  if (count > 2)
+    for (size_t dropped = 0; dropped < count; ++dropped)
+      candidates.push_back([&context, dropped] { return without_outputs(context.current, {dropped}); });
+  return accept_first(context, candidates);
+}
+
 } // namespace
 
 bool drop_outputs(PassContext &context) {
-  bool any = false;
-  for (bool accepted = true; accepted;) {
-    const size_t count = context.current.graph->outputs().size();
-    std::vector<Judge::LazyProgram> candidates;
-    if (count == 0)
-      return any;
-    if (context.judge.wanted().where.empty())
-      candidates.push_back([&] { return with_outputs(context.current, {}); });
-    if (count > 1)
-      for (size_t only = 0; only < count; ++only)
-        candidates.push_back([&context, only] { return with_outputs(context.current, {only}); });
-    if (count > 2)
-      for (size_t dropped = 0; dropped < count; ++dropped)
-        candidates.push_back([&context, dropped, count] {
-          std::vector<size_t> kept;
-          for (size_t i = 0; i < count; ++i)
-            if (i != dropped)
-              kept.push_back(i);
-          return with_outputs(context.current, kept);
-        });
-    accepted = accept_first(context, candidates);
-    any |= accepted;
-  }
+  bool any = count_outputs(context.current) > few && drop_many(context);
+  while (count_outputs(context.current) > 0 && count_outputs(context.current) <= few && drop_few(context))
+    any = true;
   return any;
 }
 

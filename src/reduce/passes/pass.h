@@ -19,6 +19,8 @@ struct PassContext {
   Judge &judge;
   /// The Program so far. Its inputs' values are concrete; recordings are made by those passes that need one.
   const Program &current;
+  /// What the Check said of `current`.
+  const Verdict &verdict;
   /// Accepts `candidate` when it is lower in the Order and fails; then `current` is it. One that is not lower is turned
   /// down without a check.
   const Ask &accept;
@@ -55,12 +57,17 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 /// Offers candidates in order until one is accepted; the following ones are judged ahead of time.
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
 
-bool cut_nodes(PassContext &context);    // cut_nodes.cpp
-bool drop_copies(PassContext &context);  // copies.cpp
-bool drop_outputs(PassContext &context); // outputs.cpp
-bool splice_nodes(PassContext &context); // splice.cpp
-bool merge_inputs(PassContext &context); // inputs.cpp
-bool plain_values(PassContext &context); // plain_values.cpp
+bool cut_nodes(PassContext &context);           // cut_nodes.cpp
+bool drop_copies(PassContext &context);         // copies.cpp
+bool drop_outputs(PassContext &context);        // outputs.cpp
+bool splice_nodes(PassContext &context);        // splice.cpp
+bool merge_inputs(PassContext &context);        // inputs.cpp
+bool plain_values(PassContext &context);        // plain_values.cpp
+bool straighten_branches(PassContext &context); // branches.cpp
+bool straighten_loops(PassContext &context);    // loops.cpp
+bool lower_trip_counts(PassContext &context);   // trips.cpp
+bool merge_duplicates(PassContext &context);    // duplicates.cpp
+bool remove_packing(PassContext &context);      // packing.cpp
 
 /// A copy whose graph can be changed.
 Program copy_of(const Program &program);

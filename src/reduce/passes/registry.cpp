@@ -11,7 +11,13 @@ const std::vector<ReductionPass> &reduction_passes() {
       {"outputs", "return fewer values", Goal::Size, drop_outputs},
       {"splice", "remove nodes and read something earlier of the same shape instead", Goal::Size, splice_nodes},
       {"inputs", "use one input for two", Goal::Size, merge_inputs},
+      {"branches", "the branch that was taken instead of a prim::If", Goal::Size, straighten_branches},
+      {"loops", "one iteration instead of a prim::Loop", Goal::Size, straighten_loops},
+      {"duplicates", "use one node for two that do the same", Goal::Size, merge_duplicates},
+      {"packing", "read the parts of a tuple, list or dict, and what a cast leaves as it is, directly", Goal::Size,
+       remove_packing},
       {"plain-values", "zeros, ones, a seeded randn instead of recorded data", Goal::Simplicity, plain_values},
+      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, lower_trip_counts},
   };
   return passes;
 }

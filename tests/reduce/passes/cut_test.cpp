@@ -41,5 +41,26 @@ TEST(Cut, TriesEveryNodeWhenNoOtherPassHelps) {
   EXPECT_EQ(reduction.checks, 85);
 }
 
+TEST(Cut, WhatWasReadInsideALoopIsSeenInTheLoopsResults) {
+  const Program program = program_from(R"IR(
+graph(%x : Tensor, %z : Tensor):
+  %two : int = prim::Constant[value=2]()
+  %yes : bool = prim::Constant[value=1]()
+  %no : bool = prim::Constant[value=0]()
+  %y : Tensor = prim::Loop(%two, %yes, %x)
+    block0(%i : int, %c : Tensor):
+      %a : Tensor = aten::relu(%c)
+      %d : Tensor = aten::copy_(%z, %a, %no)
+      -> (%yes, %a)
+  return (%z))IR",
+                                       {at::ones({2, 3}), at::ones({2, 3})});
+  const auto result = run_pass("cut", program, [](const Program &candidate) {
+    return count(candidate, "aten::relu") > 0 && !candidate.graph->outputs().empty();
+  });
+  EXPECT_EQ(count(result.reduction.program, "aten::copy_"), 0);
+  ASSERT_EQ(result.reduction.program.graph->outputs().size(), 1);
+  EXPECT_EQ(result.reduction.program.graph->outputs()[0]->node()->kind(), torch::jit::prim::Loop);
+}
+
 } // namespace
 } // namespace repro_minify

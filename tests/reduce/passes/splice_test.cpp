@@ -110,7 +110,7 @@ TEST(Splice, GuessesThatOnlyTheEndsOfAPathMatter) {
 TEST(Splice, ComesBeforeACutThatWouldTryEveryNodeOfAPath) {
   const auto result = run_all(chain(200, {{10, "erf"}, {190, "log1p"}}), path("erf", "log1p"));
   EXPECT_EQ(operators(result), 2);
-  EXPECT_EQ(result.checks, 53);
+  EXPECT_EQ(result.checks, 54);
 }
 
 TEST(Splice, GivesTheSameForAnyNumberOfJobs) {
@@ -175,7 +175,7 @@ TEST(Splice, FindsAConvolutionBehindAnActivation) {
   EXPECT_EQ(alone.checks, 3);
   const auto all = run_all(resnet(12), path("conv2d", "relu"));
   EXPECT_EQ(operators(all), 2);
-  EXPECT_EQ(all.checks, 29);
+  EXPECT_EQ(all.checks, 28);
 }
 
 /// Many branches that meet in a sum; the failure needs a node of two of them.
@@ -207,7 +207,7 @@ TEST(Splice, TakesTwoOutOfAWideResidualGraph) {
   EXPECT_EQ(alone.checks, 24);
   const auto all = run_all(program, both);
   EXPECT_EQ(operators(all), 2);
-  EXPECT_EQ(all.checks, 32);
+  EXPECT_EQ(all.checks, 28);
 }
 
 TEST(Splice, ReadsAnOperandOfAnotherShapeWhereOneNodeIsLeft) {

@@ -1,0 +1,120 @@
+// Duplicates: two nodes that do the same to the same values become one, whole subgraphs at a time, for what is equal
+// makes equal what reads it. Constants and packing go along; for their sake alone nothing is asked.
+#include "program/atoms.h"
+#include "program/record.h"
+#include "program/surgery.h"
+#include "reduce/passes/in_bulk.h"
+
+#include <torch/csrc/jit/ir/node_hashing.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// A node and an earlier one that says the same, by their positions depth first.
+struct Duplicate {
+  size_t node;
+  size_t first;
+};
+
+/// Finds the duplicates of a graph of its own, merging them there: that is how equality spreads to readers.
+class Finder {
+public:
+  explicit Finder(const Program &program) : graph_(program.graph->copy()) {
+    const auto nodes = all_nodes(*graph_);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      position_[nodes[i]] = i;
+      note_writes(nodes[i]);
+    }
+    find_in(graph_->block(), nullptr);
+  }
+
+  std::vector<Duplicate> found() && { return std::move(found_); }
+
+private:
+  /// What can be read in a block: what it made so far, and what those around it had.
+  struct Scope {
+    std::unordered_set<Node *, torch::jit::HashNode, torch::jit::EqualNode> nodes;
+    const Scope *around;
+  };
+
+  void note_writes(const Node *node) {
+    const auto *schema = node->maybeSchema();
+    for (size_t i = 0;
+         schema && schema->is_mutable() && i < std::min(schema->arguments().size(), node->inputs().size()); ++i)
+      if (schema->is_mutable({c10::SchemaArgType::input, i}))
+        written_.insert(node->input(i));
+  }
+
+  bool can_be_merged(const Node *node) const {
+    const auto written = [&](const Value *value) { return written_.count(value) > 0; };
+    return node->blocks().empty() && !node->outputs().empty() && !has_effects(node) &&
+           std::none_of(node->outputs().begin(), node->outputs().end(), written) &&
+           std::none_of(node->inputs().begin(), node->inputs().end(), written);
+  }
+
+  static Node *find(const Scope *scope, Node *node) {
+    for (; scope; scope = scope->around)
+      if (const auto same = scope->nodes.find(node); same != scope->nodes.end())
+        return *same;
+    return nullptr;
+  }
+
+  void find_in(Block *block, const Scope *around) {
+    Scope scope{{}, around};
+    for (Node *node : block->nodes()) {
+      for (Block *inner : node->blocks())
+        find_in(inner, &scope);
+      if (!can_be_merged(node))
+        continue;
+      if (Node *first = find(&scope, node)) {
+        found_.push_back({position_.at(node), position_.at(first)});
+        for (size_t i = 0; i < node->outputs().size(); ++i)
+          node->output(i)->replaceAllUsesWith(first->output(i));
+      } else {
+        scope.nodes.insert(node);
+      }
+    }
+  }
+
+  std::shared_ptr<torch::jit::Graph> graph_;
+  std::unordered_map<const Node *, size_t> position_;
+  std::unordered_set<const Value *> written_;
+  std::vector<Duplicate> found_;
+};
+
+Program merged(const Program &program, const std::vector<Duplicate> &duplicates) {
+  Program result = copy_of(program);
+  const auto nodes = all_nodes(*result.graph);
+  for (const auto &duplicate : duplicates) {
+    const auto outputs = nodes[duplicate.first]->outputs();
+    replace_node(nodes[duplicate.node], {outputs.begin(), outputs.end()});
+  }
+  drop_unused(result);
+  return result;
+}
+
+} // namespace
+
+bool merge_duplicates(PassContext &context) {
+  const Program start = context.current;
+  const auto nodes = all_nodes(*start.graph);
+  std::vector<Duplicate> duplicates = Finder(start).found();
+  const auto packing = std::stable_partition(duplicates.begin(), duplicates.end(),
+                                             [&](const auto &found) { return !is_packing(nodes[found.node]); });
+  return accept_in_bulk(context, packing - duplicates.begin(), [&](const std::vector<size_t> &which) {
+    std::vector<Duplicate> chosen(packing, duplicates.end());
+    for (size_t i : which)
+      chosen.push_back(duplicates[i]);
+    return merged(start, chosen);
+  });
+}
+
+} // namespace repro_minify

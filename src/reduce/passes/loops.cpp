@@ -1,0 +1,164 @@
+// Loops: a prim::Loop becomes its first iteration, or another one: where all of them written out still fail, the
+// failing one is bisected, and what the others made is an input.
+#include "program/cut.h"
+#include "program/path.h"
+#include "program/surgery.h"
+#include "reduce/passes/pass.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// What is written out must stay something that a check can run.
+constexpr size_t most_nodes_written_out = 20000;
+
+struct Unrolled {
+  Program program;
+  std::vector<std::set<const Node *>> iterations; ///< the nodes of each, not those nested in them
+};
+
+/// Loop number `loop` (depth first) as `trips` copies of its body.
+Unrolled unrolled(const Program &program, size_t loop, int64_t trips) {
+  Unrolled result{copy_of(program), {}};
+  Node *node = all_nodes(*result.program.graph)[loop];
+  const std::vector<Value *> conditions{node->input(0), node->input(1)};
+  std::vector<Value *> carried(node->inputs().begin() + 2, node->inputs().end());
+  for (int64_t trip = 0; trip < trips; ++trip) {
+    torch::jit::WithInsertPoint guard(node);
+    std::vector<Value *> arguments{result.program.graph->insertConstant(trip)};
+    arguments.insert(arguments.end(), carried.begin(), carried.end());
+    Node *last = node->prev();
+    carried = paste_block(node->blocks()[0], node, arguments);
+    drop_unread({carried.front()}); // the condition to go on
+    carried.erase(carried.begin());
+    result.iterations.emplace_back();
+    for (Node *copy = last->next(); copy != node; copy = copy->next())
+      result.iterations.back().insert(copy);
+  }
+  replace_node(node, carried);
+  drop_unread(conditions);
+  drop_unused(result.program);
+  return result;
+}
+
+size_t nodes_in(const Node *node) {
+  size_t count = 0;
+  for (const auto *block : node->blocks())
+    for (const Node *inner : block->nodes())
+      count += 1 + nodes_in(inner);
+  return count;
+}
+
+/// Looks for one iteration that is enough, the others' part in it recorded.
+class IterationSearch {
+public:
+  IterationSearch(PassContext &context, const Unrolled &written_out)
+      : context_(context), cutter_(std::make_shared<Recording>(record(
+                               written_out.program, context.judge.test().settings, context.judge.options().limits))) {
+    for (int atom = 0; atom < cutter_.atoms(); ++atom) {
+      const auto &all = written_out.iterations;
+      const auto home =
+          std::find_if(all.begin(), all.end(), [&](const auto &nodes) { return nodes.count(top_level(atom)) > 0; });
+      iteration_.push_back(home == all.end() ? outside : home - all.begin());
+    }
+  }
+
+  /// Halves for as long as one of them fails alone.
+  bool narrow(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    bool any = false;
+    while (end - begin > 1) {
+      const std::ptrdiff_t middle = begin + (end - begin) / 2;
+      const std::vector<Judge::LazyProgram> next{[=, this] { return with(middle, end); }};
+      if (context_.fails(with(begin, middle), next))
+        end = middle;
+      else if (context_.fails(with(middle, end), {}))
+        begin = middle;
+      else
+        break;
+      any = true;
+    }
+    return any;
+  }
+
+private:
+  static constexpr std::ptrdiff_t outside = -1;
+
+  const Node *top_level(int atom) const {
+    const Node *node = cutter_.node_of(atom);
+    while (node->owningBlock()->owningNode() != node->owningGraph()->block()->owningNode())
+      node = node->owningBlock()->owningNode();
+    return node;
+  }
+
+  Program with(std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    IndexSet kept;
+    for (int atom = 0; atom < cutter_.atoms(); ++atom)
+      if (iteration_[atom] == outside || (iteration_[atom] >= begin && iteration_[atom] < end))
+        kept.push_back(atom);
+    return cutter_.cut(kept);
+  }
+
+  PassContext &context_;
+  Cutter cutter_;
+  std::vector<std::ptrdiff_t> iteration_; ///< by atom
+};
+
+bool is_loop(const Node *node) {
+  return node->kind() == torch::jit::prim::Loop;
+}
+
+/// The first iteration; of a loop that was never entered none.
+bool keep_first_iteration(PassContext &context, size_t loop, int64_t trips) {
+  return context.accept(unrolled(context.current, loop, std::min<int64_t>(1, trips)).program, {});
+}
+
+/// The only block of a program was kept because writing it out hides the failure; it is not asked again.
+bool keep_one_iteration(PassContext &context, size_t loop, int64_t trips) {
+  const auto nodes = all_nodes(*context.current.graph);
+  const bool nested = nodes[loop]->owningBlock() != context.current.graph->block();
+  const auto has_blocks = [](const Node *node) { return !node->blocks().empty(); };
+  if (nested || trips < 2 || std::count_if(nodes.begin(), nodes.end(), has_blocks) < 2 ||
+      static_cast<size_t>(trips) * nodes_in(nodes[loop]) > most_nodes_written_out)
+    return false;
+  const Order before = order_of(context.current);
+  const Unrolled written_out = unrolled(context.current, loop, trips);
+  if (context.fails(written_out.program, {}))
+    IterationSearch(context, written_out).narrow(0, trips);
+  return order_of(context.current) < before;
+}
+
+bool without_one_loop(PassContext &context) {
+  const auto path = path_of(record(context.current, context.judge.test().settings, context.judge.options().limits));
+  const auto nodes = all_nodes(*context.current.graph);
+  for (size_t loop = 0; loop < nodes.size(); ++loop) {
+    if (!is_loop(nodes[loop]) || path[loop].empty())
+      continue;
+    const int64_t most = *std::max_element(path[loop].begin(), path[loop].end());
+    if (keep_first_iteration(context, loop, most) || keep_one_iteration(context, loop, most))
+      return true;
+  }
+  return false;
+}
+
+bool has_loop(const Program &program) {
+  const auto nodes = all_nodes(*program.graph);
+  return std::any_of(nodes.begin(), nodes.end(), is_loop);
+}
+
+} // namespace
+
+bool straighten_loops(PassContext &context) {
+  bool any = false;
+  while (has_loop(context.current) && without_one_loop(context))
+    any = true;
+  return any;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,90 @@
+// Packing: what is packed and unpacked again is read directly, what is cast to the type that it has is not cast, and a
+// packed output is returned as its parts.
+#include "program/record.h"
+#include "program/surgery.h"
+#include "reduce/passes/in_bulk.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+namespace prim = torch::jit::prim;
+
+bool packs(const Node *node) {
+  return node->kind() == prim::TupleConstruct || node->kind() == prim::ListConstruct;
+}
+
+/// The part that a constant index reads; negative ones count from the end.
+std::vector<Value *> part(const Node *packing, const Value *index) {
+  const auto number = torch::jit::toIValue(index);
+  const auto size = static_cast<int64_t>(packing->inputs().size());
+  if (!number || !number->isInt() || number->toInt() >= size || number->toInt() < -size)
+    return {};
+  return {const_cast<Node *>(packing)->input(static_cast<size_t>((number->toInt() + size) % size))};
+}
+
+std::vector<Value *> entry(const Node *dict, const Value *key) {
+  const auto wanted = torch::jit::toIValue(key);
+  for (size_t i = 0; wanted && i + 1 < dict->inputs().size(); i += 2)
+    if (const auto here = torch::jit::toIValue(dict->input(i)); here && *here == *wanted)
+      return {const_cast<Node *>(dict)->input(i + 1)};
+  return {};
+}
+
+bool adds_nothing(const Node *cast) {
+  return (cast->kind() == prim::unchecked_cast ||
+          cast->kind() == c10::Symbol::fromQualString("aten::_unwrap_optional") ||
+          cast->kind() == c10::Symbol::fromQualString("prim::unchecked_unwrap_optional")) &&
+         cast->input(0)->type()->isSubtypeOf(*cast->output()->type());
+}
+
+/// What a node's outputs can be read as instead; nothing where it is needed.
+std::vector<Value *> read_directly(Node *node) {
+  if (adds_nothing(node))
+    return {node->input(0)};
+  const bool takes_apart = node->kind() == prim::TupleUnpack || node->kind() == prim::ListUnpack;
+  const bool reads_one = node->kind() == prim::TupleIndex || node->kind() == c10::aten::__getitem__;
+  if ((!takes_apart && !reads_one) || is_written_to(node->input(0)))
+    return {};
+  Node *made_by = node->input(0)->node();
+  if (takes_apart && packs(made_by) && made_by->inputs().size() == node->outputs().size())
+    return made_by->inputs().vec();
+  if (reads_one && packs(made_by))
+    return part(made_by, node->input(1));
+  if (reads_one && made_by->kind() == prim::DictConstruct)
+    return entry(made_by, node->input(1));
+  return {};
+}
+
+Program unpacked(const Program &program, const std::vector<size_t> &positions, const std::vector<size_t> &which) {
+  Program result = copy_of(program);
+  const auto nodes = all_nodes(*result.graph);
+  for (size_t i : which) {
+    const auto values = read_directly(nodes[positions[i]]);
+    if (!values.empty())
+      replace_node(nodes[positions[i]], values);
+  }
+  unpack_outputs(*result.graph);
+  drop_unused(result);
+  return result;
+}
+
+} // namespace
+
+bool remove_packing(PassContext &context) {
+  const Program start = context.current;
+  const auto nodes = all_nodes(*start.graph);
+  std::vector<size_t> positions;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!read_directly(nodes[i]).empty())
+      positions.push_back(i);
+  const auto with = [&](const std::vector<size_t> &which) { return unpacked(start, positions, which); };
+  if (positions.empty()) // an output may be packed still: not lower, and not asked, where none is
+    return context.accept(with({}), {});
+  return accept_in_bulk(context, positions.size(), with);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,78 @@
+// Trips: fewer iterations of a loop, the loop kept. The least number that fails is sought from below: doubling, then
+// halving the gap. It begins with two: that one is enough is first seen without the loop (see loops.cpp). A number of
+// trips that is computed is left to the cut, which makes it a constant.
+#include "program/path.h"
+#include "program/surgery.h"
+#include "reduce/passes/pass.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// An integer constant of this value that can be read at the top of the graph, or a new one.
+Value *constant_at_top(torch::jit::Graph &graph, int64_t value) {
+  for (Node *node : graph.nodes())
+    if (node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::IntType &&
+        torch::jit::toIValue(node->output()) == c10::IValue(value)) {
+      if (node != *graph.nodes().begin())
+        node->moveBefore(*graph.nodes().begin());
+      return node->output();
+    }
+  torch::jit::WithInsertPoint guard(*graph.nodes().begin());
+  return graph.insertConstant(value);
+}
+
+/// Loop number `loop` (depth first) with at most `trips` iterations.
+Program with_trips(const Program &program, size_t loop, int64_t trips) {
+  Program result = copy_of(program);
+  Node *node = all_nodes(*result.graph)[loop];
+  Value *before = node->input(0);
+  node->replaceInput(0, constant_at_top(*result.graph, trips));
+  drop_unread({before});
+  drop_unused(result);
+  return result;
+}
+
+/// Accepts the least number of trips below `trips` that fails, as far as a bisection can tell.
+bool lower_trips(PassContext &context, const Program &start, size_t loop, int64_t trips) {
+  const auto fails = [&](int64_t fewer) { return context.accept(with_trips(start, loop, fewer), {}); };
+  int64_t passes = 0, least = trips;
+  for (int64_t fewer = std::min<int64_t>(2, trips - 1); passes < fewer; fewer = std::min(fewer * 2, trips - 1)) {
+    if (fails(fewer)) {
+      least = fewer;
+      break;
+    }
+    passes = fewer;
+  }
+  while (least < trips && least - passes > 1) {
+    const int64_t middle = passes + (least - passes) / 2;
+    (fails(middle) ? least : passes) = middle;
+  }
+  return least < trips;
+}
+
+} // namespace
+
+bool lower_trip_counts(PassContext &context) {
+  const auto is_loop = [](const Node *node) {
+    return node->kind() == torch::jit::prim::Loop && node->input(0)->node()->kind() == torch::jit::prim::Constant;
+  };
+  const auto nodes = all_nodes(*context.current.graph);
+  if (std::none_of(nodes.begin(), nodes.end(), is_loop))
+    return false;
+  const Program start = context.current;
+  const auto path = path_of(record(start, context.judge.test().settings, context.judge.options().limits));
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (is_loop(nodes[i]) && !path[i].empty() &&
+        lower_trips(context, start, i, *std::max_element(path[i].begin(), path[i].end())))
+      return true; // what stands where has changed: the next turn sees to the others
+  return false;
+}
+
+} // namespace repro_minify
