@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 namespace repro_minify {
 namespace {
@@ -19,25 +20,34 @@ using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 namespace prim = torch::jit::prim;
 
-bool contains(const IndexSet &set, int element) {
-  return std::binary_search(set.begin(), set.end(), element);
-}
+struct HashVersion {
+  size_t operator()(const Version &version) const {
+    return std::hash<const void *>{}(version.first) + 0x9E3779B9u * static_cast<size_t>(version.second);
+  }
+};
+
+/// A set of atoms: in order, and as a table.
+struct Kept {
+  explicit Kept(size_t atoms) : member(atoms) {}
+  IndexSet atoms;
+  std::vector<char> member; ///< by atom
+};
 
 /// Builds one cut. `resolve` is the heart: which value of the new graph stands for a version of an old one.
 class CutBuilder {
 public:
-  CutBuilder(const AtomIndex &index, const IndexSet &kept)
+  CutBuilder(const AtomIndex &index, const Kept &kept)
       : index_(index), kept_(kept), recording_(*index.recording), inputs_(program_) {
     program_.graph = std::make_shared<Graph>();
     program_.provenance = recording_.program.provenance;
-    anchor_ = graph().insertConstant(c10::IValue())->node();
+    current_ = graph().return_node();
   }
 
-  Program build(const std::vector<Version> &exposed) {
+  /// `nodes`: the top-level ones to copy, in order, as indices into the Recording.
+  Program build(const std::vector<int> &nodes, const std::vector<Version> &exposed) {
     add_original_inputs();
-    for (Node *node : recording_.program.graph->nodes())
-      if (keeps(index_.atom_of_node[recording_.node_index.at(node)]))
-        copy_node(node, graph().block());
+    for (int node : nodes)
+      copy_node(recording_.nodes[node], graph().block());
     std::set<Value *> done;
     current_ = graph().return_node();
     for (const Version &version : exposed) {
@@ -45,14 +55,13 @@ public:
       if (done.insert(value).second)
         graph().registerOutput(value);
     }
-    anchor_->destroy();
     drop_unused(program_);
     return std::move(program_);
   }
 
 private:
   Graph &graph() { return *program_.graph; }
-  bool keeps(int atom) const { return atom >= 0 && contains(kept_, atom); }
+  bool keeps(int atom) const { return atom >= 0 && kept_.member[atom]; }
 
   /// In the order of the original signature, used or not; what is not is dropped at the end.
   void add_original_inputs() {
@@ -89,13 +98,12 @@ private:
   }
 
   Value *copy_constant(const Value *value) {
-    WithInsertPoint guard(anchor_);
+    WithInsertPoint guard(current_);
     return graph()
         .insertNode(graph().createClone(const_cast<Node *>(value->node()), [](Value *v) { return v; }))
         ->output();
   }
 
-  /// At the top level, in front of the node that is being copied: nobody reads it earlier.
   Value *copy_packing(const Node *node) {
     std::vector<Value *> parts;
     const int position = recording_.node_index.at(node);
@@ -118,7 +126,7 @@ private:
     }
     if (!contents)
       throw CannotMaterialise("value %" + version.first->debugName() + " was not recorded");
-    WithInsertPoint guard(anchor_);
+    WithInsertPoint guard(current_);
     return inputs_.materialise(unshared(*contents), version.first->type(), role_of(version.first),
                                name_of(version.first));
   }
@@ -208,21 +216,161 @@ private:
   }
 
   const AtomIndex &index_;
-  const IndexSet &kept_;
+  const Kept &kept_;
   const Recording &recording_;
   Program program_;
   InputBuilder inputs_;
-  std::map<Version, Value *> values_;
+  std::unordered_map<Version, Value *, HashVersion> values_;
   std::unordered_map<const Value *, Value *> produced_;
   std::set<void *> storages_; ///< memory that inputs of the new Program live in
-  Node *anchor_;              ///< cut values and constants are made in front of it, before all that is kept
-  Node *current_ = nullptr;   ///< the top-level position that is being filled
+  /// The top-level position that is being filled. Constants, packing and cut values go in front of it: nobody reads
+  /// them earlier. (All in front of the first node would be as good, but a graph makes room for a node between two
+  /// others by numbering all of them anew.)
+  Node *current_;
 };
 
 } // namespace
 
+/// What a cut asks of the index, worked out once: a cut then costs what it keeps, not what there is.
 struct Cutter::Impl : AtomIndex {
-  using AtomIndex::AtomIndex;
+  explicit Impl(std::shared_ptr<const Recording> given) : AtomIndex(std::move(given)) {
+    index_nodes();
+    index_uses();
+    for (const auto &output : outputs)
+      output_exposures.push_back(exposure_of(output));
+  }
+
+  struct Exposure {
+    Version version;
+    int atom = -1;               ///< that made or last wrote to it
+    int version_id = -1;         ///< two with the same one are the same version
+    const Node *owner = nullptr; ///< the top-level node in whose blocks it is made; null: outside of any
+    bool tensor = false;
+  };
+
+  std::vector<std::vector<int>> nodes_of_atom;  ///< top-level nodes: the atom's own and what unpacks it
+  std::vector<std::vector<int>> inseparable;    ///< by atom: atoms whose values it reads and that cannot be cut off
+  std::vector<std::vector<int>> uses_of_values; ///< by atom: uses (indices) of what it made or wrote to
+  std::vector<Exposure> use_exposures;          ///< by use
+  std::vector<Exposure> output_exposures;       ///< by output of the graph
+  std::vector<char> reads_data;                 ///< by atom
+
+  Kept close(const IndexSet &kept) const {
+    Kept closed(atom_nodes.size());
+    const auto add = [&](int atom) {
+      if (!closed.member[atom])
+        closed.atoms.push_back(atom);
+      closed.member[atom] = 1;
+    };
+    for (int atom : kept) // ascending: a block's atom comes before the atoms inside
+      if (parent[atom] < 0 || closed.member[parent[atom]])
+        add(atom);
+    for (size_t i = 0; i < closed.atoms.size(); ++i)
+      for (int maker : inseparable[closed.atoms[i]])
+        for (int needed = maker; needed >= 0; needed = parent[needed])
+          add(needed);
+    std::sort(closed.atoms.begin(), closed.atoms.end());
+    return closed;
+  }
+
+  /// What a cut at `kept` shows to the outside, original outputs first.
+  std::vector<Exposure> exposed(const Kept &kept, bool all) const {
+    std::vector<Exposure> result;
+    std::vector<char> done(version_ids_.size());
+    const auto add = [&](const Exposure &exposure) {
+      if (exposure.atom < 0 || !kept.member[exposure.atom] || done[exposure.version_id])
+        return;
+      done[exposure.version_id] = 1;
+      result.push_back(exposure);
+    };
+    for (const auto &output : output_exposures)
+      if (!is_packing(output.version.first->node()) || output.version.second != no_writer)
+        add(output);
+    const auto add_tensors_of = [&](const Node *node) {
+      for (const Value *output : node->outputs())
+        if (const Exposure exposure = exposure_of({output, no_writer}); exposure.tensor && !exposure.owner)
+          add(exposure);
+    };
+    for (int use : read_outside(kept)) {
+      if (!use_exposures[use].owner)
+        add(use_exposures[use]);
+      else // What is made inside a block cannot be returned from outside it: what the block makes of it is.
+        add_tensors_of(use_exposures[use].owner);
+    }
+    if (all)
+      for (int atom : kept.atoms)
+        add_tensors_of(atom_nodes[atom]);
+    return result;
+  }
+
+  std::vector<int> top_level_nodes(const Kept &kept) const {
+    std::vector<int> nodes;
+    for (int atom : kept.atoms)
+      nodes.insert(nodes.end(), nodes_of_atom[atom].begin(), nodes_of_atom[atom].end());
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  }
+
+private:
+  void index_nodes() {
+    nodes_of_atom.resize(atom_nodes.size());
+    for (size_t i = 0; i < recording->nodes.size(); ++i)
+      if (atom_of_node[i] >= 0 && !is_nested(recording->nodes[i]))
+        nodes_of_atom[atom_of_node[i]].push_back(static_cast<int>(i));
+    for (const Node *node : atom_nodes)
+      reads_data.push_back(makes_tensors(node));
+    for (const Node *node : atom_nodes)
+      for (const Value *output : node->outputs())
+        number({output, no_writer});
+  }
+
+  void index_uses() {
+    inseparable.resize(atom_nodes.size());
+    uses_of_values.resize(atom_nodes.size());
+    for (size_t i = 0; i < uses.size(); ++i) {
+      number(uses[i].version);
+      use_exposures.push_back(exposure_of(uses[i].version));
+      const int maker = use_exposures.back().atom;
+      if (maker < 0)
+        continue;
+      uses_of_values[maker].push_back(static_cast<int>(i));
+      if (uses[i].atom >= 0 && !recorded(uses[i].version))
+        inseparable[uses[i].atom].push_back(maker);
+    }
+    for (const auto &output : outputs)
+      number(output);
+  }
+
+  /// Uses of what is made inside by the graph's outputs or by what is removed, in the order of the readers.
+  std::vector<int> read_outside(const Kept &kept) const {
+    std::vector<int> result;
+    for (int atom : kept.atoms)
+      for (int use : uses_of_values[atom]) {
+        const int reader = uses[use].atom;
+        const bool visible = use_exposures[use].tensor || use_exposures[use].owner;
+        if (visible && (reader < 0 || (!kept.member[reader] && reads_data[reader])))
+          result.push_back(use);
+      }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  void number(const Version &version) { version_ids_.emplace(version, static_cast<int>(version_ids_.size())); }
+
+  Exposure exposure_of(const Version &version) const {
+    return {version, defining_atom(version), version_ids_.at(version), owner_of(version.first),
+            is_tensor_like(version.first->type())};
+  }
+
+  const Node *owner_of(const Value *value) const {
+    const Node *owner = nullptr;
+    for (const Block *block = value->node()->owningBlock(); block != recording->program.graph->block();
+         block = owner->owningBlock())
+      owner = block->owningNode();
+    return owner;
+  }
+
+  bool is_nested(const Node *node) const { return node->owningBlock() != recording->program.graph->block(); }
 
   bool recorded(const Version &version) const {
     int writer = version.second;
@@ -236,58 +384,13 @@ struct Cutter::Impl : AtomIndex {
 
   /// An atom that makes no tensor (aten::size, aten::dim) asked for the shape at most: a wrong value would not show
   /// there, and one more output can keep a backend from fusing.
-  bool reads_data(int atom) const {
-    const auto made = atom_nodes[atom]->outputs();
+  static bool makes_tensors(const Node *node) {
+    const auto made = node->outputs();
     return made.empty() ||
            std::any_of(made.begin(), made.end(), [](const Value *value) { return is_tensor_like(value->type()); });
   }
 
-  /// The top-level node in whose blocks a value is made; nullptr for one made outside of any.
-  const Node *owner_of(const Value *value) const {
-    const Node *owner = nullptr;
-    for (const Block *block = value->node()->owningBlock(); block != recording->program.graph->block();
-         block = owner->owningBlock())
-      owner = block->owningNode();
-    return owner;
-  }
-
-  struct Exposed {
-    Version version;
-    int atom;
-  };
-
-  /// What a cut at `kept` shows to the outside, original outputs first.
-  std::vector<Exposed> exposed(const IndexSet &kept, bool all) const {
-    std::vector<Exposed> result;
-    std::set<std::pair<int, int>> done;
-    const auto add = [&](const Version &version, bool any_type) {
-      const int atom = defining_atom(version);
-      if (atom < 0 || !contains(kept, atom) || (!any_type && !is_tensor_like(version.first->type())))
-        return;
-      if (done.emplace(recording->value_index.at(version.first), version.second).second)
-        result.push_back({version, atom});
-    };
-    for (const auto &output : outputs)
-      if (!is_packing(output.first->node()) || output.second != no_writer)
-        add(output, true);
-    for (const auto &use : uses) {
-      if (use.atom >= 0 && (contains(kept, use.atom) || !reads_data(use.atom)))
-        continue;
-      const Node *owner = owner_of(use.version.first);
-      if (!owner)
-        add(use.version, false);
-      else if (contains(kept, defining_atom(use.version)))
-        // What is made inside a block cannot be returned from outside it: what the block makes of it is.
-        for (const Value *made : owner->outputs())
-          add({made, no_writer}, false);
-    }
-    if (all)
-      for (int atom : kept)
-        for (const Value *output : atom_nodes[atom]->outputs())
-          if (!owner_of(output))
-            add({output, no_writer}, false);
-    return result;
-  }
+  std::unordered_map<Version, int, HashVersion> version_ids_;
 };
 
 Cutter::Cutter(std::shared_ptr<const Recording> recording) : impl_(std::make_unique<Impl>(std::move(recording))) {}
@@ -304,36 +407,20 @@ const Dataflow &Cutter::dataflow() const {
 }
 
 IndexSet Cutter::close(const IndexSet &kept) const {
-  std::set<int> closed;
-  for (int atom : kept) // ascending: a block's atom comes before the atoms inside
-    if (impl_->parent[atom] < 0 || closed.count(impl_->parent[atom]))
-      closed.insert(atom);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto &use : impl_->uses) {
-      if (use.atom < 0 || !closed.count(use.atom))
-        continue;
-      const int definer = impl_->defining_atom(use.version);
-      if (definer < 0 || closed.count(definer) || impl_->recorded(use.version))
-        continue;
-      for (int needed = definer; needed >= 0; needed = impl_->parent[needed])
-        changed |= closed.insert(needed).second;
-    }
-  }
-  return {closed.begin(), closed.end()};
+  return impl_->close(kept).atoms;
 }
 
 Program Cutter::cut(const IndexSet &kept, bool expose_all) const {
-  const IndexSet closed = close(kept);
+  const Kept closed = impl_->close(kept);
   std::vector<Version> versions;
   for (const auto &exposed : impl_->exposed(closed, expose_all))
     versions.push_back(exposed.version);
-  return CutBuilder(*impl_, closed).build(versions);
+  return CutBuilder(*impl_, closed).build(impl_->top_level_nodes(closed), versions);
 }
 
 std::vector<int> Cutter::output_atoms(const IndexSet &kept, bool expose_all) const {
   std::vector<int> atoms;
-  for (const auto &exposed : impl_->exposed(close(kept), expose_all))
+  for (const auto &exposed : impl_->exposed(impl_->close(kept), expose_all))
     atoms.push_back(exposed.atom);
   return atoms;
 }

@@ -67,13 +67,15 @@ std::string to_identifier(const std::string &text) {
 std::string InputBuilder::unique_identifier(const std::string &name) {
   if (names_.size() != program_.inputs.size()) {
     names_.clear();
+    last_suffix_.clear();
     for (const auto &input : program_.inputs)
       names_.insert(input.name);
   }
   const std::string base = to_identifier(name);
   std::string candidate = base;
-  for (int i = 1; names_.count(candidate); ++i)
-    candidate = base + "_" + std::to_string(i);
+  // Names are never given back: what was taken once need not be tried again.
+  for (int &i = last_suffix_[base]; names_.count(candidate);)
+    candidate = base + "_" + std::to_string(++i);
   names_.insert(candidate);
   return candidate;
 }

@@ -4,6 +4,8 @@
 #include "repro_minify/program.h"
 
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace repro_minify {
 
@@ -29,7 +31,8 @@ private:
   std::string unique_identifier(const std::string &name);
 
   Program &program_;
-  std::set<std::string> names_;
+  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> last_suffix_; ///< the last number that was tried behind a name
 };
 
 /// Whether a value of this type can be cut, seen from its type alone (tensors, numbers, strings, None, and containers

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 namespace repro_minify {
 namespace {
@@ -39,7 +40,51 @@ void fnv(uint64_t &hash, int64_t number) {
   fnv(hash, &number, sizeof number);
 }
 
+uint64_t hash_of_storage(const at::Tensor &tensor) {
+  uint64_t hash = 0;
+  fnv(hash, tensor.storage().data(), tensor.storage().nbytes());
+  return hash;
+}
+
+/// The contents of large tensors, hashed once: a reduction asks for the same weights at every check. Known by the
+/// tensor (a weak reference keeps its address from being used again) and the version of its contents.
+class KnownContents {
+public:
+  uint64_t hash(const at::Tensor &tensor) {
+    if (tensor.storage().nbytes() < worthwhile_bytes)
+      return hash_of_storage(tensor);
+    forget_the_dead();
+    const auto [entry, is_new] = known_.try_emplace(tensor.unsafeGetTensorImpl(), tensor);
+    if (!is_new && (entry->second.tensor.expired() || entry->second.version != version_of(tensor)))
+      entry->second = Entry(tensor);
+    return entry->second.hash;
+  }
+
+private:
+  static constexpr size_t worthwhile_bytes = 4096;
+  using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+
+  struct Entry {
+    explicit Entry(const at::Tensor &of)
+        : tensor(of.getIntrusivePtr()), version(version_of(of)), hash(hash_of_storage(of)) {}
+    WeakTensor tensor;
+    int64_t version;
+    uint64_t hash;
+  };
+
+  void forget_the_dead() {
+    if (known_.size() < next_sweep_)
+      return;
+    std::erase_if(known_, [](const auto &entry) { return entry.second.tensor.expired(); });
+    next_sweep_ = std::max(size_t{1024}, 2 * known_.size());
+  }
+
+  std::unordered_map<c10::TensorImpl *, Entry> known_;
+  size_t next_sweep_ = 1024;
+};
+
 uint64_t hash_of_tensor(const at::Tensor &tensor) {
+  static thread_local KnownContents known;
   uint64_t hash = 0xCBF29CE484222325ull;
   if (!tensor.defined())
     return hash;
@@ -59,7 +104,7 @@ uint64_t hash_of_tensor(const at::Tensor &tensor) {
   for (auto stride : tensor.strides())
     fnv(hash, stride);
   fnv(hash, tensor.storage_offset());
-  fnv(hash, tensor.storage().data(), tensor.storage().nbytes());
+  fnv(hash, static_cast<int64_t>(known.hash(tensor)));
   return hash;
 }
 

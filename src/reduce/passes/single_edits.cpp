@@ -17,11 +17,24 @@ bool same_type(const Value *a, const Value *b) {
          (a->type()->isSubtypeOf(*c10::TensorType::get()) && b->type()->isSubtypeOf(*c10::TensorType::get()));
 }
 
-/// The node removed, its output read from its operand number `operand`.
+/// The one result that anybody reads (a batch norm makes three, and two are for its gradient); null where several are.
+Value *result_of(Node *node) {
+  Value *result = nullptr;
+  for (Value *output : node->outputs()) {
+    if (!output->hasUses())
+      continue;
+    if (result)
+      return nullptr;
+    result = output;
+  }
+  return result;
+}
+
+/// The node removed, its result read from its operand number `operand`.
 Program bypassed(const Program &program, int node, size_t operand) {
   Program result = copy_of(program);
   Node *victim = all_nodes(*result.graph)[node];
-  victim->output()->replaceAllUsesWith(victim->input(operand));
+  result_of(victim)->replaceAllUsesWith(victim->input(operand));
   victim->destroy();
   drop_unused(result);
   return result;
@@ -56,8 +69,8 @@ std::set<const Value *> made_operands(const Node *node) {
 
 /// Where a cut of the node leaves the same operators in the same places, with the recorded value for an input at most:
 /// the operand is an input that nothing else reads, or the node's result is only returned, and its operand would be.
-bool is_what_a_cut_does(const Node *node, const Value *operand) {
-  if (is_only_returned(node->output()))
+bool is_what_a_cut_does(Node *node, const Value *operand) {
+  if (is_only_returned(result_of(node)))
     return is_graph_input(operand) || made_operands(node).size() == 1;
   const auto &uses = operand->uses();
   return is_graph_input(operand) &&
@@ -68,17 +81,18 @@ bool is_what_a_cut_does(const Node *node, const Value *operand) {
 
 std::vector<Judge::LazyProgram> single_edits(const Program &program, int number) {
   auto candidates = loop_edits(program, number);
-  const Node *node = all_nodes(*program.graph)[number];
+  Node *node = all_nodes(*program.graph)[number];
   if (!counts_as_operator(node))
     return candidates;
   if (!node->hasUses())
     candidates.push_back([&program, number] { return without_unread(program, number); });
-  if (!node->blocks().empty() || node->outputs().size() != 1 || !node->hasUses())
+  const Value *result = result_of(node);
+  if (!node->blocks().empty() || !result)
     return candidates;
   std::set<const Value *> tried;
   for (size_t operand = 0; operand < node->inputs().size(); ++operand) {
     const Value *value = node->input(operand);
-    if (same_type(node->output(), value) && !is_what_a_cut_does(node, value) && tried.insert(value).second)
+    if (same_type(result, value) && !is_what_a_cut_does(node, value) && tried.insert(value).second)
       candidates.push_back([&program, number, operand] { return bypassed(program, number, operand); });
   }
   return candidates;

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Prints what the benches measured as tables, says which of the project's bars hold, and draws the queries of both
+minifiers.
+
+    tables.py FOLDER
+
+Reads fx_minifier.json, programs.json, cases.json and scale.json in FOLDER, those that are there. Writes minifiers.csv,
+minifiers.svg, cases.csv and scale.csv there, and puts the rows of both minifiers into planted.json. Never fails on a
+number.
+"""
+
+import csv
+import json
+import math
+import sys
+from pathlib import Path
+
+# How few queries there should be, as a share of those of PyTorch's minifier, by where the needed nodes are.
+SHARES = (
+    ("one or adjacent nodes: at most half of fx_minifier's queries", ("one", "adjacent"), 1 / 2),
+    ("scattered nodes: at most a twentieth", ("scattered", "path"), 1 / 20),
+)
+
+
+def table(title, columns, rows):
+    cells = [[str(cell) for cell in row] for row in [columns, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    print(f"\n{title}\n")
+    for first, *others in cells:
+        print("  ".join([first.ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(others, widths[1:])]))
+
+
+def bar(text, good, total):
+    print(f"  {'holds' if good == total else 'MISSED'}: {text}: {good} of {total}")
+
+
+def read(folder, name):
+    path = folder / name
+    return json.loads(path.read_text()) if path.exists() else []
+
+
+def write_csv(path, rows):
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def put_into(path, rows):
+    """Beside what is there already, in place of earlier measurements of the same."""
+    measured = {(row["name"], row["tool"]) for row in rows}
+    others = [row for row in read(path.parent, path.name) if (row["name"], row["tool"]) not in measured]
+    path.write_text(json.dumps(others + rows, indent=1) + "\n")
+
+
+def bound(row):
+    """How many yes-no questions tell one set of needed operators from every other of its kind; for models nobody has
+    counted the others."""
+    if row["unit"] != "operators":
+        return None
+    others = math.comb(row["nodes"], row["needed"]) if row["shape"] == "scattered" else row["nodes"]
+    return math.log2(others)
+
+
+def comparison(row, other):
+    line = [row["name"], row["nodes"], row["needed"], row["left"], row["queries"], f"{row['wall']:.2f}"]
+    line.append(f"{bound(row):.0f}" if bound(row) else "")
+    if other:
+        more, less = (">", "<") if other["stopped"] else ("", "")
+        share = f"{less}{100 * row['queries'] / other['queries']:.1f}%"
+        line += [other["left"], f"{more}{other['queries']}", f"{other['wall']:.2f}", share]
+    return line + [""] * (11 - len(line))
+
+
+def share_bars(ours, theirs):
+    for text, shapes, share in SHARES:
+        rows = [row for row in ours if row["shape"] in shapes and row["name"] in theirs]
+        if not rows:
+            continue
+        missed = [row for row in rows if row["queries"] > share * theirs[row["name"]]["queries"]]
+        bar(text, len(rows) - len(missed), len(rows))
+        for row in missed:
+            allowed = share * theirs[row["name"]]["queries"]
+            possible = bound(row) is None or bound(row) <= allowed
+            why = "" if possible else f"; no search can: the bound is {bound(row):.0f}"
+            stopped = " so far" if theirs[row["name"]]["stopped"] else ""
+            print(f"    {row['name']}: {row['queries']}, allowed {allowed:.0f}{stopped}{why}")
+
+
+def minifiers(folder):
+    theirs = {row["name"]: row for row in read(folder, "fx_minifier.json")}
+    ours = read(folder, "programs.json")
+    if not ours:
+        return
+    columns = ["planted", "nodes", "needed", "left", "queries", "s", "bound"]
+    columns += ["fx left", "fx queries", "fx s", "queries/fx"]
+    lines = [comparison(row, theirs.get(row["name"])) for row in ours]
+    table("repro-minify beside torch._functorch.fx_minifier, same graphs, same structural oracle", columns, lines)
+    bar("nothing left but what is needed", sum(row["left"] <= row["needed"] for row in ours), len(ours))
+    share_bars(ours, theirs)
+    rows = [
+        {key: value for key, value in row.items() if key != "passes"} | {"bound": bound(row)}
+        for row in [*ours, *theirs.values()]
+    ]
+    put_into(folder / "planted.json", rows)
+    write_csv(folder / "minifiers.csv", rows)
+    (folder / "minifiers.svg").write_text(picture(ours, theirs))
+
+
+def picture(ours, theirs):
+    """One line for each program, a dot for each minifier, on a logarithmic scale of queries."""
+    rows = [row for row in ours if row["name"] in theirs]
+    left, top, step, width = 190, 50, 18, 560
+    most = max([10] + [theirs[row["name"]]["queries"] for row in rows] + [row["queries"] for row in rows])
+    decades = math.ceil(math.log10(most))
+    height = top + step * len(rows) + 20
+
+    def x(queries):
+        return left + width * math.log10(max(queries, 1)) / decades
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 30}" height="{height}" '
+        'font-family="sans-serif" font-size="11">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        f'<text x="{left}" y="18">queries: '
+        '<tspan fill="#0a6">repro-minify</tspan>, <tspan fill="#c33">fx_minifier</tspan></text>',
+    ]
+    for decade in range(decades + 1):
+        parts.append(
+            f'<path d="M{x(10**decade):.1f} {top - 8}V{height - 16}" stroke="#ddd"/>'
+            f'<text x="{x(10**decade):.1f}" y="{top - 12}" text-anchor="middle">{10**decade}</text>'
+        )
+    for i, row in enumerate(rows):
+        y = top + step * i + 4
+        us, them = x(row["queries"]), x(theirs[row["name"]]["queries"])
+        parts.append(
+            f'<text x="{left - 10}" y="{y + 4}" text-anchor="end">{row["name"]}</text>'
+            f'<path d="M{us:.1f} {y}H{them:.1f}" stroke="#bbb"/>'
+            f'<circle cx="{us:.1f}" cy="{y}" r="4" fill="#0a6"/><circle cx="{them:.1f}" cy="{y}" r="4" fill="#c33"/>'
+        )
+    return "\n".join(parts + ["</svg>"]) + "\n"
+
+
+def cases(folder):
+    rows = read(folder, "cases.json")
+    if not rows:
+        return
+    done = [row for row in rows if "checks" in row]
+    columns = ["case", "backend", "nodes", "operators", "frozen", "at most", "elements", "data file", "checks", "wall s"]
+    columns += ["checks/s", "ms/check", "ms outside/check"]
+    keys = ["name", "backend", "nodes", "operators", "operators_after_freezing", "operators_at_most", "elements"]
+    keys += ["data_file", "checks", "wall"]
+    keys += ["checks_per_second", "ms_a_check", "outside_ms_a_check"]
+    words = {True: "yes", False: "no"}
+    lines = [[words.get(row[key], row[key]) if key == "data_file" else row[key] for key in keys] for row in done]
+    table("fixtures/cases, one job, not verified", columns, lines)
+    for row in rows:
+        if "exit_code" in row:
+            print(f"{row['name']}: exit code {row['exit_code']}")
+    total = len(rows)
+    small = sum(row["operators_after_freezing"] <= row["operators_at_most"] for row in done)
+    bar("as many operators as the case's row allows", small, total)
+    files = sum(not row["data_file"] for row in done)
+    print(f"  {'holds' if files * 10 >= total * 9 else 'MISSED'}: nine in ten need no data file: {files} of {total}")
+    bar("300 checks or fewer", sum(row["checks"] <= 300 for row in done), total)
+    bar("3 ms outside the check or less", sum(row["outside_ms_a_check"] <= 3 for row in done), total)
+    for row in done:
+        if "speedup_of_two_jobs" in row:
+            speedup = row["speedup_of_two_jobs"]
+            print(f"  {row['name']}, {row['ms_a_check']:.0f} ms a check: two jobs are {speedup} x as fast as one")
+    write_csv(folder / "cases.csv", rows)
+
+
+def scale(folder):
+    rows = read(folder, "scale.json")
+    if not rows:
+        return
+    first, lines, slow = rows[0], [], 0
+    for row in rows:
+        n_log_n = row["nodes"] * math.log(row["nodes"]) / (first["nodes"] * math.log(first["nodes"]))
+        outside, processor = row["outside_oracle"], row["processor"]
+        slow += outside > n_log_n * first["outside_oracle"]
+        line = [row["nodes"], row["queries"], row["left"], f"{row['wall']:.3f}", f"{outside:.3f}", f"{processor:.3f}"]
+        line += [f"{1000 * outside / row['queries']:.2f}", f"{1000 * processor / row['queries']:.2f}"]
+        lines.append(line + [f"x {outside / first['outside_oracle']:.1f}", f"x {n_log_n:.1f}"])
+    columns = ["nodes", "checks", "left", "wall s", "outside s", "processor s"]
+    columns += ["outside ms/check", "processor ms/check", "outside", "n log n"]
+    title = "One planted failure in a residual graph, structural check; processor: of the reducing process alone"
+    table(title, columns, lines)
+    bar("time outside the checks grows no faster than n log n", len(rows) - slow, len(rows))
+    write_csv(folder / "scale.csv", [{key: value for key, value in row.items() if key != "passes"} for row in rows])
+
+
+def main():
+    folder = Path(sys.argv[1])
+    minifiers(folder)
+    cases(folder)
+    scale(folder)
+
+
+if __name__ == "__main__":
+    main()
