@@ -62,6 +62,7 @@ struct PassStatistics {
   int checks = 0; ///< sandboxed checks it took: the others' answers were known
   double seconds = 0;
   int operators_removed = 0;
+  std::string problem; ///< what ended its last bad turn early; empty: nothing
 };
 
 struct Reduction {

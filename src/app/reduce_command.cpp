@@ -161,6 +161,9 @@ private:
     auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, session.test, reduce_options);
     progress_.finish();
     log::info(passes_table(reduction));
+    for (const auto &pass : reduction.passes)
+      if (!pass.problem.empty())
+        log::warning("pass " + pass.pass + " ended early: " + first_sentence(pass.problem));
     return reduction;
   }
 

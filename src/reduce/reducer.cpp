@@ -27,7 +27,7 @@ public:
       : judge_(judge), options_(options), best_(std::move(start)), verdict_(std::move(verdict)),
         order_(order_of(best_)), passes_(std::move(passes)), schedule_(passes_), incomplete_(passes_.size()) {
     for (const auto *pass : passes_)
-      statistics_.push_back({.pass = pass->name});
+      statistics_.emplace_back().pass = pass->name;
   }
 
   Reduction run() {
@@ -93,8 +93,16 @@ private:
     };
     bool incomplete = false, put_off = false;
     // The lambdas replace best_ and verdict_; passes hold them by reference and see the new ones.
-    PassContext context{judge_, best_, verdict_, accept, fails, incomplete, put_off, schedule_.is_put_off(index)};
-    passes_[index]->run(context);
+    PassContext context{
+        judge_, best_, verdict_, accept, fails, recorder_, incomplete, put_off, schedule_.is_put_off(index)};
+    try {
+      passes_[index]->run(context);
+    } catch (const std::exception &error) {
+      // A pass that stumbles over a strange program must not cost what the others found.
+      row.problem = error.what();
+      incomplete = true;
+      put_off = false;
+    }
     incomplete_[index] = incomplete || put_off;
     return put_off;
   }
@@ -135,6 +143,7 @@ private:
   Schedule schedule_;
   std::vector<PassStatistics> statistics_;
   std::vector<bool> incomplete_;
+  Recorder recorder_;
   double cost_ = 0; ///< of the turn that is being taken
 };
 

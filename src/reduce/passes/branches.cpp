@@ -52,7 +52,10 @@ bool straighten_branches(PassContext &context) {
   if (std::none_of(nodes.begin(), nodes.end(), [](const Node *node) { return node->kind() == torch::jit::prim::If; }))
     return false;
   const Program start = context.current;
-  const auto branches = single_minded(record(start, context.judge.test().settings, context.judge.options().limits));
+  const auto recording = recording_of(context);
+  if (!recording)
+    return false;
+  const auto branches = single_minded(*recording);
   return accept_in_bulk(context, branches.size(),
                         [&](const std::vector<size_t> &which) { return straightened(start, branches, which); });
 }

@@ -135,7 +135,10 @@ bool keep_one_iteration(PassContext &context, size_t loop, int64_t trips) {
 }
 
 bool without_one_loop(PassContext &context) {
-  const auto path = path_of(record(context.current, context.judge.test().settings, context.judge.options().limits));
+  const auto recording = recording_of(context);
+  if (!recording)
+    return false;
+  const auto path = path_of(*recording);
   const auto nodes = all_nodes(*context.current.graph);
   for (size_t loop = 0; loop < nodes.size(); ++loop) {
     if (!is_loop(nodes[loop]) || path[loop].empty())

@@ -6,6 +6,7 @@
 #include "program/flatten.h"
 #include "reduce/judge.h"
 #include "reduce/order.h"
+#include "reduce/recorder.h"
 #include "repro_minify/program.h"
 
 #include <functional>
@@ -29,6 +30,8 @@ struct PassContext {
   const Ask &accept;
   /// Whether `candidate` fails, lower or not; accepted where accept() would.
   const Ask &fails;
+  /// Recordings of `current`: recording_of() asks it.
+  Recorder &recorder;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
   bool &incomplete;
   /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no

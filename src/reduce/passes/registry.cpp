@@ -81,8 +81,8 @@ bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &c
 
 std::shared_ptr<const Recording> recording_of(PassContext &context) {
   try {
-    return std::make_shared<const Recording>(
-        record(context.current, context.judge.test().settings, context.judge.options().limits));
+    return context.recorder.recording_of(context.current, context.judge.test().settings,
+                                         context.judge.options().limits);
   } catch (const std::runtime_error &) {
     context.incomplete = true;
     return nullptr;

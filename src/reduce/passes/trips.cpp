@@ -67,7 +67,10 @@ bool lower_trip_counts(PassContext &context) {
   if (std::none_of(nodes.begin(), nodes.end(), is_loop))
     return false;
   const Program start = context.current;
-  const auto path = path_of(record(start, context.judge.test().settings, context.judge.options().limits));
+  const auto recording = recording_of(context);
+  if (!recording)
+    return false;
+  const auto path = path_of(*recording);
   for (size_t i = 0; i < nodes.size(); ++i)
     if (is_loop(nodes[i]) && !path[i].empty() &&
         lower_trips(context, start, i, *std::max_element(path[i].begin(), path[i].end())))

@@ -1,0 +1,22 @@
+#include "reduce/recorder.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+
+bool Recorder::is_of(const Program &program) const {
+  return last_ && of_.graph == program.graph &&
+         std::equal(of_.inputs.begin(), of_.inputs.end(), program.inputs.begin(), program.inputs.end(),
+                    [](const ProgramInput &a, const ProgramInput &b) { return a.value.is(b.value); });
+}
+
+std::shared_ptr<const Recording> Recorder::recording_of(const Program &program, const RunSettings &settings,
+                                                        const Limits &limits) {
+  if (!is_of(program)) {
+    last_ = std::make_shared<const Recording>(record(program, settings, limits));
+    of_ = program;
+  }
+  return last_;
+}
+
+} // namespace repro_minify
