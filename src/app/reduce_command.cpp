@@ -185,8 +185,10 @@ private:
     std::vector<std::vector<std::string>> rows = {
         {"pass", "turns", "tried", "worked", "operators removed", "checks", "seconds"}};
     for (const auto &pass : reduction.passes)
-      rows.push_back({pass.pass, std::to_string(pass.runs), std::to_string(pass.tried), std::to_string(pass.worked),
-                      std::to_string(pass.operators_removed), std::to_string(pass.checks), short_number(pass.seconds)});
+      if (pass.tried > 0)
+        rows.push_back({pass.pass, std::to_string(pass.runs), std::to_string(pass.tried), std::to_string(pass.worked),
+                        std::to_string(pass.operators_removed), std::to_string(pass.checks),
+                        short_number(pass.seconds)});
     std::string table = table_text(rows);
     table.pop_back();
     return "what each pass did:\n" + table;

@@ -191,9 +191,10 @@ std::string passes_table(const ReproFacts &facts) {
   std::string table =
       "| pass | turns | tried | worked | operators removed | checks | time |\n|---|---|---|---|---|---|---|\n";
   for (const auto &row : facts.passes)
-    table += "| " + row.pass + " | " + std::to_string(row.runs) + " | " + std::to_string(row.tried) + " | " +
-             std::to_string(row.worked) + " | " + std::to_string(row.operators_removed) + " | " +
-             std::to_string(row.checks) + " | " + seconds(row.seconds) + " |\n";
+    if (row.tried > 0)
+      table += "| " + row.pass + " | " + std::to_string(row.runs) + " | " + std::to_string(row.tried) + " | " +
+               std::to_string(row.worked) + " | " + std::to_string(row.operators_removed) + " | " +
+               std::to_string(row.checks) + " | " + seconds(row.seconds) + " |\n";
   return "<details><summary>What each pass did</summary>\n\n" + table + "\n</details>\n\n";
 }
 
