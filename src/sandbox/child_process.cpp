@@ -126,6 +126,14 @@ bool ChildProcess::has_ended() const {
                                                                                          : errno == ECHILD;
 }
 
+std::optional<Outcome> ChildProcess::try_answer() {
+  if (killed_for_ || !expected_end_ || !area_.finished())
+    return std::nullopt;
+  Outcome outcome = outcome_of(0, area_.peak_rss_bytes());
+  kill(Ending::Cancelled);
+  return outcome;
+}
+
 std::optional<Outcome> ChildProcess::try_reap() {
   if (!has_ended()) {
     if (!killed_for_ || Clock::now() - *expected_end_ < patience)

@@ -41,6 +41,9 @@ public:
   bool overdue(Clock::time_point now) const { return deadline_ && !killed_for_ && now >= *deadline_; }
   /// Kills the child and its process group; the outcome, when it comes, has `reason` unless the child was faster.
   void kill(Ending reason);
+  /// The outcome of a child that has finished its job and has nothing left to do but to end, which takes a while. It
+  /// is killed, and has to be reaped still. Never blocks. Asked for once.
+  std::optional<Outcome> try_answer();
   /// The outcome once the child has ended, or has been killed and does not end for long. Never blocks. Asked for once.
   std::optional<Outcome> try_reap();
 

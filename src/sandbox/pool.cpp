@@ -47,7 +47,7 @@ struct SandboxPool::Impl {
   Ticket next_ticket = 1;
   std::deque<Queued> queue;
   Children running;
-  Children dying; ///< cancelled and killed; nobody waits for them, they are only reaped
+  Children dying; ///< answered or cancelled, and killed; nobody waits for them, they are only reaped
   std::map<Ticket, Outcome> finished;
   std::set<Ticket> cancelled;
 
@@ -97,12 +97,16 @@ void SandboxPool::Impl::sleep_and_read(std::chrono::nanoseconds longest_nap) {
 }
 
 void SandboxPool::Impl::reap() {
-  std::erase_if(running, [this](const auto &entry) {
-    auto outcome = entry.second->try_reap();
-    if (outcome)
-      finished.emplace(entry.first, std::move(*outcome));
-    return outcome.has_value();
-  });
+  for (auto it = running.begin(); it != running.end();) {
+    const auto entry = it++;
+    if (auto answer = entry->second->try_answer()) {
+      finished.emplace(entry->first, std::move(*answer));
+      dying.insert(running.extract(entry));
+    } else if (auto outcome = entry->second->try_reap()) {
+      finished.emplace(entry->first, std::move(*outcome));
+      running.erase(entry);
+    }
+  }
   std::erase_if(dying, [](const auto &entry) { return entry.second->try_reap().has_value(); });
 }
 

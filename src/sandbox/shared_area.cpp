@@ -1,6 +1,7 @@
 #include "sandbox/shared_area.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,7 @@ std::int64_t now_ns() {
 struct SharedArea::Header {
   std::atomic<std::uint64_t> mark;
   std::atomic<std::int64_t> finished_at;
+  std::atomic<std::uint64_t> peak_rss;
   std::atomic<std::uint64_t> reply_size;
   std::atomic<std::uint64_t> message_size;
   std::atomic<std::uint64_t> allocation_mark;
@@ -148,6 +150,9 @@ void SharedArea::name_frame(std::size_t index, const char *symbol) {
 
 void SharedArea::finish(Ending ending) {
   header().finished_at.store(now_ns());
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  header().peak_rss.store(static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
   header().mark.store(finished_mark + static_cast<std::uint64_t>(ending));
 }
 
@@ -163,6 +168,10 @@ Ending SharedArea::ending() const {
 
 bool SharedArea::allocation_failed() const {
   return header().allocation_mark.load() == allocation_failed_mark;
+}
+
+std::uint64_t SharedArea::peak_rss_bytes() const {
+  return header().peak_rss.load();
 }
 
 std::int64_t SharedArea::finished_at_ns() const {

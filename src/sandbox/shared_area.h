@@ -49,7 +49,8 @@ public:
   bool finished() const;
   Ending ending() const; ///< valid when finished()
   bool allocation_failed() const;
-  std::int64_t finished_at_ns() const; ///< steady clock, which is the same in every process
+  std::int64_t finished_at_ns() const;  ///< steady clock, which is the same in every process
+  std::uint64_t peak_rss_bytes() const; ///< as the child saw it when it finished
   std::string stage() const;
   std::string message() const;
   std::vector<Frame> frames() const;
