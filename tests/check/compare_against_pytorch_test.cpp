@@ -314,7 +314,7 @@ std::string shown(const Case &one, std::size_t index) {
 /// Nothing, and a reason in `trouble`, where there is no Python with torch or where it fails.
 std::vector<Case> draw_cases(int count, int seed, std::string &trouble, bool &skip) {
   const std::string python = REPRO_MINIFY_PYTHON;
-  const std::string script = std::filesystem::path(__FILE__).parent_path() / "same_oracle.py";
+  const std::string script = std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/check/same_oracle.py";
   const std::string file = std::filesystem::temp_directory_path() / ("same_oracle_" + std::to_string(getpid()) + ".pt");
   const auto [output, status] = run_shell("'" + python + "' '" + script + "' '" + file + "' " + std::to_string(count) +
                                           " " + std::to_string(seed));

@@ -272,7 +272,8 @@ TEST(TwoModels, AreTheSameToUsAsToPyTorchButForKnownReasons) {
   const std::string python = REPRO_MINIFY_PYTHON;
   if (python.empty())
     GTEST_SKIP() << "no Python with torch was given to the build";
-  const std::string script = std::filesystem::path(__FILE__).parent_path() / "two_models_oracle.py";
+  const std::string script =
+      std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/check/two_models_oracle.py";
   constexpr int count = 220;
   const auto [output, status] = run_shell("'" + python + "' -B '" + script + "' '" + folder.path.string() + "' " +
                                           std::to_string(count) + " 1 '" + REPRO_MINIFY_FIXTURES + "/cases'");
