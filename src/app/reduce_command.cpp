@@ -95,7 +95,7 @@ private:
     throw_if_interrupted();
     if (options_.repeat > 1)
       return true;
-    const Job again = ask_oracle(require_executable(options_.oracle), options_.model);
+    const Job again = ask_oracle(session.oracle, options_.model);
     const Verdict verdict = session.test.verdict_of(run_in_sandbox(again, session.limits()));
     if (!shows(verdict, wanted))
       log::error("--oracle " + options_.oracle + ": changes its mind about " + options_.model + " (" + verdict.message +
@@ -300,8 +300,8 @@ private:
   }
 
   Job job_on_saved(const Session &session) const {
-    if (!options_.oracle.empty())
-      return ask_oracle(require_executable(options_.oracle), fs::absolute(folder_ + "/reduced.pt").string());
+    if (!session.oracle.empty())
+      return ask_oracle(session.oracle, fs::absolute(folder_ + "/reduced.pt").string());
     return check_job(saved_subject(), session.backend, session.check);
   }
 

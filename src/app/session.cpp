@@ -33,18 +33,18 @@ CheckOptions session_options(const Options &options) {
   return check;
 }
 
-std::shared_ptr<const Backend> backend_of(const Options &options) {
-  if (options.oracle.empty())
-    return make_backend(options.backend);
-  return oracle_backend(require_executable(options.oracle));
+std::shared_ptr<const Backend> backend_of(const Session &session) {
+  if (session.oracle.empty())
+    return make_backend(session.options.backend);
+  return oracle_backend(session.oracle);
 }
 
 InterestingnessTest test_of(const Session &session) {
   const Options &options = session.options;
-  if (options.oracle.empty())
+  if (session.oracle.empty())
     return interestingness_test(session.backend, session.check);
   const std::string folder = output_folder(options, ".repro");
-  return external_oracle({.program = require_executable(options.oracle),
+  return external_oracle({.program = session.oracle,
                           .work_folder = folder + "/candidates",
                           .aside_folder = folder + "/also-interesting",
                           .grad = options.grad});
@@ -74,7 +74,8 @@ std::string settings_of(const Session &session) {
 } // namespace
 
 Session::Session(const Options &given)
-    : options(given), backend(backend_of(given)), check(session_options(given)), test(test_of(*this)),
+    : options(given), oracle(given.oracle.empty() ? std::string() : require_executable(given.oracle)),
+      backend(backend_of(*this)), check(session_options(given)), test(test_of(*this)),
       model(load_model(given.model, given.method, given.seed, given.train, check.device)) {
   if (options.train && backend->needs_eval())
     throw UserError("--train: " + backend->name() + " takes models in eval mode only");
@@ -122,8 +123,7 @@ Verdict Session::check_once(int run, const Limits &limits) {
   const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
   if (known)
     return *known;
-  const Job job = options.oracle.empty() ? check_job(original(), backend, check)
-                                         : ask_oracle(require_executable(options.oracle), options.model);
+  const Job job = oracle.empty() ? check_job(original(), backend, check) : ask_oracle(oracle, options.model);
   return test.verdict_of(run_in_sandbox(job, limits));
 }
 

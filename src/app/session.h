@@ -27,6 +27,7 @@ public:
   explicit Session(const Options &options);
 
   const Options &options;
+  const std::string oracle; ///< absolute path of --oracle's program; empty: the backend decides
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
   InterestingnessTest test; ///< the check under the backend, or the user's oracle

@@ -46,10 +46,6 @@ bool Judge::time_is_up() const {
   return options_.time_budget_seconds > 0 && elapsed_seconds() >= options_.time_budget_seconds;
 }
 
-bool Judge::fails(const Program &program, const std::vector<LazyProgram> &likely_next) {
-  return is_wanted(judge(program, likely_next));
-}
-
 /// A failure that shows in an output needs one.
 bool Judge::cannot_fail(const Program &program) const {
   return wanted_.where == "output" && program.graph->outputs().empty();

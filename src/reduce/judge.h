@@ -29,11 +29,9 @@ public:
 
   Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
 
-  /// Blocks until the answer is known. Throws Interrupted, OutOfTime.
-  bool fails(const Program &program, const std::vector<LazyProgram> &likely_next = {});
   /// Whether this Verdict is the failure that is looked for.
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted_, options_.same_failure); }
-  /// The whole Verdict (asked of the sandbox, or remembered).
+  /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. Throws Interrupted, OutOfTime.
   const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next = {});
 
   /// Names what is being tried, for the journal and for progress.

@@ -6,7 +6,6 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-
 #include <set>
 
 namespace repro_minify {

@@ -16,11 +16,8 @@ std::optional<Program> without_gradient(const Program &program, const std::vecto
 } // namespace
 
 bool drop_autograd(PassContext &context) {
-  std::vector<size_t> differentiable;
-  for (size_t i = 0; i < context.current.inputs.size(); ++i)
-    if (context.current.inputs[i].value.toTensor().requires_grad())
-      differentiable.push_back(i);
-  return accept_by_halves(context, differentiable, without_gradient);
+  const auto is_differentiable = [](const ProgramInput &input) { return input.value.toTensor().requires_grad(); };
+  return accept_by_halves(context, inputs_where(context.current, is_differentiable), without_gradient);
 }
 
 } // namespace repro_minify

@@ -1,9 +1,8 @@
 // Cut: remove nodes. The set search decides which; what a removed node made comes back as an input with the recorded
 // value.
-#include "reduce/passes/pass.h"
+#include "reduce/passes/program_oracle.h"
 
 #include "program/cut.h"
-#include "reduce/search/search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,32 +19,23 @@ constexpr size_t small_program = 12;
 constexpr int too_many_refusals = 24;
 struct PutOff {};
 
-/// Translates the search's index sets to Programs.
-class CutOracle : public Oracle {
+/// Gives up on a search that is refused too often, unless there is nothing else left to try.
+class CutOracle final : public ProgramOracle {
 public:
-  CutOracle(PassContext &context, const Cutter &cutter) : context_(context), cutter_(cutter) {}
+  CutOracle(PassContext &context, const Cutter &cutter)
+      : ProgramOracle(context, [&cutter](const IndexSet &kept) { return cutter.cut(kept); }),
+        patient_(context.last_resort) {}
 
   bool fails(const IndexSet &kept) override {
-    const auto next = std::exchange(likely_, {});
-    const Program program = cutter_.cut(kept);
-    if (refusals_ >= too_many_refusals && !context_.last_resort)
+    if (refusals_ >= too_many_refusals && !patient_)
       throw PutOff{};
-    // Accepted as soon as it is seen: an interruption keeps it, and the Order lets only smaller ones through.
-    const bool failed = context_.fails(program, next);
+    const bool failed = ProgramOracle::fails(kept);
     refusals_ = failed ? 0 : refusals_ + 1;
     return failed;
   }
 
-  void speculate(const std::vector<IndexSet> &likely_next) override {
-    likely_.clear();
-    for (const auto &kept : likely_next)
-      likely_.emplace_back([this, kept] { return cutter_.cut(kept); });
-  }
-
 private:
-  PassContext &context_;
-  const Cutter &cutter_;
-  std::vector<Judge::LazyProgram> likely_;
+  const bool patient_;
   int refusals_ = 0; ///< since something was accepted last
 };
 

@@ -43,24 +43,21 @@ std::optional<Program> with_fewer(const Program &program, const std::vector<size
   return result;
 }
 
-std::vector<size_t> inputs_where(const Program &program, bool (*condition)(const at::Tensor &)) {
-  std::vector<size_t> which;
-  for (size_t i = 0; i < program.inputs.size(); ++i)
-    if (const auto &tensor = program.inputs[i].value.toTensor(); tensor.dim() > 1 && condition(tensor))
-      which.push_back(i);
-  return which;
+bool has_several_dimensions(const ProgramInput &input) {
+  return input.value.toTensor().dim() > 1;
 }
 
-bool has_ones(const at::Tensor &tensor) {
-  return std::find(tensor.sizes().begin(), tensor.sizes().end(), 1) != tensor.sizes().end();
+bool has_ones_to_drop(const ProgramInput &input) {
+  const auto sizes = input.value.toTensor().sizes();
+  return has_several_dimensions(input) && std::find(sizes.begin(), sizes.end(), 1) != sizes.end();
 }
 
 } // namespace
 
 bool drop_dimensions(PassContext &context) {
-  bool any = accept_by_halves(context, inputs_where(context.current, has_ones), with_fewer<without_ones>);
+  bool any = accept_by_halves(context, inputs_where(context.current, has_ones_to_drop), with_fewer<without_ones>);
   // One after the other, of those inputs that could do without the last one.
-  for (auto which = inputs_where(context.current, [](const at::Tensor &) { return true; }); !which.empty();) {
+  for (auto which = inputs_where(context.current, has_several_dimensions); !which.empty();) {
     const Program before = context.current;
     any |= accept_by_halves(context, which, with_fewer<without_leading>);
     std::erase_if(which, [&](size_t i) {

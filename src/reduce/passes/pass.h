@@ -87,6 +87,9 @@ bool plain_arguments(PassContext &context);     // arguments.cpp
 /// candidate may have accepted one that cannot be run.
 std::shared_ptr<const Recording> recording_of(PassContext &context);
 
+/// Indices of the inputs for which `condition` holds, asked in order.
+std::vector<size_t> inputs_where(const Program &program, const std::function<bool(const ProgramInput &)> &condition);
+
 /// A copy whose graph can be changed.
 Program copy_of(const Program &program);
 

@@ -22,13 +22,11 @@ std::optional<Program> contiguous(const Program &program, const std::vector<size
 
 bool plain_strides(PassContext &context) {
   std::set<void *> storages;
-  std::vector<size_t> irregular;
-  for (size_t i = 0; i < context.current.inputs.size(); ++i) {
-    const auto &tensor = context.current.inputs[i].value.toTensor();
+  const auto irregular = inputs_where(context.current, [&](const ProgramInput &input) {
+    const auto &tensor = input.value.toTensor();
     const bool shares = shares_memory(tensor, storages);
-    if (is_plain(tensor) && (shares || is_irregular(tensor)))
-      irregular.push_back(i);
-  }
+    return is_plain(tensor) && (shares || is_irregular(tensor));
+  });
   return accept_by_halves(context, irregular, contiguous);
 }
 

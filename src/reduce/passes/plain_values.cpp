@@ -68,14 +68,6 @@ bool accept_formula(PassContext &context, const std::vector<size_t> &which) {
   return accept_first(context, candidates);
 }
 
-std::vector<size_t> inputs_where(const Program &program, bool (*condition)(const std::string &formula)) {
-  std::vector<size_t> which;
-  for (size_t i = 0; i < program.inputs.size(); ++i)
-    if (condition(program.inputs[i].formula))
-      which.push_back(i);
-  return which;
-}
-
 /// One number everywhere, as plain a one as has its sign.
 std::string plainer_number(const Program &program, size_t i) {
   const auto number = element_at(program.inputs[i].value.toTensor(), nullptr);
@@ -84,26 +76,27 @@ std::string plainer_number(const Program &program, size_t i) {
 }
 
 /// A formula that is not as plain as ones: what needed it then may not need it now.
-bool may_be_plainer(const std::string &formula) {
-  return !formula.empty() && formula != "ones" && formula != "zeros";
+bool may_be_plainer(const ProgramInput &input) {
+  return !input.formula.empty() && input.formula != "ones" && input.formula != "zeros";
 }
 
 } // namespace
 
 bool plain_values(PassContext &context) {
-  const auto data = inputs_where(context.current, [](const std::string &formula) { return formula.empty(); });
+  const auto data = inputs_where(context.current, [](const ProgramInput &input) { return input.formula.empty(); });
   bool any = data.size() > 1 && accept_formula(context, data);
   if (!any)
     for (size_t i : data)
       any |= accept_formula(context, {i});
-  const auto accept_plainer = [&](bool (*which)(const std::string &), const FormulaOf &formula_of) {
+  const auto accept_plainer = [&](bool (*which)(const ProgramInput &), const FormulaOf &formula_of) {
     return accept_by_halves(context, inputs_where(context.current, which),
                             [&](const Program &program, const std::vector<size_t> &inputs) {
                               return with_formulas(program, inputs, formula_of);
                             });
   };
   any |= accept_plainer(may_be_plainer, same_for_all("ones"));
-  return accept_plainer([](const std::string &formula) { return formula.starts_with("full:"); }, plainer_number) || any;
+  return accept_plainer([](const ProgramInput &input) { return input.formula.starts_with("full:"); }, plainer_number) ||
+         any;
 }
 
 } // namespace repro_minify

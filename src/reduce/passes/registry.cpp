@@ -89,6 +89,14 @@ std::shared_ptr<const Recording> recording_of(PassContext &context) {
   }
 }
 
+std::vector<size_t> inputs_where(const Program &program, const std::function<bool(const ProgramInput &)> &condition) {
+  std::vector<size_t> which;
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    if (condition(program.inputs[i]))
+      which.push_back(i);
+  return which;
+}
+
 Program copy_of(const Program &program) {
   Program copy = program;
   copy.graph = program.graph->copy();

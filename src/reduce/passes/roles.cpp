@@ -15,10 +15,7 @@ Program as_arguments(const Program &program, const std::vector<size_t> &which) {
 } // namespace
 
 bool plain_roles(PassContext &context) {
-  std::vector<size_t> owned;
-  for (size_t i = 0; i < context.current.inputs.size(); ++i)
-    if (context.current.inputs[i].role != Role::Input)
-      owned.push_back(i);
+  const auto owned = inputs_where(context.current, [](const ProgramInput &input) { return input.role != Role::Input; });
   if (owned.size() > 1 && context.accept(as_arguments(context.current, owned), {}))
     return true;
   bool any = false;

@@ -83,12 +83,10 @@ bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
 } // namespace
 
 bool short_values(PassContext &context) {
-  std::vector<size_t> data;
-  for (size_t i = 0; i < context.current.inputs.size(); ++i) {
-    const auto &tensor = context.current.inputs[i].value.toTensor();
-    if (context.current.inputs[i].formula.empty() && is_plain(tensor) && tensor.numel() <= most_plain_elements)
-      data.push_back(i);
-  }
+  const auto data = inputs_where(context.current, [](const ProgramInput &input) {
+    const auto &tensor = input.value.toTensor();
+    return input.formula.empty() && is_plain(tensor) && tensor.numel() <= most_plain_elements;
+  });
   if (data.size() > 1 && accept_shorter(context, data))
     return true;
   bool any = false;

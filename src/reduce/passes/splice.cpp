@@ -1,10 +1,9 @@
 // Splice: remove nodes and let their readers read something earlier instead. A cut can only turn a value into an input;
 // where the failure needs a path from one node to another, only a splice makes the path shorter.
-#include "reduce/passes/pass.h"
+#include "reduce/passes/program_oracle.h"
 
 #include "reduce/passes/single_edits.h"
 #include "reduce/passes/splicer.h"
-#include "reduce/search/search.h"
 
 #include <algorithm>
 #include <numeric>
@@ -19,27 +18,6 @@ constexpr int worth_a_search = 8;
 /// So many single edits accepted one after another make it worth trying several at once.
 constexpr int enough_in_a_row = 3;
 
-class SpliceOracle : public Oracle {
-public:
-  SpliceOracle(PassContext &context, const Splicer &splicer) : context_(context), splicer_(splicer) {}
-
-  bool fails(const IndexSet &kept) override {
-    const auto next = std::exchange(likely_, {});
-    return context_.fails(splicer_.keep(kept), next);
-  }
-
-  void speculate(const std::vector<IndexSet> &likely_next) override {
-    likely_.clear();
-    for (const auto &kept : likely_next)
-      likely_.emplace_back([this, kept] { return splicer_.keep(kept); });
-  }
-
-private:
-  PassContext &context_;
-  const Splicer &splicer_;
-  std::vector<Judge::LazyProgram> likely_;
-};
-
 /// Whole stretches: which of the Program's sites can go together.
 void splice_stretches(PassContext &context) {
   if (order_of(context.current).operators < worth_a_search)
@@ -52,7 +30,7 @@ void splice_stretches(PassContext &context) {
     return;
   IndexSet all(static_cast<size_t>(splicer.sites()));
   std::iota(all.begin(), all.end(), 0);
-  SpliceOracle oracle(context, splicer);
+  ProgramOracle oracle(context, [&splicer](const IndexSet &kept) { return splicer.keep(kept); });
   SearchOptions search;
   search.speculation_width = context.judge.jobs();
   // After a cut, each end is needed and what lies between is often only the way from one to another.
