@@ -5,9 +5,24 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
+
+struct Program;
+
+/// What the command line can say to a backend. Each takes what concerns it.
+struct BackendOptions {
+  std::string python;                       ///< interpreter for backends that need Python; empty: found by themselves
+  std::vector<std::string> inductor_config; ///< "key=value", as torch._inductor.config names them
+  std::vector<std::string> skipped_stages;  ///< names of Backend::steps()
+  std::vector<std::string> dumped_stages;   ///< their results are printed on standard error
+  bool emulate_precision_casts = false;     ///< round to 16 bits after each operator inside a fused kernel
+  std::string inject;                       ///< a fault on purpose; empty: none
+};
+/// Everything in the options that a result can depend on, as text.
+std::string fingerprint(const BackendOptions &options);
 
 /// Runs the optimised program once: arguments in, forward's result out. May be called several times.
 using Compiled = std::function<c10::IValue(std::vector<c10::IValue>)>;
@@ -17,7 +32,13 @@ struct BackendSource {
   std::vector<std::string> includes; ///< "torch/csrc/jit/api/module.h"
   /// The body of `c10::IValue run_optimised(torch::jit::Module module, ...)` before the first call. It may use
   /// `module`, and must define `call`, something callable with std::vector<c10::IValue>.
-  std::string prepare;
+  std::string prepare = {};
+  /// Functions that `prepare` needs, at file scope: generated kernels.
+  std::string file_scope = {};
+  /// Libraries that CMakeLists.txt links beside LibTorch ("dl").
+  std::vector<std::string> libraries = {};
+  /// Other files beside repro.cpp: name, text.
+  std::vector<std::pair<std::string, std::string>> files = {};
 };
 
 class Backend {
@@ -33,6 +54,18 @@ public:
   /// anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
   virtual BackendSource source() const = 0;
+  /// The same for a Program, where it depends on that (generated kernels). Called in a sandbox child.
+  virtual BackendSource source_for(const Program &) const { return source(); }
+  /// The named steps of its compilation, each name once, in order; empty where it is one piece.
+  virtual std::vector<std::string> steps() const { return {}; }
+  /// The same backend with only those of its steps, or null where it is one piece.
+  virtual std::unique_ptr<Backend> with_steps(const std::vector<std::string> &) const { return nullptr; }
+  /// Called once before any check, in the process that starts them: the place to start a helper process.
+  virtual void start() const {}
+  /// What it needs beside LibTorch ("a C++ compiler"); empty: nothing.
+  virtual std::string needs() const { return ""; }
+  /// Why it cannot be used on this machine, in one sentence; empty if it can. May run programs.
+  virtual std::string unusable_because() const { return ""; }
   /// Whether the backend is about autocast: both sides run under it, asked for or not.
   virtual bool autocast() const { return false; }
   /// Whether the callable wants to own its arguments (TorchInductor's boxed calling convention): it is then given the
@@ -50,7 +83,7 @@ public:
 };
 
 /// The backend of that name ("freeze", "pass:peephole,cse"). Throws UserError for an unknown one, with what is known.
-std::unique_ptr<Backend> make_backend(const std::string &name);
+std::unique_ptr<Backend> make_backend(const std::string &name, const BackendOptions &options = {});
 
 struct BackendRow {
   std::string name, summary;

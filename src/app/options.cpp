@@ -61,12 +61,32 @@ void add_check_options(CLI::App &app, Options &options) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
+  add_backend_options(app, options.backend_options);
   app.add_option("--config", options.config, "TOML file with any of these options by their long names")
       ->configurable(false);
   app.add_flag("--print-config", options.print_config, "print the effective configuration as TOML, and do nothing")
       ->configurable(false);
   app.add_flag("-v,--verbose", options.verbose, "say more");
   app.add_flag("-q,--quiet", options.quiet, "say only what went wrong");
+}
+
+void add_backend_options(CLI::App &app, BackendOptions &options) {
+  app.add_option("--python", options.python,
+                 "interpreter with torch, for inductor (default: that of the LibTorch\nin use, else python3)");
+  app.add_option("--inductor-config", options.inductor_config,
+                 "KEY=VALUE for inductor, a name of torch._inductor.config, or\nmode=..., dynamic=true")
+      ->allow_extra_args(false);
+  app.add_option("--skip-stage", options.skipped_stages, "inductor-like without that stage of its compilation")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--dump-stage", options.dumped_stages, "print what that stage of inductor-like made (or: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_flag("--emulate-precision-casts", options.emulate_precision_casts,
+               "round to 16 bits after each operator of a fused kernel");
+  app.add_option("--inject", options.inject,
+                 "a fault on purpose, for demonstrations: relu-compile-error,\nrelu-runtime-error, relu-accuracy")
+      ->check(CLI::IsMember({"relu-compile-error", "relu-runtime-error", "relu-accuracy"}));
 }
 
 void add_reduce_options(CLI::App &app, Options &options) {
@@ -92,6 +112,7 @@ void add_reduce_options(CLI::App &app, Options &options) {
   app.add_option("--skip-pass", options.skip_passes, "all passes but these")->delimiter(',')->allow_extra_args(false);
   app.add_flag("--list-passes", options.list_passes, "list the passes, and do nothing")->configurable(false);
   app.add_flag("--no-verify", options.no_verify, "do not build and run repro.cpp at the end");
+  app.add_flag("--no-bisect", options.no_bisect, "do not look for the step of the backend that is guilty");
 }
 
 void add_analyze_options(CLI::App &app, Options &options) {

@@ -14,6 +14,7 @@ namespace repro_minify {
 struct Options {
   std::string model;
   std::string backend;
+  BackendOptions backend_options;
   std::string method = "forward";
   std::optional<std::string> inputs;
   std::vector<std::string> input_specs;
@@ -45,6 +46,7 @@ struct Options {
   std::string output;
   bool force = false;
   bool no_verify = false;
+  bool no_bisect = false;
   std::string oracle; ///< a program of the user's own in the place of a backend
   std::vector<std::string> passes, skip_passes;
   bool list_passes = false;
@@ -57,6 +59,8 @@ struct Options {
 
 /// Adds what every subcommand that checks a model takes.
 void add_check_options(CLI::App &app, Options &options);
+/// Adds what only some backends take.
+void add_backend_options(CLI::App &app, BackendOptions &options);
 /// Adds what only the reduction takes.
 void add_reduce_options(CLI::App &app, Options &options);
 

@@ -33,9 +33,16 @@ CheckOptions session_options(const Options &options) {
   return check;
 }
 
+std::shared_ptr<const Backend> started(std::shared_ptr<const Backend> backend) {
+  if (const std::string problem = backend->unusable_because(); !problem.empty())
+    throw UserError("--backend " + backend->name() + ": " + problem);
+  backend->start();
+  return backend;
+}
+
 std::shared_ptr<const Backend> backend_of(const Session &session) {
   if (session.oracle.empty())
-    return make_backend(session.options.backend);
+    return started(make_backend(session.options.backend, session.options.backend_options));
   return oracle_backend(session.oracle);
 }
 
@@ -67,7 +74,7 @@ std::string settings_of(const Session &session) {
   std::ostringstream text;
   text << session.test.fingerprint << " repeat " << options.repeat << " need " << options.need << " same-failure "
        << options.same_failure << " timeout " << options.timeout_seconds << " memory " << options.memory_bytes
-       << " train " << options.train;
+       << " train " << options.train << ' ' << fingerprint(options.backend_options);
   return text.str();
 }
 

@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-std::unique_ptr<Backend> make_autocast_backend() {
+std::unique_ptr<Backend> make_autocast_backend(const BackendOptions &) {
   return make_simple_backend(
       {.name = "autocast",
        .summary = "the JIT's autocast pass against eager autocast (CPU, bfloat16)",

@@ -5,7 +5,7 @@
 
 namespace repro_minify {
 
-std::unique_ptr<Backend> make_eager_backend() {
+std::unique_ptr<Backend> make_eager_backend(const BackendOptions &) {
   return make_simple_backend(
       {.name = "eager",
        .summary = "the TorchScript interpreter without optimisation, against itself",

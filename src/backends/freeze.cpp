@@ -8,7 +8,7 @@
 
 namespace repro_minify {
 
-std::unique_ptr<Backend> make_freeze_backend() {
+std::unique_ptr<Backend> make_freeze_backend(const BackendOptions &) {
   return make_simple_backend(
       {.name = "freeze",
        .summary = "torch::jit::freeze (constants in, batch norms folded), run by the plain interpreter",

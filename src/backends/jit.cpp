@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-std::unique_ptr<Backend> make_jit_backend() {
+std::unique_ptr<Backend> make_jit_backend(const BackendOptions &) {
   return make_simple_backend(
       {.name = "jit",
        .summary = "the profiling executor (optimises from its second call on); with --grad its symbolic autodiff too",

@@ -10,7 +10,7 @@
 
 namespace repro_minify {
 
-std::unique_ptr<Backend> make_nnc_backend() {
+std::unique_ptr<Backend> make_nnc_backend(const BackendOptions &) {
   return make_simple_backend(
       {.name = "nnc",
        .summary =

@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-std::unique_ptr<Backend> make_optimize_for_inference_backend() {
+std::unique_ptr<Backend> make_optimize_for_inference_backend(const BackendOptions &) {
   return make_simple_backend(
       {.name = "optimize-for-inference",
        .summary = "torch::jit::optimize_for_inference (freeze, then oneDNN graphs), run by the plain interpreter",

@@ -8,7 +8,7 @@
 namespace repro_minify {
 namespace {
 
-using Maker = std::unique_ptr<Backend> (*)();
+using Maker = std::unique_ptr<Backend> (*)(const BackendOptions &);
 constexpr Maker makers[] = {make_eager_backend,
                             make_jit_backend,
                             make_nnc_backend,
@@ -20,7 +20,7 @@ constexpr Maker makers[] = {make_eager_backend,
 std::string known_names() {
   std::string names;
   for (Maker maker : makers)
-    names += maker()->name() + ", ";
+    names += maker({})->name() + ", ";
   return names + "pass:NAME[,NAME...]";
 }
 
@@ -46,20 +46,29 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
 
 } // namespace
 
-std::unique_ptr<Backend> make_backend(const std::string &given) {
+std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOptions &options) {
   const std::string name = with_hyphens(given);
   if (name.rfind("pass:", 0) == 0)
     return make_passes(name.substr(5));
   for (Maker maker : makers)
-    if (auto backend = maker(); backend->name() == name)
+    if (auto backend = maker(options); backend->name() == name)
       return backend;
   throw UserError("--backend " + given + ": unknown backend; known are " + known_names());
+}
+
+std::string fingerprint(const BackendOptions &options) {
+  std::string text = options.python + (options.emulate_precision_casts ? " casts " : " ") + options.inject;
+  for (const auto &entry : options.inductor_config)
+    text += " config " + entry;
+  for (const auto &stage : options.skipped_stages)
+    text += " without " + stage;
+  return text;
 }
 
 std::vector<BackendRow> list_backends() {
   std::vector<BackendRow> rows;
   for (Maker maker : makers) {
-    const auto backend = maker();
+    const auto backend = maker({});
     rows.push_back({backend->name(), backend->summary()});
   }
   for (const auto &pass : list_passes())

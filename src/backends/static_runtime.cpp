@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-std::unique_ptr<Backend> make_static_runtime_backend() {
+std::unique_ptr<Backend> make_static_runtime_backend(const BackendOptions &) {
   return make_simple_backend({.name = "static-runtime",
                               .summary = "Static Runtime (planned memory, out variants of operators)",
                               .title = "Static Runtime",

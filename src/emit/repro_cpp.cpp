@@ -77,7 +77,9 @@ Parts make_parts(const Program &given, bool grad) {
 class Writer {
 public:
   Writer(const Program &program, const ReproFacts &facts, const Parts &parts)
-      : program_(program), facts_(facts), parts_(parts) {}
+      : program_(program), facts_(facts), parts_(parts), source_(facts.backend->source_for(program)) {}
+
+  const BackendSource &source() const { return source_; }
 
   std::string file() {
     header();
@@ -145,7 +147,7 @@ private:
 
   void includes() {
     std::set<std::string> torch;
-    for (const auto &include : facts_.backend->source().includes)
+    for (const auto &include : source_.includes)
       torch.insert(include);
     torch.insert("torch/csrc/jit/runtime/graph_executor.h");
     if (facts_.check.grad)
@@ -443,6 +445,8 @@ private:
 
   void optimised() {
     const FailureKind kind = facts_.signature.kind;
+    if (!source_.file_scope.empty())
+      out_ << source_.file_scope << "\n";
     out_ << "// " << comment_text(facts_.backend->title()) << ", as its user would call it. "
          << (ends_the_process(kind) ? "When the failure shows, it does not return.\n"
                                     : "Returns true when the failure shows.\n")
@@ -452,7 +456,7 @@ private:
                                  : "")
          << ") {\n"
          << "  torch::jit::Module module = make_module();\n"
-         << facts_.backend->source().prepare;
+         << source_.prepare;
     const bool loops = calls() > 1 || per_call();
     const std::string indent = loops ? "    " : "  ";
     if (loops)
@@ -558,6 +562,7 @@ private:
   const Program &program_;
   const ReproFacts &facts_;
   const Parts &parts_;
+  const BackendSource source_;
   std::ostringstream out_;
 };
 
@@ -585,8 +590,14 @@ set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
 
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
   const Parts parts = make_parts(program, facts.check.grad);
-  write_atomically(folder + "/repro.cpp", Writer(program, facts, parts).file());
-  write_atomically(folder + "/CMakeLists.txt", REPRO_MINIFY_TORCH_HAS_CUDA ? cmake_lists_for_cuda : cmake_lists);
+  Writer writer(program, facts, parts);
+  write_atomically(folder + "/repro.cpp", writer.file());
+  std::string cmake = REPRO_MINIFY_TORCH_HAS_CUDA ? cmake_lists_for_cuda : cmake_lists;
+  for (const auto &library : writer.source().libraries)
+    cmake += "target_link_libraries(repro " + library + ")\n";
+  write_atomically(folder + "/CMakeLists.txt", cmake);
+  for (const auto &[name, text] : writer.source().files)
+    write_atomically(folder + "/" + name, text);
   return parts.files;
 }
 

@@ -72,8 +72,9 @@ Verification judge_output(const Outcome &outcome, const Signature &wanted) {
 
 Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition) {
   const TemporaryFolder temporary;
-  for (const char *name : {"repro.cpp", "CMakeLists.txt", "reduced.pt", "inputs.pt"})
-    fs::copy_file(fs::path(folder) / name, fs::path(temporary.path()) / name);
+  for (const auto &entry : fs::directory_iterator(folder)) // the journal and the like are not needed, and do no harm
+    if (entry.is_regular_file())
+      fs::copy_file(entry.path(), fs::path(temporary.path()) / entry.path().filename());
   const std::string build = temporary.path() + "/build";
   std::vector<std::string> configure = {
       "cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
