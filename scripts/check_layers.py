@@ -18,9 +18,10 @@ ALLOWED = {
     "support": set(),
     "dataflow": {"support"},
     "sandbox": {"support"},
+    "codegen": {"support"},
     "reduce/search": {"support", "dataflow"},
     "program": {"support", "dataflow", "sandbox"},
-    "backends": {"support", "dataflow", "program"},
+    "backends": {"support", "dataflow", "program", "codegen"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
     "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
     "reduce/passes": {"support", "dataflow", "program", "reduce", "reduce/search"},
@@ -33,7 +34,7 @@ ALLOWED["app"] = set(ALLOWED)
 # Which folder a public header speaks for.
 PUBLIC = {"program": "program", "backend": "backends", "check": "check", "analysis": "analyze", "reducer": "reduce", "repro": "emit"}
 
-TORCH_FREE = {"support", "dataflow", "sandbox", "reduce/search"}
+TORCH_FREE = {"support", "dataflow", "sandbox", "codegen", "reduce/search"}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 # support/torch_pch.h is the precompiled header of the targets that link LibTorch.
 TORCH_FREE_EXCEPT = {"src/support/torch_pch.h"}

@@ -11,6 +11,7 @@
 namespace repro_minify {
 
 struct Program;
+struct RunSettings;
 
 /// What the command line can say to a backend. Each takes what concerns it.
 struct BackendOptions {
@@ -20,6 +21,7 @@ struct BackendOptions {
   std::vector<std::string> dumped_stages;   ///< their results are printed on standard error
   bool emulate_precision_casts = false;     ///< round to 16 bits after each operator inside a fused kernel
   std::string inject;                       ///< a fault on purpose; empty: none
+  std::string dump_file;                    ///< where dumped stages are written; empty: standard error
 };
 /// Everything in the options that a result can depend on, as text.
 std::string fingerprint(const BackendOptions &options);
@@ -55,7 +57,7 @@ public:
   virtual Compiled compile(torch::jit::Module module) const = 0;
   virtual BackendSource source() const = 0;
   /// The same for a Program, where it depends on that (generated kernels). Called in a sandbox child.
-  virtual BackendSource source_for(const Program &) const { return source(); }
+  virtual BackendSource source_for(const Program &, const RunSettings &) const { return source(); }
   /// The named steps of its compilation, each name once, in order; empty where it is one piece.
   virtual std::vector<std::string> steps() const { return {}; }
   /// The same backend with only those of its steps, or null where it is one piece.

@@ -79,7 +79,8 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
   app.add_option("--skip-stage", options.skipped_stages, "inductor-like without that stage of its compilation")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--dump-stage", options.dumped_stages, "print what that stage of inductor-like made (or: all)")
+  app.add_option("--dump-stage", options.dumped_stages,
+                 "with run: print what that stage of inductor-like made (or: all)")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--emulate-precision-casts", options.emulate_precision_casts,

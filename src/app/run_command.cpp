@@ -2,7 +2,12 @@
 
 #include "support/log.h"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+
+#include <unistd.h>
 
 namespace repro_minify {
 namespace {
@@ -19,11 +24,47 @@ bool runs_to_the_end(const Verdict &verdict) {
   return true;
 }
 
+/// What --dump-stage asks for is written by a child, where nobody sees its standard error.
+class StageDump {
+public:
+  explicit StageDump(Options &options) {
+    if (options.backend_options.dumped_stages.empty())
+      return;
+    path_ = (std::filesystem::temp_directory_path() / "repro-minify-stages-XXXXXX").string();
+    const int file = mkstemp(path_.data());
+    if (file < 0)
+      throw UserError("--dump-stage: no temporary file can be made");
+    close(file);
+    options.backend_options.dump_file = path_;
+  }
+  ~StageDump() {
+    std::error_code ignored;
+    if (!path_.empty())
+      std::filesystem::remove(path_, ignored);
+  }
+  StageDump(const StageDump &) = delete;
+  StageDump &operator=(const StageDump &) = delete;
+
+  /// Prints what is there, and nothing of what later runs write.
+  void print(std::ostream &out) const {
+    if (path_.empty())
+      return;
+    out << std::ifstream(path_).rdbuf() << std::flush;
+    out.clear(); // an empty file is no error
+  }
+
+private:
+  std::string path_;
+};
+
 } // namespace
 
-int run_command(const Options &options) {
+int run_command(const Options &given) {
+  Options options = given;
+  const StageDump dump(options);
   Session session(options);
   const FailureRate rate = session.check_original();
+  dump.print(options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;
   require_checkable(session, verdict);
   if (verdict.eager_failed)

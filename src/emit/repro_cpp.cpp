@@ -1,7 +1,7 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
 #include "emit/atomic_file.h"
-#include "emit/escape.h"
+#include "support/escape.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
 #include "program/values.h"
@@ -77,7 +77,7 @@ Parts make_parts(const Program &given, bool grad) {
 class Writer {
 public:
   Writer(const Program &program, const ReproFacts &facts, const Parts &parts)
-      : program_(program), facts_(facts), parts_(parts), source_(facts.backend->source_for(program)) {}
+      : program_(program), facts_(facts), parts_(parts), source_(facts.backend->source_for(program, facts.check)) {}
 
   const BackendSource &source() const { return source_; }
 

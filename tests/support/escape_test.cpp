@@ -1,5 +1,5 @@
 // Text from a model is hostile until escaped.
-#include "emit/escape.h"
+#include "support/escape.h"
 
 #include <gtest/gtest.h>
 

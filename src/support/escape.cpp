@@ -1,4 +1,4 @@
-#include "emit/escape.h"
+#include "support/escape.h"
 
 #include <algorithm>
 #include <sstream>

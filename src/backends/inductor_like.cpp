@@ -1,0 +1,197 @@
+// inductor-like: what TorchInductor does, natively: functionalise, decompose, fuse, generate C++, compile. What it does
+// not cover runs as ATen.
+#include "backends/inductor_like/capture.h"
+#include "backends/inductor_like/repro_source.h"
+#include "backends/inductor_like/stages.h"
+#include "backends/registry.h"
+#include "program/run_settings.h"
+#include "repro_minify/program.h"
+#include "support/log.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/autograd/grad_mode.h>
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+namespace jit = torch::jit;
+using namespace inductor_like;
+
+/// One module, compiled when it is called first, and again when its arguments look different.
+class Callable {
+public:
+  Callable(jit::Module module, BackendOptions options) : module_(std::move(module)), options_(std::move(options)) {}
+
+  c10::IValue operator()(std::vector<c10::IValue> arguments) {
+    if (needs_gradients(arguments))
+      return module_.forward(std::move(arguments));
+    if (!known(arguments))
+      compile(arguments);
+    if (!program_)
+      return module_.forward(std::move(arguments));
+    return run_program(arguments);
+  }
+
+private:
+  /// Kernels have no backward: with gradients everything runs as ATen.
+  bool needs_gradients(const std::vector<c10::IValue> &arguments) const {
+    if (!at::GradMode::is_enabled())
+      return false;
+    const auto requires_grad = [](const c10::IValue &value) {
+      return value.isTensor() && value.toTensor().requires_grad();
+    };
+    for (const at::Tensor &parameter : module_.parameters())
+      if (parameter.requires_grad())
+        return true;
+    return std::any_of(arguments.begin(), arguments.end(), requires_grad);
+  }
+
+  bool known(const std::vector<c10::IValue> &arguments) const {
+    if (!compiled_ || arguments.size() != seen_.size())
+      return false;
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      if (!arguments[k].isTensor())
+        return false;
+      const at::Tensor &now = arguments[k].toTensor(), &then = seen_[k];
+      if (now.scalar_type() != then.scalar_type() || now.sizes() != then.sizes() || now.strides() != then.strides())
+        return false;
+    }
+    return true;
+  }
+
+  void compile(const std::vector<c10::IValue> &arguments) {
+    compiled_ = true;
+    program_.reset();
+    library_.reset();
+    seen_.clear();
+    for (const auto &argument : arguments)
+      if (argument.isTensor())
+        seen_.push_back(argument.toTensor().detach());
+    CompiledProgram program;
+    try {
+      program = compile_stages(module_, arguments, options_);
+    } catch (const std::exception &error) {
+      // What cannot be captured runs as ATen; if the program itself raises, it does so there.
+      dump_stage(options_, "generate", std::string("nothing: all runs as ATen (") + error.what() + ")");
+      return;
+    }
+    std::vector<std::string> names;
+    for (const auto &step : program.plan.steps)
+      if (const auto *kernel = std::get_if<KernelStep>(&step))
+        names.push_back(kernel->name);
+    if (!names.empty())
+      library_ = build_kernels(kernel_file(program.plan.source), names, /*seed=*/0);
+    program_ = std::move(program);
+  }
+
+  c10::IValue run_program(const std::vector<c10::IValue> &arguments) {
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const at::NoGradGuard no_grad;
+    std::vector<c10::IValue> inputs = program_->line.inputs;
+    std::copy(arguments.begin(), arguments.end(), inputs.begin());
+    const auto outputs = run(program_->plan, library_.get(), inputs);
+    for (const InputUpdate &update : program_->updates)
+      inputs[update.input].toTensor().copy_(outputs[update.output].toTensor());
+    std::vector<at::Tensor> tensors;
+    for (size_t k = 0; k < outputs.size() - program_->updates.size(); ++k)
+      tensors.push_back(outputs[k].toTensor());
+    return with_tensors(program_->result, tensors);
+  }
+
+  jit::Module module_;
+  BackendOptions options_;
+  bool compiled_ = false;
+  std::vector<at::Tensor> seen_;
+  std::optional<CompiledProgram> program_; ///< nothing: runs as ATen
+  std::shared_ptr<KernelLibrary> library_;
+};
+
+class InductorLike : public Backend {
+public:
+  explicit InductorLike(BackendOptions options) : options_(std::move(options)) { check_stages(); }
+
+  std::string name() const override { return "inductor-like"; }
+  std::string summary() const override {
+    return "TorchInductor's way, natively: functionalised, decomposed, fused, generated as C++, compiled";
+  }
+  std::string title() const override { return "inductor-like (fused kernels in generated C++)"; }
+  Compiled compile(jit::Module module) const override {
+    return [callable = std::make_shared<Callable>(std::move(module), options_)](std::vector<c10::IValue> arguments) {
+      return (*callable)(std::move(arguments));
+    };
+  }
+  BackendSource source() const override {
+    return {{}, R"(  // It has no C++ that stands on its own: run as ATen.
+  auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
+)"};
+  }
+  BackendSource source_for(const Program &program, const RunSettings &settings) const override;
+  std::vector<std::string> steps() const override { return stage_names(); }
+  std::unique_ptr<Backend> with_steps(const std::vector<std::string> &steps) const override {
+    BackendOptions options = options_;
+    for (const auto &stage : stage_names())
+      if (std::find(steps.begin(), steps.end(), stage) == steps.end())
+        options.skipped_stages.push_back(stage);
+    return std::make_unique<InductorLike>(std::move(options));
+  }
+  std::string needs() const override { return "a C++ compiler"; }
+  std::string unusable_because() const override {
+    return find_compiler().empty() ? "no C++ compiler was found: neither $CXX nor c++, g++ or clang++" : "";
+  }
+  bool runs_the_module() const override { return true; }
+  bool needs_flat_graph() const override { return true; }
+
+private:
+  void check_stages() const {
+    const auto known = [](const std::string &name) {
+      return std::find(stage_names().begin(), stage_names().end(), name) != stage_names().end();
+    };
+    for (const auto &name : options_.skipped_stages)
+      if (!known(name))
+        throw UserError("--skip-stage " + name + ": unknown; known are " + listed());
+    for (const auto &name : options_.dumped_stages)
+      if (!known(name) && name != "all" && name != "capture" && name != "generate")
+        throw UserError("--dump-stage " + name + ": unknown; known are all, capture, " + listed() + ", generate");
+  }
+
+  static std::string listed() {
+    std::string text;
+    for (const auto &name : stage_names())
+      text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  BackendOptions options_;
+};
+
+/// Compiled again for repro.cpp, where every input of the compiled program has to have a name.
+BackendSource InductorLike::source_for(const Program &program, const RunSettings &settings) const {
+  BackendOptions options = options_;
+  options.skipped_stages.emplace_back("fold-constants");
+  Program named = program;
+  for (auto &input : named.inputs)
+    if (input.role == Role::Constant)
+      input.role = Role::Buffer;
+  const RunScope scope(settings);
+  const Instance instance = instantiate(named, {.device = settings.device});
+  scope.begin_run();
+  try {
+    const CompiledProgram compiled = compile_stages(instance.module, instance.arguments, options);
+    scope.end_run();
+    return repro_source(compiled, attribute_names(instance.module));
+  } catch (const NotCovered &problem) {
+    log::warning(std::string("repro.cpp has no kernels: ") + problem.what());
+    return source();
+  }
+}
+
+} // namespace
+
+std::unique_ptr<Backend> make_inductor_like_backend(const BackendOptions &options) {
+  return std::make_unique<InductorLike>(options);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,213 @@
+#include "backends/inductor_like/capture.h"
+
+#include "program/values.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/lower_tuples.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
+
+#include <set>
+
+namespace repro_minify::inductor_like {
+namespace {
+
+namespace jit = torch::jit;
+namespace prim = torch::jit::prim;
+
+/// Operators whose result tells the program, not only the tensors, what the data are.
+const std::set<std::string> &data_dependent() {
+  static const std::set<std::string> names = {"aten::item",
+                                              "aten::Int",
+                                              "aten::Float",
+                                              "aten::Bool",
+                                              "aten::ScalarImplicit",
+                                              "aten::IntImplicit",
+                                              "aten::FloatImplicit",
+                                              "aten::ComplexImplicit",
+                                              "aten::is_nonzero",
+                                              "prim::tolist",
+                                              "aten::nonzero",
+                                              "aten::nonzero_numpy",
+                                              "aten::masked_select",
+                                              "aten::unique_dim",
+                                              "aten::_unique2",
+                                              "aten::_unique",
+                                              "aten::unique_consecutive",
+                                              "aten::equal",
+                                              "aten::allclose",
+                                              "aten::argwhere",
+                                              "aten::repeat_interleave",
+                                              "aten::bincount",
+                                              "aten::Complex",
+                                              "aten::histc"};
+  return names;
+}
+
+void require_independent_of_data(const jit::Block *block) {
+  for (const auto *node : block->nodes()) {
+    const std::string kind = node->kind().toQualString();
+    const bool of_tensor = !node->inputs().empty() && node->input(0)->type()->isSubtypeOf(c10::TensorType::get());
+    if (data_dependent().count(kind) && of_tensor)
+      throw NotCovered(kind + " depends on data");
+    for (const auto *inner : node->blocks())
+      require_independent_of_data(inner);
+  }
+}
+
+/// The graph of forward with the module's attributes as inputs behind its arguments, and no self.
+jit::Stack attributes_to_inputs(jit::Graph &graph, const jit::Module &module, std::vector<std::string> &names) {
+  jit::Stack values;
+  std::map<std::string, jit::Value *> made;
+  std::vector<jit::Block *> blocks = {graph.block()};
+  while (!blocks.empty()) {
+    jit::Block *block = blocks.back();
+    blocks.pop_back();
+    for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+      jit::Node *node = *it++;
+      blocks.insert(blocks.end(), node->blocks().begin(), node->blocks().end());
+      if (node->kind() != prim::GetAttr)
+        continue;
+      const std::string name = node->s(jit::attr::name);
+      if (node->input() != graph.inputs()[0] || !module.attr(name).isTensor())
+        throw NotCovered("attribute " + name + " is no tensor of the module itself");
+      auto [slot, is_new] = made.try_emplace(name);
+      if (is_new) {
+        slot->second = graph.addInput(name);
+        values.push_back(module.attr(name));
+        names.push_back(name);
+      }
+      node->output()->replaceAllUsesWith(slot->second);
+      node->destroy();
+    }
+  }
+  if (graph.inputs()[0]->hasUses())
+    throw NotCovered("forward uses self for something else than its attributes");
+  graph.eraseInput(0);
+  return values;
+}
+
+/// Tensor constants inside the graph become inputs too: they are data, not structure.
+void constants_to_inputs(jit::Graph &graph, jit::Stack &values) {
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    jit::Node *node = *it++;
+    if (node->kind() != prim::Constant || !constant_of(node->output()).isTensor())
+      continue;
+    values.push_back(constant_of(node->output()));
+    node->output()->replaceAllUsesWith(graph.addInput());
+    node->destroy();
+  }
+}
+
+/// Keeps the random numbers that a trial run draws from being missed later.
+class KeepRandomState {
+public:
+  KeepRandomState() : state_(at::detail::getDefaultCPUGenerator().get_state()) {}
+  ~KeepRandomState() {
+    at::Generator generator = at::detail::getDefaultCPUGenerator();
+    generator.set_state(state_);
+  }
+  KeepRandomState(const KeepRandomState &) = delete;
+  KeepRandomState &operator=(const KeepRandomState &) = delete;
+
+private:
+  at::Tensor state_;
+};
+
+/// Runs the graph under the tracer. `result` gets what it returned.
+GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, c10::IValue &result) {
+  const KeepRandomState random;
+  SharedCloner cloner({.requires_grad = false});
+  jit::Stack copies;
+  for (const auto &input : inputs)
+    copies.push_back(cloner.clone(input));
+  const auto run = [&](jit::Stack stack) {
+    jit::InterpreterState(jit::Code(graph, "forward")).run(stack);
+    result = stack.size() == 1 ? stack[0] : c10::IValue(c10::ivalue::Tuple::create(stack));
+    jit::Stack tensors;
+    for_each_tensor(result, [&](const at::Tensor &tensor) { tensors.emplace_back(tensor); });
+    return tensors;
+  };
+  GraphPtr traced;
+  try {
+    traced = jit::tracer::trace(
+                 copies, run, [](const at::Tensor &) { return std::string(); }, /*strict=*/false)
+                 .first->graph;
+  } catch (...) {
+    jit::tracer::abandon();
+    throw;
+  }
+  // Several outputs come back as one tuple.
+  jit::LowerSimpleTuples(traced);
+  return traced;
+}
+
+} // namespace
+
+c10::IValue with_tensors(const c10::IValue &value, const std::vector<at::Tensor> &tensors) {
+  size_t next = 0;
+  const std::function<c10::IValue(const c10::IValue &)> fill = [&](const c10::IValue &part) -> c10::IValue {
+    if (part.isTensor())
+      return part.toTensor().defined() ? tensors.at(next++) : part;
+    if (part.isTuple()) {
+      std::vector<c10::IValue> elements;
+      for (const auto &element : part.toTupleRef().elements())
+        elements.push_back(fill(element));
+      return c10::ivalue::Tuple::create(elements);
+    }
+    if (part.isTensorList()) {
+      c10::List<at::Tensor> list;
+      for (const at::Tensor &element : part.toTensorVector())
+        list.push_back(fill(element).toTensor());
+      return list;
+    }
+    return part;
+  };
+  return fill(value);
+}
+
+std::vector<std::string> attribute_names(const jit::Module &module) {
+  GraphPtr graph = module.get_method("forward").graph()->copy();
+  jit::Inline(*graph);
+  std::vector<std::string> names;
+  attributes_to_inputs(*graph, module, names);
+  return names;
+}
+
+Capture capture(const jit::Module &module, const std::vector<c10::IValue> &arguments) {
+  GraphPtr graph = module.get_method("forward").graph()->copy();
+  jit::Inline(*graph);
+  require_independent_of_data(graph->block());
+  Capture captured;
+  captured.line.inputs = arguments;
+  captured.line.arguments = arguments.size();
+  for (const auto &argument : arguments)
+    if (!argument.isTensor())
+      throw NotCovered("an argument is no tensor");
+  std::vector<std::string> names;
+  const jit::Stack attributes = attributes_to_inputs(*graph, module, names);
+  captured.line.inputs.insert(captured.line.inputs.end(), attributes.begin(), attributes.end());
+  captured.line.constants.assign(captured.line.inputs.size(), false);
+  constants_to_inputs(*graph, captured.line.inputs);
+  captured.line.graph = trace(graph, captured.line.inputs, captured.result);
+  size_t tensors = 0;
+  for_each_tensor(captured.result, [&](const at::Tensor &) { ++tensors; });
+  if (tensors != captured.line.graph->outputs().size())
+    throw NotCovered("its result is not made of tensors");
+  constants_to_inputs(*captured.line.graph, captured.line.inputs);
+  captured.line.constants.resize(captured.line.inputs.size(), true);
+  return captured;
+}
+
+StraightLine capture_again(const StraightLine &line) {
+  StraightLine result = line;
+  c10::IValue ignored;
+  result.graph = trace(line.graph, line.inputs, ignored);
+  constants_to_inputs(*result.graph, result.inputs);
+  result.constants.resize(result.inputs.size(), true);
+  return result;
+}
+
+} // namespace repro_minify::inductor_like

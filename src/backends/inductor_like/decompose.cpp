@@ -1,0 +1,229 @@
+#include "backends/inductor_like/decompose.h"
+
+#include "backends/inductor_like/capture.h"
+
+#include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+namespace repro_minify::inductor_like {
+namespace {
+
+namespace jit = torch::jit;
+
+// After torch/_decomp/decompositions.py and torch/_refs/nn/functional of 2.13.0. One function for each operator, named
+// after it, with the operator's own arguments. `wide` is what 16-bit types (15 and 5 are
+// bfloat16 and float16) are computed in: 6, float32.
+const char *const source = R"(
+def wide(x: Tensor) -> Tensor:
+  if x.dtype == 15 or x.dtype == 5:
+    return x.to(6)
+  return x
+
+def silu(x: Tensor) -> Tensor:
+  y = wide(x)
+  return (y * torch.sigmoid(y)).to(x.dtype)
+
+def mish(x: Tensor) -> Tensor:
+  y = wide(x)
+  return (y * torch.tanh(torch.where(y > 20.0, y, torch.log1p(torch.exp(y))))).to(x.dtype)
+
+def gelu(x: Tensor, approximate: str) -> Tensor:
+  y = wide(x)
+  if approximate == "tanh":
+    inner = 0.7978845608028654 * (y + 0.044715 * y * y * y)
+    return (0.5 * y * (1.0 + torch.tanh(inner))).to(x.dtype)
+  return (y * 0.5 * (1.0 + torch.erf(y * 0.7071067811865476))).to(x.dtype)
+
+def hardsigmoid(x: Tensor) -> Tensor:
+  y = wide(x)
+  return (torch.clamp(y + 3.0, 0.0, 6.0) / 6.0).to(x.dtype)
+
+def hardswish(x: Tensor) -> Tensor:
+  y = wide(x)
+  return (y * torch.clamp(y + 3.0, 0.0, 6.0) / 6.0).to(x.dtype)
+
+def hardtanh(x: Tensor, low: number, high: number) -> Tensor:
+  return torch.clamp(x, low, high)
+
+def relu6(x: Tensor) -> Tensor:
+  return torch.clamp(x, 0, 6)
+
+def leaky_relu(x: Tensor, slope: number) -> Tensor:
+  y = wide(x)
+  return torch.where(y > 0, y, y * slope).to(x.dtype)
+
+def elu(x: Tensor, alpha: number, scale: number, input_scale: number) -> Tensor:
+  y = wide(x)
+  return torch.where(y > 0, y * scale, torch.expm1(y * input_scale) * (alpha * scale)).to(x.dtype)
+
+def softplus(x: Tensor, beta: number, threshold: number) -> Tensor:
+  y = wide(x)
+  scaled = y * beta
+  return torch.where(scaled > threshold, y, torch.log1p(torch.exp(scaled)) / beta).to(x.dtype)
+
+def log_sigmoid(x: Tensor) -> Tensor:
+  y = wide(x)
+  return (torch.clamp(y, max=0.0) - torch.log1p(torch.exp(-torch.abs(y)))).to(x.dtype)
+
+def softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
+  given = x
+  if dtype is not None:
+    given = x.to(dtype)
+  y = wide(given)
+  if y.numel() == 0:
+    return torch.exp(y).to(given.dtype)
+  e = torch.exp(y - torch.amax(y, [dim], True))
+  return (e / torch.sum(e, [dim], True)).to(given.dtype)
+
+def log_softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
+  given = x
+  if dtype is not None:
+    given = x.to(dtype)
+  y = wide(given)
+  if y.numel() == 0:
+    return torch.exp(y).to(given.dtype)
+  shifted = y - torch.amax(y, [dim], True)
+  return (shifted - torch.log(torch.sum(torch.exp(shifted), [dim], True))).to(given.dtype)
+
+def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
+  y = wide(x)
+  dims: List[int] = []
+  for k in range(len(shape)):
+    dims.append(x.dim() - len(shape) + k)
+  centred = y - torch.mean(y, dims, True)
+  z = centred * torch.rsqrt(torch.mean(centred * centred, dims, True) + eps)
+  if weight is not None:
+    z = z * wide(weight)
+  if bias is not None:
+    z = z + wide(bias)
+  return z.to(x.dtype)
+
+def group_norm(x: Tensor, groups: int, weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
+  y = wide(x).reshape([x.size(0), groups, -1])
+  centred = y - torch.mean(y, [2], True)
+  z = (centred * torch.rsqrt(torch.mean(centred * centred, [2], True) + eps)).reshape(x.shape)
+  shape = [1, x.size(1)]
+  for k in range(x.dim() - 2):
+    shape.append(1)
+  if weight is not None:
+    z = z * wide(weight).reshape(shape)
+  if bias is not None:
+    z = z + wide(bias).reshape(shape)
+  return z.to(x.dtype)
+
+def batch_norm(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], mean: Optional[Tensor], var: Optional[Tensor], training: bool, momentum: float, eps: float, cudnn: bool) -> Tensor:
+  if training or mean is None or var is None:
+    return torch.batch_norm(x, weight, bias, mean, var, training, momentum, eps, cudnn)
+  shape = [1, x.size(1)]
+  for k in range(x.dim() - 2):
+    shape.append(1)
+  y = (wide(x) - wide(mean).reshape(shape)) * torch.rsqrt(wide(var) + eps).reshape(shape)
+  if weight is not None:
+    y = y * wide(weight).reshape(shape)
+  if bias is not None:
+    y = y + wide(bias).reshape(shape)
+  return y.to(x.dtype)
+
+def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: number, alpha: number) -> Tensor:
+  if beta == 1 and alpha == 1:
+    return torch.addmm(c, a, b, beta=beta, alpha=alpha)
+  return torch.mm(a, b) * alpha + c * beta
+
+def logsumexp(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
+  y = wide(x)
+  top = torch.amax(y, dim, True)
+  safe = torch.where(torch.abs(top) == float("inf"), torch.zeros_like(top), top)
+  z = torch.log(torch.sum(torch.exp(y - safe), dim, True)) + safe
+  if not keepdim:
+    z = torch.sum(z, dim, False)
+  return z.to(x.dtype)
+
+def var(x: Tensor, dim: Optional[List[int]], *, correction: Optional[number], keepdim: bool) -> Tensor:
+  if x.numel() == 0 or not x.is_floating_point() or correction is None:
+    return torch.var(x, dim, correction=correction, keepdim=keepdim)
+  y = wide(x)
+  dims: List[int] = []
+  if dim is not None:
+    dims = dim
+  if len(dims) == 0:
+    for k in range(x.dim()):
+      dims.append(k)
+  count = 1
+  for k in dims:
+    count *= x.size(k)
+  centred = y - torch.mean(y, dims, True)
+  return (torch.sum(centred * centred, dims, keepdim) / max(count - float(correction), 0.0)).to(x.dtype)
+)";
+
+/// The operators above whose first operand has to be floating, and the overloads that they are.
+struct Row {
+  const char *kind;
+  const char *function;
+  const char *overload;
+};
+constexpr Row rows[] = {
+    {"aten::silu", "silu", ""},
+    {"aten::mish", "mish", ""},
+    {"aten::gelu", "gelu", ""},
+    {"aten::hardsigmoid", "hardsigmoid", ""},
+    {"aten::hardswish", "hardswish", ""},
+    {"aten::hardtanh", "hardtanh", ""},
+    {"aten::relu6", "relu6", ""},
+    {"aten::leaky_relu", "leaky_relu", ""},
+    {"aten::elu", "elu", ""},
+    {"aten::softplus", "softplus", ""},
+    {"aten::log_sigmoid", "log_sigmoid", ""},
+    {"aten::softmax", "softmax", "int"},
+    {"aten::log_softmax", "log_softmax", "int"},
+    {"aten::layer_norm", "layer_norm", ""},
+    {"aten::group_norm", "group_norm", ""},
+    {"aten::batch_norm", "batch_norm", ""},
+    {"aten::addmm", "addmm", ""},
+    {"aten::logsumexp", "logsumexp", ""},
+    {"aten::var", "var", "correction"},
+};
+
+const jit::CompilationUnit &functions() {
+  static const jit::CompilationUnit unit = [] {
+    jit::CompilationUnit made;
+    made.define(std::nullopt, source, jit::nativeResolver(), nullptr);
+    return made;
+  }();
+  return unit;
+}
+
+const char *decomposition_of(const jit::Node *node, const Observation &seen) {
+  for (const Row &row : rows) {
+    if (node->kind().toQualString() != std::string(row.kind) || !node->maybeSchema() ||
+        node->schema().overload_name() != row.overload)
+      continue;
+    const auto *operand = seen.tensor(node->input(0));
+    const auto *result = seen.tensor(node->output());
+    const bool plain = operand && operand->plain && result && result->plain;
+    return plain && c10::isFloatingType(result->dtype) ? row.function : nullptr;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+StraightLine decompose(const StraightLine &line) {
+  const Observation seen = observe(line);
+  StraightLine result = line;
+  bool changed = false;
+  for (auto it = result.graph->nodes().begin(); it != result.graph->nodes().end();) {
+    jit::Node *node = *it++;
+    const char *name = decomposition_of(node, seen);
+    if (!name)
+      continue;
+    jit::WithInsertPoint guard(node);
+    const auto graph = jit::toGraphFunction(functions().get_function(c10::QualifiedName(name))).graph();
+    jit::Value *made = jit::insertGraph(*node->owningGraph(), *graph, node->inputs()).at(0);
+    node->output()->replaceAllUsesWith(made);
+    node->destroy();
+    changed = true;
+  }
+  return changed ? capture_again(result) : result;
+}
+
+} // namespace repro_minify::inductor_like

@@ -1,0 +1,53 @@
+#include "backends/inductor_like/fold_constants.h"
+
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include <algorithm>
+#include <set>
+
+namespace repro_minify::inductor_like {
+namespace {
+
+namespace jit = torch::jit;
+namespace prim = torch::jit::prim;
+
+bool is_plain_constant(const jit::Value *value) {
+  const auto *node = value->node();
+  if (node->kind() == prim::ListConstruct)
+    return std::all_of(node->inputs().begin(), node->inputs().end(), is_plain_constant);
+  return node->kind() == prim::Constant;
+}
+
+} // namespace
+
+StraightLine fold_constants(const StraightLine &line) {
+  const Observation seen = observe(line);
+  StraightLine result = line;
+  std::set<const jit::Value *> constants;
+  for (size_t k = 0; k < line.inputs.size(); ++k)
+    if (line.constants[k])
+      constants.insert(line.graph->inputs()[k]);
+  for (auto it = result.graph->nodes().begin(); it != result.graph->nodes().end();) {
+    jit::Node *node = *it++;
+    const auto *tensor = node->outputs().size() == 1 ? seen.tensor(node->output()) : nullptr;
+    if (!tensor || node->isNondeterministic() || node->hasSideEffects() || node->kind() == prim::Constant)
+      continue;
+    const auto &inputs = node->inputs();
+    const bool any =
+        std::any_of(inputs.begin(), inputs.end(), [&](const auto *value) { return constants.count(value); });
+    const bool all = std::all_of(inputs.begin(), inputs.end(),
+                                 [&](const auto *value) { return constants.count(value) || is_plain_constant(value); });
+    if (!any || !all)
+      continue;
+    jit::Value *folded = result.graph->addInput()->setType(c10::TensorType::get());
+    result.inputs.push_back(seen.constant(node->output()));
+    result.constants.push_back(true);
+    constants.insert(node->output()); // for the next one, which is looked up in what was observed
+    constants.insert(folded);
+    node->output()->replaceAllUsesWith(folded);
+  }
+  jit::EliminateDeadCode(result.graph);
+  return result;
+}
+
+} // namespace repro_minify::inductor_like

@@ -1,0 +1,56 @@
+// What a compiled program does: operators that run as ATen and kernels, in order, over a table of slots.
+#pragma once
+#include "backends/inductor_like/straight_line.h"
+#include "codegen/kernel.h"
+#include "codegen/library.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace repro_minify::inductor_like {
+
+/// One operator, as ATen has it.
+struct AtenStep {
+  torch::jit::Node *node = nullptr;
+  std::vector<int> inputs, outputs; ///< slots
+};
+
+/// A tensor as a kernel reads it: one that has other strides when it comes is copied first.
+struct Layout {
+  at::ScalarType dtype = at::kFloat;
+  std::vector<int64_t> sizes, strides;
+};
+
+struct KernelStep {
+  std::string name;
+  Kernel kernel;
+  std::vector<BufferRef> arguments; ///< once it is written
+};
+
+using Step = std::variant<AtenStep, KernelStep>;
+
+struct Plan {
+  GraphPtr graph; ///< keeps the nodes alive
+  std::vector<Step> steps;
+  std::vector<c10::IValue> slots; ///< with the constants in their places
+  std::vector<Layout> layouts;    ///< of each slot that a kernel reads or makes
+  std::vector<int> inputs;        ///< slots of the line's inputs
+  std::vector<int> outputs;       ///< slots of its outputs
+  std::string source;             ///< of all kernels
+  bool raises = false;            ///< a fault on purpose: running it raises
+};
+
+/// Writes the kernels' source into the plan. Throws nothing.
+void write_kernels(Plan &plan);
+
+/// Runs it: the line's inputs in, its outputs out.
+std::vector<c10::IValue> run(const Plan &plan, const KernelLibrary *kernels, const std::vector<c10::IValue> &inputs);
+
+at::ScalarType dtype_of(Element element);
+/// Nothing for a type that kernels do not know.
+std::optional<Element> element_of(at::ScalarType type);
+
+} // namespace repro_minify::inductor_like

@@ -1,0 +1,259 @@
+#include "backends/inductor_like/pointwise.h"
+
+#include <map>
+#include <set>
+
+namespace repro_minify::inductor_like {
+namespace {
+
+namespace jit = torch::jit;
+
+struct Simple {
+  const char *floating; ///< expression for floating types; empty: not covered
+  const char *integral; ///< for integers and booleans; empty: not covered
+  Operands operands = Operands::Result;
+};
+
+/// Those that take tensors and numbers only, and nothing that changes what they compute.
+const std::map<std::string, Simple> &simple_operators() {
+  static const std::map<std::string, Simple> table = {
+      {"aten::mul", {"$0 * $1", "$0 * $1"}},
+      {"aten::multiply", {"$0 * $1", "$0 * $1"}},
+      {"aten::true_divide", {"$0 / $1", ""}},
+      {"aten::neg", {"-$0", "-$0"}},
+      {"aten::abs", {"@fabs($0)", "absolute<T>($0)"}},
+      {"aten::square", {"$0 * $0", "$0 * $0"}},
+      {"aten::exp", {"@exp($0)", ""}},
+      {"aten::exp2", {"@exp2($0)", ""}},
+      {"aten::expm1", {"@expm1($0)", ""}},
+      {"aten::log", {"@log($0)", ""}},
+      {"aten::log2", {"@log2($0)", ""}},
+      {"aten::log10", {"@log10($0)", ""}},
+      {"aten::log1p", {"@log1p($0)", ""}},
+      {"aten::sqrt", {"@sqrt($0)", ""}},
+      {"aten::rsqrt", {"T(1) / @sqrt($0)", ""}},
+      {"aten::reciprocal", {"T(1) / $0", ""}},
+      {"aten::sin", {"@sin($0)", ""}},
+      {"aten::cos", {"@cos($0)", ""}},
+      {"aten::tan", {"@tan($0)", ""}},
+      {"aten::asin", {"@asin($0)", ""}},
+      {"aten::acos", {"@acos($0)", ""}},
+      {"aten::atan", {"@atan($0)", ""}},
+      {"aten::sinh", {"@sinh($0)", ""}},
+      {"aten::cosh", {"@cosh($0)", ""}},
+      {"aten::tanh", {"@tanh($0)", ""}},
+      {"aten::asinh", {"@asinh($0)", ""}},
+      {"aten::acosh", {"@acosh($0)", ""}},
+      {"aten::atanh", {"@atanh($0)", ""}},
+      {"aten::atan2", {"@atan2($0, $1)", ""}},
+      {"aten::erf", {"@erf($0)", ""}},
+      {"aten::erfc", {"@erfc($0)", ""}},
+      {"aten::sigmoid", {"T(1) / (T(1) + @exp(-$0))", ""}},
+      {"aten::relu", {"largest_of<T>($0, 0)", "largest_of<T>($0, 0)"}},
+      {"aten::sign", {"sign_of<T>($0)", "sign_of<T>($0)"}},
+      {"aten::sgn", {"sign_of<T>($0)", "sign_of<T>($0)"}},
+      {"aten::floor", {"@floor($0)", "$0"}},
+      {"aten::ceil", {"@ceil($0)", "$0"}},
+      {"aten::trunc", {"@trunc($0)", "$0"}},
+      {"aten::frac", {"$0 - @trunc($0)", ""}},
+      {"aten::remainder", {"float_remainder<T>($0, $1)", "floor_remainder<T>($0, $1)"}},
+      {"aten::fmod", {"@fmod($0, $1)", "$0 % $1"}},
+      {"aten::floor_divide", {"float_floor_quotient<T>($0, $1)", "floor_quotient<T>($0, $1)"}},
+      {"aten::maximum", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
+      {"aten::minimum", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},
+      {"aten::isnan", {"$0 != $0", "false", Operands::Promoted}},
+      {"aten::isinf", {"@fabs($0) == __builtin_inf()", "false", Operands::Promoted}},
+      {"aten::isfinite", {"@fabs($0) < __builtin_inf()", "true", Operands::Promoted}},
+      {"aten::eq", {"$0 == $1", "$0 == $1", Operands::Promoted}},
+      {"aten::ne", {"$0 != $1", "$0 != $1", Operands::Promoted}},
+      {"aten::lt", {"$0 < $1", "$0 < $1", Operands::Promoted}},
+      {"aten::le", {"$0 <= $1", "$0 <= $1", Operands::Promoted}},
+      {"aten::gt", {"$0 > $1", "$0 > $1", Operands::Promoted}},
+      {"aten::ge", {"$0 >= $1", "$0 >= $1", Operands::Promoted}},
+      {"aten::logical_and", {"$0 && $1", "$0 && $1", Operands::Boolean}},
+      {"aten::logical_or", {"$0 || $1", "$0 || $1", Operands::Boolean}},
+      {"aten::logical_xor", {"$0 != $1", "$0 != $1", Operands::Boolean}},
+      {"aten::logical_not", {"!$0", "!$0", Operands::Boolean}},
+      {"aten::bitwise_and", {"", "$0 & $1"}},
+      {"aten::bitwise_or", {"", "$0 | $1"}},
+      {"aten::bitwise_xor", {"", "$0 ^ $1"}},
+      {"aten::__and__", {"", "$0 & $1"}},
+      {"aten::__or__", {"", "$0 | $1"}},
+      {"aten::__xor__", {"", "$0 ^ $1"}},
+      {"aten::clamp_min", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
+      {"aten::clamp_max", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},
+      {"aten::threshold", {"$0 <= $1 ? $2 : $0", "$0 <= $1 ? $2 : $0"}},
+  };
+  return table;
+}
+
+const std::set<std::string> vector_functions = {"exp", "log", "sin", "cos", "pow", "tanh", "erf", "expm1", "log1p"};
+
+std::vector<size_t> first(size_t count) {
+  std::vector<size_t> inputs(count);
+  for (size_t k = 0; k < count; ++k)
+    inputs[k] = k;
+  return inputs;
+}
+
+bool is_none(const jit::Node *node, size_t input, const Observation &seen) {
+  return seen.constant(node->input(input)).isNone();
+}
+
+std::optional<double> number(const jit::Node *node, size_t input, const Observation &seen) {
+  const c10::IValue &value = seen.constant(node->input(input));
+  if (value.isDouble() || value.isInt() || value.isBool())
+    return value.toScalar().toDouble();
+  return std::nullopt;
+}
+
+/// add, sub and rsub: the third operand scales the one that is added.
+PointwiseRule added(const jit::Node *node, const Observation &seen, const std::string &kind) {
+  const bool reversed = kind == "aten::rsub";
+  const std::string sign = kind == "aten::add" ? " + " : " - ";
+  const std::string kept = reversed ? "$1" : "$0", moved = reversed ? "$0" : "$1";
+  if (number(node, 2, seen) == 1.0)
+    return {kept + sign + moved, Operands::Result, {0, 1}};
+  return {kept + sign + "$2 * " + moved, Operands::Result, {0, 1, 2}};
+}
+
+std::optional<PointwiseRule> divided(const jit::Node *node, const Observation &seen, bool floating) {
+  const std::string mode =
+      node->inputs().size() < 3 || is_none(node, 2, seen) ? "" : seen.constant(node->input(2)).toStringRef();
+  if (mode == "floor")
+    return PointwiseRule{
+        floating ? "float_floor_quotient<T>($0, $1)" : "floor_quotient<T>($0, $1)", Operands::Result, {0, 1}};
+  if (mode == "trunc")
+    return PointwiseRule{floating ? "@trunc($0 / $1)" : "$0 / $1", Operands::Result, {0, 1}};
+  if (!floating)
+    return std::nullopt;
+  return PointwiseRule{"$0 / $1", Operands::Result, {0, 1}};
+}
+
+std::optional<PointwiseRule> raised(const jit::Node *node, const Observation &seen, bool floating) {
+  const auto exponent = number(node, 1, seen);
+  if (exponent == 1.0)
+    return PointwiseRule{"$0", Operands::Result, {0}};
+  if (exponent == 2.0)
+    return PointwiseRule{"$0 * $0", Operands::Result, {0}};
+  if (exponent == 3.0)
+    return PointwiseRule{"$0 * $0 * $0", Operands::Result, {0}};
+  if (exponent == 0.5 && floating)
+    return PointwiseRule{"@sqrt($0)", Operands::Result, {0}};
+  return PointwiseRule{floating ? "@pow($0, $1)" : "integer_power<T>($0, $1)", Operands::Result, {0, 1}};
+}
+
+PointwiseRule clamped(const jit::Node *node, const Observation &seen) {
+  PointwiseRule rule{"$0", Operands::Result, {0}};
+  if (!is_none(node, 1, seen)) {
+    rule.expression = "largest_of<T>($0, $1)";
+    rule.inputs.push_back(1);
+  }
+  if (!is_none(node, 2, seen)) {
+    rule.expression = "smallest_of<T>(" + rule.expression + ", $" + std::to_string(rule.inputs.size()) + ")";
+    rule.inputs.push_back(2);
+  }
+  return rule;
+}
+
+PointwiseRule scaled_product(const jit::Node *node, const Observation &seen, const std::string &operation) {
+  if (number(node, 3, seen) == 1.0)
+    return {"$0 + $1 " + operation + " $2", Operands::Result, {0, 1, 2}};
+  return {"$0 + $3 * $1 " + operation + " $2", Operands::Result, {0, 1, 2, 3}};
+}
+
+bool has_overload(const jit::Node *node, const std::string &name) {
+  return node->maybeSchema() && node->schema().overload_name() == name;
+}
+
+/// Those whose expression depends on their arguments.
+std::optional<PointwiseRule> special_rule(const jit::Node *node, const std::string &kind, const Observation &seen,
+                                          bool floating) {
+  if (kind == "aten::add" || kind == "aten::sub" || kind == "aten::rsub")
+    return node->inputs().size() < 3
+               ? PointwiseRule{kind == "aten::add" ? "$0 + $1" : "$0 - $1", Operands::Result, {0, 1}}
+               : added(node, seen, kind);
+  if (kind == "aten::div" || kind == "aten::divide")
+    return divided(node, seen, floating);
+  if (kind == "aten::pow")
+    return raised(node, seen, floating);
+  if (kind == "aten::clamp")
+    return clamped(node, seen);
+  if (kind == "aten::round" && has_overload(node, ""))
+    return PointwiseRule{floating ? "@nearbyint($0)" : "$0", Operands::Result, {0}};
+  if ((kind == "aten::max" || kind == "aten::min") && has_overload(node, "other"))
+    return PointwiseRule{
+        (kind == "aten::max" ? "largest" : "smallest") + std::string("_of<T>($0, $1)"), Operands::Result, {0, 1}};
+  if (kind == "aten::bitwise_not" && !floating)
+    return PointwiseRule{seen.tensor(node->output())->dtype == at::kBool ? "!$0" : "~$0", Operands::Result, {0}};
+  if (kind == "aten::where" && node->inputs().size() == 3)
+    return PointwiseRule{"$0 ? $1 : $2", Operands::Result, {0, 1, 2}, {0}};
+  if (kind == "aten::masked_fill")
+    return PointwiseRule{"$1 ? $2 : $0", Operands::Result, {0, 1, 2}, {1}};
+  if (kind == "aten::addcmul" && floating)
+    return scaled_product(node, seen, "*");
+  if (kind == "aten::addcdiv" && floating)
+    return scaled_product(node, seen, "/");
+  if (kind == "aten::lerp" && floating)
+    return PointwiseRule{
+        "@fabs($2) < T(0.5) ? $0 + $2 * ($1 - $0) : $1 - ($1 - $0) * (T(1) - $2)", Operands::Result, {0, 1, 2}};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<PointwiseRule> pointwise_rule(const jit::Node *node, const Observation &seen, Element compute) {
+  const std::string kind = node->kind().toQualString();
+  const bool floating = is_floating(compute);
+  if (const auto special = special_rule(node, kind, seen, floating))
+    return special;
+  const auto found = simple_operators().find(kind);
+  if (found == simple_operators().end())
+    return std::nullopt;
+  const Simple &simple = found->second;
+  const char *expression = floating ? simple.floating : simple.integral;
+  if (!*expression)
+    return std::nullopt;
+  size_t operands = 0;
+  while (std::string(simple.floating).find("$" + std::to_string(operands)) != std::string::npos ||
+         std::string(simple.integral).find("$" + std::to_string(operands)) != std::string::npos)
+    ++operands;
+  if (node->inputs().size() != operands)
+    return std::nullopt; // an overload with more to it
+  return PointwiseRule{expression, simple.operands, first(operands)};
+}
+
+std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type) {
+  const bool single = compute_element(type) == Element::Float32;
+  std::string text;
+  for (size_t at = 0; at < expression.size(); ++at) {
+    const char c = expression[at];
+    const auto is_word = [&](size_t k) {
+      return k < expression.size() &&
+             (std::isalnum(static_cast<unsigned char>(expression[k])) != 0 || expression[k] == '_');
+    };
+    if (c == '$') {
+      text += operands.at(static_cast<size_t>(expression[++at] - '0'));
+    } else if (c == '@') {
+      const size_t end = expression.find('(', at);
+      const std::string name = expression.substr(at + 1, end - at - 1);
+      text += (vector_functions.count(name) ? "" : "__builtin_") + name + (single ? "f" : "");
+      at = end - 1;
+    } else if (c == 'T' && !(at > 0 && is_word(at - 1)) && !is_word(at + 1)) {
+      text += compute_type(type);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+bool is_heavy(const jit::Node *node) {
+  const auto found = simple_operators().find(node->kind().toQualString());
+  return (found != simple_operators().end() && std::string(found->second.floating).find('@') != std::string::npos &&
+          found->first != "aten::abs" && found->first != "aten::floor" && found->first != "aten::ceil" &&
+          found->first != "aten::trunc" && found->first != "aten::sqrt") ||
+         node->kind().toQualString() == std::string("aten::pow");
+}
+
+} // namespace repro_minify::inductor_like

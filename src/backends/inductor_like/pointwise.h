@@ -1,0 +1,36 @@
+// The operators that compute each element from the elements at the same place: a row of a table each.
+#pragma once
+#include "backends/inductor_like/straight_line.h"
+#include "codegen/element.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify::inductor_like {
+
+/// What an operator's operands are converted to before it is computed.
+enum class Operands {
+  Result,   ///< the type of its result
+  Promoted, ///< the type that they promote to among themselves (comparisons)
+  Boolean,
+};
+
+struct PointwiseRule {
+  std::string
+      expression; ///< C++ with $0, $1 ... for the tensor and number operands, @f( for the function f, T for the type
+  Operands operands = Operands::Result;
+  std::vector<size_t> inputs;       ///< which of the node's inputs $0, $1 ... are
+  std::vector<size_t> boolean = {}; ///< which of $0, $1 ... are conditions whatever the others are
+};
+
+/// Nothing for a node that is not pointwise or not in the table. `compute` is what the operands will be converted to.
+std::optional<PointwiseRule> pointwise_rule(const torch::jit::Node *node, const Observation &seen, Element compute);
+
+/// `expression` with its operands and functions filled in for the type.
+std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type);
+
+/// Whether evaluating the operator is expensive enough that a value with several readers is computed once.
+bool is_heavy(const torch::jit::Node *node);
+
+} // namespace repro_minify::inductor_like

@@ -1,0 +1,254 @@
+#include "backends/inductor_like/repro_source.h"
+
+#include "backends/inductor_like/capture.h"
+#include "support/escape.h"
+
+#include <set>
+#include <sstream>
+
+namespace repro_minify::inductor_like {
+namespace {
+
+namespace jit = torch::jit;
+namespace prim = torch::jit::prim;
+
+const char *const helpers = R"(
+// An operator as ATen has it: what is on the stack, and its results.
+static std::vector<c10::IValue> aten(const char* name, const char* overload, std::vector<c10::IValue> stack) {
+  c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).callBoxed(stack);
+  return stack;
+}
+
+// A kernel reads its operands in this layout.
+static at::Tensor laid_out(const at::Tensor& tensor, at::IntArrayRef sizes, at::IntArrayRef strides) {
+  return tensor.strides() == strides ? tensor : at::empty_strided(sizes, strides, tensor.options()).copy_(tensor);
+}
+
+static void launch(void (*kernel)(void* const*, int), const std::vector<at::Tensor>& tensors) {
+  std::vector<void*> pointers;
+  for (const at::Tensor& tensor : tensors)
+    pointers.push_back(tensor.data_ptr());
+  kernel(pointers.data(), 1);
+}
+)";
+
+std::string sizes_text(const std::vector<int64_t> &sizes) {
+  std::string text = "{";
+  for (size_t k = 0; k < sizes.size(); ++k)
+    text += (k ? ", " : "") + std::to_string(sizes[k]);
+  return text + "}";
+}
+
+std::string dtype_text(at::ScalarType type) {
+  return std::string("at::k") + c10::toString(type);
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value))
+    return "std::nan(\"\")";
+  if (std::isinf(value))
+    return value < 0 ? "-HUGE_VAL" : "HUGE_VAL";
+  std::ostringstream text;
+  text.precision(17);
+  text << value;
+  const std::string digits = text.str();
+  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+}
+
+/// A constant operand as a c10::IValue.
+std::string constant_text(const c10::IValue &value) {
+  if (value.isNone())
+    return "c10::IValue()";
+  if (value.isBool())
+    return value.toBool() ? "true" : "false";
+  if (value.isInt())
+    return "int64_t{" + std::to_string(value.toInt()) + "}";
+  if (value.isDouble())
+    return number_text(value.toDouble());
+  if (value.isString())
+    return "std::string(" + raw_string(value.toStringRef()) + ")";
+  if (value.isIntList())
+    return "std::vector<int64_t>" + sizes_text(value.toIntVector());
+  if (value.isDoubleList()) {
+    std::string text;
+    for (const double element : value.toDoubleVector())
+      text += (text.empty() ? "" : ", ") + number_text(element);
+    return "std::vector<double>{" + text + "}";
+  }
+  if (value.isDevice() && value.toDevice().is_cpu())
+    return "at::Device(at::kCPU)";
+  throw NotCovered("a constant of type " + value.tagKind() + " has no C++ literal here");
+}
+
+class Writer {
+public:
+  Writer(const CompiledProgram &program, const std::vector<std::string> &names) : program_(program), names_(names) {}
+
+  BackendSource source() {
+    body_ << "  // What inductor-like makes of the program: the kernels above, and the rest as ATen has it.\n"
+             "  auto call = [module](std::vector<c10::IValue> inputs) -> c10::IValue {\n"
+             "    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);\n"
+             "    const at::NoGradGuard no_grad;\n";
+    inputs();
+    for (const auto &step : program_.plan.steps)
+      if (const auto *kernel = std::get_if<KernelStep>(&step))
+        launch(*kernel);
+      else
+        aten(std::get<AtenStep>(step));
+    results();
+    body_ << "  };\n";
+    return {{"ATen/core/dispatch/Dispatcher.h", "ATen/core/grad_mode.h", "c10/core/impl/LocalDispatchKeySet.h"},
+            body_.str(),
+            file_scope()};
+  }
+
+private:
+  static std::string name(int slot) { return "t" + std::to_string(slot); }
+
+  void inputs() {
+    const auto &line = program_.line;
+    for (size_t k = 0; k < line.inputs.size(); ++k) {
+      if (k >= line.arguments && k - line.arguments >= names_.size())
+        throw NotCovered("an input of the compiled program has no name");
+      body_ << "    [[maybe_unused]] at::Tensor " << name(program_.plan.inputs[k]) << " = "
+            << (k < line.arguments ? "inputs[" + std::to_string(k) + "]"
+                                   : "module.attr(\"" + names_[k - line.arguments] + "\")")
+            << ".toTensor();\n";
+    }
+  }
+
+  std::string operand(int slot) {
+    const c10::IValue &constant = program_.plan.slots[static_cast<size_t>(slot)];
+    return lists_.count(slot)   ? lists_.at(slot)
+           : known_.count(slot) ? name(slot)
+           : is_input(slot)     ? name(slot)
+                                : constant_text(constant);
+  }
+
+  bool is_input(int slot) const {
+    const auto &inputs = program_.plan.inputs;
+    return std::find(inputs.begin(), inputs.end(), slot) != inputs.end();
+  }
+
+  void aten(const AtenStep &step) {
+    const jit::Node *node = step.node;
+    if (node->kind() == prim::ListConstruct) {
+      lists_[step.outputs[0]] = list(step);
+      return;
+    }
+    if (node->kind() == prim::ListUnpack) {
+      for (size_t k = 0; k < step.outputs.size(); ++k)
+        body_ << "    at::Tensor " << name(step.outputs[k]) << " = " << name(step.inputs[0]) << ".toTensorVector()["
+              << k << "];\n";
+      known_.insert(step.outputs.begin(), step.outputs.end());
+      return;
+    }
+    if (!node->maybeSchema() || !node->kind().is_aten())
+      throw NotCovered(std::string(node->kind().toQualString()) + " cannot be called through the dispatcher");
+    std::string operands;
+    for (const int slot : step.inputs)
+      operands += (operands.empty() ? "" : ", ") + operand(slot);
+    const std::string call = "aten(\"" + std::string(node->kind().toQualString()) + "\", \"" +
+                             node->schema().overload_name() + "\", {" + operands + "})";
+    known_.insert(step.outputs.begin(), step.outputs.end());
+    if (step.outputs.size() == 1) {
+      const bool tensor = node->output()->type()->isSubtypeOf(c10::TensorType::get());
+      body_ << "    " << (tensor ? "at::Tensor " : "c10::IValue ") << name(step.outputs[0]) << " = " << call << "[0]"
+            << (tensor ? ".toTensor()" : "") << ";\n";
+      return;
+    }
+    const std::string all = "r" + std::to_string(step.outputs.at(0));
+    body_ << "    const std::vector<c10::IValue> " << all << " = " << call << ";\n";
+    for (size_t k = 0; k < step.outputs.size(); ++k)
+      body_ << "    [[maybe_unused]] at::Tensor " << name(step.outputs[k]) << " = " << all << "[" << k
+            << "].toTensor();\n";
+  }
+
+  std::string list(const AtenStep &step) {
+    const auto &type = step.node->output()->type()->expectRef<c10::ListType>();
+    const auto element = type.getElementType();
+    const std::string cpp = element->isSubtypeOf(c10::TensorType::get())     ? "at::Tensor"
+                            : element->kind() == c10::TypeKind::OptionalType ? "std::optional<at::Tensor>"
+                            : element->kind() == c10::TypeKind::IntType      ? "int64_t"
+                                                                             : "";
+    if (cpp.empty())
+      throw NotCovered("a list of " + element->str());
+    std::string elements;
+    for (const int slot : step.inputs) {
+      const bool none =
+          !known_.count(slot) && !is_input(slot) && program_.plan.slots[static_cast<size_t>(slot)].isNone();
+      elements += (elements.empty() ? "" : ", ") + (none ? "std::nullopt" : operand(slot));
+    }
+    return "c10::List<" + cpp + ">({" + elements + "})";
+  }
+
+  void launch(const KernelStep &step) {
+    std::set<int> made;
+    for (const auto &output : step.kernel.outputs) {
+      const Layout &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
+      body_ << "    at::Tensor " << name(output.buffer.id) << " = at::empty(" << sizes_text(layout.sizes) << ", "
+            << dtype_text(layout.dtype) << ");\n";
+      made.insert(output.buffer.id);
+    }
+    known_.insert(made.begin(), made.end());
+    std::string tensors;
+    for (const auto &argument : step.arguments) {
+      const Layout &layout = program_.plan.layouts[static_cast<size_t>(argument.id)];
+      tensors += (tensors.empty() ? "" : ", ") +
+                 (made.count(argument.id) ? name(argument.id)
+                                          : "laid_out(" + name(argument.id) + ", " + sizes_text(layout.sizes) + ", " +
+                                                sizes_text(layout.strides) + ")");
+    }
+    body_ << "    launch(" << step.name << ", {" << tensors << "});\n";
+  }
+
+  void results() {
+    const auto &outputs = program_.plan.outputs;
+    for (const InputUpdate &update : program_.updates)
+      body_ << "    " << name(program_.plan.inputs[update.input]) << ".copy_(" << operand(outputs[update.output])
+            << ");\n";
+    size_t next = 0;
+    body_ << "    return " << packed(program_.result, next) << ";\n";
+  }
+
+  std::string packed(const c10::IValue &value, size_t &next) {
+    if (value.isTensor())
+      return value.toTensor().defined() ? operand(program_.plan.outputs.at(next++)) : "at::Tensor()";
+    if (value.isTuple()) {
+      std::string elements;
+      for (const auto &element : value.toTupleRef().elements())
+        elements += (elements.empty() ? "" : ", ") + packed(element, next);
+      return "c10::ivalue::Tuple::create(std::vector<c10::IValue>{" + elements + "})";
+    }
+    if (value.isTensorList()) {
+      std::string elements;
+      for (const at::Tensor &element : value.toTensorVector())
+        elements += (elements.empty() ? "" : ", ") + packed(element, next);
+      return "c10::List<at::Tensor>({" + elements + "})";
+    }
+    return constant_text(value);
+  }
+
+  std::string file_scope() const {
+    std::string kernels = program_.plan.source;
+    const std::string exported = "extern \"C\" void";
+    for (size_t at; (at = kernels.find(exported)) != std::string::npos;)
+      kernels.replace(at, exported.size(), "static void");
+    return "// ---- The kernels that inductor-like generated.\n" + kernel_helpers(kernels) + kernels +
+           "// ---- End of the kernels.\n" + helpers;
+  }
+
+  const CompiledProgram &program_;
+  const std::vector<std::string> &names_;
+  std::ostringstream body_;
+  std::set<int> known_; ///< slots that have a variable
+  std::map<int, std::string> lists_;
+};
+
+} // namespace
+
+BackendSource repro_source(const CompiledProgram &program, const std::vector<std::string> &names) {
+  return Writer(program, names).source();
+}
+
+} // namespace repro_minify::inductor_like

@@ -1,0 +1,14 @@
+// A compiled program as C++ for repro.cpp: its kernels, and the calls around them.
+#pragma once
+#include "backends/inductor_like/stages.h"
+
+#include <string>
+#include <vector>
+
+namespace repro_minify::inductor_like {
+
+/// `names` are the program's own names of the line's inputs behind its arguments: attributes of the module. Throws
+/// NotCovered for what has no C++ that stands on its own.
+BackendSource repro_source(const CompiledProgram &program, const std::vector<std::string> &names);
+
+} // namespace repro_minify::inductor_like

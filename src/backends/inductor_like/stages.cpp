@@ -1,0 +1,109 @@
+#include "backends/inductor_like/stages.h"
+
+#include "backends/inductor_like/capture.h"
+#include "backends/inductor_like/decompose.h"
+#include "backends/inductor_like/fold_constants.h"
+#include "backends/inductor_like/lowering.h"
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/jit/passes/common_subexpression_elimination.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace repro_minify::inductor_like {
+namespace {
+
+void dump_line(const BackendOptions &options, const std::string &stage, const StraightLine &line) {
+  if (!options.dumped_stages.empty())
+    dump_stage(options, stage, line.graph->toString(/*print_source_locations=*/false));
+}
+
+std::string description(const Plan &plan) {
+  std::ostringstream text;
+  for (const auto &step : plan.steps)
+    if (const auto *kernel = std::get_if<KernelStep>(&step)) {
+      text << kernel->name << " over [";
+      for (size_t d = 0; d < kernel->kernel.sizes.size(); ++d)
+        text << (d ? ", " : "") << kernel->kernel.sizes[d];
+      text << "], outputs: " << kernel->kernel.outputs.size() << "\n";
+    } else {
+      text << "ATen: " << std::get<AtenStep>(step).node->kind().toQualString() << "\n";
+    }
+  return text.str();
+}
+
+/// Parameters and buffers that the program does not write to are constants from here on.
+void freeze(Functional &program) {
+  for (size_t k = program.line.arguments; k < program.line.inputs.size(); ++k)
+    program.line.constants[k] = std::none_of(program.updates.begin(), program.updates.end(),
+                                             [&](const InputUpdate &update) { return update.input == k; });
+}
+
+} // namespace
+
+void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text) {
+  const auto &wanted = options.dumped_stages;
+  if (std::none_of(wanted.begin(), wanted.end(), [&](const auto &name) { return name == stage || name == "all"; }))
+    return;
+  const std::string block = "=== " + stage + " ===\n" + text + "\n";
+  if (options.dump_file.empty())
+    std::cerr << block;
+  else
+    std::ofstream(options.dump_file, std::ios::app) << block;
+}
+
+const std::vector<std::string> &stage_names() {
+  static const std::vector<std::string> names = {
+      "functionalise",     "freeze", "fold-constants", "decompose", "common-subexpressions", "pointwise-kernels",
+      "reduction-kernels", "fuse"};
+  return names;
+}
+
+CompiledProgram compile_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
+                               const BackendOptions &options) {
+  const auto wanted = [&](const std::string &stage) {
+    const auto &skipped = options.skipped_stages;
+    return std::find(skipped.begin(), skipped.end(), stage) == skipped.end();
+  };
+  Capture captured = capture(module, arguments);
+  dump_line(options, "capture", captured.line);
+  // What autocast does is in the graph now.
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  Functional program{captured.line, {}};
+  if (!wanted("functionalise"))
+    throw NotCovered("nothing can be compiled before functionalise");
+  program = functionalise(captured.line);
+  dump_line(options, "functionalise", program.line);
+  if (wanted("freeze"))
+    freeze(program);
+  if (wanted("fold-constants"))
+    program.line = fold_constants(program.line);
+  dump_line(options, "fold-constants", program.line);
+  if (wanted("decompose"))
+    program.line = decompose(program.line);
+  dump_line(options, "decompose", program.line);
+  if (wanted("common-subexpressions")) {
+    torch::jit::EliminateCommonSubexpression(program.line.graph);
+    torch::jit::EliminateDeadCode(program.line.graph);
+  }
+  dump_line(options, "common-subexpressions", program.line);
+  CompiledProgram compiled;
+  compiled.plan = lower(program.line, {.pointwise = wanted("pointwise-kernels"),
+                                       .reductions = wanted("reduction-kernels"),
+                                       .fuse = wanted("fuse"),
+                                       .emulate_precision_casts = options.emulate_precision_casts,
+                                       .inject = options.inject});
+  write_kernels(compiled.plan);
+  dump_stage(options, "fuse", description(compiled.plan));
+  dump_stage(options, "generate", compiled.plan.source);
+  compiled.line = program.line;
+  compiled.updates = program.updates;
+  compiled.result = captured.result;
+  return compiled;
+}
+
+} // namespace repro_minify::inductor_like

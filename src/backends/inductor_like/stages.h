@@ -1,0 +1,30 @@
+// The stages of the compilation by name, in order, from a module to a plan.
+#pragma once
+#include "backends/inductor_like/functionalise.h"
+#include "backends/inductor_like/plan.h"
+#include "repro_minify/backend.h"
+
+#include <string>
+#include <vector>
+
+namespace repro_minify::inductor_like {
+
+/// Every stage that can be skipped, in order.
+const std::vector<std::string> &stage_names();
+
+struct CompiledProgram {
+  Plan plan;
+  StraightLine line; ///< what was lowered
+  std::vector<InputUpdate> updates;
+  c10::IValue result; ///< what forward returned, for its structure
+};
+
+/// Writes what a stage made, if --dump-stage asks for it.
+void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text);
+
+/// Throws NotCovered, and whatever running the program on its inputs raises. Autocast, if it is on, becomes part of the
+/// graph.
+CompiledProgram compile_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
+                               const BackendOptions &options);
+
+} // namespace repro_minify::inductor_like

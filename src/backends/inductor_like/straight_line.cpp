@@ -1,0 +1,90 @@
+#include "backends/inductor_like/straight_line.h"
+
+#include "program/values.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+namespace repro_minify::inductor_like {
+namespace {
+
+namespace jit = torch::jit;
+namespace prim = torch::jit::prim;
+
+Observed look_at(const at::Tensor &tensor) {
+  Observed seen;
+  seen.dtype = tensor.scalar_type();
+  seen.version = version_of(tensor);
+  seen.sizes = tensor.sizes().vec();
+  seen.plain = tensor.layout() == c10::kStrided && tensor.device().is_cpu() && !tensor.is_complex() &&
+               !tensor.is_quantized() && !tensor.is_conj() && !tensor.is_neg() && tensor.has_storage();
+  if (!seen.plain)
+    return seen;
+  seen.strides = tensor.strides().vec();
+  seen.offset = tensor.storage_offset();
+  seen.storage = storage_of(tensor);
+  seen.storage_elements = static_cast<int64_t>(tensor.storage().nbytes() / tensor.itemsize());
+  return seen;
+}
+
+} // namespace
+
+const Observed *Observation::tensor(const jit::Value *value) const {
+  const auto found = tensors.find(value);
+  return found == tensors.end() ? nullptr : &found->second;
+}
+
+c10::IValue constant_of(const jit::Value *value) {
+  return jit::toIValue(value).value_or(c10::IValue());
+}
+
+void execute(jit::Node *node, jit::Stack &stack) {
+  // The interpreter has instructions for packing; all else is an operator.
+  if (node->kind() == prim::ListConstruct) {
+    c10::impl::GenericList list(node->output()->type()->expectRef<c10::ListType>().getElementType());
+    for (auto &element : stack)
+      list.push_back(std::move(element));
+    stack = {std::move(list)};
+  } else if (node->kind() == prim::TupleConstruct) {
+    stack = {c10::ivalue::Tuple::create(std::move(stack))};
+  } else if (node->kind() == prim::ListUnpack) {
+    stack = stack.at(0).toListRef().vec();
+  } else if (node->kind() == prim::TupleUnpack) {
+    stack = stack.at(0).toTupleRef().elements().vec();
+  } else {
+    node->getOperation()(stack);
+  }
+}
+
+void run_node(jit::Node *node, Values &values) {
+  if (node->kind() == prim::Constant) {
+    values[node->output()] = constant_of(node->output());
+    return;
+  }
+  jit::Stack stack;
+  for (const auto *input : node->inputs())
+    stack.push_back(values.at(input));
+  execute(node, stack);
+  for (size_t k = 0; k < node->outputs().size(); ++k)
+    values[node->outputs()[k]] = stack.at(stack.size() - node->outputs().size() + k);
+}
+
+Observation observe(const StraightLine &line) {
+  Observation seen;
+  SharedCloner cloner({.requires_grad = false});
+  const auto note = [&](const jit::Value *value) {
+    if (const c10::IValue &found = seen.values[value]; found.isTensor() && found.toTensor().defined())
+      seen.tensors[value] = look_at(found.toTensor());
+  };
+  for (size_t k = 0; k < line.inputs.size(); ++k) {
+    seen.values[line.graph->inputs()[k]] = cloner.clone(line.inputs[k]);
+    note(line.graph->inputs()[k]);
+  }
+  for (auto *node : line.graph->nodes()) {
+    run_node(node, seen.values);
+    for (const auto *output : node->outputs())
+      note(output);
+  }
+  return seen;
+}
+
+} // namespace repro_minify::inductor_like

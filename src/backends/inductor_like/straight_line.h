@@ -1,0 +1,57 @@
+// A graph without control flow, and what is known of its values: it is run node by node.
+#pragma once
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace repro_minify::inductor_like {
+
+using GraphPtr = std::shared_ptr<torch::jit::Graph>;
+using Values = std::unordered_map<const torch::jit::Value *, c10::IValue>;
+
+/// Tensors in, tensors out. `inputs` are values for the graph's inputs: the arguments of forward, then the module's
+/// parameters, buffers and constants.
+struct StraightLine {
+  GraphPtr graph;
+  std::vector<c10::IValue> inputs;
+  size_t arguments = 0;        ///< how many of the inputs are arguments of forward
+  std::vector<bool> constants; ///< for each input: its value never changes
+};
+
+/// What a tensor looked like in the run that was observed.
+struct Observed {
+  at::ScalarType dtype = at::kFloat;
+  std::vector<int64_t> sizes, strides;
+  int64_t offset = 0;
+  const void *storage = nullptr;
+  int64_t storage_elements = 0;
+  int64_t version = 0; ///< of its contents, before anything wrote to it
+  bool plain = false;  ///< strided, on the CPU, neither complex nor quantised: what kernels can read and write
+};
+
+/// Every value of one run. The tensors are kept alive, so that storages stay apart.
+struct Observation {
+  Values values;
+  std::unordered_map<const torch::jit::Value *, Observed> tensors;
+
+  const Observed *tensor(const torch::jit::Value *value) const;
+  /// What is not a tensor does not depend on data: it is the same in each run.
+  const c10::IValue &constant(const torch::jit::Value *value) const { return values.at(value); }
+};
+
+/// Runs a node on the values on the stack, where it leaves its outputs.
+void execute(torch::jit::Node *node, std::vector<c10::IValue> &stack);
+/// Runs one node of a straight line: takes its inputs from `values`, leaves its outputs there.
+void run_node(torch::jit::Node *node, Values &values);
+
+/// Runs the line on copies of its inputs.
+Observation observe(const StraightLine &line);
+
+/// The value of a constant input of a node, None for one that is not constant.
+c10::IValue constant_of(const torch::jit::Value *value);
+
+} // namespace repro_minify::inductor_like

@@ -1,0 +1,39 @@
+// Kernels made into machine code: compiled once, kept by a hash of everything that the result depends on, loaded.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+using KernelFunction = void (*)(void *const *pointers, int threads);
+
+class KernelLibrary {
+public:
+  KernelLibrary(void *handle, const std::vector<std::string> &names);
+  ~KernelLibrary();
+  KernelLibrary(const KernelLibrary &) = delete;
+  KernelLibrary &operator=(const KernelLibrary &) = delete;
+  KernelFunction operator[](const std::string &name) const { return functions_.at(name); }
+
+private:
+  void *handle_;
+  std::map<std::string, KernelFunction> functions_;
+};
+
+/// The flags that TorchInductor compiles its CPU kernels with (torch/_inductor/cpp_builder.py, 2.13.0): optimised for
+/// this machine's instruction set, no contraction, rounding errors reordered only where a reduction says so.
+const std::vector<std::string> &kernel_flags();
+
+/// The C++ compiler: $CXX, else c++, g++ or clang++, whichever is found first. Empty if there is none.
+std::string find_compiler();
+
+/// Compiles and loads. What it made is kept in the user's cache folder ($XDG_CACHE_HOME or ~/.cache, else the temporary
+/// folder), by a hash of source, flags, compiler, instruction set and seed. Throws std::runtime_error with the
+/// compiler's first error.
+std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const std::vector<std::string> &names,
+                                             uint64_t seed);
+
+} // namespace repro_minify

@@ -1,0 +1,134 @@
+#include "codegen/kernel.h"
+#include "codegen/library.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+namespace repro_minify {
+namespace {
+
+/// A folder of its own for what is compiled.
+class KernelTest : public testing::Test {
+protected:
+  void SetUp() override {
+    if (find_compiler().empty())
+      GTEST_SKIP() << "no C++ compiler";
+    std::string pattern = (std::filesystem::temp_directory_path() / "kernel-test-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("XDG_CACHE_HOME");
+    if (!folder_.empty())
+      std::filesystem::remove_all(folder_);
+  }
+
+  size_t libraries() const {
+    size_t count = 0;
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(folder_))
+      count += entry.path().extension() == ".so";
+    return count;
+  }
+
+  /// Runs one kernel on buffers by id.
+  static void run(const Kernel &kernel, const std::map<int, void *> &buffers) {
+    const KernelSource source = write_kernel("k", kernel);
+    const auto library = build_kernels(kernel_file(source.text), {"k"}, 0);
+    std::vector<void *> pointers;
+    for (const auto &argument : source.arguments)
+      pointers.push_back(buffers.at(argument.id));
+    (*library)["k"](pointers.data(), 1);
+  }
+
+  std::string folder_;
+};
+
+Loader load(int id, Element element, std::vector<int64_t> strides) {
+  return [=](Body &body, const std::vector<Index> &at) { return body.load({id, element}, flat_index(at, strides)); };
+}
+
+TEST_F(KernelTest, ReadsATransposedOperand) {
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6}; // 2 x 3, read as 3 x 2
+  std::vector<float> y(6);
+  Kernel kernel{{3, 2}, {{{1, Element::Float32}, load(0, Element::Float32, {1, 3})}}};
+  run(kernel, {{0, const_cast<float *>(x.data())}, {1, y.data()}});
+  EXPECT_EQ(y, (std::vector<float>{1, 4, 2, 5, 3, 6}));
+}
+
+TEST_F(KernelTest, SumsLongRowsAccurately) {
+  const int64_t count = 1 << 20;
+  std::vector<float> x(count, 0.1f);
+  float sum = 0;
+  Kernel kernel{{}, {{{1, Element::Float32}, load(0, Element::Float32, {1}), Fold::Sum, {count}}}};
+  run(kernel, {{0, x.data()}, {1, &sum}});
+  EXPECT_NEAR(sum, 0.1 * static_cast<double>(count), 0.5); // one by one in float32 it is 100958
+}
+
+TEST_F(KernelTest, TheLargestOfARowWithNanIsNan) {
+  std::vector<float> x = {1, std::numeric_limits<float>::quiet_NaN(), 3, 5, 9, 7};
+  std::vector<float> y(2);
+  Kernel kernel{{2}, {{{1, Element::Float32}, load(0, Element::Float32, {3, 1}), Fold::Largest, {3}}}};
+  run(kernel, {{0, x.data()}, {1, y.data()}});
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 9);
+}
+
+TEST_F(KernelTest, TheSmallestOfBytesDoesNotStartFromZero) {
+  std::vector<uint8_t> x = {200, 100, 250};
+  uint8_t y = 0;
+  Kernel kernel{{}, {{{1, Element::UInt8}, load(0, Element::UInt8, {1}), Fold::Smallest, {3}, Element::UInt8}}};
+  run(kernel, {{0, x.data()}, {1, &y}});
+  EXPECT_EQ(y, 100);
+}
+
+TEST_F(KernelTest, A16BitValueIsRoundedInMemoryOnlyAndToNearestEven) {
+  // 1 + 2^-9 rounds to 1 in bfloat16; the second output, in the same kernel, still sees the rest.
+  float x = 1.0f + 1.0f / 512;
+  uint16_t rounded = 0;
+  float seen = 0;
+  Kernel kernel{{},
+                {{{1, Element::BFloat16}, load(0, Element::Float32, {})},
+                 {{2, Element::Float32}, load(1, Element::BFloat16, {})}}};
+  run(kernel, {{0, &x}, {1, &rounded}, {2, &seen}});
+  EXPECT_EQ(rounded, 0x3f80);
+  EXPECT_EQ(seen, x);
+  x = 1.0f + 3.0f / 256; // half way between two: to the even one
+  run(kernel, {{0, &x}, {1, &rounded}, {2, &seen}});
+  EXPECT_EQ(rounded, 0x3f82);
+}
+
+TEST_F(KernelTest, AReadElsewhereThanWhereItWasStoredNeedsAnotherKernel) {
+  const KernelOutput first{{1, Element::Float32}, load(0, Element::Float32, {2, 1})};
+  EXPECT_TRUE(is_one_loop({{2, 2}, {first, {{2, Element::Float32}, load(1, Element::Float32, {2, 1})}}}));
+  EXPECT_FALSE(is_one_loop({{2, 2}, {first, {{2, Element::Float32}, load(1, Element::Float32, {1, 2})}}}));
+}
+
+TEST_F(KernelTest, WhatWasCompiledOnceIsNotCompiledAgainAndADamagedFileIs) {
+  float x = 1, y = 0;
+  const Kernel kernel{{}, {{{1, Element::Float32}, load(0, Element::Float32, {})}}};
+  run(kernel, {{0, &x}, {1, &y}});
+  run(kernel, {{0, &x}, {1, &y}});
+  EXPECT_EQ(libraries(), 1u);
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(folder_))
+    if (entry.path().extension() == ".so")
+      std::filesystem::resize_file(entry.path(), 100);
+  y = 0;
+  run(kernel, {{0, &x}, {1, &y}});
+  EXPECT_EQ(y, 1);
+}
+
+TEST_F(KernelTest, ACompileErrorSaysWhatTheCompilerSaid) {
+  try {
+    build_kernels("extern \"C\" void k(void *const *, int) { nonsense; }", {"k"}, 0);
+    FAIL();
+  } catch (const std::runtime_error &error) {
+    EXPECT_NE(std::string(error.what()).find("nonsense"), std::string::npos) << error.what();
+  }
+}
+
+} // namespace
+} // namespace repro_minify
