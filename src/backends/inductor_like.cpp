@@ -20,6 +20,23 @@ namespace {
 namespace jit = torch::jit;
 using namespace inductor_like;
 
+std::shared_ptr<KernelLibrary> build(const Plan &plan) {
+  std::vector<std::string> names;
+  for (const auto &step : plan.steps)
+    if (const auto *kernel = std::get_if<KernelStep>(&step))
+      names.push_back(kernel->name);
+  return names.empty() ? nullptr : build_kernels(kernel_file(plan.source), names, /*seed=*/0);
+}
+
+bool compiles(const Plan &plan) {
+  try {
+    build(plan);
+    return true;
+  } catch (const std::exception &) {
+    return false;
+  }
+}
+
 /// One module, compiled when it is called first, and again when its arguments look different.
 class Callable {
 public:
@@ -78,12 +95,7 @@ private:
       dump_stage(options_, "generate", std::string("nothing: all runs as ATen (") + error.what() + ")");
       return;
     }
-    std::vector<std::string> names;
-    for (const auto &step : program.plan.steps)
-      if (const auto *kernel = std::get_if<KernelStep>(&step))
-        names.push_back(kernel->name);
-    if (!names.empty())
-      library_ = build_kernels(kernel_file(program.plan.source), names, /*seed=*/0);
+    library_ = build(program.plan);
     program_ = std::move(program);
   }
 
@@ -181,7 +193,8 @@ BackendSource InductorLike::source_for(const Program &program, const RunSettings
   try {
     const CompiledProgram compiled = compile_stages(instance.module, instance.arguments, options);
     scope.end_run();
-    return repro_source(compiled, attribute_names(instance.module));
+    return compiles(compiled.plan) ? repro_source(compiled, attribute_names(instance.module))
+                                   : uncompilable_source(compiled);
   } catch (const NotCovered &problem) {
     log::warning(std::string("repro.cpp has no kernels: ") + problem.what());
     return source();

@@ -76,7 +76,7 @@ void write_kernels(Plan &plan) {
 
 std::vector<c10::IValue> run(const Plan &plan, const KernelLibrary *kernels, const std::vector<c10::IValue> &inputs) {
   if (plan.raises)
-    throw std::runtime_error("injected: relu raises when it runs");
+    throw std::runtime_error(injected_message);
   std::vector<c10::IValue> slots = plan.slots;
   for (size_t k = 0; k < plan.inputs.size(); ++k)
     slots[static_cast<size_t>(plan.inputs[k])] = inputs[k];

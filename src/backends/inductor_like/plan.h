@@ -43,6 +43,9 @@ struct Plan {
   bool raises = false;            ///< a fault on purpose: running it raises
 };
 
+/// What a program with `raises` says.
+inline constexpr const char *injected_message = "injected: relu raises when it runs";
+
 /// Writes the kernels' source into the plan. Throws nothing.
 void write_kernels(Plan &plan);
 

@@ -80,6 +80,27 @@ std::string constant_text(const c10::IValue &value) {
   throw NotCovered("a constant of type " + value.tagKind() + " has no C++ literal here");
 }
 
+const char *const run_time_compiler = R"(
+// What the compiler has against the kernels; empty if nothing.
+static std::string compile(const char* source) {
+  char folder[] = "/tmp/repro-XXXXXX";
+  if (!mkdtemp(folder))
+    return "";
+  const std::string base = std::string(folder) + "/kernels";
+  std::ofstream(base + ".cpp") << source;
+  const std::string command = "c++ -fopenmp -w -c " + base + ".cpp -o " + base + ".o 2> " + base + ".txt";
+  std::string error;
+  if (std::system(command.c_str()) != 0) {
+    std::ifstream output(base + ".txt");
+    for (std::string line; error.empty() && std::getline(output, line);)
+      if (const size_t at = line.find("error: "); at != std::string::npos)
+        error = line.substr(at + 7);
+  }
+  std::filesystem::remove_all(folder);
+  return error;
+}
+)";
+
 class Writer {
 public:
   Writer(const CompiledProgram &program, const std::vector<std::string> &names) : program_(program), names_(names) {}
@@ -89,6 +110,8 @@ public:
              "  auto call = [module](std::vector<c10::IValue> inputs) -> c10::IValue {\n"
              "    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);\n"
              "    const at::NoGradGuard no_grad;\n";
+    if (program_.plan.raises)
+      body_ << "    throw std::runtime_error(\"" << injected_message << "\");\n";
     inputs();
     for (const auto &step : program_.plan.steps)
       if (const auto *kernel = std::get_if<KernelStep>(&step))
@@ -249,6 +272,16 @@ private:
 
 BackendSource repro_source(const CompiledProgram &program, const std::vector<std::string> &names) {
   return Writer(program, names).source();
+}
+
+BackendSource uncompilable_source(const CompiledProgram &program) {
+  return {{"cstdlib", "filesystem", "fstream", "stdexcept", "stdlib.h"},
+          R"(  if (const std::string error = compile(kernels); !error.empty())
+    throw std::runtime_error("C++ compile error: " + error);
+  auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
+)",
+          "// The kernels that inductor-like generated.\nstatic const char* const kernels = " +
+              raw_string("\n" + kernel_file(program.plan.source)) + ";\n" + run_time_compiler};
 }
 
 } // namespace repro_minify::inductor_like

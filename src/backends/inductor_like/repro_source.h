@@ -11,4 +11,7 @@ namespace repro_minify::inductor_like {
 /// NotCovered for what has no C++ that stands on its own.
 BackendSource repro_source(const CompiledProgram &program, const std::vector<std::string> &names);
 
+/// The same where the kernels do not compile: repro.cpp has them as text, and compiles them when it runs.
+BackendSource uncompilable_source(const CompiledProgram &program);
+
 } // namespace repro_minify::inductor_like

@@ -1,0 +1,223 @@
+// The backend that generates its own kernels must not be wrong itself: programs of every kind of operator it covers,
+// against the interpreter.
+#include "program/fixture.h"
+#include "repro_minify/backend.h"
+#include "repro_minify/check.h"
+
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace repro_minify {
+namespace {
+
+struct Row {
+  const char *name;
+  const char *source; ///< of forward
+  std::vector<at::Tensor> inputs;
+};
+
+torch::jit::Module module_of(const Row &row) {
+  torch::jit::Module module("M");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.register_buffer("w", at::linspace(-1, 1, 12).reshape({3, 4}));
+  module.register_buffer("count", at::zeros({3, 4}));
+  module.define(row.source);
+  return module;
+}
+
+at::Tensor numbers(std::vector<int64_t> sizes, at::ScalarType type = at::kFloat) {
+  seed_cpu(0);
+  return at::randn(sizes).mul(3).to(type);
+}
+
+Subject subject(const Row &row) {
+  return [row](const InstantiateOptions &options) {
+    Instance instance{module_of(row), {}};
+    if (options.double_precision)
+      instance.module.to(at::kDouble);
+    for (const at::Tensor &input : row.inputs)
+      instance.arguments.emplace_back(options.double_precision && input.is_floating_point() ? input.to(at::kDouble)
+                                                                                            : input.clone());
+    return instance;
+  };
+}
+
+Verdict checked(const Row &row, const BackendOptions &options = {}, CheckOptions check_options = {}) {
+  return check(subject(row), make_backend("inductor-like", options), check_options, testing_support::test_limits());
+}
+
+std::vector<Row> rows() {
+  const at::Tensor x = numbers({3, 4}), y = numbers({3, 4}) * 0.5 + 1, v = numbers({4}), i = numbers({3, 4}, at::kLong);
+  const at::Tensor big = numbers({2, 6, 5, 7}), bytes = at::arange(18, at::kByte).add(100), b = x.gt(0);
+  at::Tensor nan = x.clone();
+  nan[0][1] = NAN;
+  nan[2][2] = INFINITY;
+  return {
+      {"broadcasting", "def forward(self, x, y):\n  return x * y + y.unsqueeze(0) - 2 * x\n", {x, v}},
+      {"scaled", "def forward(self, x, y):\n  return torch.add(x, y, alpha=3), torch.rsub(x, y, alpha=2)\n", {x, y}},
+      {"division",
+       "def forward(self, x, y):\n  return x / y, torch.div(x, y, rounding_mode='floor'), torch.div(x, y, "
+       "rounding_mode='trunc'), torch.remainder(x, y), torch.fmod(x, y)\n",
+       {x, y}},
+      {"integer_division",
+       "def forward(self, x):\n  return x // 3, torch.div(x, -2, rounding_mode='trunc'), torch.remainder(x, -3), "
+       "torch.fmod(x, 3), x / 2\n",
+       {i}},
+      {"functions",
+       "def forward(self, x):\n  p = torch.abs(x) + 0.1\n  return torch.exp(x), torch.log(p), torch.sqrt(p), "
+       "torch.rsqrt(p), torch.tanh(x), torch.sin(x), torch.cos(x), torch.erf(x), torch.expm1(x), torch.log1p(p), "
+       "torch.sigmoid(x), torch.pow(p, 1.7), torch.pow(x, 3), torch.atan2(x, p), torch.round(x), torch.floor(x), "
+       "torch.frac(x), torch.sign(x), torch.reciprocal(x)\n",
+       {x}},
+      {"activations",
+       "def forward(self, x):\n  return torch.gelu(x, approximate='none'), torch.gelu(x, approximate='tanh'), "
+       "torch.silu(x), torch.hardswish(x), torch.hardsigmoid(x), torch.hardtanh(x, -1, 1), torch.leaky_relu(x, 0.1), "
+       "torch.elu(x, 1, 1, 1), torch.softplus(x, 1, 20), torch.mish(x), torch.relu(x), torch.log_sigmoid(x)\n",
+       {x}},
+      {"not_a_number",
+       "def forward(self, x):\n  return torch.relu(x), torch.clamp(x, -1, 1), torch.maximum(x, self.w), "
+       "torch.isnan(x), torch.isinf(x), torch.isfinite(x), torch.amax(x, [1]), torch.amin(x, [0]), torch.max(x)\n",
+       {nan}},
+      {"comparisons",
+       "def forward(self, x, i):\n  return x > 0.5, i == 2, i > x, torch.where(x > 0, x, i), torch.logical_and(x, i), "
+       "torch.logical_not(i), (x > 0) & (i > 0), torch.masked_fill(x, i > 1, 7.5)\n",
+       {x, i}},
+      {"booleans", "def forward(self, b):\n  return b + b, b * b, ~b, b.sum(), torch.any(b), torch.all(b, 1)\n", {b}},
+      {"bytes",
+       "def forward(self, x):\n  return x + 200, x * 3, torch.amin(x, [0]), torch.amax(x, [0]), x.sum(), -x, x - 110, "
+       "x.to(7) / 3\n",
+       {bytes}},
+      {"casts",
+       "def forward(self, x):\n  return x.to(4), x.to(11), x.to(15), x.to(5), x.to(7), x.to(4) * 2 + x\n",
+       {x}},
+      {"softmax",
+       "def forward(self, x):\n  return torch.softmax(x, 1), torch.log_softmax(x, 0), torch.softmax(x, -1, 7), "
+       "torch.logsumexp(x, [1], False)\n",
+       {x}},
+      {"norms",
+       "def forward(self, x):\n  c = torch.arange(6) * 0.3 + 1\n  n = torch.layer_norm(x, [5, 7], None, None, 1e-5, "
+       "False)\n  b = torch.batch_norm(x, c, c, c, c, False, 0.1, 1e-5, False)\n  return n, b, torch.group_norm(x, 3, "
+       "c, c, 1e-5, False)\n",
+       {big}},
+      {"reductions",
+       "def forward(self, x):\n  return x.sum(), x.mean([1, 3]), x.mean([0, 2], True), torch.var(x, [1], correction=1, "
+       "keepdim=True), torch.amax(x, [2, 3]), torch.prod(x, 1), x.sum([0, 1, 2, 3], True), torch.std(x)\n",
+       {big}},
+      {"views",
+       "def forward(self, x):\n  y = x * 2\n  z = y.permute(2, 0, 3, 1).reshape(5, 14, 6) + 1\n  w = y.transpose(1, "
+       "3)[:, 1::2].flatten(1)\n  return z, w, y.select(1, 2), y[0, :, 1:4, 2], y.view(2, 2, 3, 35).sum(2), "
+       "y.unsqueeze(1).expand(2, 4, 6, 5, 7).sum([1]), y[..., -1].t()[0] if False else y[..., -1]\n",
+       {big}},
+      {"parts",
+       "def forward(self, x):\n  a, b, c = torch.chunk(x * 2, 3, 1)\n  d, e = torch.split(x, [2, 4], 1)\n  f = "
+       "torch.unbind(x + 1, 2)\n  return torch.cat([a * b, c], 1), d.sum() + e.sum(), f[1] * f[4], torch.stack([a, "
+       "b])\n",
+       {big}},
+      {"writes",
+       "def forward(self, x):\n  y = x * 1\n  y[0] += 1\n  y[:, 1:3].mul_(2)\n  z = y.t()\n  z[2].fill_(5)\n  "
+       "y.relu_()\n  return y, z.sum(1), z + 1\n",
+       {x}},
+      {"writes_to_input_and_buffer",
+       "def forward(self, x):\n  self.count.add_(x)\n  x.mul_(2)\n  x[0].zero_()\n  return self.count * 2, x + 1\n",
+       {x}},
+      {"copied_in",
+       "def forward(self, x, y):\n  z = torch.zeros_like(x)\n  z[1] = y\n  z[:, 0] = x[:, 1]\n  return z\n",
+       {x, v}},
+      {"products",
+       "def forward(self, x, y):\n  a = torch.mm(x * 2, y.t()) + 1\n  return torch.relu(a), torch.addmm(a, x, "
+       "y.t(), beta=0.5, alpha=2), torch.linear(x, y, None).sum(0)\n",
+       {x, y}},
+      {"reads_twice",
+       "def forward(self, x):\n  y = torch.exp(torch.tanh(x) * 2 + 1)\n  return y.sum(1), y / y.sum(1, "
+       "True), y.t() * y.t()\n",
+       {x}},
+      {"nothing", "def forward(self, x):\n  return x + 1, x.sum(), torch.relu(x) * 2\n", {at::zeros({0, 3})}},
+      {"one_number", "def forward(self, x):\n  return x * 2 + 1, x.sum(), torch.softmax(x, 0)\n", {numbers({})}},
+      {"unrolled", "def forward(self, x):\n  for k in range(x.size(0)):\n    x = torch.sin(x) + k\n  return x\n", {x}},
+      {"runs_as_aten",
+       "def forward(self, x):\n  if bool(x.sum() > 0):\n    return x * 2\n  return x[x > 0] * 3\n",
+       {x}},
+  };
+}
+
+/// What `--dump-stage generate` shows: the kernels, or why there are none.
+std::string generated(const Row &row) {
+  BackendOptions options;
+  options.dumped_stages = {"generate"};
+  options.dump_file = testing::TempDir() + "generated-" + row.name + ".txt";
+  std::filesystem::remove(options.dump_file);
+  checked(row, options);
+  std::ifstream file(options.dump_file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class InductorLikeProgram : public testing::TestWithParam<size_t> {};
+
+TEST_P(InductorLikeProgram, AgreesWithEagerOneByOne) {
+  const Row row = rows()[GetParam()];
+  CheckOptions strict;
+  strict.compare.rule = CompareRule::Strict;
+  for (const std::vector<std::string> &skipped : {std::vector<std::string>{},
+                                                  {"fuse"},
+                                                  {"decompose"},
+                                                  {"freeze"},
+                                                  {"pointwise-kernels"},
+                                                  {"reduction-kernels"}}) {
+    BackendOptions options;
+    options.skipped_stages = skipped;
+    const Verdict verdict = checked(row, options);
+    EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass)
+        << row.name << (skipped.empty() ? "" : " without " + skipped[0]) << ": " << verdict.message;
+  }
+}
+
+TEST_P(InductorLikeProgram, IsCompiled) {
+  const Row row = rows()[GetParam()];
+  const std::string kernels = generated(row);
+  EXPECT_EQ(kernels.find("kernel0") == std::string::npos, row.name == std::string("runs_as_aten")) << kernels;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, InductorLikeProgram, testing::Range(size_t{0}, rows().size()),
+                         [](const auto &info) { return std::string(rows()[info.param].name); });
+
+TEST(InductorLike, AFaultOnPurposeIsSeen) {
+  const Row row{"relu", "def forward(self, x):\n  return torch.relu(x * 2) + 1\n", {numbers({3, 4})}};
+  BackendOptions options;
+  options.inject = "relu-accuracy";
+  EXPECT_EQ(checked(row, options).signatures.at(0).kind, FailureKind::Accuracy);
+  options.inject = "relu-runtime-error";
+  EXPECT_EQ(checked(row, options).signatures.at(0).kind, FailureKind::Exception);
+  options.inject = "relu-compile-error";
+  const Verdict verdict = checked(row, options);
+  EXPECT_EQ(verdict.signatures.at(0).kind, FailureKind::Exception);
+  EXPECT_NE(verdict.message.find("C++ compile error"), std::string::npos) << verdict.message;
+}
+
+/// 256 + 1 - 256 is 1 in float32 and 0 in bfloat16.
+TEST(InductorLike, FusedChainsKeepFloat32BetweenOperatorsUnlessToldOtherwise) {
+  const Row row{"chain",
+                "def forward(self, x):\n  return torch.round((x + 1) - x) == 1\n",
+                {at::full({8}, 256).to(at::kBFloat16)}};
+  CheckOptions strict;
+  strict.compare.rule = CompareRule::Strict;
+  EXPECT_EQ(checked(row, {}, strict).outcome, Verdict::Outcome::Fail);
+  BackendOptions casts;
+  casts.emulate_precision_casts = true;
+  EXPECT_EQ(checked(row, casts, strict).outcome, Verdict::Outcome::Pass);
+  BackendOptions unfused;
+  unfused.skipped_stages = {"fuse"};
+  EXPECT_EQ(checked(row, unfused, strict).outcome, Verdict::Outcome::Pass);
+}
+
+TEST(InductorLike, AnUnknownStageIsRefused) {
+  BackendOptions options;
+  options.skipped_stages = {"nonsense"};
+  EXPECT_THROW(make_backend("inductor-like", options), UserError);
+}
+
+} // namespace
+} // namespace repro_minify
