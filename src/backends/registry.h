@@ -15,6 +15,7 @@ std::unique_ptr<Backend> make_freeze_backend(const BackendOptions &options);
 std::unique_ptr<Backend> make_optimize_for_inference_backend(const BackendOptions &options);
 std::unique_ptr<Backend> make_static_runtime_backend(const BackendOptions &options);
 std::unique_ptr<Backend> make_autocast_backend(const BackendOptions &options);
+std::unique_ptr<Backend> make_inductor_backend(const BackendOptions &options);
 /// `names` are pass names, each of list_passes().
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names);
 std::vector<BackendRow> list_passes();
