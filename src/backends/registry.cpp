@@ -16,7 +16,8 @@ constexpr Maker makers[] = {make_eager_backend,
                             make_optimize_for_inference_backend,
                             make_static_runtime_backend,
                             make_autocast_backend,
-                            make_inductor_like_backend};
+                            make_inductor_like_backend,
+                            make_inductor_backend};
 
 std::string known_names() {
   std::string names;

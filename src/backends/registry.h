@@ -16,6 +16,7 @@ std::unique_ptr<Backend> make_optimize_for_inference_backend(const BackendOption
 std::unique_ptr<Backend> make_static_runtime_backend(const BackendOptions &options);
 std::unique_ptr<Backend> make_autocast_backend(const BackendOptions &options);
 std::unique_ptr<Backend> make_inductor_like_backend(const BackendOptions &options);
+std::unique_ptr<Backend> make_inductor_backend(const BackendOptions &options);
 /// `names` are pass names, each of list_passes().
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names);
 std::vector<BackendRow> list_passes();

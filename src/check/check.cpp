@@ -1,5 +1,6 @@
 #include "repro_minify/check.h"
 
+#include "backends/cannot_compile.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
 #include "program/compute.h"
@@ -196,6 +197,8 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     run_optimised(subject, backend, options, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw;
+  } catch (const CannotCompile &error) {
+    return unresolved(backend.name() + " cannot take this program: " + error.what());
   } catch (...) {
     const std::string message = current_message();
     Verdict raised;

@@ -1,0 +1,258 @@
+// The real TorchInductor: the program goes to a Python process that compiles and runs it (backends/inductor/), and what
+// comes of it is brought back.
+#include "backends/cannot_compile.h"
+#include "backends/inductor_worker.h"
+#include "backends/registry.h"
+#include "program/values.h"
+#include "support/log.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/version.h>
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+/// What a check may still add to this process, for the process that does the work; 0: as much as it likes.
+uint64_t memory_allowance() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return 0;
+  std::ifstream file("/proc/self/statm");
+  uint64_t pages = 0;
+  for (int field = 0; field < 6; ++field)
+    file >> pages;
+  const uint64_t present = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > present ? limit.rlim_cur - present : 1;
+}
+
+/// The modes that the check has set for this process.
+json settings_here(c10::DeviceType device) {
+  const auto &context = at::globalContext();
+  return {{"seed", at::detail::getDefaultCPUGenerator().current_seed()},
+          {"threads", at::get_num_threads()},
+          {"grad", at::GradMode::is_enabled()},
+          {"deterministic", context.deterministicAlgorithms()},
+          {"warn_only", context.deterministicAlgorithmsWarnOnly()},
+          {"tf32", context.allowTF32CuBLAS()},
+          {"device", c10::DeviceTypeName(device, /*lower_case=*/true)},
+          {"autocast", at::autocast::is_autocast_enabled(device)},
+          {"autocast_dtype", dtype_name(at::autocast::get_autocast_dtype(device))}};
+}
+
+std::vector<at::Tensor> tensors_in(const std::vector<c10::IValue> &values) {
+  std::vector<at::Tensor> tensors;
+  for (const auto &value : values)
+    for_each_tensor(value, [&](const at::Tensor &tensor) { tensors.push_back(tensor); });
+  return tensors;
+}
+
+/// A module in the worker's child, and the one here that it was made from.
+class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
+public:
+  RemoteModule(const std::string &address, torch::jit::Module module)
+      : connection_(address), module_(std::move(module)) {
+    std::ostringstream saved;
+    module_.save(saved);
+    const std::string bytes = saved.str();
+    at::Tensor blob = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
+    std::memcpy(blob.data_ptr(), bytes.data(), bytes.size());
+    connection_.ask({{{"do", "compile"}, {"memory", memory_allowance()}}, {blob}});
+  }
+
+  c10::IValue run(const std::vector<c10::IValue> &arguments);
+  std::vector<at::Tensor> backward(const std::vector<at::Tensor> &gradients);
+
+private:
+  c10::DeviceType device_of(const std::vector<c10::IValue> &arguments) const;
+  void bring_back_state(const json &answer, const std::vector<at::Tensor> &blobs, WireReader &reader,
+                        const WireWriter &sent, const std::vector<c10::IValue> &arguments);
+  void connect_gradients(const c10::IValue &output, const json &words, const std::vector<c10::IValue> &arguments);
+
+  InductorConnection connection_;
+  torch::jit::Module module_;
+  json settings_;
+};
+
+/// The outputs of a run as a function of its leaves: asks the other side for the gradients of the leaves.
+struct RemoteFunction : public torch::autograd::Function<RemoteFunction> {
+  struct Run {
+    std::shared_ptr<RemoteModule> module;
+    torch::autograd::variable_list outputs;
+  };
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext *context, const Run &run,
+                                                at::TensorList) {
+    context->saved_data["module"] = c10::make_intrusive<Holder>(run.module);
+    return run.outputs;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext *context,
+                                                 const torch::autograd::variable_list &gradients) {
+    const auto holder = context->saved_data["module"].toCapsule();
+    torch::autograd::variable_list results = {at::Tensor()}; // of the Run
+    for (const auto &gradient : static_cast<Holder &>(*holder).module->backward(gradients))
+      results.push_back(gradient);
+    return results;
+  }
+
+private:
+  struct Holder : torch::CustomClassHolder {
+    explicit Holder(std::shared_ptr<RemoteModule> held) : module(std::move(held)) {}
+    std::shared_ptr<RemoteModule> module;
+  };
+};
+
+c10::DeviceType RemoteModule::device_of(const std::vector<c10::IValue> &arguments) const {
+  for (const auto &tensor : tensors_in(arguments))
+    return tensor.device().type();
+  for (const at::Tensor &parameter : module_.parameters())
+    return parameter.device().type();
+  return c10::kCPU;
+}
+
+c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
+  InductorMessage message;
+  WireWriter writer(message.blobs);
+  json words = json::array();
+  for (const auto &argument : arguments)
+    words.push_back(writer.write(argument));
+  settings_ = settings_here(device_of(arguments));
+  message.header = {{"do", "run"}, {"arguments", words}, {"settings", settings_}};
+  const InductorMessage answer = connection_.ask(message);
+  WireReader reader(answer.blobs);
+  c10::IValue output = reader.read(answer.header.at("output"));
+  bring_back_state(answer.header, answer.blobs, reader, writer, arguments);
+  if (at::GradMode::is_enabled())
+    connect_gradients(output, answer.header.at("output"), arguments);
+  return output;
+}
+
+/// What the run has written to its arguments, its parameters and buffers is written to those here.
+void RemoteModule::bring_back_state(const json &answer, const std::vector<at::Tensor> &blobs, WireReader &reader,
+                                    const WireWriter &sent, const std::vector<c10::IValue> &arguments) {
+  const at::NoGradGuard no_grad;
+  for (const auto &pair : answer.at("storages"))
+    bytes_of(sent.storages().at(pair.at(0).get<size_t>())).copy_(blobs.at(pair.at(1).get<size_t>()));
+  const auto tensors = tensors_in(arguments);
+  for (const auto &view : answer.at("views"))
+    tensors.at(view.at(0).get<size_t>())
+        .as_strided_(view.at(1).get<std::vector<int64_t>>(), view.at(2).get<std::vector<int64_t>>(),
+                     view.at(3).get<int64_t>());
+  for (const auto &pair : answer.at("module"))
+    module_.attr(pair.at(0).get<std::string>()).toTensor().copy_(reader.read(pair.at(1)).toTensor());
+}
+
+/// The tensors among the words of a value, depth first.
+void list_tensors(const json &words, std::vector<const json *> &found) {
+  const std::string kind = words.begin().key();
+  const json &content = words.begin().value();
+  if (kind == "tensor")
+    found.push_back(&content);
+  else if (kind == "list" || kind == "tuple")
+    for (const auto &part : content)
+      list_tensors(part, found);
+  else if (kind == "dict")
+    for (const auto &pair : content)
+      list_tensors(pair.at(1), found);
+}
+
+void RemoteModule::connect_gradients(const c10::IValue &output, const json &words,
+                                     const std::vector<c10::IValue> &arguments) {
+  torch::autograd::variable_list leaves;
+  for (const at::Tensor &parameter : module_.parameters())
+    if (parameter.requires_grad())
+      leaves.push_back(parameter);
+  for (const auto &tensor : tensors_in(arguments))
+    if (tensor.requires_grad())
+      leaves.push_back(tensor);
+  std::vector<const json *> described;
+  list_tensors(words, described);
+  const auto outputs = tensors_in({output});
+  torch::autograd::variable_list differentiable;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (described.at(i)->at("grad").get<bool>())
+      differentiable.push_back(outputs[i]);
+  if (differentiable.empty())
+    return;
+  RemoteFunction::apply(RemoteFunction::Run{shared_from_this(), differentiable}, at::TensorList(leaves));
+}
+
+std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gradients) {
+  InductorMessage message;
+  WireWriter writer(message.blobs);
+  json words = json::array();
+  for (const auto &gradient : gradients)
+    words.push_back(writer.write(gradient));
+  message.header = {{"do", "backward"}, {"gradients", words}, {"settings", settings_}};
+  const InductorMessage answer = connection_.ask(message);
+  WireReader reader(answer.blobs);
+  std::vector<at::Tensor> results;
+  for (const auto &gradient : answer.header.at("gradients")) {
+    const c10::IValue value = reader.read(gradient);
+    results.push_back(value.isTensor() ? value.toTensor() : at::Tensor());
+  }
+  return results;
+}
+
+class InductorBackend : public Backend {
+public:
+  explicit InductorBackend(const BackendOptions &options) : options_(options) {}
+
+  std::string name() const override { return "inductor"; }
+  std::string summary() const override { return "the real TorchInductor, as torch.compile uses it, in Python"; }
+  std::string title() const override { return "TorchInductor (torch.compile)"; }
+  std::string needs() const override { return "Python with torch, a C++ compiler"; }
+
+  std::string unusable_because() const override {
+    python_ = find_python_with_torch(options_.python);
+    if (python_.empty())
+      return options_.python.empty() ? "no Python with torch was found; name one with --python"
+                                     : "--python " + options_.python + ": not a Python with torch";
+    return "";
+  }
+
+  void start() const override {
+    if (python_.empty())
+      python_ = find_python_with_torch(options_.python);
+    worker_ = std::make_shared<InductorWorker>(python_, options_.inductor_config);
+    const std::string here = TORCH_VERSION, there = worker_->torch_version();
+    if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
+      log::warning("inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);
+  }
+
+  Compiled compile(torch::jit::Module module) const override {
+    if (!worker_)
+      throw CannotCompile("the Python worker of inductor has not been started");
+    auto remote = std::make_shared<RemoteModule>(worker_->address(), std::move(module));
+    return [remote](const std::vector<c10::IValue> &arguments) { return remote->run(arguments); };
+  }
+
+  BackendSource source() const override { return {}; }
+  bool runs_the_module() const override { return true; }
+  bool needs_flat_graph() const override { return true; }
+  bool needs_several_calls() const override { return false; }
+
+private:
+  BackendOptions options_;
+  mutable std::string python_;
+  mutable std::shared_ptr<InductorWorker> worker_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> make_inductor_backend(const BackendOptions &options) {
+  return std::make_unique<InductorBackend>(options);
+}
+
+} // namespace repro_minify

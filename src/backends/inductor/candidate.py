@@ -1,0 +1,237 @@
+"""One candidate, in a child of the warm parent: its TorchScript as Python, compiled by TorchInductor, run as it is told."""
+
+import ast
+import contextlib
+import io
+import os
+import resource
+import tempfile
+
+os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
+
+import torch
+import torch._dynamo
+import torch._functorch.config as functorch_config
+import torch._inductor
+import torch._inductor.compile_fx
+import torch._inductor.config as inductor_config
+from torch._inductor import cpu_vec_isa
+
+import wire
+from translate import Untranslatable, translate
+
+COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
+compile_options = {}
+
+
+def parse_entry(entry):
+    """KEY=VALUE; the value is a Python literal, or else a string."""
+    key, _, text = entry.partition("=")
+    words = {"true": True, "false": False, "none": None}
+    try:
+        return key, words[text.lower()] if text.lower() in words else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return key, text
+
+
+def configure(entries):
+    """Throws ValueError for what TorchInductor does not know."""
+    for key, value in map(parse_entry, entries):
+        if key in COMPILE_OPTIONS:
+            compile_options[key] = value
+        elif key not in inductor_config._config:
+            raise ValueError(f"--inductor-config {key}: torch._inductor.config has no such entry")
+        else:
+            place = inductor_config
+            *path, last = key.split(".")
+            for part in path:
+                place = getattr(place, part)
+            setattr(place, last, value)
+    mode = compile_options.get("mode")
+    if mode is not None and mode not in torch._inductor.list_mode_options():
+        known = ", ".join(torch._inductor.list_mode_options())
+        raise ValueError(f"--inductor-config mode={mode}: unknown mode; known are {known}")
+
+
+def prepare(folder, entries):
+    """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
+    torch.set_num_threads(1)
+    cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+    tempfile.tempdir = folder
+    inductor_config.compile_threads = 1
+    inductor_config.fx_graph_cache = False
+    inductor_config.fallback_random = True  # the numbers that eager draws
+    functorch_config.enable_autograd_cache = False
+    configure(entries)
+    warm_up()
+
+
+def warm_up():
+    """TorchInductor imports and prepares much when it first compiles."""
+    module = torch.compile(lambda x: torch.ops.aten.amin.default(torch.ops.aten.mul.Tensor(x, x)))
+    with torch.no_grad(), contextlib.suppress(Exception):  # an injected fault may hit it: that is for the candidates
+        module(torch.ones(16))
+    torch._dynamo.reset()
+
+
+def make_module(script):
+    """(nn.Module, its forward's source): the same parameters and buffers, the operators as Python."""
+    lines, constants = translate(script)
+    space = {"torch": torch, "math": __import__("math")}
+    source = "\n".join(["class Repro(torch.nn.Module):", *lines])
+    exec(compile(source, "<candidate>", "exec"), space)
+    module = space["Repro"]()
+    for name, parameter in script.named_parameters():
+        module.register_parameter(name, torch.nn.Parameter(parameter.detach(), parameter.requires_grad))
+    for name, buffer in script.named_buffers():
+        module.register_buffer(name, buffer)
+    for name, constant in constants.items():
+        module.register_buffer(name, constant, persistent=False)
+    return module.eval(), source
+
+
+def limit_memory(allowance):
+    if not allowance:
+        return
+    with open("/proc/self/statm") as file:
+        present = int(file.read().split()[5]) * resource.getpagesize()
+    soft = present + allowance
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
+def first_sentence(error):
+    """What a person needs of it: the innermost exception, without stacks and without what differs from run to run."""
+    seen = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        inner = getattr(error, "inner_exception", None) or error.__cause__
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    text = str(error)
+    name = type(error).__name__
+    if name == "CppCompileError":
+        for line in text.splitlines():
+            if ": error: " in line or ": fatal error: " in line:
+                return "C++ compile error: " + line.split("error: ", 1)[1].strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = lines[0] if lines else ""
+    return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
+
+
+class Candidate:
+    def __init__(self):
+        self.module = self.compiled = self.source = None
+        self.outputs = self.leaves = None
+
+    def compile(self, header, blobs):
+        limit_memory(header["memory"])
+        script = torch.jit.load(io.BytesIO(bytes(wire.memory_of(blobs[0]))))
+        self.module, self.source = make_module(script)
+        self.compiled = torch.compile(self.module, **compile_options)
+        return {}, []
+
+    def run(self, header, blobs):
+        reader = wire.Reader(blobs)
+        arguments = [reader.value(argument) for argument in header["arguments"]]
+        before = [blob.clone() for blob in blobs]
+        state = {**dict(self.module.named_parameters()), **dict(self.module.named_buffers())}
+        state_before = {name: tensor.detach().clone() for name, tensor in state.items()}
+        views = [view_of(tensor) for tensor in tensors_in(arguments)]
+        with settings(header["settings"]):
+            output = self.compiled(*arguments)
+        self.outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
+        self.leaves = [p for p in self.module.parameters() if p.requires_grad]
+        self.leaves += [tensor for tensor in tensors_in(arguments) if tensor.requires_grad and tensor.is_leaf]
+        writer = wire.Writer()
+        answer = {"output": writer.value(output)}
+        answer["module"] = [
+            [name, writer.value(tensor)] for name, tensor in state.items() if written(state_before[name], tensor)
+        ]
+        answer["storages"] = []
+        for index, storage in reader.storages.items():
+            now = wire.bytes_of(storage)
+            if now.numel() != before[index].numel() or not torch.equal(now, before[index]):
+                answer["storages"].append([index, len(writer.blobs)])
+                writer.blobs.append(now)
+        answer["views"] = [
+            [index, *view_of(tensor)]
+            for index, tensor in enumerate(tensors_in(arguments))
+            if view_of(tensor) != views[index]
+        ]
+        return answer, writer.blobs
+
+    def backward(self, header, blobs):
+        reader = wire.Reader(blobs)
+        given = [reader.value(gradient) for gradient in header["gradients"]]
+        pairs = [(output, gradient) for output, gradient in zip(self.outputs, given) if gradient is not None]
+        with settings(header["settings"]):
+            gradients = torch.autograd.grad(
+                [output for output, _ in pairs],
+                self.leaves,
+                [gradient for _, gradient in pairs],
+                retain_graph=True,
+                allow_unused=True,
+            )
+        writer = wire.Writer()
+        return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
+
+    def answer(self, header, blobs):
+        """(header, blobs) of the answer; what it raises is an answer too."""
+        try:
+            return getattr(self, header["do"])(header, blobs)
+        except Untranslatable as error:
+            return {"cannot": str(error)}, []
+        except MemoryError:
+            return {"memory": True}, []
+        except Exception as error:
+            return {"raised": first_sentence(error)}, []
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from tensors_in(part)
+    elif isinstance(value, dict):
+        yield from tensors_in(list(value.values()))
+
+
+def view_of(tensor):
+    return [list(tensor.shape), list(tensor.stride()), tensor.storage_offset()]
+
+
+def written(old, new):
+    return old.shape != new.shape or not torch.equal(as_bytes(old), as_bytes(new))
+
+
+def as_bytes(tensor):
+    """NaN is equal to NaN here."""
+    return tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+
+
+@contextlib.contextmanager
+def settings(given):
+    """The generators, threads and modes that the caller has set for its own side."""
+    torch.manual_seed(given["seed"])
+    if torch.get_num_threads() != given["threads"]:
+        torch.set_num_threads(given["threads"])
+    torch.use_deterministic_algorithms(given["deterministic"], warn_only=given["warn_only"])
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    if given["device"] != "cpu":
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given["tf32"]
+    dtype = getattr(torch, given["autocast_dtype"])
+    with torch.set_grad_enabled(given["grad"]), torch.autocast(given["device"], dtype, enabled=given["autocast"]):
+        yield
+
+
+def serve(connection):
+    candidate = Candidate()
+    try:
+        while True:
+            wire.send(connection, *candidate.answer(*wire.receive(connection)))
+    except wire.Closed:
+        pass

@@ -1,0 +1,146 @@
+"""The warm parent: imports torch once, then forks a child for every connection of repro-minify.
+
+    worker.py LISTEN ALIVE REPORT FOLDER [KEY=VALUE ...]
+
+LISTEN is a listening Unix socket, ALIVE the read end of a pipe that repro-minify holds open as long as it lives, REPORT
+where one line of JSON says that all is ready, or what the problem is; all are inherited descriptors. FOLDER, private and
+removed at the end, holds what TorchInductor generates. Each KEY=VALUE is an entry of torch._inductor.config.
+
+A child that crashes is told to whoever it worked for, and one whose connection closes is killed with all it started.
+"""
+
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent(parent):
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+class Worker:
+    def __init__(self, listen, alive, serve):
+        self.listener = socket.socket(fileno=listen)
+        self.alive = alive
+        self.serve = serve
+        self.children = {}  # pid: its connection
+        self.wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+
+    def run(self):
+        while True:
+            poll = select.poll()
+            poll.register(self.listener, select.POLLIN)
+            poll.register(self.alive, 0)  # a closed write end is always told
+            poll.register(self.wake_read, select.POLLIN)
+            for connection in self.children.values():
+                poll.register(connection, select.POLLRDHUP)
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if self.alive in ready:
+                break
+            if self.wake_read in ready:
+                os.read(self.wake_read, 4096)
+            self.reap()
+            for pid, connection in list(self.children.items()):
+                if connection.fileno() in ready:
+                    self.drop(pid)
+            if self.listener.fileno() in ready:
+                self.accept()
+        for pid in list(self.children):
+            self.drop(pid)
+
+    def accept(self):
+        connection, _ = self.listener.accept()
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self.become_child(connection, parent)
+        os.setpgid(pid, pid)
+        self.children[pid] = connection
+
+    def become_child(self, connection, parent):
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            die_with_parent(parent)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for other in self.children.values():
+                other.close()
+            self.listener.close()
+            for descriptor in (self.alive, self.wake_read):
+                os.close(descriptor)
+            self.serve(connection)
+            status = 0
+        except SystemExit as leaving:
+            status = leaving.code if isinstance(leaving.code, int) else 1
+        finally:
+            os._exit(status)
+
+    def reap(self):
+        """Tells what became of children that ended by themselves."""
+        while self.children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            connection = self.children.pop(pid, None)
+            if connection is None:
+                continue
+            self.kill_group(pid)
+            died = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"exit": os.WEXITSTATUS(status)}
+            text = json.dumps({"died": died, "blobs": []}).encode()
+            try:
+                connection.sendall(len(text).to_bytes(8, "little") + text)
+            except OSError:
+                pass  # nobody waits for it any more
+            connection.close()
+
+    def drop(self, pid):
+        """Nobody needs its answer any more."""
+        self.kill_group(pid)
+        self.children.pop(pid).close()
+        os.waitpid(pid, 0)
+
+    @staticmethod
+    def kill_group(pid):
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def report(descriptor, answer):
+    os.write(descriptor, json.dumps(answer).encode() + b"\n")
+    os.close(descriptor)
+
+
+def main():
+    listen, alive, ready = (int(word) for word in sys.argv[1:4])
+    folder, entries = sys.argv[4], sys.argv[5:]
+    try:
+        try:
+            import candidate
+
+            candidate.prepare(folder, entries)
+            import torch
+        except Exception as error:
+            report(ready, {"problem": " ".join(str(error).split())[:300] or type(error).__name__})
+            raise
+        report(ready, {"torch": torch.__version__})
+        Worker(listen, alive, candidate.serve).run()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

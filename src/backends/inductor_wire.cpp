@@ -1,0 +1,235 @@
+#include "backends/inductor_wire.h"
+
+#include "backends/cannot_compile.h"
+#include "program/values.h"
+
+#include <ATen/ATen.h>
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "lengths travel in little endian");
+
+bool send_bytes(int socket, const void *data, size_t size) {
+  const auto *at = static_cast<const char *>(data);
+  while (size > 0) {
+    const ssize_t count = ::send(socket, at, size, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    at += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+bool receive_bytes(int socket, void *data, size_t size) {
+  auto *at = static_cast<char *>(data);
+  while (size > 0) {
+    const ssize_t count = ::recv(socket, at, size, 0);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    at += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+/// The shortest text that reads back as the same number, in Python too.
+std::string text_of(double value) {
+  std::array<char, 64> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+double number_in(const std::string &text) {
+  return std::strtod(text.c_str(), nullptr); // also Python's inf and nan
+}
+
+const std::map<std::string, at::ScalarType> &dtypes() {
+  static const auto table = [] {
+    std::map<std::string, at::ScalarType> names;
+    for (int i = 0; i < static_cast<int>(at::ScalarType::Undefined); ++i)
+      names.emplace(dtype_name(static_cast<at::ScalarType>(i)), static_cast<at::ScalarType>(i));
+    return names;
+  }();
+  return table;
+}
+
+template <typename T> c10::IValue list_of(const std::vector<c10::IValue> &parts) {
+  c10::List<T> list;
+  for (const auto &part : parts)
+    list.push_back(part.to<T>());
+  return list;
+}
+
+} // namespace
+
+bool send_message(int socket, const InductorMessage &message) {
+  json header = message.header;
+  header["blobs"] = json::array();
+  for (const auto &blob : message.blobs)
+    header["blobs"].push_back(blob.numel());
+  // Names in a program may be anything; what is no UTF-8 is replaced rather than refused.
+  const std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
+  const uint64_t size = text.size();
+  if (!send_bytes(socket, &size, sizeof size) || !send_bytes(socket, text.data(), text.size()))
+    return false;
+  return std::all_of(message.blobs.begin(), message.blobs.end(), [&](const at::Tensor &blob) {
+    return send_bytes(socket, blob.const_data_ptr(), static_cast<size_t>(blob.numel()));
+  });
+}
+
+std::optional<InductorMessage> receive_message(int socket) {
+  uint64_t size = 0;
+  if (!receive_bytes(socket, &size, sizeof size))
+    return std::nullopt;
+  std::string text(size, '\0');
+  if (!receive_bytes(socket, text.data(), text.size()))
+    return std::nullopt;
+  InductorMessage message{json::parse(text), {}};
+  for (const auto &length : message.header.at("blobs")) {
+    at::Tensor blob = at::empty({length.get<int64_t>()}, at::kByte);
+    if (!receive_bytes(socket, blob.data_ptr(), static_cast<size_t>(blob.numel())))
+      return std::nullopt;
+    message.blobs.push_back(std::move(blob));
+  }
+  return message;
+}
+
+at::Tensor bytes_of(const c10::Storage &storage) {
+  const auto options = at::TensorOptions().dtype(at::kByte).device(storage.device());
+  return at::empty({0}, options).set_(storage, 0, {static_cast<int64_t>(storage.nbytes())}, {1});
+}
+
+size_t WireWriter::place_of(const c10::Storage &storage) {
+  const auto [entry, is_new] = places_.try_emplace(storage.unsafeGetStorageImpl(), blobs_.size());
+  if (is_new) {
+    storages_.resize(blobs_.size());
+    storages_.push_back(storage);
+    blobs_.push_back(bytes_of(storage).cpu());
+  }
+  return entry->second;
+}
+
+json WireWriter::write_tensor(const at::Tensor &given) {
+  if (!given.defined())
+    return {{"none", nullptr}};
+  if (given.layout() != at::kStrided || given.is_quantized() || !given.has_storage())
+    throw CannotCompile("TorchInductor is given dense tensors only, not " + describe(given));
+  const at::Tensor tensor = given.detach().resolve_conj().resolve_neg();
+  return {{"tensor",
+           {{"dtype", dtype_name(tensor.scalar_type())},
+            {"sizes", tensor.sizes().vec()},
+            {"strides", tensor.strides().vec()},
+            {"offset", tensor.storage_offset()},
+            {"storage", place_of(tensor.storage())},
+            {"device", tensor.device().str()},
+            {"grad", given.requires_grad()}}}};
+}
+
+json WireWriter::write(const c10::IValue &value) {
+  if (value.isTensor())
+    return write_tensor(value.toTensor());
+  if (value.isNone())
+    return {{"none", nullptr}};
+  if (value.isBool())
+    return {{"bool", value.toBool()}};
+  if (value.isInt())
+    return {{"int", value.toInt()}};
+  if (value.isDouble())
+    return {{"float", text_of(value.toDouble())}};
+  if (value.isString())
+    return {{"str", value.toStringRef()}};
+  if (value.isDevice())
+    return {{"device", value.toDevice().str()}};
+  if (value.isList() || value.isTuple()) {
+    json parts = json::array();
+    for (const auto &part : value.isList() ? value.toListRef().vec() : value.toTupleRef().elements().vec())
+      parts.push_back(write(part));
+    return {{value.isList() ? "list" : "tuple", parts}};
+  }
+  throw CannotCompile("a value of type " + value.tagKind() + " cannot be sent to Python");
+}
+
+at::Tensor WireReader::read_tensor(const json &data) {
+  const auto place = data.at("storage").get<size_t>();
+  const c10::Device device(data.at("device").get<std::string>());
+  auto [entry, is_new] = moved_.try_emplace(place);
+  if (is_new)
+    entry->second = blobs_.at(place).to(device);
+  const auto options =
+      at::TensorOptions().dtype(dtypes().at(data.at("dtype").get<std::string>())).device(entry->second.device());
+  at::Tensor tensor =
+      at::empty({0}, options)
+          .set_(entry->second.storage(), data.at("offset").get<int64_t>(), data.at("sizes").get<std::vector<int64_t>>(),
+                data.at("strides").get<std::vector<int64_t>>());
+  return tensor;
+}
+
+c10::IValue WireReader::read_list(const json &data) {
+  std::vector<c10::IValue> parts;
+  for (const auto &part : data)
+    parts.push_back(read(part));
+  const auto all = [&](auto is) { return !parts.empty() && std::all_of(parts.begin(), parts.end(), is); };
+  if (all([](const c10::IValue &part) { return part.isTensor(); }))
+    return list_of<at::Tensor>(parts);
+  if (all([](const c10::IValue &part) { return part.isBool(); }))
+    return list_of<bool>(parts);
+  if (all([](const c10::IValue &part) { return part.isInt(); }))
+    return list_of<int64_t>(parts);
+  if (all([](const c10::IValue &part) { return part.isDouble(); }))
+    return list_of<double>(parts);
+  c10::impl::GenericList list(c10::AnyType::get());
+  for (const auto &part : parts)
+    list.push_back(part);
+  return list;
+}
+
+c10::IValue WireReader::read(const json &data) {
+  const std::string kind = data.begin().key();
+  const json &content = data.begin().value();
+  if (kind == "tensor")
+    return read_tensor(content);
+  if (kind == "none")
+    return {};
+  if (kind == "bool")
+    return content.get<bool>();
+  if (kind == "int")
+    return content.get<int64_t>();
+  if (kind == "float")
+    return number_in(content.get<std::string>());
+  if (kind == "complex")
+    return c10::complex<double>(number_in(content.at(0)), number_in(content.at(1)));
+  if (kind == "str")
+    return content.get<std::string>();
+  if (kind == "device")
+    return c10::Device(content.get<std::string>());
+  if (kind == "list")
+    return read_list(content);
+  if (kind == "tuple") {
+    std::vector<c10::IValue> parts;
+    for (const auto &part : content)
+      parts.push_back(read(part));
+    return c10::ivalue::Tuple::create(std::move(parts));
+  }
+  c10::impl::GenericDict dict(c10::AnyType::get(), c10::AnyType::get());
+  for (const auto &pair : content)
+    dict.insert(read(pair.at(0)), read(pair.at(1)));
+  return dict;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,258 @@
+#include "backends/inductor_worker.h"
+
+#include "backends/cannot_compile.h"
+#include "repro_minify/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto patience = std::chrono::minutes(3); // a first import on a cold, busy machine, and a header to precompile
+
+sockaddr_un address_of(const std::string &path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    throw UserError("--backend inductor: the path of the temporary folder is too long for a socket; set TMPDIR to a "
+                    "shorter one");
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+std::string private_folder() {
+  std::string pattern = (fs::temp_directory_path() / "repro-minify-XXXXXX").string();
+  if (!mkdtemp(pattern.data())) // mode 0700
+    throw UserError("--backend inductor: no temporary folder can be made");
+  return pattern;
+}
+
+int listening_socket(const std::string &path) {
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  const sockaddr_un address = address_of(path);
+  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0 ||
+      listen(listener, SOMAXCONN) != 0)
+    throw UserError("--backend inductor: no socket can be made in the temporary folder");
+  return listener;
+}
+
+/// In the new process, between fork and exec.
+[[noreturn]] void become_worker(const std::vector<std::string> &words, const std::string &log) {
+  setpgid(0, 0); // Ctrl-C is for repro-minify
+  const int nothing = open("/dev/null", O_RDONLY);
+  const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  dup2(nothing, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  std::vector<char *> arguments;
+  for (const auto &word : words)
+    arguments.push_back(const_cast<char *>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+std::string last_line(const std::string &path) {
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty())
+      last = line;
+  return last;
+}
+
+bool is_executable(const std::string &path) {
+  return access(path.c_str(), X_OK) == 0;
+}
+
+/// The first of PATH.
+std::string on_path(const std::string &program) {
+  if (program.find('/') != std::string::npos)
+    return is_executable(program) ? program : "";
+  const char *path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (is_executable(folder + "/" + program))
+      return folder + "/" + program;
+  return "";
+}
+
+/// Without importing it, which takes seconds.
+bool has_torch(const std::string &python) {
+  const pid_t pid = fork();
+  if (pid == 0)
+    become_worker({python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"},
+                  "/dev/null");
+  int status = 1;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// .../lib/pythonX.Y/site-packages/torch -> .../bin/python
+std::string python_beside(const fs::path &torch_prefix) {
+  fs::path folder = torch_prefix;
+  for (int up = 0; up < 4; ++up)
+    folder = folder.parent_path();
+  return (folder / "bin" / "python").string();
+}
+
+[[noreturn]] void end_as(const nlohmann::json &died) {
+  if (const int signal = died.value("signal", 0)) {
+    // The frames of this process have nothing to say.
+    ::signal(signal, SIG_DFL);
+    raise(signal);
+  }
+  _exit(died.value("exit", 1));
+}
+
+} // namespace
+
+std::string inductor_worker_script() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path installed = program.parent_path().parent_path() / REPRO_MINIFY_DATA_FOLDER / "inductor" / "worker.py";
+  if (fs::exists(installed, ignored))
+    return installed.string();
+  return REPRO_MINIFY_SOURCE_FOLDER "/backends/inductor/worker.py";
+}
+
+std::string find_python_with_torch(const std::string &given) {
+  std::vector<std::string> candidates = {given};
+  if (given.empty())
+    candidates = {python_beside(REPRO_MINIFY_TORCH_PREFIX), "python3", "python"};
+  for (const auto &candidate : candidates) {
+    const std::string python = on_path(candidate);
+    if (!python.empty() && has_torch(python))
+      return python;
+  }
+  return "";
+}
+
+InductorWorker::InductorWorker(const std::string &python, const std::vector<std::string> &entries)
+    : folder_(private_folder()), address_(folder_ + "/socket"), owner_(getpid()) {
+  const int listener = listening_socket(address_);
+  std::array<int, 2> alive{}, report{};
+  if (pipe2(alive.data(), O_CLOEXEC) != 0 || pipe2(report.data(), O_CLOEXEC) != 0)
+    give_up("no pipe can be made");
+  std::vector<std::string> words = {python,
+                                    "-B",
+                                    inductor_worker_script(),
+                                    std::to_string(listener),
+                                    std::to_string(alive[0]),
+                                    std::to_string(report[1]),
+                                    folder_};
+  words.insert(words.end(), entries.begin(), entries.end());
+  pid_ = fork();
+  if (pid_ == 0) {
+    for (const int kept : {alive[0], report[1]})
+      fcntl(kept, F_SETFD, 0);
+    become_worker(words, folder_ + "/log");
+  }
+  alive_ = alive[1];
+  for (const int theirs : {listener, alive[0], report[1]})
+    close(theirs);
+  await_report(report[0]);
+}
+
+void InductorWorker::await_report(int report) {
+  std::string text;
+  pollfd entry{report, POLLIN, 0};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  std::array<char, 4096> buffer{};
+  while (text.find('\n') == std::string::npos) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const int ready = left.count() > 0 ? poll(&entry, 1, static_cast<int>(left.count())) : 0;
+    if (ready < 0 && errno == EINTR)
+      continue;
+    const ssize_t count = ready > 0 ? read(report, buffer.data(), buffer.size()) : 0;
+    if (count <= 0)
+      break;
+    text.append(buffer.data(), static_cast<size_t>(count));
+  }
+  close(report);
+  const auto answer = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!answer.is_object())
+    give_up("the Python worker did not start: " + last_line(folder_ + "/log"));
+  if (answer.contains("problem"))
+    give_up(answer.at("problem").get<std::string>());
+  torch_version_ = answer.at("torch").get<std::string>();
+}
+
+void InductorWorker::give_up(const std::string &problem) {
+  end();
+  throw UserError("--backend inductor: " + problem);
+}
+
+void InductorWorker::end() {
+  using namespace std::chrono_literals;
+  if (alive_ >= 0)
+    close(alive_); // it ends, and its children, and removes its folder
+  for (int i = 0; pid_ > 0 && i < 500; ++i) {
+    if (waitpid(pid_, nullptr, WNOHANG) != 0)
+      pid_ = -1;
+    else
+      std::this_thread::sleep_for(10ms);
+  }
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+InductorWorker::~InductorWorker() {
+  if (getpid() == owner_) // a child's copy has no say
+    end();
+}
+
+InductorConnection::InductorConnection(const std::string &path)
+    : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const sockaddr_un address = address_of(path);
+  if (connect(socket_, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0) {
+    close(socket_);
+    throw CannotCompile("the Python worker is gone");
+  }
+}
+
+InductorConnection::~InductorConnection() {
+  close(socket_);
+}
+
+InductorMessage InductorConnection::ask(const InductorMessage &message) {
+  const bool sent = send_message(socket_, message);
+  auto answer = receive_message(socket_); // one that died before it was sent everything has said so
+  if (!answer)
+    throw CannotCompile(sent ? "the Python worker is gone" : "the Python worker does not listen");
+  const auto &header = answer->header;
+  if (header.contains("died"))
+    end_as(header.at("died"));
+  if (header.contains("memory"))
+    throw std::bad_alloc();
+  if (header.contains("cannot"))
+    throw CannotCompile(header.at("cannot").get<std::string>());
+  if (header.contains("raised"))
+    throw std::runtime_error(header.at("raised").get<std::string>());
+  return std::move(*answer);
+}
+
+} // namespace repro_minify

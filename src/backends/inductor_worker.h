@@ -1,0 +1,62 @@
+// The Python process behind the `inductor` backend: it imports torch once and forks a child for each connection.
+#pragma once
+#include "backends/inductor_wire.h"
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// worker.py of this installation, or of the source tree.
+std::string inductor_worker_script();
+/// The interpreter to use: `given`, else that of the virtual environment LibTorch lies in, else python3; empty if none
+/// of them has torch. Imports nothing.
+std::string find_python_with_torch(const std::string &given);
+
+/// Starts it and waits until it is ready. It ends, and removes what it wrote, when this object goes or its process
+/// ends.
+class InductorWorker {
+public:
+  /// `entries` are KEY=VALUE of torch._inductor.config. Throws UserError with what the worker says when it cannot
+  /// start.
+  InductorWorker(const std::string &python, const std::vector<std::string> &entries);
+  ~InductorWorker();
+  InductorWorker(const InductorWorker &) = delete;
+  InductorWorker &operator=(const InductorWorker &) = delete;
+
+  const std::string &torch_version() const { return torch_version_; }
+  /// Of the socket.
+  const std::string &address() const { return address_; }
+
+private:
+  void await_report(int report);
+  [[noreturn]] void give_up(const std::string &problem);
+  void end();
+
+  std::string folder_, address_, torch_version_;
+  pid_t pid_ = -1, owner_ = -1;
+  int alive_ = -1;
+};
+
+/// One candidate's child of the worker.
+class InductorConnection {
+public:
+  /// Throws CannotCompile when the worker is gone.
+  explicit InductorConnection(const std::string &address);
+  ~InductorConnection();
+  InductorConnection(const InductorConnection &) = delete;
+  InductorConnection &operator=(const InductorConnection &) = delete;
+
+  /// Sends a message and waits for its answer. What went wrong on the other side goes wrong here in the same way: an
+  /// exception is a std::runtime_error with its message, exhausted memory std::bad_alloc, a signal or an exit ends this
+  /// process by the same. CannotCompile for a program that has no Python.
+  InductorMessage ask(const InductorMessage &message);
+
+private:
+  int socket_ = -1;
+};
+
+} // namespace repro_minify
