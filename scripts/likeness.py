@@ -72,14 +72,14 @@ def save(model, precision, folder):
     """Writes model.pt, inputs.pt and the Python source, unless they are there already."""
     import torch
 
+    import tracing
+
     stamp = folder / "fingerprint"
     if stamp.exists() and stamp.read_text() == model.fingerprint:
         return
     folder.mkdir(parents=True, exist_ok=True)
     module, inputs = model.build(precision)
-    with torch.no_grad():
-        traced = torch.jit.trace(module, inputs, check_trace=False)
-    traced.save(str(folder / "model.pt"))
+    tracing.traced(module, inputs).save(str(folder / "model.pt"))
     # Tracing runs the program, which may write to its inputs: saved are those of a second build.
     torch.save(model.build(precision)[1], folder / "inputs.pt")
     (folder / "model.py").write_text(model.source)
@@ -90,7 +90,8 @@ def asked_of_tool(folder, precision, backend, arguments):
     command = [str(arguments.binary), "run", str(folder / "model.pt"), "--inputs", str(folder / "inputs.pt")]
     command += ["--backend", backend, "--json", "--timeout", str(arguments.timeout)]
     command += ["--autocast"] if precision == "bfloat16" else []
-    process = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    limit = 3 * arguments.timeout  # calls, and the eager runs; the tool ends by itself long before
+    process = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit)
     if process.returncode in (0, 1):
         verdict = json.loads(process.stdout)["verdict"]
         verdict = {name: verdict.get(name, "") for name in ("outcome", "kind", "message", "where")}
@@ -269,11 +270,9 @@ def print_failures(verdicts, backends, explanations):
 
 
 def graph_of(model):
-    import torch
+    import tracing
 
-    module, inputs = model.build("bfloat16")
-    with torch.no_grad():
-        graph = torch.jit.trace(module, inputs, check_trace=False).inlined_graph
+    graph = tracing.traced(*model.build("bfloat16")).inlined_graph
     return re.sub(r"___torch_mangle_\d+\.", "", str(graph))  # a number that classes of the same name get
 
 
@@ -360,4 +359,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)  # what was answered is in the book

@@ -375,7 +375,9 @@ class ConvNext(nn.Module):
 class DiffusionBlock(nn.Module):
     def __init__(self, width=32, heads=4):
         super().__init__()
-        self.width, self.heads = width, heads
+        self.heads = heads
+        frequencies = torch.exp(torch.arange(width // 2) * (-math.log(10000.0) / (width // 2)))
+        self.register_buffer("frequencies", frequencies)
         self.time = nn.Sequential(nn.Linear(width, 4 * width), nn.SiLU(), nn.Linear(4 * width, 4 * width))
         self.inward = nn.Conv2d(4, width, 3, padding=1)
         self.norm1 = nn.GroupNorm(8, width)
@@ -389,9 +391,7 @@ class DiffusionBlock(nn.Module):
         self.last = nn.Conv2d(width, 4, 3, padding=1)
 
     def embedding(self, steps):
-        half = self.width // 2
-        exponents = torch.arange(half, device=steps.device) * (-math.log(10000.0) / half)
-        angles = steps[:, None] * torch.exp(exponents)[None]
+        angles = steps[:, None] * self.frequencies
         return self.time(torch.cat([torch.cos(angles), torch.sin(angles)], -1))
 
     def attend(self, x):

@@ -291,6 +291,10 @@ def argument_of_extreme(pool):
 def cast(pool):
     value = pool.take()
     dtype = pool.rng.choice(("HALF", "HALF", "SINGLE", "torch.float64"))
+    if dtype == "SINGLE" and value.meta.dtype == torch.float32:
+        # Half precision under autocast, but not while it is traced: a trace of what returns its argument
+        # lets all later readers of the argument read the result.
+        return f"{value.name}.to(SINGLE, copy=True)"
     return f"{value.name}.to({dtype})"
 
 
