@@ -574,7 +574,7 @@ def extreme(pool):
             "{0} * 1e-40",
             "torch.where(torch.isfinite({0}), {0}, {1})",
             "torch.expm1({0} * 0.001)",
-            "torch.signbit({0})",
+            "torch.signbit(torch.nan_to_num({0}))",
             "torch.fmod({0}, 0.3)",
             "torch.atan2({0}, {1})",
             "torch.hypot({0}, {1})",
