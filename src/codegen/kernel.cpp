@@ -1,5 +1,7 @@
 #include "codegen/kernel.h"
 
+#include "codegen/vector_math.h"
+
 #include <algorithm>
 #include <numeric>
 #include <sstream>
@@ -166,25 +168,6 @@ template <typename T> static inline T float_floor_quotient(T a, T b) {
 )"},
 };
 
-constexpr const char *mathematics =
-    R"(#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(REPRO_MINIFY_VECTOR_MATH)
-#define VECTOR_MATH _Pragma("omp declare simd notinbranch")
-#else
-#define VECTOR_MATH
-#endif
-extern "C" {
-VECTOR_MATH float expf(float); VECTOR_MATH double exp(double);
-VECTOR_MATH float logf(float); VECTOR_MATH double log(double);
-VECTOR_MATH float sinf(float); VECTOR_MATH double sin(double);
-VECTOR_MATH float cosf(float); VECTOR_MATH double cos(double);
-VECTOR_MATH float powf(float, float); VECTOR_MATH double pow(double, double);
-VECTOR_MATH float tanhf(float); VECTOR_MATH double tanh(double);
-VECTOR_MATH float erff(float); VECTOR_MATH double erf(double);
-VECTOR_MATH float expm1f(float); VECTOR_MATH double expm1(double);
-VECTOR_MATH float log1pf(float); VECTOR_MATH double log1p(double);
-}
-)";
-
 class KernelWriter {
 public:
   explicit KernelWriter(const Kernel &kernel) : kernel_(kernel), loops_(kernel.sizes, "i"), body_(make_body(loops_)) {
@@ -287,8 +270,8 @@ private:
     if (output.fold == Fold::Sum || output.fold == Fold::Product)
       body.add("#pragma omp simd reduction(" + std::string(output.fold == Fold::Sum ? "+" : "*") + ":" + part + ")");
     body.add("for (int64_t " + name + " = " + (blocks ? sum + "b" : "0") + "; " + name + " < " +
-             (blocks ? "smaller<int64_t>(" + sum + "b + " + std::to_string(block) + ", " + end + ")" : end) + "; ++" + name +
-             ") {");
+             (blocks ? "smaller<int64_t>(" + sum + "b + " + std::to_string(block) + ", " + end + ")" : end) + "; ++" +
+             name + ") {");
     for (const auto &statement : inner.statements())
       body.add("  " + statement);
     body.add("  " + folded(output.fold, part, value) + ";");
@@ -338,7 +321,10 @@ std::string kernel_helpers(const std::string &kernels) {
 }
 
 std::string kernel_file(const std::string &kernels) {
-  return "#include <stdint.h>\n#include <string.h>\n\n" + kernel_helpers(kernels) + mathematics + kernels;
+  std::string mathematics;
+  if (kernels.find("math_") != std::string::npos)
+    mathematics = "#ifdef REPRO_MINIFY_SLEEF\n" + vector_math_declarations() + "#else\n" + plain_math() + "#endif\n";
+  return "#include <stdint.h>\n#include <string.h>\n\n" + mathematics + kernel_helpers(kernels) + kernels;
 }
 
 } // namespace repro_minify

@@ -1,5 +1,7 @@
 #include "codegen/library.h"
 
+#include "codegen/vector_math.h"
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -118,29 +120,55 @@ std::string first_error(const std::string &output) {
   return output.substr(0, output.find('\n'));
 }
 
+struct Compilation {
+  int code = 0;
+  std::string output;
+};
+
 /// Compiles to a name of its own, then renames: whoever is killed leaves nothing half-made under the final name.
-void compile(const std::string &source, const fs::path &library) {
+Compilation compile_file(const std::string &source, const fs::path &target, const std::vector<std::string> &more) {
   const std::string compiler = find_compiler();
   if (compiler.empty())
     throw std::runtime_error("no C++ compiler was found");
-  const std::string base = library.string() + "." + std::to_string(getpid());
+  const std::string base = target.string() + "." + std::to_string(getpid());
   std::ofstream(base + ".cpp") << source;
   std::vector<std::string> words = {compiler};
   words.insert(words.end(), kernel_flags().begin(), kernel_flags().end());
-  words.insert(words.end(), {"-shared", "-fPIC", "-x", "c++", base + ".cpp", "-o", base + ".so"});
-  std::vector<std::string> with_vectors = words;
-  with_vectors.insert(with_vectors.end(), {"-DREPRO_MINIFY_VECTOR_MATH", "-lmvec", "-lm"});
-  words.emplace_back("-lm");
-  int code = run(with_vectors, base + ".txt");
-  if (code != 0) // a C library without vector mathematics
-    code = run(words, base + ".txt");
-  const std::string output = read_file(base + ".txt");
+  words.insert(words.end(), {"-fPIC", base + ".cpp", "-o", base + ".made"});
+  words.insert(words.end(), more.begin(), more.end());
+  const Compilation result{run(words, base + ".txt"), read_file(base + ".txt")};
   std::error_code ignored;
-  for (const char *ending : {".cpp", ".txt"})
+  if (result.code == 0)
+    fs::rename(base + ".made", target);
+  for (const char *ending : {".cpp", ".txt", ".made"})
     fs::remove(base + ending, ignored);
-  if (code != 0)
-    throw std::runtime_error("C++ compile error: " + first_error(output));
-  fs::rename(base + ".so", library);
+  return result;
+}
+
+/// SLEEF is in LibTorch: there in this process, or not at all.
+bool has_sleef() {
+  return dlsym(RTLD_DEFAULT, "Sleef_expf8_u10") != nullptr && machine().find(" avx2 ") != std::string::npos;
+}
+
+/// The functions that kernels call by SLEEF, compiled once; empty where there is none.
+std::string vector_math_object() {
+  if (!has_sleef())
+    return "";
+  const fs::path object = cache_folder() / (hash(vector_math_source() + machine()) + ".o");
+  if (!fs::exists(object) && compile_file(vector_math_source(), object, {"-c"}).code != 0)
+    return "";
+  return object.string();
+}
+
+void compile(const std::string &source, const fs::path &library) {
+  std::vector<std::string> more = {"-shared"};
+  if (source.find("math_") != std::string::npos)
+    if (const std::string object = vector_math_object(); !object.empty())
+      more.insert(more.end(), {object, "-DREPRO_MINIFY_SLEEF"});
+  more.emplace_back("-lm");
+  const Compilation result = compile_file(source, library, more);
+  if (result.code != 0)
+    throw std::runtime_error("C++ compile error: " + first_error(result.output));
 }
 
 } // namespace
@@ -170,7 +198,7 @@ std::string find_compiler() {
 
 std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const std::vector<std::string> &names,
                                              uint64_t seed) {
-  std::string key = source + machine() + std::to_string(seed);
+  std::string key = source + machine() + std::to_string(seed) + (has_sleef() ? "sleef" : "");
   for (const auto &flag : kernel_flags())
     key += flag;
   const fs::path library = cache_folder() / (hash(key) + ".so");

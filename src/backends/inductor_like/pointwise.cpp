@@ -1,7 +1,8 @@
 #include "backends/inductor_like/pointwise.h"
 
+#include "codegen/vector_math.h"
+
 #include <map>
-#include <set>
 
 namespace repro_minify::inductor_like {
 namespace {
@@ -86,8 +87,6 @@ const std::map<std::string, Simple> &simple_operators() {
   };
   return table;
 }
-
-const std::set<std::string> vector_functions = {"exp", "log", "sin", "cos", "pow", "tanh", "erf", "expm1", "log1p"};
 
 std::vector<size_t> first(size_t count) {
   std::vector<size_t> inputs(count);
@@ -237,7 +236,7 @@ std::string filled_in(const std::string &expression, const std::vector<std::stri
     } else if (c == '@') {
       const size_t end = expression.find('(', at);
       const std::string name = expression.substr(at + 1, end - at - 1);
-      text += (vector_functions.count(name) ? "" : "__builtin_") + name + (single ? "f" : "");
+      text += (has_vector_math(name) ? "math_" : "__builtin_") + name + (single ? "f" : "");
       at = end - 1;
     } else if (c == 'T' && !(at > 0 && is_word(at - 1)) && !is_word(at + 1)) {
       text += compute_type(type);

@@ -1,6 +1,7 @@
 #include "backends/inductor_like/repro_source.h"
 
 #include "backends/inductor_like/capture.h"
+#include "codegen/vector_math.h"
 #include "support/escape.h"
 
 #include <set>
@@ -100,6 +101,25 @@ static std::string compile(const char* source) {
   return error;
 }
 )";
+
+/// The C library's functions, of those that the kernels call.
+std::string mathematics(const std::string &kernels) {
+  std::string text;
+  std::istringstream lines(plain_math());
+  std::string function;
+  for (std::string line; std::getline(lines, line);) {
+    function += line + "\n";
+    if (line.empty() || line.back() != '}')
+      continue; // all of a function
+    const size_t at = function.find("math_"), end = function.find('(', at);
+    // The error function is made of the exponential.
+    if (kernels.find(function.substr(at, end - at) + "(") != std::string::npos ||
+        (function.find("math_expf(float") != std::string::npos && kernels.find("math_erff(") != std::string::npos))
+      text += function;
+    function.clear();
+  }
+  return text;
+}
 
 class Writer {
 public:
@@ -257,8 +277,8 @@ private:
     const std::string exported = "extern \"C\" void";
     for (size_t at; (at = kernels.find(exported)) != std::string::npos;)
       kernels.replace(at, exported.size(), "static void");
-    return "// ---- The kernels that inductor-like generated.\n" + kernel_helpers(kernels) + kernels +
-           "// ---- End of the kernels.\n" + helpers;
+    return "// ---- The kernels that inductor-like generated.\n" + mathematics(kernels) + kernel_helpers(kernels) +
+           kernels + "// ---- End of the kernels.\n" + helpers;
   }
 
   const CompiledProgram &program_;
