@@ -137,16 +137,15 @@ template <typename T> static inline T floor_quotient(T a, T b) { return T(a / b 
     {"floor_remainder",
      R"(template <typename T> static inline T floor_remainder(T a, T b) { const T r = T(a % b); return T(r != 0 && ((r < 0) != (b < 0)) ? r + b : r); }
 )"},
-    {"float_remainder", R"(template <typename T> static inline T float_remainder(T a, T b) {
-  const T r = T(__builtin_fmod(a, b));
+    {"float_remainder", R"(// The remainder with the divisor's sign, from the one with the dividend's.
+template <typename T> static inline T float_remainder(T b, T r) {
   return r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
 }
 )"},
-    {"float_floor_quotient", R"(// As torch.floor_divide: (a - a mod b) / b, made exact.
-template <typename T> static inline T float_floor_quotient(T a, T b) {
+    {"float_floor_quotient", R"(// As torch.floor_divide: (a - a mod b) / b, made exact; r is a mod b.
+template <typename T> static inline T float_floor_quotient(T a, T b, T r) {
   if (b == 0)
     return a / b;
-  const T r = T(__builtin_fmod(a, b));
   T quotient = (a - r) / b;
   if (r != 0 && ((b < 0) != (r < 0)))
     quotient -= T(1);

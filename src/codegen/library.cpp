@@ -174,15 +174,9 @@ void compile(const std::string &source, const fs::path &library) {
 } // namespace
 
 const std::vector<std::string> &kernel_flags() {
-  static const std::vector<std::string> flags = {"-std=c++17",
-                                                 "-O3",
-                                                 "-march=native",
-                                                 "-fopenmp",
-                                                 "-ffast-math",
-                                                 "-fno-finite-math-only",
-                                                 "-fno-unsafe-math-optimizations",
-                                                 "-ffp-contract=off",
-                                                 "-w"};
+  static const std::vector<std::string> flags = {
+      "-std=c++17",        "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math",
+      "-ffp-contract=off", "-w"};
   return flags;
 }
 

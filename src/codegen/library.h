@@ -23,8 +23,10 @@ private:
   std::map<std::string, KernelFunction> functions_;
 };
 
-/// The flags that TorchInductor compiles its CPU kernels with (torch/_inductor/cpp_builder.py, 2.13.0): optimised for
-/// this machine's instruction set, no contraction, rounding errors reordered only where a reduction says so.
+/// What is left of the flags that TorchInductor compiles its CPU kernels with (torch/_inductor/cpp_builder.py, 2.13.0)
+/// once its -fno-* have undone most of -ffast-math: optimised for this machine's instruction set, no contraction, no
+/// reordering but where a reduction says so. (-ffast-math itself would make the linker add code that flushes denormal
+/// numbers to zero in the whole process, eager included.)
 const std::vector<std::string> &kernel_flags();
 
 /// The C++ compiler: $CXX, else c++, g++ or clang++, whichever is found first. Empty if there is none.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 namespace repro_minify {
@@ -26,9 +27,14 @@ static inline float math_erff(float x) {
   return __builtin_copysignf(__builtin_fmaf(e * t, r, 1.0f), x);
 }
 static inline double math_erf(double x) { return __builtin_erf(x); }
-static inline float math_powf(float x, float y) { return __builtin_powf(x, y); }
-static inline double math_pow(double x, double y) { return __builtin_pow(x, y); }
 )";
+
+/// Those with two operands, and what SLEEF calls them.
+struct Binary {
+  const char *name;
+  const char *ending;
+};
+constexpr Binary binary_functions[] = {{"pow", "_u10"}, {"atan2", "_u10"}, {"fmod", ""}};
 
 std::string declarations() {
   std::string text = "extern \"C\" {\n";
@@ -38,6 +44,12 @@ std::string declarations() {
             "f(float);\n";
     text += "_Pragma(\"omp declare simd notinbranch simdlen(4)\") __attribute__((const, nothrow)) double math_" + name +
             "(double);\n";
+  }
+  for (const Binary &function : binary_functions) {
+    const std::string name = function.name, head = "_Pragma(\"omp declare simd notinbranch simdlen(";
+    const std::string attributes = ")\") __attribute__((const, nothrow)) ";
+    text += head + "8" + attributes + "float math_" + name + "f(float, float);\n";
+    text += head + "4" + attributes + "double math_" + name + "(double, double);\n";
   }
   return text + "}\n" + error_function;
 }
@@ -54,6 +66,16 @@ std::string definition(const std::string &name, const std::string &type, int lan
          "{} + x)[0]; }\n";
 }
 
+std::string binary_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
+  const std::string vector = type + std::to_string(lanes);
+  std::string text = "extern \"C\" " + vector + " " + sleef + "(" + vector + ", " + vector + ");\n";
+  for (const char *isa : {"d", "e"})
+    text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "vv_math_" + name + "(" + vector +
+            " x, " + vector + " y) { return " + sleef + "(x, y); }\n";
+  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x, " + type + " y) { return " + sleef + "(" +
+         vector + "{} + x, " + vector + "{} + y)[0]; }\n";
+}
+
 std::string source() {
   std::string text = "typedef float float8 __attribute__((vector_size(32)));\n"
                      "typedef double double4 __attribute__((vector_size(32)));\n";
@@ -61,6 +83,11 @@ std::string source() {
     const std::string name(function);
     text += definition(name + "f", "float", 8, "Sleef_" + name + "f8_u10");
     text += definition(name, "double", 4, "Sleef_" + name + "d4_u10");
+  }
+  for (const Binary &function : binary_functions) {
+    const std::string name = function.name;
+    text += binary_definition(name + "f", "float", 8, "Sleef_" + name + "f8" + function.ending);
+    text += binary_definition(name, "double", 4, "Sleef_" + name + "d4" + function.ending);
   }
   return text;
 }
@@ -71,6 +98,11 @@ std::string by_c_library() {
     const std::string name(function);
     text += "static inline float math_" + name + "f(float x) { return __builtin_" + name + "f(x); }\n";
     text += "static inline double math_" + name + "(double x) { return __builtin_" + name + "(x); }\n";
+  }
+  for (const Binary &function : binary_functions) {
+    const std::string name = function.name;
+    text += "static inline float math_" + name + "f(float x, float y) { return __builtin_" + name + "f(x, y); }\n";
+    text += "static inline double math_" + name + "(double x, double y) { return __builtin_" + name + "(x, y); }\n";
   }
   return text + error_function;
 }
@@ -93,7 +125,9 @@ const std::string &plain_math() {
 }
 
 bool has_vector_math(const std::string &function) {
-  return function == "erf" || function == "pow" ||
+  return function == "erf" ||
+         std::any_of(std::begin(binary_functions), std::end(binary_functions),
+                     [&](const Binary &row) { return function == row.name; }) ||
          std::find(functions.begin(), functions.end(), function) != functions.end();
 }
 

@@ -57,9 +57,9 @@ const std::map<std::string, Simple> &simple_operators() {
       {"aten::ceil", {"@ceil($0)", "$0"}},
       {"aten::trunc", {"@trunc($0)", "$0"}},
       {"aten::frac", {"$0 - @trunc($0)", ""}},
-      {"aten::remainder", {"float_remainder<T>($0, $1)", "floor_remainder<T>($0, $1)"}},
+      {"aten::remainder", {"float_remainder<T>($1, @fmod($0, $1))", "floor_remainder<T>($0, $1)"}},
       {"aten::fmod", {"@fmod($0, $1)", "$0 % $1"}},
-      {"aten::floor_divide", {"float_floor_quotient<T>($0, $1)", "floor_quotient<T>($0, $1)"}},
+      {"aten::floor_divide", {"float_floor_quotient<T>($0, $1, @fmod($0, $1))", "floor_quotient<T>($0, $1)"}},
       {"aten::maximum", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
       {"aten::minimum", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},
       {"aten::isnan", {"$0 != $0", "false", Operands::Promoted}},
@@ -120,8 +120,9 @@ std::optional<PointwiseRule> divided(const jit::Node *node, const Observation &s
   const std::string mode =
       node->inputs().size() < 3 || is_none(node, 2, seen) ? "" : seen.constant(node->input(2)).toStringRef();
   if (mode == "floor")
-    return PointwiseRule{
-        floating ? "float_floor_quotient<T>($0, $1)" : "floor_quotient<T>($0, $1)", Operands::Result, {0, 1}};
+    return PointwiseRule{floating ? "float_floor_quotient<T>($0, $1, @fmod($0, $1))" : "floor_quotient<T>($0, $1)",
+                         Operands::Result,
+                         {0, 1}};
   if (mode == "trunc")
     return PointwiseRule{floating ? "@trunc($0 / $1)" : "$0 / $1", Operands::Result, {0, 1}};
   if (!floating)
