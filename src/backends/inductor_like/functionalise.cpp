@@ -96,6 +96,12 @@ private:
   }
 
   void write(jit::Node *node) {
+    static const std::set<std::string> metadata = {"aten::t_",       "aten::transpose_", "aten::unsqueeze_",
+                                                   "aten::squeeze_", "aten::swapaxes_",  "aten::swapdims_",
+                                                   "aten::resize_",  "aten::set_",       "aten::as_strided_",
+                                                   "aten::detach_",  "aten::resize_as_"};
+    if (metadata.count(node->kind().toQualString()))
+      throw NotCovered(std::string(node->kind().toQualString()) + " changes a tensor's shape in place");
     const jit::Value *target = node->input(0);
     const auto *place = seen_.tensor(target);
     if (!place || !place->plain)
