@@ -41,5 +41,8 @@ step "ever larger programs"
 step "the cases of fixtures/"
 "$torch_python" tests/bench/cases.py --binary "$build/repro-minify" --work "$out/cases" "${quick[@]}" -o "$out/cases.json"
 
+step "inductor-like beside eager and TorchInductor"
+"$torch_python" tests/bench/backends.py --binary "$build/repro-minify" --work "$out/backends" "${quick[@]}" -o "$out/backends.json"
+
 "$torch_python" tests/bench/tables.py "$out"
 printf '\nin %s: planted.json, *.csv, *.svg\n' "$out"

@@ -13,13 +13,15 @@ namespace {
 namespace jit = torch::jit;
 namespace prim = torch::jit::prim;
 
-const char *const helpers = R"(
+const char *const aten_helper = R"(
 // An operator as ATen has it: what is on the stack, and its results.
 static std::vector<c10::IValue> aten(const char* name, const char* overload, std::vector<c10::IValue> stack) {
   c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).callBoxed(stack);
   return stack;
 }
+)";
 
+const char *const kernel_helper = R"(
 // A kernel reads its operands in this layout.
 static at::Tensor laid_out(const at::Tensor& tensor, at::IntArrayRef sizes, at::IntArrayRef strides) {
   return tensor.strides() == strides ? tensor : at::empty_strided(sizes, strides, tensor.options()).copy_(tensor);
@@ -278,7 +280,9 @@ private:
     for (size_t at; (at = kernels.find(exported)) != std::string::npos;)
       kernels.replace(at, exported.size(), "static void");
     return "// ---- The kernels that inductor-like generated.\n" + mathematics(kernels) + kernel_helpers(kernels) +
-           kernels + "// ---- End of the kernels.\n" + helpers;
+           kernels + "// ---- End of the kernels.\n" +
+           (body_.str().find("aten(\"") == std::string::npos ? "" : aten_helper) +
+           (kernels.empty() ? "" : kernel_helper);
   }
 
   const CompiledProgram &program_;

@@ -1,0 +1,77 @@
+// `inductor-like` through the real program: faults on purpose are found and reduced, and there are no others.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// Reduces a model that has a relu somewhere.
+Finished reduce_with(const std::string &fault, const std::string &name, const fs::path &repro,
+                     const std::vector<std::string> &more = {}) {
+  std::vector<std::string> arguments = {
+      case_named(name).model(), "--backend", "inductor-like", "--inject", fault, "-o", repro, "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_tool(arguments);
+}
+
+TEST(InductorLike, AWrongKernelIsReducedToItsOperatorAndStandsInTheRepro) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = reduce_with("relu-accuracy", "big_ofi_clamp_min", repro);
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report["after"]["operators"], 1);
+  EXPECT_TRUE(report["verified"]);
+  EXPECT_NE(read_text(repro / "repro.cpp").find("static void kernel0"), std::string::npos);
+}
+
+TEST(InductorLike, KernelsThatDoNotCompileAreCompiledByTheRepro) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = reduce_with("relu-compile-error", "pass_fuse_add_relu_nan", repro);
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report["verdict"]["kind"], "exception");
+  EXPECT_TRUE(report["verified"]);
+}
+
+TEST(InductorLike, AFaultWhenItRunsIsAnException) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = reduce_with("relu-runtime-error", "pass_fuse_add_relu_nan", repro, {"--no-verify"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_EQ(json::parse(read_text(repro / "report.json"))["after"]["operators"], 1);
+}
+
+TEST(InductorLike, IsNotWrongOnWhatOthersGetWrong) {
+  for (const Case &one : all_cases()) {
+    const Finished finished = run_tool({"run", one.model(), "--backend", "inductor-like", "--quiet"});
+    // Without its gradients a case may have nothing that can be checked.
+    EXPECT_TRUE(finished.exit_code == 0 || (one.grad && finished.exit_code == 2)) << one.name << describe(finished);
+  }
+}
+
+TEST(InductorLike, PrintsWhatEachStageMade) {
+  const Finished finished = run_tool({"run", case_named("big_ofi_clamp_min").model(), "--backend", "inductor-like",
+                                      "--dump-stage", "decompose,fuse,generate"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  for (const char *part : {"=== decompose ===", "=== fuse ===", "=== generate ===", "void kernel0(", "PASS"})
+    EXPECT_NE(finished.out.find(part), std::string::npos) << part;
+  EXPECT_EQ(finished.out.find("=== capture ==="), std::string::npos);
+}
+
+TEST(InductorLike, AnUnknownStageIsNamed) {
+  const Finished finished = run_tool(
+      {"run", case_named("big_ofi_clamp_min").model(), "--backend", "inductor-like", "--skip-stage", "fusing"});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_NE(finished.err.find("fusing"), std::string::npos) << describe(finished);
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end
