@@ -2,8 +2,10 @@
 // comes of it is brought back.
 #include "backends/cannot_compile.h"
 #include "backends/inductor_worker.h"
+#include "backends/python_backend.h"
 #include "backends/registry.h"
 #include "program/values.h"
+#include "repro_minify/program.h"
 #include "support/log.h"
 
 #include <ATen/ATen.h>
@@ -59,17 +61,21 @@ std::vector<at::Tensor> tensors_in(const std::vector<c10::IValue> &values) {
   return tensors;
 }
 
+at::Tensor saved(const torch::jit::Module &module) {
+  std::ostringstream archive;
+  module.save(archive);
+  const std::string bytes = archive.str();
+  at::Tensor blob = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
+  std::memcpy(blob.data_ptr(), bytes.data(), bytes.size());
+  return blob;
+}
+
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
 public:
   RemoteModule(const std::string &address, torch::jit::Module module)
       : connection_(address), module_(std::move(module)) {
-    std::ostringstream saved;
-    module_.save(saved);
-    const std::string bytes = saved.str();
-    at::Tensor blob = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
-    std::memcpy(blob.data_ptr(), bytes.data(), bytes.size());
-    connection_.ask({{{"do", "compile"}, {"memory", memory_allowance()}}, {blob}});
+    connection_.ask({{{"do", "compile"}, {"memory", memory_allowance()}}, {saved(module_)}});
   }
 
   c10::IValue run(const std::vector<c10::IValue> &arguments);
@@ -205,7 +211,7 @@ std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gr
   return results;
 }
 
-class InductorBackend : public Backend {
+class InductorBackend : public Backend, public PythonBackend {
 public:
   explicit InductorBackend(const BackendOptions &options) : options_(options) {}
 
@@ -226,6 +232,7 @@ public:
     if (python_.empty())
       python_ = find_python_with_torch(options_.python);
     worker_ = std::make_shared<InductorWorker>(python_, options_.inductor_config);
+    setenv("REPRO_PYTHON", python_.c_str(), /*overwrite=*/0); // for a repro.cpp that runs repro.py
     const std::string here = TORCH_VERSION, there = worker_->torch_version();
     if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
       log::warning("inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);
@@ -238,7 +245,39 @@ public:
     return [remote](const std::vector<c10::IValue> &arguments) { return remote->run(arguments); };
   }
 
-  BackendSource source() const override { return {}; }
+  PythonRepro python_repro(const Program &program, const json &facts) const override {
+    InductorMessage message;
+    message.blobs.push_back(saved(instantiate(program, {.requires_grad = true}).module));
+    WireWriter writer(message.blobs);
+    json inputs = json::array();
+    for (const auto &input : program.inputs)
+      inputs.push_back({input.name, to_string(input.role), input.formula, writer.write(input.value)});
+    message.header = {{"do", "repro"}, {"inputs", inputs}, {"facts", facts}};
+    const InductorMessage answer = InductorConnection(worker_->address()).ask(message);
+    PythonRepro repro;
+    repro.text = answer.header.at("text").get<std::string>();
+    repro.reads_files = answer.header.at("reads_files").get<bool>();
+    repro.no_package_because = answer.header.at("no_package_because").get<std::string>();
+    for (const auto &blob : answer.blobs)
+      repro.package.assign(static_cast<const char *>(blob.const_data_ptr()), static_cast<size_t>(blob.numel()));
+    return repro;
+  }
+
+  /// From C++ it is used ahead of time.
+  BackendSource source() const override {
+    return {{"filesystem", "torch/csrc/inductor/aoti_package/model_package_loader.h"},
+            R"(  (void)module;
+  // model.pt2 is this program as AOTInductor has compiled it; repro.py has the same failure under torch.compile.
+  const auto package = std::filesystem::path(__FILE__).parent_path() / "model.pt2";
+  torch::inductor::AOTIModelPackageLoader compiled(package.string());
+  auto call = [&compiled](const std::vector<c10::IValue>& inputs) -> c10::IValue {
+    std::vector<at::Tensor> tensors;
+    for (const auto& input : inputs)
+      tensors.push_back(input.toTensor());
+    return compiled.run(tensors);
+  };
+)"};
+  }
   bool runs_the_module() const override { return true; }
   bool needs_flat_graph() const override { return true; }
   bool needs_several_calls() const override { return false; }

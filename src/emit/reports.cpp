@@ -1,9 +1,9 @@
 // report.json for scripts, report.md for an issue tracker.
 #include "emit/atomic_file.h"
-#include "support/escape.h"
 #include "emit/torchscript_source.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
+#include "support/escape.h"
 
 #include <nlohmann/json.hpp>
 

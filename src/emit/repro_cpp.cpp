@@ -1,11 +1,13 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
 #include "emit/atomic_file.h"
-#include "support/escape.h"
+#include "emit/repro_py.h"
+#include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
+#include "support/escape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,7 +101,7 @@ public:
 
 private:
   void header() {
-    out_ << "// " << comment_text(headline()) << "\n//\n";
+    out_ << "// " << comment_text(headline(facts_)) << "\n//\n";
     out_ << "// Expected: what the TorchScript interpreter computes without optimisation.\n"
          << comment_block("Found:    " + facts_.reduced.message);
     if (facts_.reduced.failing_call > 1)
@@ -114,35 +116,6 @@ private:
             "print(torch.utils.cmake_prefix_path)')\"\n"
          << "//   cmake --build build && ./build/repro\n"
          << "// Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.\n";
-  }
-
-  std::string headline() const {
-    const std::string with_grad = facts_.check.grad ? " (with gradients)" : "";
-    switch (facts_.signature.kind) {
-    case FailureKind::Accuracy:
-      return "Wrong result from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Gradient:
-      return "Wrong gradient from " + facts_.backend->title() + ".";
-    case FailureKind::Nan:
-      return "Wrong NaN or Inf from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Dtype:
-      return "Wrong dtype from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Shape:
-      return "Wrong shape from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Structure:
-      return "A result of another type from " + facts_.backend->title() + with_grad + ".";
-    case FailureKind::Exception:
-      return "Exception from " + facts_.backend->title() + with_grad + " on a program that eager runs.";
-    case FailureKind::Crash:
-      return "Crash in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
-    case FailureKind::Hang:
-      return "Hang in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
-    case FailureKind::Memory:
-      return "Out of memory in " + facts_.backend->title() + with_grad + " on a program that eager runs.";
-    case FailureKind::Interesting:
-      return "Interesting to " + facts_.backend->title() + ".";
-    }
-    return "";
   }
 
   void includes() {
@@ -343,18 +316,8 @@ private:
               "found.isinf());\n}\n\n";
     else
       out_ << "  // Far more than rounding.\n"
-           << "  return !at::allclose(found, expected, /*rtol=*/" << tolerance() << ", /*atol=*/" << tolerance()
-           << ", /*equal_nan=*/true);\n}\n\n";
-  }
-
-  /// What rounding cannot explain, and the failure goes far beyond: 16-bit results differ by more than float32's.
-  const char *tolerance() const {
-    for (const auto *leaves : {&facts_.reduced.outputs, &facts_.reduced.gradients, &facts_.reduced.state})
-      for (const auto &leaf : *leaves)
-        if (!leaf.same && leaf.ref_type.find("float16") != std::string::npos &&
-            leaf.max_abs_error > 0.3 * std::max(1.0, std::abs(leaf.ref_at_worst)))
-          return "3e-2";
-    return "1e-3";
+           << "  return !at::allclose(found, expected, /*rtol=*/" << tolerance(facts_) << ", /*atol=*/"
+           << tolerance(facts_) << ", /*equal_nan=*/true);\n}\n\n";
   }
 
   void run() {
@@ -589,6 +552,8 @@ set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
 } // namespace
 
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  if (!write_repro_py(program, facts, folder))
+    return {};
   const Parts parts = make_parts(program, facts.check.grad);
   Writer writer(program, facts, parts);
   write_atomically(folder + "/repro.cpp", writer.file());

@@ -22,6 +22,7 @@ from translate import Untranslatable, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
 compile_options = {}
+configured = []  # the entries of torch._inductor.config, and the options above, as they were given
 
 
 def parse_entry(entry):
@@ -37,6 +38,7 @@ def parse_entry(entry):
 def configure(entries):
     """Throws ValueError for what TorchInductor does not know."""
     for key, value in map(parse_entry, entries):
+        configured.append((key, value))
         if key in COMPILE_OPTIONS:
             compile_options[key] = value
         elif key not in inductor_config._config:
@@ -91,6 +93,10 @@ def make_module(script):
     return module.eval(), source
 
 
+def load(blob):
+    return torch.jit.load(io.BytesIO(bytes(wire.memory_of(blob))))
+
+
 def limit_memory(allowance):
     if not allowance:
         return
@@ -123,13 +129,12 @@ def first_sentence(error):
 
 class Candidate:
     def __init__(self):
-        self.module = self.compiled = self.source = None
+        self.module = self.compiled = None
         self.outputs = self.leaves = None
 
     def compile(self, header, blobs):
         limit_memory(header["memory"])
-        script = torch.jit.load(io.BytesIO(bytes(wire.memory_of(blobs[0]))))
-        self.module, self.source = make_module(script)
+        self.module, _ = make_module(load(blobs[0]))
         self.compiled = torch.compile(self.module, **compile_options)
         return {}, []
 
@@ -177,6 +182,23 @@ class Candidate:
             )
         writer = wire.Writer()
         return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
+
+    def repro(self, header, blobs):
+        """repro.py as text, whether it reads its values from files, and the package of AOTInductor or why there is none."""
+        import emit  # reads this module
+
+        reader = wire.Reader(blobs)
+        inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
+        repro = emit.Repro(load(blobs[0]), inputs, header["facts"])
+        writer = wire.Writer()
+        answer = {"text": repro.text(), "reads_files": repro.literals is None}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.pt2")
+            answer["no_package_because"] = emit.ahead_of_time(repro, path)
+            if not answer["no_package_because"]:
+                with open(path, "rb") as file:
+                    writer.blobs.append(torch.frombuffer(bytearray(file.read()), dtype=torch.uint8))
+        return answer, writer.blobs
 
     def answer(self, header, blobs):
         """(header, blobs) of the answer; what it raises is an answer too."""

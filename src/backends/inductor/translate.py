@@ -82,7 +82,7 @@ class Translator:
         self.lines.append("    " * self.depth + text)
 
     def new_name(self, value):
-        stem = re.sub(r"\W", "_", value.debugName())
+        stem = re.sub(r"\W", "_", re.sub(r"(?<=.)\.\d+$", "", value.debugName()))
         if not stem[0].isalpha():
             stem = "v" + stem.lstrip("_")
         name, count = stem, 1
@@ -105,6 +105,9 @@ class Translator:
 
     def node(self, node):
         kind = node.kind()
+        if kind == "aten::format":
+            self.assign(node, "{}.format({})".format(*(lambda t: (t[0], ", ".join(t[1:])))(self.texts_of(node.inputs()))))
+            return
         special = {
             "prim::Constant": self.constant, "prim::GetAttr": self.attribute, "prim::ListConstruct": self.construct,
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
@@ -239,6 +242,8 @@ class Translator:
         if name == "__getitem__" or (name in ("len", "list") and inputs[0].type().kind() == "ListType"):
             pattern = SCALAR_OPERATORS[name]
         gives_tensor = any(self.holds_tensor(value.type()) for value in node.outputs())
+        if name in ("__is__", "__isnot__"):
+            gives_tensor, pattern = False, SCALAR_OPERATORS[name]
         if namespace == "aten" and pattern and (name == "__getitem__" or not gives_tensor or not on_tensors):
             texts = [f"({text})" if " " in text else text for text in self.texts_of(inputs)]
             if name in ("size", "stride") and len(texts) == 1:

@@ -1,0 +1,340 @@
+"""repro.py: one file that needs PyTorch alone, written as its maintainers like them; and the same program compiled ahead
+of time, for C++."""
+
+import inspect
+import math
+
+import torch
+import torch._inductor.config as inductor_config
+
+import candidate
+import wire
+
+MOST_LITERAL_BYTES = 64 * 1024
+
+
+def comment(text):
+    """Text from a model is hostile: one line, nothing that is not printable."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def number(value):
+    if isinstance(value, complex):
+        return f"complex({number(value.real)}, {number(value.imag)})"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
+
+
+def shortest(tensor):
+    """Its elements, each as short as it can be and still be the same number."""
+    digits = {torch.float16: 5, torch.bfloat16: 4, torch.float32: 9}.get(tensor.dtype)
+    for value in tensor.tolist():
+        if digits and math.isfinite(value):
+            value = next(
+                short
+                for short in [*(float(f"{value:.{d}g}") for d in range(1, digits + 1)), value]
+                if torch.tensor(short, dtype=tensor.dtype) == torch.tensor(value, dtype=tensor.dtype)
+            )
+        yield number(value)
+
+
+class Literals:
+    """Tensors as Python expressions, exactly: data, strides, and which of them share memory."""
+
+    def __init__(self, keeps_grad):
+        self.keeps_grad = keeps_grad
+        self.storages = {}
+
+    def expression(self, name, formula, tensor):
+        grad = ".requires_grad_()" if self.keeps_grad and tensor.requires_grad else ""
+        tensor = tensor.detach()
+        place = tensor.untyped_storage().data_ptr()
+        if place and place in self.storages:
+            return self.storages[place] + ".detach()" + self.strided(tensor) + grad
+        self.storages[place] = name
+        if formula:
+            return self.formula(formula, tensor) + grad
+        whole = tensor.is_contiguous() and tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+        if whole:
+            shape = "" if tensor.dim() == 1 else f".reshape({list(tensor.shape)})"
+            return self.flat(tensor.reshape(-1)) + shape + grad
+        elements = tensor.untyped_storage().nbytes() // tensor.element_size()
+        storage = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage(), 0, [elements], [1])
+        return self.flat(storage) + self.strided(tensor) + grad
+
+    @staticmethod
+    def flat(tensor):
+        return f"torch.tensor([{', '.join(shortest(tensor))}], dtype={tensor.dtype})"
+
+    @staticmethod
+    def strided(tensor):
+        return f".as_strided({list(tensor.shape)}, {list(tensor.stride())}, {tensor.storage_offset()})"
+
+    @staticmethod
+    def formula(formula, tensor):
+        kind, _, parameter = formula.partition(":")
+        shape = list(tensor.shape)
+        dtype = "" if tensor.dtype == torch.float32 else f", dtype={tensor.dtype}"
+        if kind == "arange":
+            reshape = "" if len(shape) == 1 else f".reshape({shape})"
+            return f"torch.arange({tensor.numel()}, dtype={tensor.dtype}){reshape}"
+        if kind == "full":
+            value = float(parameter)
+            text = str(bool(value)) if tensor.dtype == torch.bool else number(value)
+            if not tensor.is_floating_point() and tensor.dtype != torch.bool:
+                text = repr(int(value))
+            return f"torch.full({shape}, {text}, dtype={tensor.dtype})"
+        if kind in ("randn", "rand"):
+            half = tensor.dtype in (torch.float16, torch.bfloat16)
+            drawn = f"torch.{kind}({shape}, generator=torch.Generator().manual_seed({parameter})"
+            return drawn + (f").to({tensor.dtype})" if half else dtype + ")")
+        return f"torch.{kind}({shape}{dtype})"
+
+
+class Repro:
+    """`script` is the program with its constants as buffers; `inputs` are [name, role, formula, tensor]."""
+
+    def __init__(self, script, inputs, facts):
+        self.facts = facts
+        self.inputs = inputs
+        self.module, source = candidate.make_module(script)
+        self.forward = source.splitlines()[1:]
+        self.literals = self.make_literals()
+
+    def make_literals(self):
+        """name: expression; None when they are too long, or cannot be written down."""
+        writer = Literals(self.facts["grad"])
+        try:
+            texts = {name: writer.expression(name, formula, tensor) for name, _, formula, tensor in self.inputs}
+        except (TypeError, NotImplementedError, RuntimeError):
+            return None
+        return texts if sum(map(len, texts.values())) <= MOST_LITERAL_BYTES else None
+
+    @property
+    def attributes(self):
+        return [(name, role) for name, role, _, _ in self.inputs if role != "input"]
+
+    def text(self):
+        parts = [self.header(), self.imports(), self.classes(), self.make_inputs(), self.run(), self.compare(), self.main()]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def header(self):
+        facts = self.facts
+        lines = [
+            facts["headline"],
+            "",
+            "Expected: what eager computes.",
+            "Found:    " + facts["found"],
+            "",
+            f"Seen with PyTorch {torch.__version__}; {facts['minimised']}.",
+            "",
+            "Run: python repro.py",
+            "Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.",
+        ]
+        return "\n".join(("# " + comment(line)).rstrip() for line in lines)
+
+    def ends_the_process(self):
+        return self.facts["kind"] in ("crash", "hang", "memory")
+
+    def imports(self):
+        lines = ["import sys"]
+        if any("math." in line for line in self.forward):
+            lines.insert(0, "import math")
+        if self.ends_the_process():
+            lines.insert(0, "import subprocess")
+        if self.literals is None:
+            lines.append("from pathlib import Path")
+        lines += ["", "import torch"]
+        configured = [entry for entry in candidate.configured if entry[0] not in candidate.COMPILE_OPTIONS]
+        if self.draws_random_numbers():
+            configured.insert(0, ("fallback_random", inductor_config.fallback_random))
+        if configured:
+            lines += ["import torch._inductor.config as config", ""]
+            lines += [f"config.{key} = {value!r}" for key, value in dict(configured).items()]
+        if self.literals is None:
+            lines += ["", "here = Path(__file__).resolve().parent"]
+        return "\n".join(lines)
+
+    def draws_random_numbers(self):
+        for line in self.forward:
+            _, found, rest = line.partition("torch.ops.")
+            if found:
+                place = torch.ops
+                for word in rest.split("(")[0].split("."):
+                    place = getattr(place, word)
+                if torch.Tag.nondeterministic_seeded in place.tags:
+                    return True
+        return False
+
+    def classes(self):
+        lines = ["class Repro(torch.nn.Module):"]
+        if self.attributes:
+            lines += ["    def __init__(self):", "        super().__init__()"]
+            if self.literals is None:
+                lines.append('        saved = torch.load(here / "attributes.pt", weights_only=True)')
+            for index, (name, role) in enumerate(self.attributes):
+                value = self.literals[name] if self.literals else f"saved[{index}]"
+                if role == "parameter":
+                    grad = dict((n, t.requires_grad) for n, _, _, t in self.inputs)[name]
+                    value = value.removesuffix(".requires_grad_()")
+                    lines.append(f"        self.{name} = torch.nn.Parameter({value}, requires_grad={grad})")
+                else:
+                    lines.append(f'        self.register_buffer("{name}", {value})')
+            lines.append("")
+        return "\n" + "\n".join(lines + self.forward)
+
+    def make_inputs(self):
+        lines = ["def make_inputs():"]
+        names = [name for name, role, _, _ in self.inputs if role == "input"]
+        if self.literals is None:
+            lines.append('    return list(torch.load(here / "inputs.pt", weights_only=True))')
+        else:
+            lines += [f"    {name} = {self.literals[name]}" for name in names]
+            lines.append(f"    return [{', '.join(names)}]")
+        return "\n" + "\n".join(lines)
+
+    def run(self):
+        facts = self.facts
+        device = facts["device"]
+        moved = "" if device == "cpu" else f".to({device!r})"
+        lines = ["def leaves(value):", "    if isinstance(value, (list, tuple)):",
+                 "        return [leaf for part in value for leaf in leaves(part)]",
+                 "    return leaves(list(value.values())) if isinstance(value, dict) else [value]", "", "",
+                 "def run(model, call):", f"    torch.manual_seed({facts['seed']})"]  # fmt: skip
+        lines.append("    inputs = make_inputs()" if not moved else
+                     f"    inputs = [x.detach(){moved}.requires_grad_(x.requires_grad) for x in make_inputs()]")  # fmt: skip
+        mode = f"torch.set_grad_enabled({facts['grad']})"
+        if facts["autocast"]:
+            mode += f", torch.autocast({device.split(':')[0]!r}, torch.{facts['autocast_dtype']})"
+        lines += [f"    with {mode}:", "        results = leaves(call(*inputs))"]
+        if facts["grad"]:
+            lines += [
+                "    losses = [torch.view_as_real(r) if r.is_complex() else r for r in results",
+                "              if isinstance(r, torch.Tensor) and r.requires_grad]",
+                "    parameters = [p for p in [*model.parameters(), *inputs] if p.requires_grad]",
+                "    if losses:",
+                "        loss = sum(part.sum() / part.numel() for part in losses)",
+                "        gradients = torch.autograd.grad(loss, parameters, allow_unused=True)",
+                "        results += [torch.zeros(()) if g is None else g for g in gradients]",
+            ]
+        if facts["where"] == "state":
+            lines.append("    results += [*inputs, *model.buffers()]  # as the run leaves them")
+        lines.append("    return [r.detach().clone() if isinstance(r, torch.Tensor) else r for r in results]")
+        return "\n" + "\n".join(lines)
+
+    def compare(self):
+        kind = self.facts["kind"]
+        if kind == "exception":
+            return "\n" + inspect.getsource(candidate.first_sentence).rstrip()
+        if self.ends_the_process():
+            return ""
+        bodies = {
+            "structure": ["    return isinstance(expected, torch.Tensor) != isinstance(found, torch.Tensor)"],
+            "dtype": ["    return expected.dtype != found.dtype"],
+            "shape": ["    return expected.shape != found.shape"],
+        }
+        body = bodies.get(kind)
+        if not body:
+            body = ["    if expected.is_complex():",
+                    "        expected, found = torch.view_as_real(expected), torch.view_as_real(found)",
+                    "    expected, found = expected.double(), found.double()"]  # fmt: skip
+            if kind == "nan":
+                body.append("    return not (torch.equal(expected.isnan(), found.isnan()) and "
+                            "torch.equal(expected.isinf(), found.isinf()))")  # fmt: skip
+            else:
+                tolerance = self.facts["tolerance"]
+                body.append(f"    return not torch.allclose(found, expected, rtol={tolerance}, atol={tolerance}, equal_nan=True)"
+                            "  # far more than rounding")  # fmt: skip
+        if kind != "structure":
+            body = ["    if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):",
+                    "        return False", *body]  # fmt: skip
+        return "\n" + "\n".join(["def differs(expected, found):", *body])
+
+    def compiled(self):
+        options = "".join(f", {key}={value!r}" for key, value in candidate.compile_options.items())
+        return f"torch.compile(model{options})"
+
+    def make_model(self):
+        return "Repro().eval()" + ("" if self.facts["device"] == "cpu" else f".to({self.facts['device']!r})")
+
+    def main(self):
+        facts = self.facts
+        kind, calls = facts["kind"], facts["calls"]
+        settings = [f"    torch.set_num_threads({facts['threads']})"]
+        if facts["deterministic"] != "off":
+            settings.append(f"    torch.use_deterministic_algorithms(True, warn_only={facts['deterministic'] == 'warn'})")
+            settings.append("    torch.utils.deterministic.fill_uninitialized_memory = False")
+        lines = ["def main():", *settings, f"    model = {self.make_model()}", "    try:",
+                 f"        expected = [run(model, model) for _ in range({calls})]", "    except Exception as error:",
+                 '        print("cannot be tried, eager itself raises:", error)', "        return 2",
+                 f"    model = {self.make_model()}", f"    compiled = {self.compiled()}"]  # fmt: skip
+        if kind == "exception":
+            lines += ["    try:", f"        for _ in range({calls}):", "            run(model, compiled)",
+                      "    except Exception as error:", '        print("FAIL exception:", first_sentence(error))',
+                      "        return 1"]  # fmt: skip
+        else:
+            lines += [f"    for call in range({calls}):", "        try:", "            found = run(model, compiled)",
+                      "        except Exception as error:",
+                      '            print("cannot be tried, another failure:", error)', "            return 2"]  # fmt: skip
+            if not self.ends_the_process():
+                if kind == "structure":
+                    lines += ["        if len(expected[call]) != len(found):",
+                              '            print("FAIL structure:", len(expected[call]), "expected,", len(found), "found")',
+                              "            return 1"]  # fmt: skip
+                lines += ["        for position, (e, f) in enumerate(zip(expected[call], found)):",
+                          "            if differs(e, f):",
+                          f'                print("FAIL {kind}: result", position, "expected", e, "found", f)',
+                          "                return 1"]  # fmt: skip
+        lines += ['    print("PASS: the failure no longer reproduces")', "    return 0"]
+        lines += ["", "", 'if __name__ == "__main__":']
+        if not self.ends_the_process():
+            return "\n" + "\n".join([*lines, "    sys.exit(main())"])
+        return "\n" + "\n".join(lines + self.in_a_child())
+
+    def in_a_child(self):
+        kind = self.facts["kind"]
+        lines = ['    if sys.argv[1:] == ["child"]:', "        sys.exit(main())",
+                 "    # The optimised run takes its process with it: give it one of its own.", "    try:",
+                 '        code = subprocess.run([sys.executable, __file__, "child"], timeout=120).returncode',
+                 "    except subprocess.TimeoutExpired:"]  # fmt: skip
+        if kind == "hang":
+            lines += ['        print("FAIL hang: signal 14, exit code 0")', "        sys.exit(1)"]
+        else:
+            lines += ['        print("cannot be tried, another failure: it hangs")', "        sys.exit(2)"]
+        return lines + [
+            "    if code in (0, 2):",
+            "        sys.exit(code)",
+            f'    print(f"FAIL {kind}: signal {{max(-code, 0)}}, exit code {{max(code, 0)}}")',
+            "    sys.exit(1)",
+        ]
+
+
+def ahead_of_time(repro, path):
+    """Compiles the program with AOTInductor into `path`; an empty string if the result fails in the same way, else why
+    it is no use."""
+    facts = repro.facts
+    for problem, holds in (
+        ("the failure is in gradients", facts["grad"]),
+        ("the failure is in what the run leaves behind", facts["where"] == "state"),
+        ("it runs under autocast", facts["autocast"]),
+        ("it is compiled with options that only torch.compile takes", bool(candidate.compile_options)),
+        (f"the failure is a {facts['kind']}", facts["kind"] in ("exception", "crash", "hang", "memory", "structure")),
+    ):
+        if holds:
+            return problem
+    arguments = [tensor for _, role, _, tensor in repro.inputs if role == "input"]
+    clones = tuple(tensor.detach().clone() for tensor in arguments)
+    space = {"__name__": "repro"}
+    exec(compile(repro.text(), "repro.py", "exec"), space)
+    try:
+        with torch.no_grad():
+            expected = space["leaves"](repro.module(*clones))
+            exported = torch.export.export(repro.module, clones, strict=False)
+            torch._inductor.aoti_compile_and_package(exported, package_path=path)
+            found = torch._inductor.aoti_load_package(path)(*arguments)
+    except Exception as error:
+        return "compiling ahead of time raises: " + candidate.first_sentence(error)
+    if any(space["differs"](e, f) for e, f in zip(expected, space["leaves"](found))):
+        return ""
+    return "compiled ahead of time it is right"

@@ -1,0 +1,46 @@
+#include "emit/repro_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace repro_minify {
+
+std::string headline(const ReproFacts &facts) {
+  const std::string with_grad = facts.check.grad ? " (with gradients)" : "";
+  switch (facts.signature.kind) {
+  case FailureKind::Accuracy:
+    return "Wrong result from " + facts.backend->title() + with_grad + ".";
+  case FailureKind::Gradient:
+    return "Wrong gradient from " + facts.backend->title() + ".";
+  case FailureKind::Nan:
+    return "Wrong NaN or Inf from " + facts.backend->title() + with_grad + ".";
+  case FailureKind::Dtype:
+    return "Wrong dtype from " + facts.backend->title() + with_grad + ".";
+  case FailureKind::Shape:
+    return "Wrong shape from " + facts.backend->title() + with_grad + ".";
+  case FailureKind::Structure:
+    return "A result of another type from " + facts.backend->title() + with_grad + ".";
+  case FailureKind::Exception:
+    return "Exception from " + facts.backend->title() + with_grad + " on a program that eager runs.";
+  case FailureKind::Crash:
+    return "Crash in " + facts.backend->title() + with_grad + " on a program that eager runs.";
+  case FailureKind::Hang:
+    return "Hang in " + facts.backend->title() + with_grad + " on a program that eager runs.";
+  case FailureKind::Memory:
+    return "Out of memory in " + facts.backend->title() + with_grad + " on a program that eager runs.";
+  case FailureKind::Interesting:
+    return "Interesting to " + facts.backend->title() + ".";
+  }
+  return "";
+}
+
+const char *tolerance(const ReproFacts &facts) {
+  for (const auto *leaves : {&facts.reduced.outputs, &facts.reduced.gradients, &facts.reduced.state})
+    for (const auto &leaf : *leaves)
+      if (!leaf.same && leaf.ref_type.find("float16") != std::string::npos &&
+          leaf.max_abs_error > 0.3 * std::max(1.0, std::abs(leaf.ref_at_worst)))
+        return "3e-2";
+  return "1e-3";
+}
+
+} // namespace repro_minify
