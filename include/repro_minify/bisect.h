@@ -26,9 +26,12 @@ struct Bisection {
   /// Earlier steps that it takes: with these and the guilty one alone it is wrong, without any of them it is not.
   std::vector<std::string> needs;
   bool confirmed = false; ///< all steps but the guilty one: right
+  /// Where that is not so: all steps but those that run the same pass, right. Nothing where there is no other.
+  std::optional<bool> confirmed_each_time;
   /// Switched off by PyTorch's own switch for it: right. Nothing where it has none.
   std::optional<bool> confirmed_by_switch;
   std::string message; ///< "wrong after ConstantPropagation#2", or why no step was found
+  std::string note;    ///< what is known of the guilty step beside that, in sentences
   std::vector<BisectionCheck> checks;
   double seconds = 0;
 };

@@ -19,6 +19,8 @@ void print_bisection(const Bisection &bisection) {
                     check.message.empty() ? "-" : clean(check.message)});
   print_table(rows);
   std::cout << '\n' << clean(bisection.message) << '\n';
+  if (!bisection.note.empty())
+    std::cout << clean(bisection.note) << '\n';
 }
 
 int run_bisection(const Options &options) {

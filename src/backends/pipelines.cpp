@@ -3,13 +3,22 @@
 #include <torch/csrc/jit/passes/autocast.h>
 
 #include <cstdlib>
+#include <set>
 
 namespace repro_minify {
 namespace {
 
+/// Passes that end with dead code elimination of their own: it removes what they have nothing to do with.
+const std::set<std::string> with_dead_code_elimination = {
+    "BatchMM",         "CanonicalizeOps",   "ConstantPropagation", "ConstantPropagationImmutableTypes",
+    "FuseTensorExprs", "LowerSimpleTuples", "UnrollLoops"};
+
 void append(Pipeline &pipeline, int phase, std::initializer_list<const char *> functions) {
-  for (const char *function : functions)
+  for (const char *function : functions) {
     pipeline.steps.push_back({function, phase});
+    if (with_dead_code_elimination.count(function))
+      pipeline.steps.push_back({"EliminateDeadCode", phase, /*inside=*/true});
+  }
 }
 
 void append_peephole(Pipeline &pipeline, int phase) {

@@ -205,11 +205,9 @@ std::string bisection_text(const ReproFacts &facts) {
   if (sentence.empty())
     return "";
   const Bisection &bisection = *facts.bisection;
-  std::string text = "**" + markdown_text(sentence) + "**";
-  if (bisection.guilty && bisection.confirmed)
-    text += " All the other steps together do no harm.";
-  return text + " (" + std::to_string(bisection.steps.size()) + " steps, " + std::to_string(bisection.checks.size()) +
-         " checks, " + seconds(bisection.seconds) + ")\n\n";
+  return "**" + markdown_text(sentence) + "** " + markdown_text(bisection.note) + " (" +
+         std::to_string(bisection.steps.size()) + " steps, " + std::to_string(bisection.checks.size()) + " checks, " +
+         seconds(bisection.seconds) + ")\n\n";
 }
 
 std::string report_markdown(const Program &program, const ReproFacts &facts) {

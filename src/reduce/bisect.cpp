@@ -13,6 +13,12 @@ namespace {
 
 using nlohmann::json;
 
+/// "EliminateDeadCode" of "EliminateDeadCode#3" and of "CanonicalizeOps#2/EliminateDeadCode".
+std::string pass_of(const std::string &step) {
+  const std::string last = step.substr(step.rfind('/') + 1);
+  return last.substr(0, last.find('#'));
+}
+
 class Bisector {
 public:
   Bisector(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
@@ -30,9 +36,12 @@ public:
       for (int step : search.needs)
         if (!holds_guilty(name(step)))
           found_.needs.push_back(name(step));
+      if (!found_.confirmed)
+        ask_without_pass();
       ask_switch();
     }
     found_.message = message(search);
+    found_.note = note();
     found_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return found_;
   }
@@ -43,14 +52,18 @@ private:
   /// "Peephole/Lists" is a part of "Peephole", and cannot run without it.
   bool holds_guilty(const std::string &step) const { return found_.guilty->rfind(step + "/", 0) == 0; }
 
-  bool fails(const std::vector<int> &steps) {
+  std::shared_ptr<const Backend> with_steps(const std::vector<int> &steps) const {
     std::vector<std::string> names;
     for (int step : steps)
       names.push_back(name(step));
-    return fails(backend_->with_steps(names), what(steps), static_cast<int>(steps.size()));
+    return backend_->with_steps(names);
   }
 
-  bool fails(std::shared_ptr<const Backend> backend, const std::string &what, int steps) {
+  bool fails(const std::vector<int> &steps) {
+    return fails(with_steps(steps), what(steps), static_cast<int>(steps.size()));
+  }
+
+  bool fails(const std::shared_ptr<const Backend> &backend, const std::string &what, int steps) {
     if (options_.interrupted && options_.interrupted())
       throw BisectionInterrupted();
     const auto is_wanted = [&](const Verdict &verdict) {
@@ -103,16 +116,40 @@ private:
           !fails(backend, *found_.guilty + " off by PyTorch's own switch", static_cast<int>(found_.steps.size()) - 1);
   }
 
+  /// The pass is guilty wherever it runs, and does the same again later.
+  void ask_without_pass() {
+    std::vector<int> others;
+    for (int step = 0; step < static_cast<int>(found_.steps.size()); ++step)
+      if (pass_of(name(step)) != pass_of(*found_.guilty))
+        others.push_back(step);
+    if (others.size() + 1 < found_.steps.size())
+      found_.confirmed_each_time = !fails(with_steps(others), "all but " + pass_of(*found_.guilty) + " each time",
+                                          static_cast<int>(others.size()));
+  }
+
   std::string message(const GuiltySearch &search) const {
     if (!search.fails_with_all)
       return "the failure does not show when the steps of " + backend_->name() + " are counted";
     if (search.fails_with_none)
       return "wrong without any of the steps of " + backend_->name() + " that can be left out";
-    std::string text = "wrong after " + *found_.guilty;
+    return "wrong after " + *found_.guilty;
+  }
+
+  std::string note() const {
+    if (!found_.guilty)
+      return "";
+    std::string text;
     for (const auto &step : found_.needs)
-      text += (&step == found_.needs.data() ? ", and only with " : " and ") + step;
-    return text + (found_.needs.empty() ? "" : " before it") +
-           (found_.confirmed ? "" : " (also wrong without it: a later step does the same)");
+      text += (&step == found_.needs.data() ? "It takes " : &step == &found_.needs.back() ? " and " : ", ") + step;
+    text += found_.needs.empty() ? "" : " before it. ";
+    text += found_.confirmed ? "All the other steps together do no harm."
+            : found_.confirmed_each_time.value_or(false)
+                ? "Without it the same pass does it again later; without that pass altogether the result is right."
+                : "Also wrong without it: a later step does the same.";
+    if (found_.confirmed_by_switch)
+      text += *found_.confirmed_by_switch ? " Switched off by PyTorch's own switch the result is right."
+                                          : " Switched off by PyTorch's own switch it is still wrong.";
+    return text;
   }
 
   const Subject &subject_;
@@ -140,8 +177,10 @@ std::string to_json(const Bisection &bisection) {
       {"guilty", bisection.guilty ? json(*bisection.guilty) : json(nullptr)},
       {"needs", bisection.needs},
       {"confirmed", bisection.confirmed},
+      {"confirmed_each_time", bisection.confirmed_each_time ? json(*bisection.confirmed_each_time) : json(nullptr)},
       {"confirmed_by_switch", bisection.confirmed_by_switch ? json(*bisection.confirmed_by_switch) : json(nullptr)},
       {"message", bisection.message},
+      {"note", bisection.note},
       {"steps", bisection.steps},
       {"checks", checks},
       {"seconds", bisection.seconds}};
