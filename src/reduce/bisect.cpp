@@ -34,7 +34,7 @@ public:
       found_.guilty = name(*search.step);
       found_.confirmed = search.passes_without;
       for (int step : search.needs)
-        if (!holds_guilty(name(step)))
+        if (!goes_without_saying(step, search))
           found_.needs.push_back(name(step));
       if (!found_.confirmed)
         ask_without_pass();
@@ -50,7 +50,10 @@ private:
   const std::string &name(int step) const { return found_.steps[static_cast<size_t>(step)]; }
 
   /// "Peephole/Lists" is a part of "Peephole", and cannot run without it.
-  bool holds_guilty(const std::string &step) const { return found_.guilty->rfind(step + "/", 0) == 0; }
+  bool goes_without_saying(int step, const GuiltySearch &search) const {
+    const auto is_part = [&](int other) { return name(other).rfind(name(step) + "/", 0) == 0; };
+    return is_part(*search.step) || std::any_of(search.needs.begin(), search.needs.end(), is_part);
+  }
 
   std::shared_ptr<const Backend> with_steps(const std::vector<int> &steps) const {
     std::vector<std::string> names;
