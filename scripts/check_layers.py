@@ -32,7 +32,7 @@ ALLOWED = {
 ALLOWED["app"] = set(ALLOWED)
 
 # Which folder a public header speaks for.
-PUBLIC = {"program": "program", "backend": "backends", "check": "check", "analysis": "analyze", "reducer": "reduce", "repro": "emit"}
+PUBLIC = {"program": "program", "backend": "backends", "check": "check", "analysis": "analyze", "reducer": "reduce", "bisect": "reduce", "repro": "emit"}
 
 TORCH_FREE = {"support", "dataflow", "sandbox", "codegen", "reduce/search"}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")

@@ -1,5 +1,6 @@
 // The Repro: what is handed back.
 #pragma once
+#include "repro_minify/bisect.h"
 #include "repro_minify/reducer.h"
 
 #include <optional>
@@ -33,7 +34,10 @@ struct ReproFacts {
   std::optional<bool> verified; ///< nothing: not tried
   std::string verify_message;
   std::vector<PassStatistics> passes;
+  std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
 };
+/// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
+std::string bisection_sentence(const ReproFacts &facts);
 
 /// Which of the files beside it repro.cpp reads.
 struct ReproFiles {

@@ -26,6 +26,7 @@ Examples:
   repro-minify failing.pt --backend nnc --input 'f32[2,3,32,32]'
   repro-minify run failing.pt --backend jit               one check, the verdict in numbers
   repro-minify analyze failing.pt --backend freeze        where eager and optimised part, as a picture too
+  repro-minify bisect failing.pt --backend jit            which step of the backend makes it wrong
   repro-minify --config failing.repro/config.toml -o again   the same run again
   repro-minify failing.pt --oracle ./interesting.sh       a program of your own says what is interesting
   repro-minify backends                                   what can be named, and what each does
@@ -37,6 +38,18 @@ Exit codes:
   3    eager itself is not reproducible
   4    reduced, but the repro did not verify
   130  interrupted; the best so far was kept
+)";
+
+constexpr const char *bisect_footer = R"(
+Leaves out steps of the backend (passes of LibTorch, stages) until it is known which of them makes the result wrong.
+
+Exit codes:
+  0    a step was found
+  1    the model does not fail
+  2    bad usage or input, or a backend without steps
+  3    eager itself is not reproducible
+  4    it fails, but no step is to blame
+  130  interrupted
 )";
 
 void require_model_and_backend(const Options &options) {
@@ -78,6 +91,15 @@ int dispatch(int argc, char **argv) {
   CLI::App *analyze = app.add_subcommand("analyze", "where do eager and optimised part? a table and a picture");
   add_check_options(*analyze, options);
   add_analyze_options(*analyze, options);
+  CLI::App *bisect = app.add_subcommand("bisect", "which step of the backend makes it wrong?");
+  bisect->footer(bisect_footer);
+  add_check_options(*bisect, options);
+  bisect
+      ->add_option("--same-failure", options.same_failure,
+                   "what counts as wrong: strict (the whole signature of the model\'s\nfailure), kind, any")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"strict", "kind", "any"}));
+  bisect->add_flag("--json", options.json, "print JSON");
   CLI::App *backends = app.add_subcommand("backends", "list what --backend takes");
   app.require_subcommand(0, 1);
   try {
@@ -89,7 +111,7 @@ int dispatch(int argc, char **argv) {
   }
   if (*backends)
     return backends_command();
-  CLI::App &command = *run ? *run : *analyze ? *analyze : app;
+  CLI::App &command = *run ? *run : *analyze ? *analyze : *bisect ? *bisect : app;
   if (!options.config.empty())
     apply_config(command, app, options.config);
   if (options.list_passes)
@@ -101,7 +123,10 @@ int dispatch(int argc, char **argv) {
   require_model_and_backend(options);
   log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
   options.effective_config = effective_config(command, options);
-  return *run ? run_command(options) : *analyze ? analyze_command(options) : reduce_command(options);
+  return *run       ? run_command(options)
+         : *analyze ? analyze_command(options)
+         : *bisect  ? bisect_command(options)
+                    : reduce_command(options);
 }
 
 } // namespace

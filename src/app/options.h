@@ -80,12 +80,14 @@ enum ExitCode {
   BadInput = 2,
   EagerNotReproducible = 3,
   NotVerified = 4,
+  NoStepFound = 4, ///< bisect
   InterruptedByUser = 130
 };
 
 int run_command(const Options &options);
 int analyze_command(const Options &options);
 int reduce_command(const Options &options);
+int bisect_command(const Options &options);
 int backends_command();
 /// --list-passes
 int passes_command();

@@ -1,4 +1,5 @@
 // The main job: check, flatten, reduce, emit, verify.
+#include "app/bisection.h"
 #include "app/flattening.h"
 #include "app/interruption.h"
 #include "app/output_folder.h"
@@ -238,15 +239,37 @@ private:
     save_passing(reduction);
     std::error_code ignored;
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
+    find_guilty_step(session, reduction);
     if (options_.oracle.empty())
       write_repro_in_child(reduction.program);
     const auto begin = std::chrono::steady_clock::now();
-    if (!reduction.interrupted)
+    if (!facts_.interrupted)
       verify(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     facts_.total_seconds = seconds_so_far();
     write_reports(reduction.program, facts_, folder_);
     return conclude();
+  }
+
+  /// Nice to know: it never stands in the way of the repro.
+  void find_guilty_step(const Session &session, const Reduction &reduction) {
+    if (options_.no_bisect || !options_.oracle.empty() || reduction.interrupted)
+      return;
+    try {
+      if (!has_steps(*session.backend))
+        return;
+      const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
+      BisectOptions bisect_options = bisect_options_of(session, facts_.signature);
+      bisect_options.progress = [this](int done) { progress_.show_count("bisect", done, 0); };
+      facts_.bisection = bisect(subject, session.backend, bisect_options);
+      log::info(facts_.bisection->message + " (" + std::to_string(facts_.bisection->checks.size()) + " checks, " +
+                short_number(facts_.bisection->seconds) + " s)");
+    } catch (const BisectionInterrupted &) {
+      facts_.interrupted = true;
+    } catch (const std::exception &error) {
+      log::warning(std::string("bisect: ") + first_sentence(error.what()));
+    }
+    progress_.finish();
   }
 
   /// At no cost: the search has seen it. A candidate that cannot be saved is not worth a failure.

@@ -1,5 +1,6 @@
 // The JIT's own autocast pass against eager autocast: both sides run under CPU autocast in bfloat16, and the executor
 // inserts the casts itself when it optimises.
+#include "backends/pipelines.h"
 #include "backends/registry.h"
 #include "backends/simple_backend.h"
 
@@ -22,7 +23,9 @@ std::unique_ptr<Backend> make_autocast_backend(const BackendOptions &) {
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
        .autocast = true,
-       .runs_the_module = true});
+       .runs_the_module = true,
+       .pipeline = executor_pipeline(),
+       .switches = executor_switches()});
 }
 
 } // namespace repro_minify

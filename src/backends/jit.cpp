@@ -1,5 +1,6 @@
 // The profiling executor with its default passes and fusers: what every TorchScript user gets from the second or third
 // call on.
+#include "backends/pipelines.h"
 #include "backends/registry.h"
 #include "backends/simple_backend.h"
 
@@ -21,7 +22,9 @@ std::unique_ptr<Backend> make_jit_backend(const BackendOptions &) {
                   R"(  torch::jit::setGraphExecutorOptimize(true);  // the default: profile, then optimise
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
-       .runs_the_module = true});
+       .runs_the_module = true,
+       .pipeline = executor_pipeline(),
+       .switches = executor_switches()});
 }
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 // The profiling executor with the tensor-expression fuser (NNC) allowed on the CPU. Without LLVM in the build its
 // kernels are evaluated by NNC's own interpreter: slow, but the same lowering, and so the same bugs.
+#include "backends/pipelines.h"
 #include "backends/registry.h"
 #include "backends/simple_backend.h"
 
@@ -32,7 +33,9 @@ std::unique_ptr<Backend> make_nnc_backend(const BackendOptions &) {
   torch::jit::setTensorExprFuserEnabled(true);
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
-       .runs_the_module = true});
+       .runs_the_module = true,
+       .pipeline = executor_pipeline(),
+       .switches = executor_switches()});
 }
 
 } // namespace repro_minify

@@ -125,6 +125,36 @@ std::vector<BackendRow> list_passes() {
   return rows;
 }
 
+namespace {
+
+/// Each pass is a step.
+class PassesBackend : public SimpleBackend {
+public:
+  PassesBackend(BackendDescription description, std::vector<std::string> passes)
+      : SimpleBackend(std::move(description)), passes_(std::move(passes)) {}
+
+  std::vector<std::string> steps() const override {
+    Pipeline pipeline;
+    for (const auto &name : passes_)
+      pipeline.steps.push_back({name.c_str()});
+    return step_names(pipeline);
+  }
+
+  std::unique_ptr<Backend> with_steps(const std::vector<std::string> &names) const override {
+    const auto all = steps();
+    std::vector<std::string> kept;
+    for (size_t i = 0; i < all.size(); ++i)
+      if (std::find(names.begin(), names.end(), all[i]) != names.end())
+        kept.push_back(passes_[i]);
+    return make_pass_backend(kept);
+  }
+
+private:
+  std::vector<std::string> passes_;
+};
+
+} // namespace
+
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names) {
   std::string list, calls;
   std::set<std::string> headers = {"torch/csrc/jit/runtime/interpreter.h"};
@@ -134,19 +164,19 @@ std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names
     calls += std::string("  ") + pass.source + "\n";
     headers.insert(std::string("torch/csrc/jit/passes/") + pass.header);
   }
-  return make_simple_backend(
-      {.name = "pass:" + list,
-       .summary = "JIT passes on the flat graph: " + list,
-       .title = "the JIT pass " + list,
-       .compile =
-           [names](const jit::Module &module) {
-             GraphPtr graph = constant_graph(module);
-             for (const auto &name : names)
-               pass_named(name).run(graph);
-             return run_graph(graph);
-           },
-       .source = {{headers.begin(), headers.end()},
-                  R"(  // Parameters and buffers become constants of the graph, then the pass runs on it.
+  BackendDescription description = {
+      .name = "pass:" + list,
+      .summary = "JIT passes on the flat graph: " + list,
+      .title = "the JIT pass " + list,
+      .compile =
+          [names](const jit::Module &module) {
+            GraphPtr graph = constant_graph(module);
+            for (const auto &name : names)
+              pass_named(name).run(graph);
+            return run_graph(graph);
+          },
+      .source = {{headers.begin(), headers.end()},
+                 R"(  // Parameters and buffers become constants of the graph, then the pass runs on it.
   auto graph = module.get_method("forward").graph()->copy();
   for (auto it = graph->nodes().begin(); it != graph->nodes().end();) {
     torch::jit::Node* node = *it++;
@@ -164,7 +194,8 @@ std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names
     return stack.at(0);
   };
 )"},
-       .needs_flat_graph = true});
+      .needs_flat_graph = true};
+  return std::make_unique<PassesBackend>(std::move(description), names);
 }
 
 } // namespace repro_minify

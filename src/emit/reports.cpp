@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cctype>
 #include <filesystem>
 #include <iomanip>
 #include <sstream>
@@ -114,6 +115,7 @@ json report_json(const ReproFacts &facts) {
             {"verify", facts.verify_seconds},
             {"total", facts.total_seconds}}},
           {"passes", passes},
+          {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)},
           {"one_minimal", facts.one_minimal},
           {"interrupted", facts.interrupted},
           {"out_of_time", facts.out_of_time},
@@ -198,10 +200,20 @@ std::string passes_table(const ReproFacts &facts) {
   return "<details><summary>What each pass did</summary>\n\n" + table + "\n</details>\n\n";
 }
 
+std::string bisection_text(const ReproFacts &facts) {
+  const std::string sentence = bisection_sentence(facts);
+  if (sentence.empty())
+    return "";
+  const Bisection &bisection = *facts.bisection;
+  return "**" + markdown_text(sentence) + "** " + markdown_text(bisection.note) + " (" +
+         std::to_string(bisection.steps.size()) + " steps, " + std::to_string(bisection.checks.size()) + " checks, " +
+         seconds(bisection.seconds) + ")\n\n";
+}
+
 std::string report_markdown(const Program &program, const ReproFacts &facts) {
   std::ostringstream out;
   out << "# " << to_string(facts.signature.kind) << " failure under " << markdown_text(facts.backend->title()) << "\n\n"
-      << markdown_text(facts.reduced.message) << "\n\n"
+      << bisection_text(facts) << markdown_text(facts.reduced.message) << "\n\n"
       << markdown_fence(program_text(program), "python") << "\n"
       << inputs_table(program) << "\n"
       << "`reduced.pt` and `inputs.pt` hold this program" << passing_text(facts) << how_to_build(facts)
@@ -232,6 +244,14 @@ std::string report_markdown(const Program &program, const ReproFacts &facts) {
 }
 
 } // namespace
+
+std::string bisection_sentence(const ReproFacts &facts) {
+  if (!facts.bisection)
+    return "";
+  std::string sentence = facts.bisection->message + ".";
+  sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  return sentence;
+}
 
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/report.json",

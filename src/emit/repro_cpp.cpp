@@ -102,6 +102,8 @@ public:
 private:
   void header() {
     out_ << "// " << comment_text(headline(facts_)) << "\n//\n";
+    if (facts_.bisection && facts_.bisection->guilty)
+      out_ << comment_block(bisection_sentence(facts_)) << "//\n";
     out_ << "// Expected: what the TorchScript interpreter computes without optimisation.\n"
          << comment_block("Found:    " + facts_.reduced.message);
     if (facts_.reduced.failing_call > 1)

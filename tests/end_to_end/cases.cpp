@@ -58,6 +58,7 @@ std::vector<Case> all_cases(const std::string &table) {
     one.grad = row.at("grad").get<bool>();
     one.kind = row.at("kind").get<std::string>();
     one.operators_at_most = row.value("operators_at_most", 0);
+    one.guilty = row.value("guilty", "");
     one.must_have = row.value("must_have", std::vector<std::string>());
     one.must_not_have = row.value("must_not_have", std::vector<std::string>());
     cases.push_back(one);

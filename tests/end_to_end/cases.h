@@ -17,6 +17,7 @@ struct Case {
   bool grad = false;
   std::string kind;                       ///< of the failure
   int operators_at_most = 0;              ///< of the table `cases`
+  std::string guilty;                     ///< of the table `cases`: the step that makes it wrong; empty: has none
   std::vector<std::string> must_have;     ///< of the others: operators without which it is another failure
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
 

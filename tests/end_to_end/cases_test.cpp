@@ -70,6 +70,7 @@ void expect_reduces(const Case &one, bool verify) {
   }
   EXPECT_EQ(report.at("one_minimal"), true);
   EXPECT_EQ(report.at("verified"), verify ? json(true) : json(nullptr));
+  EXPECT_EQ(report.at("bisect").is_object() && report.at("bisect").at("guilty").is_string(), !one.guilty.empty());
   EXPECT_LT(report.at("seconds").at("search").get<double>(), 60.0);
   expect_checker_agrees(one, repro);
 }

@@ -1,0 +1,59 @@
+// The Bisection: which step of a backend is guilty?
+#pragma once
+#include "repro_minify/check.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// One check: with these steps of the backend, and no others.
+struct BisectionCheck {
+  std::string what; ///< "the first 12 steps", "all but Autocast"
+  int steps = 0;    ///< how many ran
+  bool fails = false;
+  std::string message; ///< of the Verdict
+};
+
+struct Bisection {
+  std::vector<std::string> steps; ///< the backend's, in order
+  /// The first that makes it wrong: the steps before it, without it, give the right result. Nothing when there is none;
+  /// then `message` says why.
+  std::optional<std::string> guilty;
+  /// Earlier steps that it takes: with these and the guilty one alone it is wrong, without any of them it is not.
+  std::vector<std::string> needs;
+  bool confirmed = false; ///< all steps but the guilty one: right
+  /// Where that is not so: all steps but those that run the same pass, right. Nothing where there is no other.
+  std::optional<bool> confirmed_each_time;
+  /// Switched off by PyTorch's own switch for it: right. Nothing where it has none.
+  std::optional<bool> confirmed_by_switch;
+  std::string message; ///< "wrong after ConstantPropagation#2", or why no step was found
+  std::string note;    ///< what is known of the guilty step beside that, in sentences
+  std::vector<BisectionCheck> checks;
+  double seconds = 0;
+};
+
+struct BisectOptions {
+  CheckOptions check;
+  Limits limits;
+  Signature wanted;
+  SameFailure same_failure = SameFailure::Strict;
+  Repetition repetition;
+  std::function<bool()> interrupted; ///< polled; true ends it: throws BisectionInterrupted
+  std::function<void(int done)> progress;
+};
+struct BisectionInterrupted {};
+
+/// Whether a backend has steps that can be left out.
+bool has_steps(const Backend &backend);
+
+/// `subject` fails under `backend`, which has steps, as `wanted` says. Each check is in a sandbox.
+Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options);
+
+/// As JSON text, for scripts.
+std::string to_json(const Bisection &bisection);
+
+} // namespace repro_minify

@@ -1,0 +1,76 @@
+// Which step of the backend makes the model wrong?
+#include "app/bisection.h"
+#include "app/interruption.h"
+#include "app/progress.h"
+#include "app/session.h"
+#include "app/table.h"
+#include "support/log.h"
+
+#include <iostream>
+
+namespace repro_minify {
+namespace {
+
+void print_bisection(const Bisection &bisection) {
+  std::vector<std::vector<std::string>> rows = {
+      {"steps that ran", "of " + std::to_string(bisection.steps.size()), "", "what came of it"}};
+  for (const auto &check : bisection.checks)
+    rows.push_back({clean(check.what), std::to_string(check.steps), check.fails ? "wrong" : "right",
+                    check.message.empty() ? "-" : clean(check.message)});
+  print_table(rows);
+  std::cout << '\n' << clean(bisection.message) << '\n';
+  if (!bisection.note.empty())
+    std::cout << clean(bisection.note) << '\n';
+}
+
+int run_bisection(const Options &options) {
+  Session session(options);
+  if (!options.oracle.empty() || !has_steps(*session.backend))
+    throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
+  const FailureRate rate = session.check_original(stop_requested);
+  throw_if_interrupted();
+  require_checkable(session, rate.verdict);
+  if (rate.verdict.eager_failed) {
+    log::error(eager_problem(session, rate.verdict));
+    return EagerNotReproducible;
+  }
+  if (rate.failed < options.need) {
+    log::error(options.model + ": does not fail under " + session.backend->name());
+    return DoesNotFail;
+  }
+  BisectOptions bisect_options = bisect_options_of(session, rate.verdict.signatures.front());
+  ProgressPrinter progress(options.quiet);
+  bisect_options.progress = [&](int done) { progress.show_count("bisect", done, 0); };
+  const Bisection bisection = bisect(session.original(), session.backend, bisect_options);
+  progress.finish();
+  if (options.json)
+    std::cout << to_json(bisection) << '\n';
+  else
+    print_bisection(bisection);
+  return bisection.guilty ? 0 : NoStepFound;
+}
+
+} // namespace
+
+BisectOptions bisect_options_of(const Session &session, const Signature &wanted) {
+  return {.check = session.check,
+          .limits = session.limits(),
+          .wanted = wanted,
+          .same_failure = same_failure(session.options),
+          .repetition = repetition(session.options),
+          .interrupted = stop_requested,
+          .progress = {}};
+}
+
+int bisect_command(const Options &options) {
+  catch_signals();
+  try {
+    return run_bisection(options);
+  } catch (const Interruption &) {
+  } catch (const BisectionInterrupted &) {
+  }
+  log::warning("interrupted");
+  return InterruptedByUser;
+}
+
+} // namespace repro_minify

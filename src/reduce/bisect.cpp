@@ -1,0 +1,193 @@
+#include "repro_minify/bisect.h"
+
+#include "backends/own_switches.h"
+#include "reduce/search/guilty_step.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+/// "EliminateDeadCode" of "EliminateDeadCode#3" and of "CanonicalizeOps#2/EliminateDeadCode".
+std::string pass_of(const std::string &step) {
+  const std::string last = step.substr(step.rfind('/') + 1);
+  return last.substr(0, last.find('#'));
+}
+
+class Bisector {
+public:
+  Bisector(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
+      : subject_(subject), backend_(backend), options_(options) {
+    found_.steps = backend->steps();
+  }
+
+  Bisection run() {
+    const auto begin = std::chrono::steady_clock::now();
+    const int count = static_cast<int>(found_.steps.size());
+    const auto search = find_guilty_step(count, [&](const std::vector<int> &steps) { return fails(steps); });
+    if (search.step) {
+      found_.guilty = name(*search.step);
+      found_.confirmed = search.passes_without;
+      for (int step : search.needs)
+        if (!goes_without_saying(step, search))
+          found_.needs.push_back(name(step));
+      if (!found_.confirmed)
+        ask_without_pass();
+      ask_switch();
+    }
+    found_.message = message(search);
+    found_.note = note();
+    found_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return found_;
+  }
+
+private:
+  const std::string &name(int step) const { return found_.steps[static_cast<size_t>(step)]; }
+
+  /// "Peephole/Lists" is a part of "Peephole", and cannot run without it.
+  bool goes_without_saying(int step, const GuiltySearch &search) const {
+    const auto is_part = [&](int other) { return name(other).rfind(name(step) + "/", 0) == 0; };
+    return is_part(*search.step) || std::any_of(search.needs.begin(), search.needs.end(), is_part);
+  }
+
+  std::shared_ptr<const Backend> with_steps(const std::vector<int> &steps) const {
+    std::vector<std::string> names;
+    for (int step : steps)
+      names.push_back(name(step));
+    return backend_->with_steps(names);
+  }
+
+  bool fails(const std::vector<int> &steps) {
+    return fails(with_steps(steps), what(steps), static_cast<int>(steps.size()));
+  }
+
+  bool fails(const std::shared_ptr<const Backend> &backend, const std::string &what, int steps) {
+    if (options_.interrupted && options_.interrupted())
+      throw BisectionInterrupted();
+    const auto is_wanted = [&](const Verdict &verdict) {
+      return shows(verdict, options_.wanted, options_.same_failure);
+    };
+    const Verdict verdict = check_repeatedly([&] { return check(subject_, backend, options_.check, options_.limits); },
+                                             is_wanted, options_.repetition);
+    found_.checks.push_back({what, steps, is_wanted(verdict), verdict.message});
+    if (options_.progress)
+      options_.progress(static_cast<int>(found_.checks.size()));
+    return found_.checks.back().fails;
+  }
+
+  std::string what(const std::vector<int> &steps) const {
+    const size_t all = found_.steps.size();
+    if (steps.empty())
+      return "no step";
+    if (steps.size() == all)
+      return "all steps";
+    if (static_cast<size_t>(steps.back()) + 1 == steps.size())
+      return "up to " + name(steps.back());
+    if (steps.size() == 1)
+      return name(steps[0]) + " alone";
+    if (steps.size() + 1 == all)
+      for (size_t i = 0; i < all; ++i)
+        if (i == steps.size() || static_cast<size_t>(steps[i]) != i)
+          return "all but " + found_.steps[i];
+    return joined(steps);
+  }
+
+  /// Rows of steps as "first to last".
+  std::string joined(const std::vector<int> &steps) const {
+    std::string text;
+    for (size_t i = 0; i < steps.size();) {
+      size_t last = i;
+      while (last + 1 < steps.size() && steps[last + 1] == steps[last] + 1)
+        ++last;
+      text += (text.empty() ? "" : ", ") + name(steps[i]) + (last > i ? " to " + name(steps[last]) : "");
+      i = last + 1;
+    }
+    return text;
+  }
+
+  void ask_switch() {
+    const auto *switches = dynamic_cast<const OwnSwitches *>(backend_.get());
+    if (!switches)
+      return;
+    if (const std::shared_ptr<const Backend> backend = switches->switched_off(*found_.guilty))
+      found_.confirmed_by_switch =
+          !fails(backend, *found_.guilty + " off by PyTorch's own switch", static_cast<int>(found_.steps.size()) - 1);
+  }
+
+  /// The pass is guilty wherever it runs, and does the same again later.
+  void ask_without_pass() {
+    std::vector<int> others;
+    for (int step = 0; step < static_cast<int>(found_.steps.size()); ++step)
+      if (pass_of(name(step)) != pass_of(*found_.guilty))
+        others.push_back(step);
+    if (others.size() + 1 < found_.steps.size())
+      found_.confirmed_each_time = !fails(with_steps(others), "all but " + pass_of(*found_.guilty) + " each time",
+                                          static_cast<int>(others.size()));
+  }
+
+  std::string message(const GuiltySearch &search) const {
+    if (!search.fails_with_all)
+      return "the failure does not show when the steps of " + backend_->name() + " are counted";
+    if (search.fails_with_none)
+      return "wrong without any of the steps of " + backend_->name() + " that can be left out";
+    return "wrong after " + *found_.guilty;
+  }
+
+  std::string note() const {
+    if (!found_.guilty)
+      return "";
+    std::string text;
+    for (const auto &step : found_.needs)
+      text += (&step == found_.needs.data() ? "It takes " : &step == &found_.needs.back() ? " and " : ", ") + step;
+    text += found_.needs.empty() ? "" : " before it. ";
+    text += found_.confirmed ? "All the other steps together do no harm."
+            : found_.confirmed_each_time.value_or(false)
+                ? "Without it the same pass does it again later; without that pass altogether the result is right."
+                : "Also wrong without it: a later step does the same.";
+    if (found_.confirmed_by_switch)
+      text += *found_.confirmed_by_switch ? " Switched off by PyTorch's own switch the result is right."
+                                          : " Switched off by PyTorch's own switch it is still wrong.";
+    return text;
+  }
+
+  const Subject &subject_;
+  const std::shared_ptr<const Backend> &backend_;
+  const BisectOptions &options_;
+  Bisection found_;
+};
+
+} // namespace
+
+bool has_steps(const Backend &backend) {
+  return !backend.steps().empty();
+}
+
+Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options) {
+  return Bisector(subject, backend, options).run();
+}
+
+std::string to_json(const Bisection &bisection) {
+  json checks = json::array();
+  for (const auto &check : bisection.checks)
+    checks.push_back(
+        {{"what", check.what}, {"steps", check.steps}, {"fails", check.fails}, {"message", check.message}});
+  const json result = {
+      {"guilty", bisection.guilty ? json(*bisection.guilty) : json(nullptr)},
+      {"needs", bisection.needs},
+      {"confirmed", bisection.confirmed},
+      {"confirmed_each_time", bisection.confirmed_each_time ? json(*bisection.confirmed_each_time) : json(nullptr)},
+      {"confirmed_by_switch", bisection.confirmed_by_switch ? json(*bisection.confirmed_by_switch) : json(nullptr)},
+      {"message", bisection.message},
+      {"note", bisection.note},
+      {"steps", bisection.steps},
+      {"checks", checks},
+      {"seconds", bisection.seconds}};
+  return result.dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+} // namespace repro_minify
