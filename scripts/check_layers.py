@@ -20,7 +20,7 @@ ALLOWED = {
     "sandbox": {"support"},
     "reduce/search": {"support", "dataflow"},
     "program": {"support", "dataflow", "sandbox"},
-    "backends": {"support", "dataflow", "program"},
+    "backends": {"support", "dataflow", "program", "sandbox"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
     "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
     "reduce/passes": {"support", "dataflow", "program", "reduce", "reduce/search"},

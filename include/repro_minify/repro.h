@@ -8,6 +8,15 @@
 
 namespace repro_minify {
 
+/// How the reduced program fares under another backend.
+struct OtherBackend {
+  std::string name;
+  Verdict verdict;
+  bool same_signature = false; ///< whether it fails there with the signature it was reduced for
+};
+/// One line: "fails too, with the same signature".
+std::string to_string(const OtherBackend &other);
+
 /// Everything a report says. Sizes count as ProgramSize does.
 struct ReproFacts {
   std::string version, torch_version;
@@ -33,6 +42,7 @@ struct ReproFacts {
   std::optional<bool> verified; ///< nothing: not tried
   std::string verify_message;
   std::vector<PassStatistics> passes;
+  std::vector<OtherBackend> others;
 };
 
 /// Which of the files beside it repro.cpp reads.

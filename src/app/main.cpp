@@ -28,7 +28,8 @@ Examples:
   repro-minify analyze failing.pt --backend freeze        where eager and optimised part, as a picture too
   repro-minify --config failing.repro/config.toml -o again   the same run again
   repro-minify failing.pt --oracle ./interesting.sh       a program of your own says what is interesting
-  repro-minify backends                                   what can be named, and what each does
+  repro-minify failing.pt --backend 'command:python3 run_it.py'   a program of your own is the backend
+  repro-minify backends                                   what can be named, what each does and needs
 
 Exit codes:
   0    reduced, and the repro was built and run   (run, analyze: eager and optimised agree)
@@ -42,9 +43,9 @@ Exit codes:
 void require_model_and_backend(const Options &options) {
   if (options.model.empty())
     throw UserError("model: no TorchScript archive given (repro-minify -h explains)");
-  if (!options.backend.empty() && !options.oracle.empty())
+  if (!options.backends.empty() && !options.oracle.empty())
     throw UserError("--backend and --oracle: give one of them");
-  if (options.backend.empty() && options.oracle.empty())
+  if (options.backends.empty() && options.oracle.empty())
     throw UserError("--backend: none given; `repro-minify backends` lists them");
 }
 
@@ -78,7 +79,9 @@ int dispatch(int argc, char **argv) {
   CLI::App *analyze = app.add_subcommand("analyze", "where do eager and optimised part? a table and a picture");
   add_check_options(*analyze, options);
   add_analyze_options(*analyze, options);
-  CLI::App *backends = app.add_subcommand("backends", "list what --backend takes");
+  CLI::App *backends = app.add_subcommand("backends", "list what --backend takes, and whether it can be used here");
+  backends->add_flag("--json", options.json, "print JSON");
+  add_backend_options(*backends, options.backend_options);
   app.require_subcommand(0, 1);
   try {
     app.parse(arguments_of(argc, argv));
@@ -88,7 +91,7 @@ int dispatch(int argc, char **argv) {
     throw UserError(error.what());
   }
   if (*backends)
-    return backends_command();
+    return backends_command(options);
   CLI::App &command = *run ? *run : *analyze ? *analyze : app;
   if (!options.config.empty())
     apply_config(command, app, options.config);

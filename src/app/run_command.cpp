@@ -23,6 +23,7 @@ bool runs_to_the_end(const Verdict &verdict) {
 
 int run_command(const Options &options) {
   Session session(options);
+  require_one_backend(session);
   const FailureRate rate = session.check_original();
   const Verdict &verdict = rate.verdict;
   require_checkable(session, verdict);

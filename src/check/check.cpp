@@ -196,6 +196,8 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     run_optimised(subject, backend, options, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw;
+  } catch (const UserError &error) {
+    return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
     const std::string message = current_message();
     Verdict raised;
