@@ -21,7 +21,7 @@ ALLOWED = {
     "codegen": {"support"},
     "reduce/search": {"support", "dataflow"},
     "program": {"support", "dataflow", "sandbox"},
-    "backends": {"support", "dataflow", "program", "codegen"},
+    "backends": {"support", "dataflow", "program", "codegen", "sandbox"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
     "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
     "reduce/passes": {"support", "dataflow", "program", "reduce", "reduce/search"},

@@ -9,6 +9,15 @@
 
 namespace repro_minify {
 
+/// How the reduced program fares under another backend.
+struct OtherBackend {
+  std::string name;
+  Verdict verdict;
+  bool same_signature = false; ///< whether it fails there with the signature it was reduced for
+};
+/// One line: "fails too, with the same signature".
+std::string to_string(const OtherBackend &other);
+
 /// Everything a report says. Sizes count as ProgramSize does.
 struct ReproFacts {
   std::string version, torch_version;
@@ -35,6 +44,7 @@ struct ReproFacts {
   std::string verify_message;
   std::vector<PassStatistics> passes;
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
+  std::vector<OtherBackend> others;
 };
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);

@@ -94,6 +94,7 @@ int run_analysis(const Options &options) {
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
   Session session(options);
+  require_one_backend(session);
   const FailureRate rate = session.check_original(stop_requested);
   throw_if_interrupted();
   require_checkable(session, rate.verdict);

@@ -1,18 +1,63 @@
 #include "app/options.h"
+#include "app/table.h"
+#include "backends/registry.h"
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include <iostream>
 
 namespace repro_minify {
+namespace {
 
-int backends_command() {
-  const auto rows = list_backends();
-  size_t width = 0;
+struct Row {
+  std::string name, needs, unusable_because, summary;
+  bool is_pattern = false; ///< what it stands for is the user's, and nothing is known of it
+};
+
+std::vector<Row> rows_of(const BackendOptions &options) {
+  std::vector<Row> rows;
+  for (const auto &listed : list_backends()) {
+    const auto backend = make_backend(listed.name, options);
+    rows.push_back({listed.name, backend->needs(), backend->unusable_because(), listed.summary});
+  }
+  rows.push_back({plugin_row().name, "the library", "", plugin_row().summary, true});
+  rows.push_back({command_row().name, "the program", "", command_row().summary, true});
+  return rows;
+}
+
+void print_json(const std::vector<Row> &rows) {
+  auto list = nlohmann::json::array();
+  for (const auto &row : rows) {
+    nlohmann::json usable = row.unusable_because.empty();
+    if (row.is_pattern)
+      usable = nullptr;
+    list.push_back({{"name", row.name},
+                    {"needs", row.needs},
+                    {"usable", usable},
+                    {"unusable_because", row.unusable_because},
+                    {"summary", row.summary}});
+  }
+  std::cout << list.dump(2) << '\n';
+}
+
+} // namespace
+
+int backends_command(const Options &options) {
+  const auto rows = rows_of(options.backend_options);
+  if (options.json) {
+    print_json(rows);
+    return 0;
+  }
+  std::vector<std::vector<std::string>> table = {{"backend", "needs", "usable here", "what it is"}};
   for (const auto &row : rows)
-    width = std::max(width, row.name.size());
-  for (const auto &row : rows)
-    std::cout << row.name << std::string(width + 2 - row.name.size(), ' ') << row.summary << '\n';
-  std::cout << "\nSeveral passes in a row: pass:constant-propagation,peephole\n";
+    table.push_back({row.name, row.needs.empty() ? "-" : row.needs,
+                     row.is_pattern                 ? "-"
+                     : row.unusable_because.empty() ? "yes"
+                                                    : "no: " + row.unusable_because,
+                     row.summary});
+  print_table(table);
+  std::cout << "\nSeveral passes in a row: pass:constant-propagation,peephole\n"
+               "Several backends: --backend freeze,jit reduces against freeze, and says whether jit fails too\n";
   return 0;
 }
 

@@ -139,7 +139,7 @@ std::string effective_config(const CLI::App &app, const Options &options) {
     if (is_path(name))
       for (auto &value : values)
         value = std::filesystem::absolute(value).lexically_normal().string();
-    if (values.size() == 1 && option->get_expected_max() < 2) {
+    if (values.size() == 1) {
       insert(table, name, values[0]);
     } else if (!values.empty()) {
       toml::array list;

@@ -29,7 +29,8 @@ Examples:
   repro-minify bisect failing.pt --backend jit            which step of the backend makes it wrong
   repro-minify --config failing.repro/config.toml -o again   the same run again
   repro-minify failing.pt --oracle ./interesting.sh       a program of your own says what is interesting
-  repro-minify backends                                   what can be named, and what each does
+  repro-minify failing.pt --backend 'command:python3 run_it.py'   a program of your own is the backend
+  repro-minify backends                                   what can be named, what each does and needs
 
 Exit codes:
   0    reduced, and the repro was built and run   (run, analyze: eager and optimised agree)
@@ -55,9 +56,9 @@ Exit codes:
 void require_model_and_backend(const Options &options) {
   if (options.model.empty())
     throw UserError("model: no TorchScript archive given (repro-minify -h explains)");
-  if (!options.backend.empty() && !options.oracle.empty())
+  if (!options.backends.empty() && !options.oracle.empty())
     throw UserError("--backend and --oracle: give one of them");
-  if (options.backend.empty() && options.oracle.empty())
+  if (options.backends.empty() && options.oracle.empty())
     throw UserError("--backend: none given; `repro-minify backends` lists them");
 }
 
@@ -100,7 +101,9 @@ int dispatch(int argc, char **argv) {
       ->capture_default_str()
       ->check(CLI::IsMember({"strict", "kind", "any"}));
   bisect->add_flag("--json", options.json, "print JSON");
-  CLI::App *backends = app.add_subcommand("backends", "list what --backend takes");
+  CLI::App *backends = app.add_subcommand("backends", "list what --backend takes, and whether it can be used here");
+  backends->add_flag("--json", options.json, "print JSON");
+  add_backend_options(*backends, options.backend_options);
   app.require_subcommand(0, 1);
   try {
     app.parse(arguments_of(argc, argv));
@@ -110,7 +113,7 @@ int dispatch(int argc, char **argv) {
     throw UserError(error.what());
   }
   if (*backends)
-    return backends_command();
+    return backends_command(options);
   CLI::App &command = *run ? *run : *analyze ? *analyze : *bisect ? *bisect : app;
   if (!options.config.empty())
     apply_config(command, app, options.config);

@@ -7,7 +7,11 @@ namespace repro_minify {
 
 void add_check_options(CLI::App &app, Options &options) {
   app.add_option("model,--model", options.model, "TorchScript archive that fails (torch.jit.save)");
-  app.add_option("-b,--backend", options.backend, "what gets it wrong; `repro-minify backends` lists all");
+  app.add_option(
+         "-b,--backend", options.backends,
+         "what gets it wrong; `repro-minify backends` lists all. Several\n(freeze,jit, or given again): reduces "
+         "against the first, and\nsays of the others whether the result fails there too")
+      ->allow_extra_args(false);
   app.add_option("--inputs", options.inputs,
                  "file of inputs: a list, tuple or dict saved with torch.save\n(default: inputs bundled in the model, "
                  "or inputs.pt beside it)");

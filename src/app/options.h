@@ -13,7 +13,7 @@ namespace repro_minify {
 
 struct Options {
   std::string model;
-  std::string backend;
+  std::vector<std::string> backends; ///< as given: each one name or several with commas
   BackendOptions backend_options;
   std::string method = "forward";
   std::optional<std::string> inputs;
@@ -88,7 +88,7 @@ int run_command(const Options &options);
 int analyze_command(const Options &options);
 int reduce_command(const Options &options);
 int bisect_command(const Options &options);
-int backends_command();
+int backends_command(const Options &options);
 /// --list-passes
 int passes_command();
 

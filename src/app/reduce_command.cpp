@@ -245,6 +245,8 @@ private:
     const auto begin = std::chrono::steady_clock::now();
     if (!facts_.interrupted)
       verify(session);
+    if (!reduction.interrupted)
+      ask_others(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     facts_.total_seconds = seconds_so_far();
     write_reports(reduction.program, facts_, folder_);
@@ -320,6 +322,20 @@ private:
     const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition);
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
+  }
+
+  /// What else gets the reduced program wrong.
+  void ask_others(const Session &session) {
+    for (const auto &backend : session.others) {
+      if (stop_requested())
+        return;
+      const auto once = [&] { return check(saved_subject(), backend, session.check, session.limits()); };
+      const auto fails = [](const Verdict &verdict) { return verdict.outcome == Verdict::Outcome::Fail; };
+      OtherBackend other{backend->name(), check_repeatedly(once, fails, {.runs = options_.repeat, .need = 1})};
+      other.same_signature = shows(other.verdict, facts_.signature);
+      log::info("under " + other.name + ": " + to_string(other));
+      facts_.others.push_back(std::move(other));
+    }
   }
 
   Job job_on_saved(const Session &session) const {

@@ -63,6 +63,7 @@ int run_command(const Options &given) {
   Options options = given;
   const StageDump dump(options);
   Session session(options);
+  require_one_backend(session);
   const FailureRate rate = session.check_original();
   dump.print(options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;

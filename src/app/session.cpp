@@ -1,6 +1,7 @@
 #include "app/session.h"
 
 #include "app/output_folder.h"
+#include "backends/backend_list.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
@@ -40,10 +41,14 @@ std::shared_ptr<const Backend> started(std::shared_ptr<const Backend> backend) {
   return backend;
 }
 
-std::shared_ptr<const Backend> backend_of(const Session &session) {
-  if (session.oracle.empty())
-    return started(make_backend(session.options.backend, session.options.backend_options));
-  return oracle_backend(session.oracle);
+/// All that --backend names, in that order.
+std::vector<std::shared_ptr<const Backend>> backends_of(const Options &options, const std::string &oracle) {
+  if (!oracle.empty())
+    return {oracle_backend(oracle)};
+  std::vector<std::shared_ptr<const Backend>> backends;
+  for (const auto &name : split_backend_names(options.backends))
+    backends.push_back(started(make_backend(name, options.backend_options)));
+  return backends;
 }
 
 InterestingnessTest test_of(const Session &session) {
@@ -82,10 +87,12 @@ std::string settings_of(const Session &session) {
 
 Session::Session(const Options &given)
     : options(given), oracle(given.oracle.empty() ? std::string() : require_executable(given.oracle)),
-      backend(backend_of(*this)), check(session_options(given)), test(test_of(*this)),
+      others(backends_of(given, oracle)), backend(others.front()), check(session_options(given)), test(test_of(*this)),
       model(load_model(given.model, given.method, given.seed, given.train, check.device)) {
-  if (options.train && backend->needs_eval())
-    throw UserError("--train: " + backend->name() + " takes models in eval mode only");
+  for (const auto &each : others)
+    if (options.train && each->needs_eval())
+      throw UserError("--train: " + each->name() + " takes models in eval mode only");
+  others.erase(others.begin());
   inputs = load_inputs(
       model,
       {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
@@ -179,6 +186,12 @@ std::string eager_problem(const Session &session, const Verdict &verdict) {
   if (const auto named = session.eager_suspects(); !named.empty())
     text += "; operators that need not give the same twice: " + named;
   return text;
+}
+
+void require_one_backend(const Session &session) {
+  if (!session.others.empty())
+    throw UserError("--backend: names " + session.backend->name() + " and " + session.others.front()->name() +
+                    ", but only a reduction takes several");
 }
 
 void require_checkable(const Session &session, const Verdict &verdict) {

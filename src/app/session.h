@@ -28,6 +28,7 @@ public:
 
   const Options &options;
   const std::string oracle; ///< absolute path of --oracle's program; empty: the backend decides
+  std::vector<std::shared_ptr<const Backend>> others; ///< what --backend names after the first
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
   InterestingnessTest test; ///< the check under the backend, or the user's oracle
@@ -58,6 +59,8 @@ private:
 
 /// "MODEL: eager itself failed: ..., operators that ...".
 std::string eager_problem(const Session &session, const Verdict &verdict);
+/// Throws UserError where more than one backend is named.
+void require_one_backend(const Session &session);
 /// Throws UserError for a Verdict that is unresolved for another reason than eager's not being reproducible.
 void require_checkable(const Session &session, const Verdict &verdict);
 /// The accuracy check without its arbiter is a weaker one: says so, and why.

@@ -23,7 +23,7 @@ std::string known_names() {
   std::string names;
   for (Maker maker : makers)
     names += maker({})->name() + ", ";
-  return names + "pass:NAME[,NAME...]";
+  return names + "pass:NAME[,NAME...], plugin:PATH.so, command:CMD";
 }
 
 /// People write fuse_add_relu as often as fuse-add-relu.
@@ -49,6 +49,10 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
 } // namespace
 
 std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOptions &options) {
+  if (given.rfind("plugin:", 0) == 0)
+    return make_plugin_backend(given.substr(7));
+  if (given.rfind("command:", 0) == 0)
+    return make_command_backend(given.substr(8));
   const std::string name = with_hyphens(given);
   if (name.rfind("pass:", 0) == 0)
     return make_passes(name.substr(5));

@@ -20,5 +20,11 @@ std::unique_ptr<Backend> make_inductor_backend(const BackendOptions &options);
 /// `names` are pass names, each of list_passes().
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names);
 std::vector<BackendRow> list_passes();
+/// Throws UserError for what is no plugin: a missing file, another version, functions that are not there.
+std::unique_ptr<Backend> make_plugin_backend(const std::string &path);
+BackendRow plugin_row();
+/// `line` is split as split_words() does. Throws UserError for one without words.
+std::unique_ptr<Backend> make_command_backend(const std::string &line);
+BackendRow command_row();
 
 } // namespace repro_minify

@@ -199,6 +199,8 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     throw;
   } catch (const CannotCompile &error) {
     return unresolved(backend.name() + " cannot take this program: " + error.what());
+  } catch (const UserError &error) {
+    return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
     const std::string message = current_message();
     Verdict raised;

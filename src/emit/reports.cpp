@@ -61,6 +61,19 @@ json files_of(const ReproFacts &facts) {
   return files;
 }
 
+constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
+
+json others_json(const ReproFacts &facts) {
+  json rows = json::array();
+  for (const auto &other : facts.others)
+    rows.push_back({{"backend", other.name},
+                    {"outcome", outcome_names[static_cast<int>(other.verdict.outcome)]},
+                    {"same_signature", other.same_signature},
+                    {"signatures", signatures_json(other.verdict)},
+                    {"message", other.verdict.message}});
+  return rows;
+}
+
 json report_json(const ReproFacts &facts) {
   json passes = json::array();
   for (const auto &row : facts.passes)
@@ -79,6 +92,7 @@ json report_json(const ReproFacts &facts) {
           {"method", facts.method},
           {"inputs", facts.inputs_origin},
           {"backend", facts.backend->name()},
+          {"other_backends", others_json(facts)},
           {"grad", facts.check.grad},
           {"seed", facts.check.seed},
           {"calls", facts.check.calls},
@@ -164,6 +178,13 @@ std::string rate_row(const ReproFacts &facts) {
          " of up to " + std::to_string(facts.repetition.runs) + " |\n";
 }
 
+std::string other_rows(const ReproFacts &facts) {
+  std::string rows;
+  for (const auto &other : facts.others)
+    rows += "| under " + markdown_text(other.name) + " | " + markdown_text(to_string(other)) + " |\n";
+  return rows;
+}
+
 std::string settings_text(const ReproFacts &facts) {
   std::ostringstream text;
   text << facts.check.device << ", seed " << facts.check.seed << ", " << facts.check.calls << " calls, "
@@ -237,7 +258,7 @@ std::string report_markdown(const Program &program, const ReproFacts &facts) {
                               : "no")
       << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
-      << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
+      << other_rows(facts) << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
       << passes_table(facts) << "Minimised by repro-minify " << facts.version << " from "
       << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();
@@ -251,6 +272,19 @@ std::string bisection_sentence(const ReproFacts &facts) {
   std::string sentence = facts.bisection->message + ".";
   sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
   return sentence;
+}
+
+std::string to_string(const OtherBackend &other) {
+  switch (other.verdict.outcome) {
+  case Verdict::Outcome::Pass:
+    return "does not fail";
+  case Verdict::Outcome::Unresolved:
+    return "cannot be checked: " + other.verdict.message;
+  case Verdict::Outcome::Fail:
+    break;
+  }
+  return other.same_signature ? "fails too, with the same signature"
+                              : "fails too, with another signature: " + to_string(other.verdict.signatures.front());
 }
 
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {

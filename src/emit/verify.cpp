@@ -2,37 +2,15 @@
 #include "repro_minify/repro.h"
 
 #include "sandbox/command.h"
+#include "support/temporary_folder.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-
-#include <unistd.h>
 
 namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A new folder under the system's temporary folder, removed with this object. Its name is ours: no text from a model
-/// or a user's path reaches CMake.
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "repro-minify-XXXXXX").string();
-    if (!mkdtemp(pattern.data()))
-      throw std::runtime_error("no temporary folder can be made");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const std::string &path() const { return path_; }
-
-private:
-  std::string path_;
-};
 
 bool exists_on_path(const std::string &program) {
   return run_command({"sh", "-c", "command -v " + program + " >/dev/null"}, std::chrono::seconds(10)).exit_code == 0;

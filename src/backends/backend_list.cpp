@@ -1,0 +1,46 @@
+#include "backends/backend_list.h"
+
+#include "repro_minify/backend.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+bool begins_with(const std::string &text, const std::string &prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
+
+bool takes_the_rest(const std::string &text) {
+  return begins_with(text, "plugin:") || begins_with(text, "command:");
+}
+
+bool is_backend(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  const auto rows = list_backends();
+  return begins_with(name, "pass:") ||
+         std::any_of(rows.begin(), rows.end(), [&](const BackendRow &row) { return row.name == name; });
+}
+
+} // namespace
+
+std::vector<std::string> split_backend_names(const std::vector<std::string> &texts) {
+  std::vector<std::string> names;
+  for (std::string rest : texts) {
+    const size_t first = names.size();
+    for (bool more = true; more;) {
+      const size_t comma = takes_the_rest(rest) ? std::string::npos : rest.find(',');
+      const std::string name = rest.substr(0, comma);
+      more = comma != std::string::npos;
+      rest.erase(0, more ? comma + 1 : rest.size());
+      const bool after_pass = names.size() > first && begins_with(names.back(), "pass:");
+      if (after_pass && !takes_the_rest(name) && !is_backend(name))
+        names.back() += "," + name;
+      else
+        names.push_back(name);
+    }
+  }
+  return names;
+}
+
+} // namespace repro_minify

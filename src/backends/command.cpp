@@ -1,0 +1,129 @@
+// Any program as a backend: it is given reduced.pt and inputs.pt, and writes outputs.pt.
+#include "backends/embedded/texts.h"
+#include "backends/registry.h"
+#include "repro_minify/program.h"
+#include "support/cpp_string.h"
+#include "support/split_words.h"
+#include "support/temporary_folder.h"
+
+#include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/import_read.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+#include "backends/embedded/command_program.inc"
+
+namespace fs = std::filesystem;
+
+/// As execvp() looks for it.
+bool can_be_started(const std::string &program) {
+  const auto is_executable = [](const fs::path &path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string::npos)
+    return is_executable(program);
+  const char *path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/bin:/usr/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (is_executable(fs::path(folder.empty() ? "." : folder) / program))
+      return true;
+  return false;
+}
+
+/// Relative paths of files that exist are made absolute, so that the repro runs from any folder.
+std::vector<std::string> words_of(const std::string &line) {
+  std::vector<std::string> words;
+  try {
+    words = split_words(line);
+  } catch (const std::invalid_argument &error) {
+    throw UserError("--backend command:" + line + ": " + error.what());
+  }
+  if (words.empty())
+    throw UserError("--backend command: names no program");
+  std::error_code error;
+  for (auto &word : words)
+    if (word.find('/') != std::string::npos && fs::exists(word, error))
+      word = fs::absolute(word).lexically_normal().string();
+  return words;
+}
+
+class CommandBackend final : public Backend {
+public:
+  explicit CommandBackend(const std::string &line) : line_(line), words_(words_of(line)) {}
+
+  std::string name() const override { return "command:" + line_; }
+  std::string summary() const override { return command_row().summary; }
+  std::string title() const override { return "the command " + line_; }
+  std::string needs() const override { return "the program " + words_[0]; }
+  std::string unusable_because() const override {
+    return can_be_started(words_[0]) ? "" : words_[0] + " is no program that can be started";
+  }
+  /// What a killed child leaves behind goes with this folder.
+  void start() const override { folder_ = std::make_unique<TemporaryFolder>(); }
+  /// What the program does to its inputs stays in its process.
+  bool boxed_call() const override { return true; }
+  /// Each call is a new process.
+  bool needs_several_calls() const override { return false; }
+
+  Compiled compile(torch::jit::Module module) const override {
+    if (at::GradMode::is_enabled())
+      throw UserError("--backend " + name() + ": a command computes no gradients; leave --grad out");
+    const auto parent = folder_ ? fs::path(folder_->path()) : fs::temp_directory_path();
+    return [program = std::make_shared<CommandProgram>(words_, module, parent),
+            name = name()](std::vector<c10::IValue> arguments) {
+      if (at::autocast::is_autocast_enabled(at::kCPU) || at::autocast::is_autocast_enabled(at::kCUDA))
+        throw UserError("--backend " + name + ": autocast does not reach another process; give --no-autocast");
+      return (*program)(std::move(arguments));
+    };
+  }
+
+  BackendSource source() const override {
+    std::string words;
+    for (const auto &word : words_)
+      words += (words.empty() ? "" : ", ") + cpp_string(word);
+    return {.includes = {"caffe2/serialize/inline_container.h", "torch/csrc/jit/serialization/import_read.h",
+                         "torch/csrc/jit/serialization/pickle.h", "cerrno", "cstdlib", "cstring", "fcntl.h",
+                         "filesystem", "fstream", "signal.h", "stdexcept", "sys/prctl.h", "sys/wait.h", "unistd.h"},
+            .prepare = "  std::vector<std::string> words = command;\n"
+                       "  if (const char* other = std::getenv(\"REPRO_COMMAND\"))\n"
+                       "    words = {\"sh\", \"-c\", std::string(other) + \" \\\"$@\\\"\", \"sh\"};\n"
+                       "  CommandProgram call(words, module, std::filesystem::temp_directory_path());\n",
+            .file_scope = "// Given a model, its inputs, and where to write what it returns. The environment variable "
+                          "REPRO_COMMAND has another.\nstatic const std::vector<std::string> command = {" +
+                          words + "};\n\n" + command_program_text};
+  }
+
+private:
+  const std::string line_;
+  const std::vector<std::string> words_;
+  mutable std::unique_ptr<TemporaryFolder> folder_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> make_command_backend(const std::string &line) {
+  return std::make_unique<CommandBackend>(line);
+}
+
+BackendRow command_row() {
+  return {"command:CMD", "a program of your own, given a model and its inputs: docs/backends.md"};
+}
+
+} // namespace repro_minify

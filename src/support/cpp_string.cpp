@@ -1,0 +1,25 @@
+#include "support/cpp_string.h"
+
+#include <cstdio>
+
+namespace repro_minify {
+
+std::string cpp_string(const std::string &text) {
+  std::string literal = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\' || c == '?') {
+      literal += '\\';
+      literal += c;
+    } else if (byte < 32 || byte > 126) {
+      char escape[5]; // always three digits, so that no digit after it joins in
+      std::snprintf(escape, sizeof escape, "\\%03o", byte);
+      literal += escape;
+    } else {
+      literal += c;
+    }
+  }
+  return literal + "\"";
+}
+
+} // namespace repro_minify

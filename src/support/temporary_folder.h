@@ -1,0 +1,23 @@
+// A folder that goes with its object.
+#pragma once
+#include <string>
+
+namespace repro_minify {
+
+/// A new folder under the system's temporary folder, removed with this object by the process that made it. Its name is
+/// ours: no text from a model or a user's path is in it. Throws std::runtime_error when it cannot be made.
+class TemporaryFolder {
+public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  const std::string &path() const { return path_; }
+
+private:
+  std::string path_;
+  int owner_;
+};
+
+} // namespace repro_minify
