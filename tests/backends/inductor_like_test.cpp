@@ -213,6 +213,14 @@ TEST(InductorLike, FusedChainsKeepFloat32BetweenOperatorsUnlessToldOtherwise) {
   EXPECT_EQ(checked(row, unfused, strict).outcome, Verdict::Outcome::Pass);
 }
 
+/// One composite operator behind another: both are taken apart.
+TEST(InductorLike, ADecompositionDoesNotHideTheNext) {
+  const Row row{"both", "def forward(self, x):\n  return torch.mish(torch.silu(x))\n", {numbers({3, 4})}};
+  const std::string kernels = generated(row);
+  EXPECT_NE(kernels.find("math_log1pf"), std::string::npos) << kernels;
+  EXPECT_EQ(kernels.find("kernel1"), std::string::npos) << kernels;
+}
+
 TEST(InductorLike, AnUnknownStageIsRefused) {
   BackendOptions options;
   options.skipped_stages = {"nonsense"};

@@ -5,6 +5,9 @@
 #include <torch/csrc/jit/api/compilation_unit.h>
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <utility>
+#include <vector>
+
 namespace repro_minify::inductor_like {
 namespace {
 
@@ -210,20 +213,19 @@ const char *decomposition_of(const jit::Node *node, const Observation &seen) {
 StraightLine decompose(const StraightLine &line) {
   const Observation seen = observe(line);
   StraightLine result = line;
-  bool changed = false;
-  for (auto it = result.graph->nodes().begin(); it != result.graph->nodes().end();) {
-    jit::Node *node = *it++;
-    const char *name = decomposition_of(node, seen);
-    if (!name)
-      continue;
-    jit::WithInsertPoint guard(node);
+  // All are looked up before any is replaced: what replaces an operand has not been observed.
+  std::vector<std::pair<jit::Node *, const char *>> found;
+  for (auto *node : result.graph->nodes())
+    if (const char *name = decomposition_of(node, seen))
+      found.emplace_back(node, name);
+  for (const auto &[node, name] : found) {
+    const jit::WithInsertPoint guard(node);
     const auto graph = jit::toGraphFunction(functions().get_function(c10::QualifiedName(name))).graph();
     jit::Value *made = jit::insertGraph(*node->owningGraph(), *graph, node->inputs()).at(0);
     node->output()->replaceAllUsesWith(made);
     node->destroy();
-    changed = true;
   }
-  return changed ? capture_again(result) : result;
+  return found.empty() ? result : capture_again(result);
 }
 
 } // namespace repro_minify::inductor_like
