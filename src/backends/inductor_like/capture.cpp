@@ -48,11 +48,28 @@ const std::set<std::string> &data_dependent() {
   return names;
 }
 
+bool is_tensor(const jit::Value *value) {
+  return value->type()->isSubtypeOf(c10::TensorType::get());
+}
+
+/// Whether a tensor holds more than sizes and constants (which traced programs compute with in tensors).
+bool depends_on_data(const jit::Value *value) {
+  const jit::Node *node = value->node();
+  if (node->kind() == prim::NumToTensor || node->kind() == prim::Constant)
+    return false;
+  if (node->kind() == prim::Param || node->kind() == prim::GetAttr || !node->blocks().empty())
+    return true;
+  const auto &inputs = node->inputs();
+  return inputs.empty() || std::any_of(inputs.begin(), inputs.end(), [](const jit::Value *input) {
+           return is_tensor(input) && depends_on_data(input);
+         });
+}
+
 void require_independent_of_data(const jit::Block *block) {
   for (const auto *node : block->nodes()) {
     const std::string kind = node->kind().toQualString();
-    const bool of_tensor = !node->inputs().empty() && node->input(0)->type()->isSubtypeOf(c10::TensorType::get());
-    if (data_dependent().count(kind) && of_tensor)
+    if (data_dependent().count(kind) && !node->inputs().empty() && is_tensor(node->input(0)) &&
+        depends_on_data(node->input(0)))
       throw NotCovered(kind + " depends on data");
     for (const auto *inner : node->blocks())
       require_independent_of_data(inner);

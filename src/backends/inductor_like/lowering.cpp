@@ -3,6 +3,7 @@
 #include "backends/inductor_like/lazy.h"
 #include "backends/inductor_like/pointwise.h"
 #include "backends/inductor_like/views.h"
+#include "program/values.h"
 
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/result_type.h>
@@ -49,6 +50,9 @@ private:
   void visit(jit::Node *node) {
     if (node->kind() == prim::Constant || node->kind() == prim::ListConstruct || node->kind() == prim::TupleConstruct)
       return; // made where they are needed
+    if (!node->outputs().empty() && std::none_of(node->outputs().begin(), node->outputs().end(),
+                                                 [&](const auto *output) { return holds_tensors(output); }))
+      return; // numbers: the same in each run
     if (node->outputs().size() == 1 && seen_.tensor(node->output()))
       if (const auto lazy = lowered(node)) {
         lazy_[node->output()] = *lazy;
@@ -315,6 +319,12 @@ private:
     return static_cast<int>(plan_.slots.size()) - 1;
   }
 
+  bool holds_tensors(const jit::Value *value) const {
+    bool found = false;
+    for_each_tensor(seen_.constant(value), [&](const at::Tensor &) { found = true; });
+    return found;
+  }
+
   /// Whether a kernel can read it.
   bool has_elements(const jit::Value *value) const {
     const auto *tensor = seen_.tensor(value);
@@ -424,7 +434,7 @@ private:
   /// Constants, and lists and tuples of what has slots.
   int made(jit::Value *value) {
     jit::Node *node = value->node();
-    if (node->kind() == prim::ListConstruct || node->kind() == prim::TupleConstruct) {
+    if (node->kind() != prim::Constant && holds_tensors(value)) {
       aten(node);
       return slots_.at(value);
     }
