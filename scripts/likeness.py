@@ -176,6 +176,7 @@ def ask_all(questions, book, arguments):
             if row["outcome"] != "error" or row.get("exit_code") in VERDICT_CODES:
                 book.add(row)
             what = row["outcome"] + (f" ({row['kind']})" if row["kind"] else "")
+            what += f": {row['message']}" if row["outcome"] == "error" else ""
             print(f"{done}/{len(questions)} {row['model']} {row['backend']}: {what}", file=sys.stderr)
     return answers
 
