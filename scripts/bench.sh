@@ -34,6 +34,9 @@ step "our reducer on the same graphs"
 "$torch_python" $minifier/run_fx_minifier.py --export "$out/programs"
 "$build/tests/bench/minifier/bench_programs" "$out/programs" -o "$out/programs.json"
 
+step "PyTorch's minifier and ours on a fault injected into TorchInductor"
+"$torch_python" tests/bench/inductor_minifier.py --binary "$build/repro-minify" --work "$out/inductor" "${quick[@]}" -o "$out/inductor_minifier.json"
+
 step "ever larger programs"
 "$torch_python" $minifier/run_fx_minifier.py --scale "$out/scale" "${quick[@]}"
 "$build/tests/bench/minifier/bench_programs" "$out/scale" -o "$out/scale.json"

@@ -100,7 +100,7 @@ struct RemoteFunction : public torch::autograd::Function<RemoteFunction> {
   };
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext *context, const Run &run,
                                                 at::TensorList) {
-    context->saved_data["module"] = c10::make_intrusive<Holder>(run.module);
+    context->saved_data["module"] = c10::IValue::make_capsule(c10::make_intrusive<Holder>(run.module));
     return run.outputs;
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext *context,

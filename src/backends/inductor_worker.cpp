@@ -26,7 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto patience = std::chrono::minutes(3); // a first import on a cold, busy machine, and a header to precompile
+constexpr auto patience =
+    std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
 sockaddr_un address_of(const std::string &path) {
   sockaddr_un address{};
@@ -189,6 +190,8 @@ void InductorWorker::await_report(int report) {
     text.append(buffer.data(), static_cast<size_t>(count));
   }
   close(report);
+  if (std::chrono::steady_clock::now() >= end)
+    give_up("the Python worker did not start within ten minutes");
   const auto answer = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())
     give_up("the Python worker did not start: " + last_line(folder_ + "/log"));

@@ -18,7 +18,6 @@ import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CASES = ROOT / "fixtures" / "cases"
-LATER = {"inductor"}  # backends that the tool does not have yet
 
 
 def reduce_case(binary, case, output, jobs):
@@ -103,7 +102,7 @@ def main():
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    cases = [case for case in json.loads((CASES / "expected.json").read_text()) if case["backend"] not in LATER]
+    cases = json.loads((CASES / "expected.json").read_text())
     if options.quick:
         cases = [case for case in cases if case["nodes"] < 20]
     rows = []

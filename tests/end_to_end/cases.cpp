@@ -23,10 +23,16 @@ std::filesystem::path Case::inputs() const {
   return fixtures() / table / name / "inputs.pt";
 }
 
+bool Case::lacks_python() const {
+  return backend == "inductor" && std::string(REPRO_MINIFY_PYTHON).empty();
+}
+
 std::vector<std::string> Case::with_backend(std::vector<std::string> arguments) const {
   arguments.insert(arguments.end(), {"--backend", backend});
   if (grad)
     arguments.emplace_back("--grad");
+  if (backend == "inductor")
+    arguments.insert(arguments.end(), {"--python", REPRO_MINIFY_PYTHON});
   return arguments;
 }
 

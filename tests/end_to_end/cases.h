@@ -22,8 +22,8 @@ struct Case {
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
 
   bool is_big() const { return name.rfind("big_", 0) == 0; }
-  /// The tool does not have this backend yet.
-  bool is_for_later() const { return backend == "inductor"; }
+  /// Its backend needs a Python with torch, and there is none here.
+  bool lacks_python() const;
   std::filesystem::path model() const;
   std::filesystem::path inputs() const;
   /// The arguments, and --backend and, where it applies, --grad.

@@ -79,8 +79,8 @@ class RunFindsTheFailure : public testing::TestWithParam<Case> {};
 
 TEST_P(RunFindsTheFailure, WithItsKind) {
   const Case &one = GetParam();
-  if (one.is_for_later())
-    GTEST_SKIP() << "later: the tool has no backend " << one.backend << " yet";
+  if (one.lacks_python())
+    GTEST_SKIP() << "no Python with torch here, which " << one.backend << " needs";
   const Finished finished = run_tool(one.with_backend({"run", one.model(), "--json"}));
   ASSERT_EQ(finished.exit_code, 1) << describe(finished);
   const json answer = json::parse(finished.out);
@@ -93,8 +93,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, RunFindsTheFailure, testing::ValuesIn(all_cases(
 class ReducesBigCase : public testing::TestWithParam<Case> {};
 
 TEST_P(ReducesBigCase, ToItsRow) {
-  if (GetParam().is_for_later())
-    GTEST_SKIP() << "later: the tool has no backend " << GetParam().backend << " yet";
+  if (GetParam().lacks_python())
+    GTEST_SKIP() << "no Python with torch here, which " << GetParam().backend << " needs";
   expect_reduces(GetParam(), true);
 }
 
@@ -104,8 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, ReducesBigCase,
 class ReducesCase : public testing::TestWithParam<Case> {};
 
 TEST_P(ReducesCase, ToItsRow) {
-  if (GetParam().is_for_later())
-    GTEST_SKIP() << "later: the tool has no backend " << GetParam().backend << " yet";
+  if (GetParam().lacks_python())
+    GTEST_SKIP() << "no Python with torch here, which " << GetParam().backend << " needs";
   expect_reduces(GetParam(), small_and_verified.count(GetParam().name) != 0);
 }
 

@@ -18,7 +18,7 @@ import torch._inductor.config as inductor_config
 from torch._inductor import cpu_vec_isa
 
 import wire
-from translate import Untranslatable, translate
+from translate import Untranslatable, attribute_name, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
 compile_options = {}
@@ -35,28 +35,33 @@ def parse_entry(entry):
         return key, text
 
 
-def configure(entries):
+def check_entries(entries):
     """Throws ValueError for what TorchInductor does not know."""
     for key, value in map(parse_entry, entries):
-        configured.append((key, value))
         if key in COMPILE_OPTIONS:
             compile_options[key] = value
         elif key not in inductor_config._config:
             raise ValueError(f"--inductor-config {key}: torch._inductor.config has no such entry")
-        else:
-            place = inductor_config
-            *path, last = key.split(".")
-            for part in path:
-                place = getattr(place, part)
-            setattr(place, last, value)
+        configured.append((key, value))
     mode = compile_options.get("mode")
     if mode is not None and mode not in torch._inductor.list_mode_options():
         known = ", ".join(torch._inductor.list_mode_options())
         raise ValueError(f"--inductor-config mode={mode}: unknown mode; known are {known}")
 
 
+def configure():
+    for key, value in configured:
+        if key not in COMPILE_OPTIONS:
+            place = inductor_config
+            *path, last = key.split(".")
+            for part in path:
+                place = getattr(place, part)
+            setattr(place, last, value)
+
+
 def prepare(folder, entries):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
+    check_entries(entries)
     torch.set_num_threads(1)
     cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
@@ -65,14 +70,14 @@ def prepare(folder, entries):
     inductor_config.fx_graph_cache = False
     inductor_config.fallback_random = True  # the numbers that eager draws
     functorch_config.enable_autograd_cache = False
-    configure(entries)
     warm_up()
+    configure()  # a fault that is injected is for the candidates
 
 
 def warm_up():
     """TorchInductor imports and prepares much when it first compiles."""
     module = torch.compile(lambda x: torch.ops.aten.amin.default(torch.ops.aten.mul.Tensor(x, x)))
-    with torch.no_grad(), contextlib.suppress(Exception):  # an injected fault may hit it: that is for the candidates
+    with torch.no_grad(), contextlib.suppress(Exception):  # no compiler, say: the candidates will tell
         module(torch.ones(16))
     torch._dynamo.reset()
 
@@ -85,9 +90,9 @@ def make_module(script):
     exec(compile(source, "<candidate>", "exec"), space)
     module = space["Repro"]()
     for name, parameter in script.named_parameters():
-        module.register_parameter(name, torch.nn.Parameter(parameter.detach(), parameter.requires_grad))
+        module.register_parameter(attribute_name(name), torch.nn.Parameter(parameter.detach(), parameter.requires_grad))
     for name, buffer in script.named_buffers():
-        module.register_buffer(name, buffer)
+        module.register_buffer(attribute_name(name), buffer)
     for name, constant in constants.items():
         module.register_buffer(name, constant, persistent=False)
     return module.eval(), source
@@ -130,11 +135,16 @@ def first_sentence(error):
 class Candidate:
     def __init__(self):
         self.module = self.compiled = None
-        self.outputs = self.leaves = None
+        self.outputs = self.leaves = self.state = None
 
     def compile(self, header, blobs):
         limit_memory(header["memory"])
-        self.module, _ = make_module(load(blobs[0]))
+        script = load(blobs[0])
+        try:
+            self.module, _ = make_module(script)
+        except Exception as error:  # no fault of TorchInductor
+            raise Untranslatable(first_sentence(error)) from error
+        self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
         self.compiled = torch.compile(self.module, **compile_options)
         return {}, []
 
@@ -142,8 +152,7 @@ class Candidate:
         reader = wire.Reader(blobs)
         arguments = [reader.value(argument) for argument in header["arguments"]]
         before = [blob.clone() for blob in blobs]
-        state = {**dict(self.module.named_parameters()), **dict(self.module.named_buffers())}
-        state_before = {name: tensor.detach().clone() for name, tensor in state.items()}
+        state_before = {name: tensor.detach().clone() for name, tensor in self.state.items()}
         views = [view_of(tensor) for tensor in tensors_in(arguments)]
         with settings(header["settings"]):
             output = self.compiled(*arguments)
@@ -153,7 +162,7 @@ class Candidate:
         writer = wire.Writer()
         answer = {"output": writer.value(output)}
         answer["module"] = [
-            [name, writer.value(tensor)] for name, tensor in state.items() if written(state_before[name], tensor)
+            [name, writer.value(tensor)] for name, tensor in self.state.items() if written(state_before[name], tensor)
         ]
         answer["storages"] = []
         for index, storage in reader.storages.items():
@@ -210,6 +219,10 @@ class Candidate:
             return {"memory": True}, []
         except Exception as error:
             return {"raised": first_sentence(error)}, []
+
+
+def named_tensors(script):
+    return [*script.named_parameters(), *script.named_buffers()]
 
 
 def tensors_in(value):

@@ -2,13 +2,14 @@
 of time, for C++."""
 
 import inspect
+import keyword
 import math
 
 import torch
 import torch._inductor.config as inductor_config
 
 import candidate
-import wire
+from translate import attribute_name
 
 MOST_LITERAL_BYTES = 64 * 1024
 
@@ -16,6 +17,10 @@ MOST_LITERAL_BYTES = 64 * 1024
 def comment(text):
     """Text from a model is hostile: one line, nothing that is not printable."""
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def local_name(name):
+    return name + "_" if keyword.iskeyword(name) or name == "torch" else name
 
 
 def number(value):
@@ -97,7 +102,7 @@ class Repro:
 
     def __init__(self, script, inputs, facts):
         self.facts = facts
-        self.inputs = inputs
+        self.inputs = [[local_name(name) if role == "input" else name, role, *rest] for name, role, *rest in inputs]
         self.module, source = candidate.make_module(script)
         self.forward = source.splitlines()[1:]
         self.literals = self.make_literals()
@@ -175,12 +180,13 @@ class Repro:
                 lines.append('        saved = torch.load(here / "attributes.pt", weights_only=True)')
             for index, (name, role) in enumerate(self.attributes):
                 value = self.literals[name] if self.literals else f"saved[{index}]"
+                held = attribute_name(name)
                 if role == "parameter":
                     grad = dict((n, t.requires_grad) for n, _, _, t in self.inputs)[name]
                     value = value.removesuffix(".requires_grad_()")
-                    lines.append(f"        self.{name} = torch.nn.Parameter({value}, requires_grad={grad})")
+                    lines.append(f"        self.{held} = torch.nn.Parameter({value}, requires_grad={grad})")
                 else:
-                    lines.append(f'        self.register_buffer("{name}", {value})')
+                    lines.append(f'        self.register_buffer("{held}", {value})')
             lines.append("")
         return "\n" + "\n".join(lines + self.forward)
 

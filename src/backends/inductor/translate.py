@@ -52,6 +52,13 @@ PRIM = {
 }  # fmt: skip
 
 
+def attribute_name(name):
+    """What a parameter or buffer of that name is called in a torch.nn.Module, which has names of its own."""
+    if not name.isidentifier():
+        raise Untranslatable(f"{name!r} is no name in Python")
+    return name + "_" if keyword.iskeyword(name) or hasattr(torch.nn.Module, name) else name
+
+
 def number(value):
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
@@ -62,7 +69,7 @@ class Translator:
     def __init__(self, graph):
         self.graph = graph
         self.names = {}  # of values, by debug name
-        self.taken = set(keyword.kwlist) | {"self", "torch", "math", "len", "int", "float", "bool", "list", "range"}
+        self.taken = set(keyword.kwlist) | {"self", "torch", "math", "len", "int", "float", "bool", "list", "range", "min", "max", "abs"}
         self.texts = {}  # of constants and of lists that stand where they are used
         self.tensors = {}  # constants of the graph: attribute name, value
         self.lines = []
@@ -158,11 +165,11 @@ class Translator:
         raise Untranslatable(f"a constant of type {type(value).__name__} has no literal")
 
     def attribute(self, node):
-        self.texts[node.output().debugName()] = f"{self.text(node.input())}.{node.s('name')}"
+        self.texts[node.output().debugName()] = f"{self.text(node.input())}.{attribute_name(node.s('name'))}"
 
     def set_attribute(self, node):
         target, value = node.inputs()
-        self.line(f"{self.text(target)}.{node.s('name')} = {self.text(value)}")
+        self.line(f"{self.text(target)}.{attribute_name(node.s('name'))} = {self.text(value)}")
 
     def construct(self, node):
         texts = self.texts_of(node.inputs())

@@ -1,0 +1,93 @@
+// What only the inductor backend has: a Python worker whose children crash, hang, fail to compile, and give gradients.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+class Inductor : public testing::Test {
+protected:
+  void SetUp() override {
+    if (std::string(REPRO_MINIFY_PYTHON).empty())
+      GTEST_SKIP() << "no Python with torch here";
+  }
+
+  /// A C++ compiler that answers questions about itself, and does this when it should compile.
+  std::string compiler(const std::string &deed) const {
+    const fs::path script = folder_ / "compiler.sh";
+    std::ofstream(script) << "#!/bin/sh\ncase \"$*\" in\n*.cpp*) " << deed << " ;;\nesac\nexec g++ \"$@\"\n";
+    fs::permissions(script, fs::perms::owner_all);
+    return "cpp.cxx=(None, '" + script.string() + "')";
+  }
+
+  static json run(const std::string &model, std::vector<std::string> more, int exit_code) {
+    std::vector<std::string> arguments = {"run",      case_named(model).model(), "--json", "--backend", "inductor",
+                                          "--python", REPRO_MINIFY_PYTHON};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = run_tool(arguments);
+    EXPECT_EQ(finished.exit_code, exit_code) << describe(finished);
+    return finished.out.empty() ? json::object() : json::parse(finished.out);
+  }
+
+  static json first_signature(const json &answer) { return answer.at("details").at("signatures").at(0); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Inductor, ACrashOfItsChildIsACrash) {
+  const json answer = run("inductor_191499_u8_min", {"--inductor-config", compiler("kill -SEGV $PPID")}, 1);
+  EXPECT_EQ(answer.at("verdict").at("kind"), "crash");
+  EXPECT_EQ(first_signature(answer).at("detail"), "signal 11");
+}
+
+TEST_F(Inductor, AHangOfItsChildIsAHangAndLeavesNothing) {
+  const fs::path pid = folder_ / "pid";
+  const json answer =
+      run("inductor_191499_u8_min",
+          {"--timeout", "10", "--inductor-config", compiler("echo $$ > " + pid.string() + "; sleep 600")}, 1);
+  EXPECT_EQ(answer.at("verdict").at("kind"), "hang");
+  const std::string number = read_text(pid);
+  EXPECT_FALSE(fs::exists("/proc/" + number.substr(0, number.find('\n')))) << "the compiler still runs";
+}
+
+TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
+  const json answer = run("inductor_191499_u8_min",
+                          {"--inductor-config", compiler("echo '/a/b.cpp:7:9: error: no such thing' >&2; exit 1")}, 1);
+  EXPECT_EQ(answer.at("verdict").at("kind"), "exception");
+  EXPECT_EQ(first_signature(answer).at("detail"), "C++ compile error: no such thing");
+}
+
+TEST_F(Inductor, ComparesGradients) {
+  const json answer = run("grad_clamp_tensor_missing", {"--grad"}, 0);
+  EXPECT_GT(answer.at("details").at("gradients").size(), 0u);
+}
+
+TEST_F(Inductor, FollowsControlFlow) {
+  run("jit_75794_loop_swap", {}, 0);
+}
+
+TEST_F(Inductor, AnUnknownEntryIsRefused) {
+  const Finished finished = run_tool({"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor",
+                                      "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "cpp.simdlength=8"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("cpp.simdlength: torch._inductor.config has no such entry"), std::string::npos)
+      << finished.err;
+}
+
+TEST_F(Inductor, SaysThatThereIsNoPython) {
+  const Finished finished = run_tool(
+      {"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", folder_ / "nothing"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("not a Python with torch"), std::string::npos) << finished.err;
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end
