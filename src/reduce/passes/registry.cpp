@@ -8,27 +8,57 @@ namespace repro_minify {
 
 const std::vector<ReductionPass> &reduction_passes() {
   static const std::vector<ReductionPass> passes = {
-      {"cut", "remove nodes; what they made comes back as an input with the recorded value", Goal::Size, cut_nodes},
-      {"copies", "remove clone, contiguous, detach and dropout, all at once", Goal::Size, drop_copies},
-      {"outputs", "return fewer values", Goal::Size, drop_outputs},
-      {"splice", "remove nodes and read something earlier of the same shape instead", Goal::Size, splice_nodes},
-      {"inputs", "use one input for two", Goal::Size, merge_inputs},
-      {"branches", "the branch that was taken instead of a prim::If", Goal::Size, straighten_branches},
-      {"loops", "one iteration instead of a prim::Loop", Goal::Size, straighten_loops},
-      {"duplicates", "use one node for two that do the same", Goal::Size, merge_duplicates},
-      {"packing", "read the parts of a tuple, list or dict, and what a cast leaves as it is, directly", Goal::Size,
+      {"cut",
+       "remove nodes; what they made comes back as an input with the recorded value",
+       Goal::Size,
+       {0.15, 0.3},
+       cut_nodes},
+      {"copies", "remove clone, contiguous, detach and dropout, all at once", Goal::Size, {0.3, 0.3}, drop_copies},
+      {"outputs", "return fewer values", Goal::Size, {0.15, 0.3}, drop_outputs},
+      {"splice",
+       "remove nodes and read something earlier of the same shape instead",
+       Goal::Size,
+       {0.05, 0.2},
+       splice_nodes},
+      {"inputs", "use one input for two", Goal::Size, {0.85, 0.85}, merge_inputs},
+      {"branches", "the branch that was taken instead of a prim::If", Goal::Size, {0.3, 0.3}, straighten_branches},
+      {"loops", "one iteration instead of a prim::Loop", Goal::Size, {0.1, 0.2}, straighten_loops},
+      {"duplicates", "use one node for two that do the same", Goal::Size, {0.8, 0.5}, merge_duplicates},
+      {"packing",
+       "read the parts of a tuple, list or dict, and what a cast leaves as it is, directly",
+       Goal::Size,
+       {0.5, 0.3},
        remove_packing},
-      {"plain-values", "zeros, ones, one number, a seeded randn instead of recorded data", Goal::Simplicity,
+      {"plain-values",
+       "zeros, ones, one number, a seeded randn instead of recorded data",
+       Goal::Simplicity,
+       {0.6, 0.4},
        plain_values},
-      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, lower_trip_counts},
-      {"arguments", "operators' defaults, None, and simple numbers in the graph", Goal::Simplicity, plain_arguments},
-      {"strides", "contiguous inputs, each in memory of its own", Goal::Simplicity, plain_strides},
-      {"sizes", "smaller inputs; dimensions that have to agree shrink together", Goal::Simplicity, shrink_sizes},
-      {"dtypes", "float32 inputs where the failure does not need another type", Goal::Simplicity, plain_dtypes},
-      {"autograd", "inputs that need no gradient", Goal::Simplicity, drop_autograd},
-      {"short-values", "recorded data to few digits, or to its extremes", Goal::Simplicity, short_values},
-      {"dimensions", "inputs of fewer dimensions", Goal::Simplicity, drop_dimensions},
-      {"roles", "arguments instead of parameters, buffers and tensor constants", Goal::Simplicity, plain_roles},
+      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, {0.15, 0.1}, lower_trip_counts},
+      {"arguments",
+       "operators' defaults, None, and simple numbers in the graph",
+       Goal::Simplicity,
+       {0.25, 0.3},
+       plain_arguments},
+      {"strides", "contiguous inputs, each in memory of its own", Goal::Simplicity, {0.3, 0.3}, plain_strides},
+      {"sizes",
+       "smaller inputs; dimensions that have to agree shrink together",
+       Goal::Simplicity,
+       {0.8, 0.2},
+       shrink_sizes},
+      {"dtypes",
+       "float32 inputs where the failure does not need another type",
+       Goal::Simplicity,
+       {0.1, 0.1},
+       plain_dtypes},
+      {"autograd", "inputs that need no gradient", Goal::Simplicity, {0.05, 0.6}, drop_autograd},
+      {"short-values", "recorded data to few digits, or to its extremes", Goal::Simplicity, {0.3, 0.3}, short_values},
+      {"dimensions", "inputs of fewer dimensions", Goal::Simplicity, {0.4, 0.15}, drop_dimensions},
+      {"roles",
+       "arguments instead of parameters, buffers and tensor constants",
+       Goal::Simplicity,
+       {0.2, 0.1},
+       plain_roles},
   };
   return passes;
 }
@@ -68,15 +98,8 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 }
 
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates) {
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    const std::vector<Judge::LazyProgram> next(
-        candidates.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-        candidates.begin() +
-            static_cast<std::ptrdiff_t>(std::min(candidates.size(), i + static_cast<size_t>(context.judge.jobs()))));
-    if (context.accept(candidates[i](), next))
-      return true;
-  }
-  return false;
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const auto &candidate) { return context.accept(candidate()); });
 }
 
 std::shared_ptr<const Recording> recording_of(PassContext &context) {
