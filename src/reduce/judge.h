@@ -57,6 +57,8 @@ public:
 
   Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
 
+  /// What is known beforehand.
+  void remember(const Program &program, const Verdict &verdict) { known_.emplace(canonical_hash(program), verdict); }
   /// Whether this Verdict is the failure that is looked for.
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted_, options_.same_failure); }
   /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. Throws Interrupted, OutOfTime.

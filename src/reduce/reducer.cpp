@@ -114,6 +114,7 @@ Reduction reduce(const Program &start, const Verdict &start_verdict, const Signa
                  const InterestingnessTest &test, const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
   Judge judge(test, wanted, options);
+  judge.remember(start, start_verdict);
   return Reducer(start, start_verdict, judge, options, passes).run();
 }
 

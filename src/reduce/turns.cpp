@@ -45,9 +45,16 @@ bool Turns::run_pass(Turn &turn, size_t index) {
   };
   bool incomplete = false, put_off = false;
   // The lambdas replace what passes hold by reference: they see the new ones.
-  PassContext context{judge_,     standing.best, standing.verdict,
-                      accept,     fails,         recorder_,
-                      incomplete, put_off,       standing.schedule.is_put_off(index)};
+  PassContext context{judge_,
+                      standing.best,
+                      standing.verdict,
+                      accept,
+                      fails,
+                      recorder_,
+                      incomplete,
+                      put_off,
+                      standing.schedule.had_turn(index),
+                      standing.schedule.is_put_off(index)};
   try {
     passes_[index]->run(context);
   } catch (const std::exception &error) {

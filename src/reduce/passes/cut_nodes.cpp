@@ -223,6 +223,7 @@ bool cut_nodes(PassContext &context) {
   give_hints(context, cutter, start, search);
   // Other passes make the program smaller still: what is certified now would have to be certified again.
   search.certify = context.last_resort || all.size() < small_program;
+  search.mostly_needed = context.again && all.size() < small_program;
   context.put_off = !search.certify;
   try {
     minimize(start, cutter.dataflow(), oracle, search);

@@ -39,6 +39,8 @@ struct PassContext {
   /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no
   /// other one finds anything.
   bool &put_off;
+  /// The pass had a turn before, and what it left has only been touched by others.
+  const bool again;
   /// That turn: there is nothing left but to go through with it.
   const bool last_resort;
 };
@@ -52,17 +54,17 @@ enum class Goal {
 /// How often a candidate turns out to fail, the first of a turn and those after. Only orders guesses at what is asked
 /// next; from the reductions of fixtures/cases.
 struct Odds {
-  double first;
-  double later;
+  double first = 0.3;
+  double later = 0.3;
 };
 
 struct ReductionPass {
   const char *name;
   const char *summary;
   Goal goal;
-  Odds odds;
   /// Tries what it knows once, calling accept(); true if anything was accepted.
   bool (*run)(PassContext &context);
+  Odds odds = {};
 };
 
 /// In the order of the documentation, which is also that of the first turns.

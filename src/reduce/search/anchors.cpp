@@ -15,6 +15,8 @@ constexpr std::size_t many_anchors = 7;
 constexpr int anchors_tested = 2;
 constexpr double chance_of_contradiction = 0.1;
 constexpr std::size_t some_ends = 3;
+/// Between two anchors; asking about them is left to the search that certifies.
+constexpr std::size_t few_left = 3;
 /// Windows that failed to hold all that is needed, before no more are tried.
 constexpr int many_places = 2;
 
@@ -91,7 +93,8 @@ Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
     experience.learn(stage.failing, stage.line->size());
   // Where nothing could be cut for as many anchors as there are nodes left, these are probably needed as well, and the
   // certificate asks that anyway.
-  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()))
+  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()) ||
+      (!context.options.certify && anchors.size() > 1 && rest.size() <= few_left))
     return Certify{unite(anchors, rest)};
   if (doubtful(anchors.size()))
     return DoubtAnchors{anchors, rest, experience};
