@@ -80,8 +80,8 @@ TEST_P(AskedQuestions, AreTheSameInTheSameOrder) {
   EXPECT_EQ(canonical_hash(several.result), canonical_hash(alone.result));
 }
 
-TEST_P(AskedQuestions, AreMostlyBegunBefore) {
-  const Run slow = run(GetParam(), std::chrono::milliseconds(60));
+TEST_F(AskedQuestions, AreMostlyBegunBefore) {
+  const Run slow = run(4, std::chrono::milliseconds(250));
   int begun_before = 0;
   for (int i = 0; i < static_cast<int>(slow.asked.size()); ++i)
     begun_before += slow.begun.at(slow.asked[static_cast<size_t>(i)]) < i;
