@@ -219,12 +219,27 @@ private:
       define(node->output(i), carried[i]);
   }
 
-  /// The interpreter itself runs the node, in a graph of its own: exactly the semantics of the eager side.
+  /// An operator that the interpreter has no instruction of its own for: it calls the very function that is called
+  /// here.
+  static bool is_plain_operator(const Node *node) {
+    const auto *schema = node->maybeSchema();
+    return node->kind().is_aten() && node->kind() != torch::jit::aten::wait && node->blocks().empty() && schema &&
+           !schema->is_vararg() && !schema->is_varret();
+  }
+
+  /// With exactly the semantics of the eager side. Compiling a graph for the interpreter takes longer than most
+  /// operators do.
   void run_single(Node *node, std::vector<c10::IValue> &stack) {
-    if (node->kind() == torch::jit::prim::Constant) {
+    if (node->kind() == torch::jit::prim::Constant)
       stack = {torch::jit::toIValue(node->output()).value()};
-      return;
-    }
+    else if (is_plain_operator(node))
+      node->getOperation()(stack);
+    else
+      interpret(node, stack);
+  }
+
+  /// The interpreter itself runs the node, in a graph of its own.
+  void interpret(Node *node, std::vector<c10::IValue> &stack) {
     auto graph = std::make_shared<torch::jit::Graph>();
     std::unordered_map<const Value *, Value *> inputs;
     std::vector<c10::IValue> arguments;

@@ -1,32 +1,49 @@
 #include "reduce/judge.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace repro_minify {
 
-/// What will probably be asked next; each made and hashed once, and not before somebody wants to know.
+/// What may be asked next: what the pass names, then what the Foresight does. Each made and hashed once, and not before
+/// somebody wants to know.
 class Judge::Upcoming {
 public:
-  explicit Upcoming(const std::vector<LazyProgram> &makers) : makers_(makers), made_(makers.size()) {}
+  Upcoming(const std::vector<LazyProgram> &makers, const MakeForesight &make_foresight)
+      : makers_(makers), made_(makers.size()), make_foresight_(make_foresight) {}
 
-  struct Candidate {
-    Program program;
-    std::string hash;
-  };
-  size_t size() const { return makers_.size(); }
-  const Candidate &at(size_t i) {
+  /// Whether the pass has named it.
+  bool named(const std::string &hash) {
+    for (size_t i = 0; i < made_.size(); ++i)
+      if (at(i).hash == hash)
+        return true;
+    return false;
+  }
+  /// The next one that next() has not returned yet.
+  std::optional<Guess> next() {
+    if (next_ < made_.size())
+      return at(next_++);
+    if (!foresight_ && make_foresight_)
+      foresight_ = make_foresight_();
+    return foresight_ ? foresight_->next() : std::nullopt;
+  }
+
+private:
+  const Guess &at(size_t i) {
     if (!made_[i]) {
       Program program = makers_[i]();
       std::string hash = canonical_hash(program);
-      made_[i] = Candidate{std::move(program), std::move(hash)};
+      made_[i] = Guess{std::move(program), std::move(hash), {}};
     }
     return *made_[i];
   }
 
-private:
   const std::vector<LazyProgram> &makers_;
-  std::vector<std::optional<Candidate>> made_;
+  std::vector<std::optional<Guess>> made_;
+  size_t next_ = 0;
+  const MakeForesight &make_foresight_;
+  std::unique_ptr<Foresight> foresight_;
 };
 
 Judge::Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
@@ -52,18 +69,43 @@ bool Judge::cannot_fail(const Program &program) const {
 }
 
 /// What is known already, from this run or from the one that it resumes.
-const Verdict *Judge::remembered(const std::string &hash) {
+const Verdict *Judge::known(const std::string &hash) const {
   if (const auto known = known_.find(hash); known != known_.end())
     return &known->second;
-  const Verdict *earlier = options_.journal ? options_.journal->find(hash) : nullptr;
-  if (!earlier)
-    return nullptr;
-  timeout_.saw(std::chrono::duration<double>(earlier->wall_seconds));
-  return &known_.emplace(hash, *earlier).first->second;
+  return options_.journal ? options_.journal->find(hash) : nullptr;
+}
+
+const Verdict *Judge::remembered(const std::string &hash) {
+  const Verdict *verdict = known(hash);
+  if (!verdict || known_.count(hash))
+    return verdict;
+  timeout_.saw(std::chrono::duration<double>(verdict->wall_seconds));
+  return &known_.emplace(hash, *verdict).first->second;
+}
+
+const Verdict &Judge::rehearse(const Program &program, const std::string &hash) {
+  static const Verdict no = [] {
+    Verdict verdict;
+    verdict.outcome = Verdict::Outcome::Pass;
+    return verdict;
+  }();
+  if (pool_.ready(running_.at(asked_).ticket))
+    throw RehearsalOver{};
+  if (const Verdict *verdict = known(hash))
+    return *verdict;
+  if (const auto early = early_.find(hash); early != early_.end())
+    return early->second.verdict;
+  if (const auto assumed = rehearsed_->assumed->find(hash); assumed != rehearsed_->assumed->end())
+    return assumed->second ? *rehearsed_->yes : no;
+  if (cannot_fail(program))
+    return no;
+  throw OpenQuestion{program, hash};
 }
 
 const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgram> &likely_next) {
   const std::string hash = canonical_hash(program);
+  if (rehearsed_)
+    return rehearse(program, hash);
   if (const Verdict *verdict = remembered(hash)) {
     ++cached_;
     return *verdict;
@@ -76,13 +118,16 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
   }
   if (time_is_up())
     throw OutOfTime{};
-  Upcoming upcoming(likely_next);
-  if (!running_.count(hash)) {
-    make_room(hash, upcoming);
-    running_[hash] = start(program);
+  asked_ = hash;
+  ++question_;
+  stop_disproved();
+  Upcoming upcoming(likely_next, make_foresight_);
+  if (!running_.count(hash) && !early_.count(hash)) {
+    make_room(upcoming);
+    start(program, hash, {});
   }
-  start_ahead(upcoming);
-  const Verdict verdict = wait_for(program, hash);
+  stop_unlikely(upcoming);
+  const Verdict verdict = wait_for(program, hash, upcoming);
   write_down(program, hash, verdict);
   return known_.emplace(hash, verdict).first->second;
 }
@@ -102,64 +147,121 @@ void Judge::write_down(const Program &program, const std::string &hash, const Ve
   options_.progress(progress);
 }
 
-SandboxPool::Ticket Judge::start(const Program &program) {
+void Judge::start(const Program &program, const std::string &hash, const Assumptions &assumed) {
   ++started_;
   Limits limits = options_.limits;
   limits.timeout = timeout_.limit();
-  return pool_.submit(test_.job(std::make_shared<Program>(program)), limits);
+  running_[hash] = {pool_.submit(test_.job(std::make_shared<Program>(program)), limits), assumed, question_};
 }
 
-void Judge::start_ahead(Upcoming &upcoming) {
-  for (size_t i = 0; i < upcoming.size() && pool_.has_free_worker(); ++i) {
-    const auto &[program, hash] = upcoming.at(i);
-    if (!remembered(hash) && !running_.count(hash) && !cannot_fail(program))
-      running_[hash] = start(program);
+/// Gives idle workers what may be asked next.
+void Judge::keep_busy(Upcoming &upcoming) {
+  take_early_answers();
+  while (pool_.workers() > 1 && pool_.has_free_worker() && running_.count(asked_)) {
+    const auto guess = upcoming.next();
+    if (!guess)
+      return;
+    start_guess(*guess);
   }
 }
 
-/// The question that is asked now never waits behind guesses that turned out wrong.
-void Judge::make_room(const std::string &hash, Upcoming &upcoming) {
-  if (pool_.has_free_worker() || running_.empty())
-    return;
-  std::map<std::string, bool> likely{{hash, true}};
-  for (size_t i = 0; i < upcoming.size(); ++i)
-    likely[upcoming.at(i).hash] = true;
+void Judge::start_guess(const Guess &guess) {
+  if (const auto running = running_.find(guess.hash); running != running_.end())
+    running->second.likely_at = question_;
+  else if (!known(guess.hash) && !early_.count(guess.hash) && !cannot_fail(guess.program))
+    start(guess.program, guess.hash, guess.assumed);
+}
+
+/// What guesses have come to says what may be asked beyond them.
+void Judge::take_early_answers() {
   for (auto it = running_.begin(); it != running_.end();) {
-    if (likely.count(it->first) || pool_.ready(it->second)) {
-      ++it;
+    const auto entry = it++;
+    if (entry->first == asked_ || !pool_.ready(entry->second.ticket))
       continue;
-    }
-    pool_.cancel(it->second);
-    it = running_.erase(it);
+    Outcome outcome = *pool_.wait(entry->second.ticket);
+    Verdict verdict = test_.verdict_of(outcome);
+    early_.emplace(entry->first, Early{std::move(outcome), std::move(verdict)});
+    running_.erase(entry);
   }
 }
 
-Verdict Judge::wait_for(const Program &program, const std::string &hash) {
-  return check_repeatedly(
-      [&] {
-        if (!running_.count(hash))
-          running_[hash] = start(program);
-        return wait_for_one(program, hash);
-      },
-      [&](const Verdict &verdict) { return is_wanted(verdict); }, options_.repetition);
+bool Judge::contradicts(const Assumptions &assumed) const {
+  return std::any_of(assumed.begin(), assumed.end(), [&](const auto &assumption) {
+    const Verdict *verdict = known(assumption.first);
+    return verdict && is_wanted(*verdict) != assumption.second;
+  });
 }
 
-Verdict Judge::wait_for_one(const Program &program, const std::string &hash) {
-  const auto stop = [&] { return (options_.interrupted && options_.interrupted()) || time_is_up(); };
+void Judge::cancel(const std::string &hash) {
+  pool_.cancel(running_.at(hash).ticket);
+  running_.erase(hash);
+}
+
+/// A guess on a wrong assumption is not waited for, unless it is what is asked all the same.
+void Judge::stop_disproved() {
+  take_early_answers();
+  for (auto it = running_.begin(); it != running_.end();) {
+    const auto entry = it++;
+    if (entry->first != asked_ && contradicts(entry->second.assumed))
+      cancel(std::string(entry->first));
+    else if (!entry->second.assumed.empty())
+      entry->second.likely_at = question_;
+  }
+}
+
+/// Guesses that nothing speaks for any more leave their workers to others.
+void Judge::stop_unlikely(Upcoming &upcoming) {
+  for (auto it = running_.begin(); it != running_.end();) {
+    const auto &[hash, guess] = *it++;
+    if (guess.likely_at < question_ && hash != asked_ && !upcoming.named(hash))
+      cancel(std::string(hash));
+  }
+}
+
+/// The question that is asked now never waits behind guesses.
+void Judge::make_room(Upcoming &upcoming) {
+  if (!pool_.has_free_worker())
+    stop_unlikely(upcoming);
+  if (!pool_.has_free_worker() && !running_.empty())
+    cancel(std::string(std::max_element(running_.begin(), running_.end(), [](const auto &a, const auto &b) {
+                         return a.second.ticket < b.second.ticket;
+                       })->first));
+}
+
+Verdict Judge::wait_for(const Program &program, const std::string &hash, Upcoming &upcoming) {
+  return check_repeatedly([&] { return wait_for_one(program, hash, upcoming); },
+                          [&](const Verdict &verdict) { return is_wanted(verdict); }, options_.repetition);
+}
+
+/// Nothing when it was stopped.
+std::optional<Outcome> Judge::take(const std::string &hash, const std::function<bool()> &stop) {
+  if (auto early = early_.extract(hash))
+    return std::move(early.mapped().outcome);
+  auto outcome = pool_.wait(running_.at(hash).ticket, stop);
+  if (outcome)
+    running_.erase(hash);
+  return outcome;
+}
+
+Verdict Judge::wait_for_one(const Program &program, const std::string &hash, Upcoming &upcoming) {
+  const auto stop = [&] {
+    keep_busy(upcoming);
+    return (options_.interrupted && options_.interrupted()) || time_is_up();
+  };
   for (int attempt = 0;; ++attempt) {
-    const auto outcome = pool_.wait(running_.at(hash), stop);
+    if (!running_.count(hash) && !early_.count(hash))
+      start(program, hash, {});
+    const auto outcome = take(hash, stop);
     if (!outcome) {
       if (options_.interrupted && options_.interrupted())
         throw Interrupted{};
       throw OutOfTime{};
     }
-    running_.erase(hash);
     if (outcome->ending == Ending::Replied)
       timeout_.saw(outcome->wall);
     // Somebody outside killed the child (an out-of-memory killer, an administrator): once more, then it is Unresolved.
     if (outcome->ending != Ending::Killed || attempt > 0)
       return test_.verdict_of(*outcome);
-    running_[hash] = start(program);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,64 @@ struct Interrupted {};
 /// Leaves a reduction whose time budget is spent.
 struct OutOfTime {};
 
+/// Leaves a rehearsal at the first question that is neither answered nor has an assumed answer.
+struct OpenQuestion {
+  Program program;
+  std::string hash;
+};
+/// Leaves a rehearsal: the answer that was waited for meanwhile is there.
+struct RehearsalOver {};
+
+/// By a question's hash: whether it is assumed to be answered yes.
+using Assumptions = std::map<std::string, bool>;
+
+/// A question that may be asked, if the answers to others are as assumed.
+struct Guess {
+  Program program;
+  std::string hash;
+  Assumptions assumed;
+};
+
+/// Says what may be asked after the question that is asked now.
+class Foresight {
+public:
+  virtual ~Foresight() = default;
+  /// The likeliest of those that were not named yet; nothing when none is left that is worth it.
+  virtual std::optional<Guess> next() = 0;
+};
+
 class Judge {
 public:
   /// A Program made when a worker is free for it.
   using LazyProgram = std::function<Program()>;
+  using MakeForesight = std::function<std::unique_ptr<Foresight>()>;
 
   Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
 
+  /// What is known beforehand.
+  void remember(const Program &program, const Verdict &verdict) { known_.emplace(canonical_hash(program), verdict); }
   /// Whether this Verdict is the failure that is looked for.
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted_, options_.same_failure); }
   /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. Throws Interrupted, OutOfTime.
+  /// `likely_next` is tried ahead of time before what the Foresight names.
   const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next = {});
+
+  /// Who is asked what may come, while a worker has nothing to do. Called from within judge().
+  void foresee_with(MakeForesight make) { make_foresight_ = std::move(make); }
+  /// While it lives, judge() runs nothing: it answers from memory and from `assumed` (`yes` is the Verdict for yes),
+  /// and throws OpenQuestion beyond, RehearsalOver once the question that is really asked has its answer.
+  class Assuming {
+  public:
+    Assuming(Judge &judge, const Assumptions &assumed, const Verdict &yes) : judge_(judge) {
+      judge_.rehearsed_ = Rehearsed{&assumed, &yes};
+    }
+    ~Assuming() { judge_.rehearsed_.reset(); }
+    Assuming(const Assuming &) = delete;
+    Assuming &operator=(const Assuming &) = delete;
+
+  private:
+    Judge &judge_;
+  };
 
   /// Names what is being tried, for the journal and for progress.
   void set_pass(const std::string &name) { pass_ = name; }
@@ -51,13 +99,36 @@ public:
 
 private:
   class Upcoming;
+  struct Rehearsed {
+    const Assumptions *assumed;
+    const Verdict *yes;
+  };
+  struct Running {
+    SandboxPool::Ticket ticket;
+    Assumptions assumed; ///< it may be asked if these hold
+    int likely_at;       ///< number of the last question that it was thought to follow
+  };
+  /// Of a guess that ended before anybody asked.
+  struct Early {
+    Outcome outcome;
+    Verdict verdict;
+  };
 
+  const Verdict *known(const std::string &hash) const;
   const Verdict *remembered(const std::string &hash);
-  SandboxPool::Ticket start(const Program &program);
-  void start_ahead(Upcoming &upcoming);
-  void make_room(const std::string &hash, Upcoming &upcoming);
-  Verdict wait_for(const Program &program, const std::string &hash);
-  Verdict wait_for_one(const Program &program, const std::string &hash);
+  const Verdict &rehearse(const Program &program, const std::string &hash);
+  void start(const Program &program, const std::string &hash, const Assumptions &assumed);
+  void keep_busy(Upcoming &upcoming);
+  void start_guess(const Guess &guess);
+  void take_early_answers();
+  bool contradicts(const Assumptions &assumed) const;
+  void stop_disproved();
+  void stop_unlikely(Upcoming &upcoming);
+  void make_room(Upcoming &upcoming);
+  void cancel(const std::string &hash);
+  Verdict wait_for(const Program &program, const std::string &hash, Upcoming &upcoming);
+  Verdict wait_for_one(const Program &program, const std::string &hash, Upcoming &upcoming);
+  std::optional<Outcome> take(const std::string &hash, const std::function<bool()> &stop);
   void write_down(const Program &program, const std::string &hash, const Verdict &verdict);
   bool cannot_fail(const Program &program) const;
   bool time_is_up() const;
@@ -69,7 +140,12 @@ private:
   LearnedTimeout timeout_;
   CostModel cost_;
   std::map<std::string, Verdict> known_;
-  std::map<std::string, SandboxPool::Ticket> running_;
+  std::map<std::string, Running> running_;
+  std::map<std::string, Early> early_;
+  MakeForesight make_foresight_;
+  std::optional<Rehearsed> rehearsed_;
+  std::string asked_; ///< hash of the question that is asked now
+  int question_ = 0;  ///< its number
   std::string pass_;
   ProgramSize best_;
   int open_passes_ = 0;

@@ -3,46 +3,41 @@
 #include "reduce/closest_pass.h"
 #include "reduce/judge.h"
 #include "reduce/passes/pass.h"
-#include "reduce/schedule.h"
+#include "reduce/rehearsal.h"
+#include "reduce/turns.h"
 
 #include <algorithm>
 
 namespace repro_minify {
 namespace {
 
-/// Eager itself answers NaN or Inf: a program that nobody would call a bug report, and the door to another failure.
-bool makes_eager_infinite(const Verdict &verdict) {
-  for (const auto *leaves : {&verdict.outputs, &verdict.gradients})
-    for (const auto &leaf : *leaves)
-      if (leaf.ref_nan > 0 || leaf.ref_inf > 0)
-        return true;
-  return false;
-}
-
 /// Runs passes in the order of the Schedule until none accepts anything.
-class Reducer {
+class Reducer final : private Audience {
 public:
   Reducer(Program start, Verdict verdict, Judge &judge, const ReduceOptions &options,
           std::vector<const ReductionPass *> passes)
-      : judge_(judge), options_(options), best_(std::move(start)), verdict_(std::move(verdict)),
-        order_(order_of(best_)), passes_(std::move(passes)), schedule_(passes_), incomplete_(passes_.size()) {
+      : judge_(judge), options_(options),
+        passes_(std::move(passes)), standing_{start, std::move(verdict), order_of(start), Schedule(passes_),
+                                              std::vector<bool>(passes_.size())},
+        turn_began_(standing_) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
+    judge_.foresee_with([this] { return std::make_unique<Rehearsal>(judge_, recorder_, passes_, turn_began_); });
   }
 
   Reduction run() {
     Reduction result;
     try {
-      while (const auto next = schedule_.next())
-        take_turn(*next);
+      while (take_turn()) {
+      }
       result.one_minimal = all_was_tried();
     } catch (const Interrupted &) {
       result.interrupted = true;
     } catch (const OutOfTime &) {
       result.out_of_time = true;
     }
-    result.program = best_;
-    result.verdict = verdict_;
+    result.program = standing_.best;
+    result.verdict = standing_.verdict;
     result.passing = passing_.program();
     result.checks = judge_.checks();
     result.cached = judge_.cached();
@@ -56,95 +51,61 @@ public:
 private:
   /// 1-minimality is what the cut certifies; a pass that was skipped or gave up leaves something untried.
   bool all_was_tried() const {
+    const auto &incomplete = standing_.incomplete;
     return passes_.size() == reduction_passes().size() &&
-           std::none_of(incomplete_.begin(), incomplete_.end(), [](bool incomplete) { return incomplete; });
+           std::none_of(incomplete.begin(), incomplete.end(), [](bool incomplete) { return incomplete; });
   }
 
-  void take_turn(size_t index) {
-    PassStatistics &row = statistics_[index];
-    judge_.set_pass(row.pass);
-    judge_.set_best(size_of(best_), schedule_.open());
-    const Order before = order_;
-    const PassStatistics earlier = row;
-    const int checks = judge_.checks();
-    const double begin = judge_.elapsed_seconds();
-    cost_ = 0;
-    const bool put_off = run_pass(index);
-    ++row.runs;
-    row.checks += judge_.checks() - checks;
-    row.seconds += judge_.elapsed_seconds() - begin;
-    const int removed = before.operators - order_.operators;
-    row.operators_removed += removed;
-    const double gain = passes_[index]->goal == Goal::Size ? removed : row.worked - earlier.worked;
-    schedule_.took_turn(index, order_ < before, gain, cost_);
-    if (put_off)
-      schedule_.put_off(index);
-  }
-
-  /// Whether the pass puts off the rest of what it has to try.
-  bool run_pass(size_t index) {
-    PassStatistics &row = statistics_[index];
-    const PassContext::Ask fails = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
-      return consider(candidate, order_of(candidate), next, row);
-    };
-    const PassContext::Ask accept = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
-      const Order order = order_of(candidate);
-      return order < order_ && consider(candidate, order, next, row) && order == order_;
-    };
-    bool incomplete = false, put_off = false;
-    // The lambdas replace best_ and verdict_; passes hold them by reference and see the new ones.
-    PassContext context{
-        judge_, best_, verdict_, accept, fails, recorder_, incomplete, put_off, schedule_.is_put_off(index)};
-    try {
-      passes_[index]->run(context);
-    } catch (const std::exception &error) {
-      // A pass that stumbles over a strange program must not cost what the others found.
-      row.problem = error.what();
-      incomplete = true;
-      put_off = false;
-    }
-    incomplete_[index] = incomplete || put_off;
-    return put_off;
-  }
-
-  /// Whether the candidate fails; it becomes the best if it is lower in the Order too.
-  bool consider(const Program &candidate, const Order &order, const std::vector<Judge::LazyProgram> &next,
-                PassStatistics &row) {
-    const bool lower = order < order_;
-    row.tried += lower;
-    cost_ += 1 + order.nodes / nodes_that_cost_as_much_as_a_process;
-    const Verdict &verdict = judge_.judge(candidate, next);
-    if (!judge_.is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(verdict_))) {
-      passing_.consider(candidate, order, verdict, order_);
+  /// False when there is none left to take.
+  bool take_turn() {
+    turn_began_ = standing_;
+    const auto next = standing_.schedule.next();
+    if (!next)
       return false;
+    PassStatistics &row = statistics_[*next];
+    judge_.set_pass(row.pass);
+    judge_.set_best(size_of(standing_.best), standing_.schedule.open());
+    const int checks = judge_.checks(), operators = standing_.order.operators;
+    const double begin = judge_.elapsed_seconds();
+    TurnReport report;
+    const auto add_up = [&] {
+      ++row.runs;
+      row.tried += report.tried;
+      row.worked += report.worked;
+      row.checks += judge_.checks() - checks;
+      row.seconds += judge_.elapsed_seconds() - begin;
+      row.operators_removed += operators - standing_.order.operators;
+      row.problem = report.problem.empty() ? row.problem : report.problem;
+    };
+    try {
+      Turns(judge_, recorder_, passes_, *this).take(standing_, *next, report);
+    } catch (...) {
+      add_up();
+      throw;
     }
-    if (!lower)
-      return true;
-    ++row.worked;
-    best_ = candidate;
-    verdict_ = verdict;
-    order_ = order;
-    passing_.reset();
-    judge_.set_best(size_of(best_), schedule_.open());
-    if (options_.on_improved)
-      options_.on_improved(best_);
+    add_up();
     return true;
   }
 
-  static constexpr double nodes_that_cost_as_much_as_a_process = 256;
+  void turned_down(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) override {
+    passing_.consider(candidate, order, verdict, best);
+  }
+
+  void improved(const Standing &standing) override {
+    passing_.reset();
+    judge_.set_best(size_of(standing.best), standing.schedule.open());
+    if (options_.on_improved)
+      options_.on_improved(standing.best);
+  }
 
   Judge &judge_;
   const ReduceOptions &options_;
-  Program best_;
-  Verdict verdict_;
-  Order order_;
+  const std::vector<const ReductionPass *> passes_;
+  Standing standing_;
+  Standing turn_began_; ///< as `standing_` was before the turn that is being taken
   ClosestPass passing_;
-  std::vector<const ReductionPass *> passes_;
-  Schedule schedule_;
   std::vector<PassStatistics> statistics_;
-  std::vector<bool> incomplete_;
   Recorder recorder_;
-  double cost_ = 0; ///< of the turn that is being taken
 };
 
 } // namespace
@@ -153,6 +114,7 @@ Reduction reduce(const Program &start, const Verdict &start_verdict, const Signa
                  const InterestingnessTest &test, const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
   Judge judge(test, wanted, options);
+  judge.remember(start, start_verdict);
   return Reducer(start, start_verdict, judge, options, passes).run();
 }
 

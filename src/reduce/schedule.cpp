@@ -46,6 +46,7 @@ void Schedule::took_turn(size_t pass, bool accepted, double gain, double cost) {
   row.gain = accepted ? memory * row.gain + gain : faint_hope * prior_gain(pass);
   row.cost = memory * row.cost + cost;
   row.put_off = false;
+  ++row.turns;
   if (accepted)
     for (Row &other : rows_) {
       other.open = true;

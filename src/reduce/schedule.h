@@ -22,6 +22,7 @@ public:
   /// After its turn: the pass has more to try, but only once all others of its goal have found nothing.
   void put_off(size_t pass);
   bool is_put_off(size_t pass) const { return rows_[pass].put_off; }
+  bool had_turn(size_t pass) const { return rows_[pass].turns > 0; }
   /// Passes that may find something still.
   int open() const;
 
@@ -32,6 +33,7 @@ private:
     double gain; ///< recent turns count most
     double cost;
     bool put_off = false;
+    int turns = 0;
   };
   std::optional<size_t> best_of(Goal goal) const;
   static bool comes_before(const Row &a, const Row &b);

@@ -14,19 +14,12 @@ template <typename Item, typename Make>
 bool accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
   if (items.empty())
     return false;
-  const auto half = items.begin() + static_cast<std::ptrdiff_t>((items.size() + 1) / 2);
-  const std::vector<Item> first(items.begin(), half), second(half, items.end());
-  if (const std::optional<Program> candidate = make(context.current, items)) {
-    std::vector<Judge::LazyProgram> next;
-    if (items.size() > 1)
-      for (const auto *part : {&first, &second})
-        if (const std::optional<Program> smaller = make(context.current, *part))
-          next.push_back([smaller] { return *smaller; });
-    if (context.accept(*candidate, next))
-      return true;
-  }
+  if (const std::optional<Program> candidate = make(context.current, items); candidate && context.accept(*candidate))
+    return true;
   if (items.size() == 1)
     return false;
+  const auto half = items.begin() + static_cast<std::ptrdiff_t>((items.size() + 1) / 2);
+  const std::vector<Item> first(items.begin(), half), second(half, items.end());
   const bool any = accept_by_halves(context, first, make);
   return accept_by_halves(context, second, make) || any;
 }

@@ -46,15 +46,38 @@ IndexSet every_atom(const Cutter &cutter) {
   return all;
 }
 
-/// The atoms that `target` is made from, itself included.
-IndexSet ancestors(const Cutter &cutter, int target) {
-  std::vector<bool> needed(cutter.atoms());
-  needed[target] = true;
+/// The node of the outermost block that holds this atom, which may be the atom's own.
+const torch::jit::Node *outermost(const Cutter &cutter, int atom) {
+  const auto *node = cutter.node_of(atom);
+  while (node->owningBlock() != node->owningGraph()->block())
+    node = node->owningBlock()->owningNode();
+  return node;
+}
+
+/// Adds what `needed` is made from, as far as the dataflow tells.
+void add_producers(const Cutter &cutter, std::vector<bool> &needed) {
   const auto &order = cutter.dataflow().topological_order();
   for (auto it = order.rbegin(); it != order.rend(); ++it)
     if (needed[*it])
       for (int producer : cutter.dataflow().producers(*it))
         needed[producer] = true;
+}
+
+/// The atoms that `target` is made from, itself included. Of a loop each may be: what an iteration makes, the next one
+/// reads, and the dataflow has no cycles.
+IndexSet ancestors(const Cutter &cutter, int target) {
+  std::vector<bool> needed(cutter.atoms()), before;
+  needed[target] = true;
+  while (needed != before) {
+    before = needed;
+    add_producers(cutter, needed);
+    std::set<const torch::jit::Node *> whole;
+    for (int atom = 0; atom < cutter.atoms(); ++atom)
+      if (const auto *outer = outermost(cutter, atom); needed[atom] && !outer->blocks().empty())
+        whole.insert(outer);
+    for (int atom = 0; atom < cutter.atoms() && !whole.empty(); ++atom)
+      needed[atom] = needed[atom] || whole.count(outermost(cutter, atom)) > 0;
+  }
   IndexSet result;
   for (int atom = 0; atom < cutter.atoms(); ++atom)
     if (needed[atom])
@@ -223,6 +246,7 @@ bool cut_nodes(PassContext &context) {
   give_hints(context, cutter, start, search);
   // Other passes make the program smaller still: what is certified now would have to be certified again.
   search.certify = context.last_resort || all.size() < small_program;
+  search.mostly_needed = context.again && all.size() < small_program;
   context.put_off = !search.certify;
   try {
     minimize(start, cutter.dataflow(), oracle, search);

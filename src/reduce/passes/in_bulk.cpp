@@ -12,12 +12,7 @@ public:
   void try_range(size_t begin, size_t end) {
     if (begin == end)
       return;
-    std::vector<Judge::LazyProgram> next;
-    const size_t middle = begin + (end - begin) / 2;
-    if (end - begin > 1)
-      next = {[=, this] { return with_(accepted_and(begin, middle)); },
-              [=, this] { return with_(accepted_and(middle, end)); }};
-    if (context_.accept(with_(accepted_and(begin, end)), next))
+    if (context_.accept(with_(accepted_and(begin, end))))
       accepted_ = accepted_and(begin, end);
     else
       try_halves(begin, end);

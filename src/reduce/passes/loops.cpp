@@ -75,8 +75,7 @@ public:
     bool any = false;
     while (end - begin > 1) {
       const std::ptrdiff_t middle = begin + (end - begin) / 2;
-      const std::vector<Judge::LazyProgram> next{[=, this] { return with(middle, end); }};
-      if (context_.fails(with(begin, middle), next))
+      if (context_.fails(with(begin, middle), {}))
         end = middle;
       else if (context_.fails(with(middle, end), {}))
         begin = middle;
@@ -116,7 +115,7 @@ bool is_loop(const Node *node) {
 
 /// The first iteration; of a loop that was never entered none.
 bool keep_first_iteration(PassContext &context, size_t loop, int64_t trips) {
-  return context.accept(unrolled(context.current, loop, std::min<int64_t>(1, trips)).program, {});
+  return context.accept(unrolled(context.current, loop, std::min<int64_t>(1, trips)).program);
 }
 
 /// The only block of a program was kept because writing it out hides the failure; it is not asked again.

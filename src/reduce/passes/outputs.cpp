@@ -49,7 +49,7 @@ bool drop_many(PassContext &context) {
   const Program start = context.current;
   const size_t suspect = wrong_ones_first(context).front();
   const bool hinted = context.verdict.outputs.size() == count_outputs(start) && !context.verdict.outputs[suspect].same;
-  if (hinted && context.accept(with_outputs(start, {suspect}), {}))
+  if (hinted && context.accept(with_outputs(start, {suspect})))
     return true;
   return accept_in_bulk(
       context, count_outputs(start),

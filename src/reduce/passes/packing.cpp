@@ -83,7 +83,7 @@ bool remove_packing(PassContext &context) {
       positions.push_back(i);
   const auto with = [&](const std::vector<size_t> &which) { return unpacked(start, positions, which); };
   if (positions.empty()) // an output may be packed still: not lower, and not asked, where none is
-    return context.accept(with({}), {});
+    return context.accept(with({}));
   return accept_in_bulk(context, positions.size(), with);
 }
 

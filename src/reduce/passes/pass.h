@@ -18,6 +18,7 @@ namespace repro_minify {
 struct Recording;
 
 struct PassContext {
+  using Accept = std::function<bool(const Program &candidate)>;
   using Ask = std::function<bool(const Program &candidate, const std::vector<Judge::LazyProgram> &likely_next)>;
 
   Judge &judge;
@@ -27,8 +28,9 @@ struct PassContext {
   const Verdict &verdict;
   /// Accepts `candidate` when it is lower in the Order and fails; then `current` is it. One that is not lower is turned
   /// down without a check.
-  const Ask &accept;
-  /// Whether `candidate` fails, lower or not; accepted where accept() would.
+  const Accept &accept;
+  /// Whether `candidate` fails, lower or not; accepted where accept() would. `likely_next` may be empty: it is for who
+  /// knows better what comes next than a look at what this pass and the others do with either answer.
   const Ask &fails;
   /// Recordings of `current`: recording_of() asks it.
   Recorder &recorder;
@@ -37,6 +39,8 @@ struct PassContext {
   /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no
   /// other one finds anything.
   bool &put_off;
+  /// The pass had a turn before, and what it left has only been touched by others.
+  const bool again;
   /// That turn: there is nothing left but to go through with it.
   const bool last_resort;
 };
@@ -47,12 +51,20 @@ enum class Goal {
   Simplicity, ///< values and types that a person can take in
 };
 
+/// How often a candidate turns out to fail, the first of a turn and those after. Only orders guesses at what is asked
+/// next; from the reductions of fixtures/cases.
+struct Odds {
+  double first = 0.3;
+  double later = 0.3;
+};
+
 struct ReductionPass {
   const char *name;
   const char *summary;
   Goal goal;
   /// Tries what it knows once, calling accept(); true if anything was accepted.
   bool (*run)(PassContext &context);
+  Odds odds = {};
 };
 
 /// In the order of the documentation, which is also that of the first turns.
@@ -60,7 +72,7 @@ const std::vector<ReductionPass> &reduction_passes();
 /// Those that the selection names, in registry order. Throws UserError for a name that no pass has.
 std::vector<const ReductionPass *> selected_passes(const PassSelection &selection);
 
-/// Offers candidates in order until one is accepted; the following ones are judged ahead of time.
+/// Offers candidates in order until one is accepted.
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
 
 bool cut_nodes(PassContext &context);           // cut_nodes.cpp

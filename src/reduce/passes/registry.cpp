@@ -8,27 +8,57 @@ namespace repro_minify {
 
 const std::vector<ReductionPass> &reduction_passes() {
   static const std::vector<ReductionPass> passes = {
-      {"cut", "remove nodes; what they made comes back as an input with the recorded value", Goal::Size, cut_nodes},
+      {"cut",
+       "remove nodes; what they made comes back as an input with the recorded value",
+       Goal::Size,
+       cut_nodes,
+       {0.15, 0.3}},
       {"copies", "remove clone, contiguous, detach and dropout, all at once", Goal::Size, drop_copies},
-      {"outputs", "return fewer values", Goal::Size, drop_outputs},
-      {"splice", "remove nodes and read something earlier of the same shape instead", Goal::Size, splice_nodes},
-      {"inputs", "use one input for two", Goal::Size, merge_inputs},
+      {"outputs", "return fewer values", Goal::Size, drop_outputs, {0.15, 0.3}},
+      {"splice",
+       "remove nodes and read something earlier of the same shape instead",
+       Goal::Size,
+       splice_nodes,
+       {0.05, 0.2}},
+      {"inputs", "use one input for two", Goal::Size, merge_inputs, {0.85, 0.85}},
       {"branches", "the branch that was taken instead of a prim::If", Goal::Size, straighten_branches},
-      {"loops", "one iteration instead of a prim::Loop", Goal::Size, straighten_loops},
-      {"duplicates", "use one node for two that do the same", Goal::Size, merge_duplicates},
-      {"packing", "read the parts of a tuple, list or dict, and what a cast leaves as it is, directly", Goal::Size,
-       remove_packing},
-      {"plain-values", "zeros, ones, one number, a seeded randn instead of recorded data", Goal::Simplicity,
-       plain_values},
-      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, lower_trip_counts},
-      {"arguments", "operators' defaults, None, and simple numbers in the graph", Goal::Simplicity, plain_arguments},
+      {"loops", "one iteration instead of a prim::Loop", Goal::Size, straighten_loops, {0.1, 0.2}},
+      {"duplicates", "use one node for two that do the same", Goal::Size, merge_duplicates, {0.8, 0.5}},
+      {"packing",
+       "read the parts of a tuple, list or dict, and what a cast leaves as it is, directly",
+       Goal::Size,
+       remove_packing,
+       {0.5, 0.3}},
+      {"plain-values",
+       "zeros, ones, one number, a seeded randn instead of recorded data",
+       Goal::Simplicity,
+       plain_values,
+       {0.6, 0.4}},
+      {"trips", "fewer iterations of a prim::Loop", Goal::Simplicity, lower_trip_counts, {0.15, 0.1}},
+      {"arguments",
+       "operators' defaults, None, and simple numbers in the graph",
+       Goal::Simplicity,
+       plain_arguments,
+       {0.25, 0.3}},
       {"strides", "contiguous inputs, each in memory of its own", Goal::Simplicity, plain_strides},
-      {"sizes", "smaller inputs; dimensions that have to agree shrink together", Goal::Simplicity, shrink_sizes},
-      {"dtypes", "float32 inputs where the failure does not need another type", Goal::Simplicity, plain_dtypes},
-      {"autograd", "inputs that need no gradient", Goal::Simplicity, drop_autograd},
+      {"sizes",
+       "smaller inputs; dimensions that have to agree shrink together",
+       Goal::Simplicity,
+       shrink_sizes,
+       {0.8, 0.2}},
+      {"dtypes",
+       "float32 inputs where the failure does not need another type",
+       Goal::Simplicity,
+       plain_dtypes,
+       {0.1, 0.1}},
+      {"autograd", "inputs that need no gradient", Goal::Simplicity, drop_autograd, {0.05, 0.6}},
       {"short-values", "recorded data to few digits, or to its extremes", Goal::Simplicity, short_values},
-      {"dimensions", "inputs of fewer dimensions", Goal::Simplicity, drop_dimensions},
-      {"roles", "arguments instead of parameters, buffers and tensor constants", Goal::Simplicity, plain_roles},
+      {"dimensions", "inputs of fewer dimensions", Goal::Simplicity, drop_dimensions, {0.4, 0.15}},
+      {"roles",
+       "arguments instead of parameters, buffers and tensor constants",
+       Goal::Simplicity,
+       plain_roles,
+       {0.2, 0.1}},
   };
   return passes;
 }
@@ -68,15 +98,8 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 }
 
 bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates) {
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    const std::vector<Judge::LazyProgram> next(
-        candidates.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-        candidates.begin() +
-            static_cast<std::ptrdiff_t>(std::min(candidates.size(), i + static_cast<size_t>(context.judge.jobs()))));
-    if (context.accept(candidates[i](), next))
-      return true;
-  }
-  return false;
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const auto &candidate) { return context.accept(candidate()); });
 }
 
 std::shared_ptr<const Recording> recording_of(PassContext &context) {

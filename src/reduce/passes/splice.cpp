@@ -69,7 +69,7 @@ bool sweep_once(PassContext &context) {
     end = std::min(end, static_cast<int>(all_nodes(*context.current.graph).size()));
     if (width > 1) {
       const Several several = edit_several(context.current, end, width);
-      const bool accepted = several.edits > 1 && context.accept(several.program, {});
+      const bool accepted = several.edits > 1 && context.accept(several.program);
       width = accepted ? 2 * width : width / 2;
       end = accepted ? several.next : end;
       in_a_row = 0;

@@ -41,7 +41,7 @@ Program with_trips(const Program &program, size_t loop, int64_t trips) {
 
 /// Accepts the least number of trips below `trips` that fails, as far as a bisection can tell.
 bool lower_trips(PassContext &context, const Program &start, size_t loop, int64_t trips) {
-  const auto fails = [&](int64_t fewer) { return context.accept(with_trips(start, loop, fewer), {}); };
+  const auto fails = [&](int64_t fewer) { return context.accept(with_trips(start, loop, fewer)); };
   int64_t passes = 0, least = trips;
   for (int64_t fewer = std::min<int64_t>(2, trips - 1); passes < fewer; fewer = std::min(fewer * 2, trips - 1)) {
     if (fails(fewer)) {

@@ -15,6 +15,11 @@ constexpr std::size_t many_anchors = 7;
 constexpr int anchors_tested = 2;
 constexpr double chance_of_contradiction = 0.1;
 constexpr std::size_t some_ends = 3;
+/// What is between two anchors is probably needed. The search that certifies asks about so few anyway.
+constexpr std::size_t few_left = 3;
+/// Where the very last in line was needed so often in a row, a path probably is: cutting takes a few questions for each
+/// of its nodes.
+constexpr std::size_t ends_of_a_path = 2;
 /// Windows that failed to hold all that is needed, before no more are tried.
 constexpr int many_places = 2;
 
@@ -55,6 +60,11 @@ bool doubtful(std::size_t anchors) {
   return anchors == many_anchors;
 }
 
+/// Whether to stop here, for another search to go on once other ways to make the program smaller were tried.
+bool leave_the_rest(std::size_t anchors, std::size_t rest, const Experience &experience, const SearchContext &context) {
+  return !context.options.certify && anchors > 1 && (rest <= few_left || experience.ends_in_a_row >= ends_of_a_path);
+}
+
 Stage find_next_anchor(const IndexSet &anchors, const IndexSet &rest, const Experience &experience,
                        const SearchContext &context) {
   std::vector<int> order = by_distance(anchors, rest, context);
@@ -91,7 +101,8 @@ Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
     experience.learn(stage.failing, stage.line->size());
   // Where nothing could be cut for as many anchors as there are nodes left, these are probably needed as well, and the
   // certificate asks that anyway.
-  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()))
+  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()) ||
+      leave_the_rest(anchors.size(), rest.size(), experience, context))
     return Certify{unite(anchors, rest)};
   if (doubtful(anchors.size()))
     return DoubtAnchors{anchors, rest, experience};

@@ -34,6 +34,8 @@ struct SearchOptions {
   /// Whether to try every single deletion at the end. Without it the result may have more than is needed; for a search
   /// that is followed by another one.
   bool certify = true;
+  /// Most nodes are expected to be needed, so that the single deletions are the questions to begin with.
+  bool mostly_needed = false;
   /// How many sets a call of speculate() may propose (the number of workers; any value gives the same result).
   int speculation_width = 1;
 };

@@ -1,0 +1,49 @@
+// Looks ahead beyond the question that is asked and beyond the pass that asks it: goes on with the reduction itself on
+// a copy, with assumed answers, until it asks something that is not known. No pass has to say what it would ask next,
+// and no second description of what they ask exists that could drift from it.
+#pragma once
+#include "reduce/turns.h"
+
+#include <map>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+class Rehearsal final : public Foresight {
+public:
+  /// `standing` is that at the begin of the turn that is being taken: what was asked since is known to `judge`.
+  Rehearsal(Judge &judge, const Recorder &recorder, const std::vector<const ReductionPass *> &passes,
+            const Standing &standing);
+
+  /// The likeliest question that was not named yet, the one that is being asked among them.
+  std::optional<Guess> next() override;
+
+private:
+  /// One possible future: where the reduction stands if these are the answers, and how likely they are together.
+  struct Future {
+    double probability;
+    Standing standing;
+    Assumptions assumed;
+  };
+  struct LessLikely {
+    bool operator()(const Future &left, const Future &right) const { return left.probability < right.probability; }
+  };
+  struct Met {
+    OpenQuestion question;
+    double chance;
+  };
+
+  std::optional<Met> next_question(Future &future);
+
+  Judge &judge_;
+  Recorder recorder_; ///< its own: what is recorded here is of programs that may never come to be
+  const std::vector<const ReductionPass *> &passes_;
+  const Verdict yes_;
+  std::priority_queue<Future, std::vector<Future>, LessLikely> futures_;
+  int tries_;
+};
+
+} // namespace repro_minify

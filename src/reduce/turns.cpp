@@ -1,0 +1,92 @@
+#include "reduce/turns.h"
+
+namespace repro_minify {
+namespace {
+
+constexpr double nodes_that_cost_as_much_as_a_process = 256;
+
+/// Eager itself answers NaN or Inf: a program that nobody would call a bug report, and the door to another failure.
+bool makes_eager_infinite(const Verdict &verdict) {
+  for (const auto *leaves : {&verdict.outputs, &verdict.gradients})
+    for (const auto &leaf : *leaves)
+      if (leaf.ref_nan > 0 || leaf.ref_inf > 0)
+        return true;
+  return false;
+}
+
+} // namespace
+
+struct Turns::Turn {
+  Standing &standing;
+  TurnReport &report;
+  double cost = 0;
+};
+
+void Turns::take(Standing &standing, size_t index, TurnReport &report) {
+  Turn turn{standing, report};
+  const Order before = standing.order;
+  const bool put_off = run_pass(turn, index);
+  const int removed = before.operators - standing.order.operators;
+  const double gain = passes_[index]->goal == Goal::Size ? removed : report.worked;
+  standing.schedule.took_turn(index, standing.order < before, gain, turn.cost);
+  if (put_off)
+    standing.schedule.put_off(index);
+}
+
+/// Whether the pass puts off the rest of what it has to try.
+bool Turns::run_pass(Turn &turn, size_t index) {
+  Standing &standing = turn.standing;
+  const auto fails = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
+    return consider(turn, candidate, order_of(candidate), next);
+  };
+  const auto accept = [&](const Program &candidate) {
+    const Order order = order_of(candidate);
+    return order < standing.order && consider(turn, candidate, order, {}) && order == standing.order;
+  };
+  bool incomplete = false, put_off = false;
+  // The lambdas replace what passes hold by reference: they see the new ones.
+  PassContext context{judge_,
+                      standing.best,
+                      standing.verdict,
+                      accept,
+                      fails,
+                      recorder_,
+                      incomplete,
+                      put_off,
+                      standing.schedule.had_turn(index),
+                      standing.schedule.is_put_off(index)};
+  try {
+    passes_[index]->run(context);
+  } catch (const std::exception &error) {
+    // A pass that stumbles over a strange program must not cost what the others found.
+    turn.report.problem = error.what();
+    incomplete = true;
+    put_off = false;
+  }
+  standing.incomplete[index] = incomplete || put_off;
+  return put_off;
+}
+
+/// Whether the candidate fails; it becomes the best if it is lower in the Order too.
+bool Turns::consider(Turn &turn, const Program &candidate, const Order &order,
+                     const std::vector<Judge::LazyProgram> &next) {
+  Standing &standing = turn.standing;
+  const bool lower = order < standing.order;
+  turn.report.tried += lower;
+  turn.cost += 1 + order.nodes / nodes_that_cost_as_much_as_a_process;
+  const Verdict &verdict = judge_.judge(candidate, next);
+  if (!judge_.is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(standing.verdict))) {
+    audience_.turned_down(candidate, order, verdict, standing.order);
+    return false;
+  }
+  if (!lower)
+    return true;
+  ++turn.report.worked;
+  standing.best = candidate;
+  standing.verdict = verdict;
+  standing.order = order;
+  audience_.improved(standing);
+  return true;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,56 @@
+// The turns of a reduction. Where it stands is a value, so that what may come can be gone through on a copy.
+#pragma once
+#include "reduce/passes/pass.h"
+#include "reduce/schedule.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Where a reduction stands between two turns. Beside the verdicts to come, nothing else decides what is asked next.
+struct Standing {
+  Program best;
+  Verdict verdict;
+  Order order;
+  Schedule schedule;
+  std::vector<bool> incomplete; ///< by pass: its last turn left something untried
+};
+
+/// What a turn came to, as far as it got.
+struct TurnReport {
+  int tried = 0;  ///< candidates that were lower in the Order
+  int worked = 0; ///< of these, how many fail
+  std::string problem;
+};
+
+/// Is told of every candidate as it is decided.
+class Audience {
+public:
+  virtual ~Audience() = default;
+  virtual void turned_down(const Program &, const Order &, const Verdict &, const Order & /*best*/) {}
+  virtual void improved(const Standing &) {}
+};
+
+class Turns {
+public:
+  Turns(Judge &judge, Recorder &recorder, const std::vector<const ReductionPass *> &passes, Audience &audience)
+      : judge_(judge), recorder_(recorder), passes_(passes), audience_(audience) {}
+
+  /// The turn of pass number `index`. `standing` and `report` are up to date when a question leaves by exception.
+  void take(Standing &standing, size_t index, TurnReport &report);
+
+private:
+  struct Turn;
+
+  bool run_pass(Turn &turn, size_t index);
+  bool consider(Turn &turn, const Program &candidate, const Order &order, const std::vector<Judge::LazyProgram> &next);
+
+  Judge &judge_;
+  Recorder &recorder_;
+  const std::vector<const ReductionPass *> &passes_;
+  Audience &audience_;
+};
+
+} // namespace repro_minify
