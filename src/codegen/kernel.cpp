@@ -239,7 +239,9 @@ private:
     const std::string value =
         inner.local(storage_type(output.accumulator), "static_cast<" + std::string(storage_type(output.accumulator)) +
                                                           ">(" + output.value(inner, at) + ")");
-    const std::string type = storage_type(output.accumulator);
+    // Partial results are many: in float32 their sum would lose what each of them is accurate to.
+    const bool wide = output.fold == Fold::Sum && output.accumulator == Element::Float32;
+    const std::string type = wide ? "double" : storage_type(output.accumulator);
     body.add(type + " " + sum + " = " + start_value(output.fold, output.accumulator) + ";");
     const size_t loop_count = loops.groups.size();
     for (size_t k = 0; k + 1 < loop_count; ++k) {
@@ -251,7 +253,12 @@ private:
     for (size_t k = 0; k + 1 < loop_count; ++k)
       body.add("}");
     body.absorb(inner);
-    body.store(output.buffer, place, sum);
+    std::string total = sum;
+    if (wide) {
+      total += "t";
+      body.add("const float " + total + " = static_cast<float>(" + sum + ");");
+    }
+    body.store(output.buffer, place, total);
   }
 
   /// The last of the loops, in blocks whose partial results are folded in turn.
