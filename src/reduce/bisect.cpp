@@ -86,14 +86,14 @@ private:
       return "no step";
     if (steps.size() == all)
       return "all steps";
-    if (static_cast<size_t>(steps.back()) + 1 == steps.size())
-      return "up to " + name(steps.back());
-    if (steps.size() == 1)
-      return name(steps[0]) + " alone";
     if (steps.size() + 1 == all)
       for (size_t i = 0; i < all; ++i)
         if (i == steps.size() || static_cast<size_t>(steps[i]) != i)
           return "all but " + found_.steps[i];
+    if (static_cast<size_t>(steps.back()) + 1 == steps.size())
+      return "up to " + name(steps.back());
+    if (steps.size() == 1)
+      return name(steps[0]) + " alone";
     return joined(steps);
   }
 

@@ -1,6 +1,8 @@
 /* A plugin that is wrong in one way, in plain C: which one is chosen when it is compiled. */
 #include "repro_minify/backend_plugin.h"
 
+#include <signal.h>
+
 uint32_t repro_minify_backend_abi(void) {
 #ifdef ODD_VERSION
   return REPRO_MINIFY_BACKEND_ABI + 1;
@@ -41,6 +43,6 @@ void repro_minify_backend_free(struct repro_minify_compiled *compiled) {
 
 #ifdef ODD_CRASH
 __attribute__((constructor)) static void crash(void) {
-  *(volatile int *)0 = 0;
+  raise(SIGSEGV);
 }
 #endif
