@@ -29,8 +29,10 @@ protected:
   }
 
   static json run(const std::string &model, std::vector<std::string> more, int exit_code) {
-    std::vector<std::string> arguments = {"run",      case_named(model).model(), "--json", "--backend", "inductor",
-                                          "--python", REPRO_MINIFY_PYTHON};
+    std::vector<std::string> arguments = {"run", case_named(model).model(), "--json", "--backend", "inductor",
+                                          "--python", REPRO_MINIFY_PYTHON,
+                                          // One check is too few for a header compiled in advance to pay.
+                                          "--inductor-config", "cpp_cache_precompile_headers=False"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Finished finished = run_tool(arguments);
     EXPECT_EQ(finished.exit_code, exit_code) << describe(finished);

@@ -35,17 +35,17 @@ bool has_erf_of_many(const Program &program) {
          program.inputs.front().value.toTensor().numel() >= 3;
 }
 
-struct Run {
+struct Asked {
   std::vector<std::string> asked;   ///< in order
   std::map<std::string, int> begun; ///< after how many answers
   Program result;
 };
 
 /// Every check sleeps for some time: a busy machine then changes little, and what is begun ahead is what was guessed.
-Run run_sleeping(int jobs, std::chrono::milliseconds nap) {
+Asked run_sleeping(int jobs, std::chrono::milliseconds nap) {
   const std::string path =
       (std::filesystem::temp_directory_path() / ("asked-" + std::to_string(getpid()) + ".jsonl")).string();
-  Run run;
+  Asked run;
   int answers = 0;
   ReduceOptions options;
   options.jobs = jobs;
@@ -74,13 +74,13 @@ class AskedQuestions : public testing::TestWithParam<int> {};
 
 TEST_P(AskedQuestions, AreTheSameInTheSameOrder) {
   using namespace std::chrono_literals;
-  const Run alone = run_sleeping(1, 0ms), several = run_sleeping(GetParam(), 0ms);
+  const Asked alone = run_sleeping(1, 0ms), several = run_sleeping(GetParam(), 0ms);
   EXPECT_EQ(several.asked, alone.asked);
   EXPECT_EQ(canonical_hash(several.result), canonical_hash(alone.result));
 }
 
 TEST(QuestionsAhead, AreMostlyBegunBefore) {
-  const Run slow = run_sleeping(4, std::chrono::milliseconds(250));
+  const Asked slow = run_sleeping(4, std::chrono::milliseconds(250));
   int begun_before = 0;
   for (int i = 0; i < static_cast<int>(slow.asked.size()); ++i)
     begun_before += slow.begun.at(slow.asked[static_cast<size_t>(i)]) < i;

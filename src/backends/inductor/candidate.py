@@ -117,6 +117,8 @@ def first_sentence(error):
     seen = set()
     while id(error) not in seen:
         seen.add(id(error))
+        if type(error).__name__ == "CppCompileError":
+            break  # it has the compiler's words; its cause only has the command
         inner = getattr(error, "inner_exception", None) or error.__cause__
         if not isinstance(inner, BaseException):
             break
