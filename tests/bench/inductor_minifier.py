@@ -48,7 +48,8 @@ def pytorch_side(bug, isolate):
 
     inductor_config.cpp.inject_relu_bug_TESTING_ONLY = bug
     accuracy = "accuracy" if bug == "accuracy" else ""
-    graph = make_fx(Chain())(example())
+    chain = Chain()
+    graph = make_fx(lambda x: (chain(x),))(example())  # the form that AOTAutograd gives
     graph.graph.eliminate_dead_code()
     queries, sizes = [0], []
 
