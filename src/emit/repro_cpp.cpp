@@ -175,7 +175,8 @@ private:
       out_ << "  return torch::jit::load(beside(\"reduced.pt\")" << (on_cuda() ? ", device" : "") << ");\n}\n\n";
       return;
     }
-    out_ << "  torch::jit::Module module(\"__torch__.Repro\");\n  module.register_attribute(\"training\", c10::BoolType::get(), "
+    out_ << "  torch::jit::Module module(\"__torch__.Repro\");\n  module.register_attribute(\"training\", "
+            "c10::BoolType::get(), "
             "false);\n";
     for (const auto &[name, expression] : parts_.attributes) {
       const bool parameter = is_parameter(name);

@@ -33,8 +33,9 @@ TEST_P(BisectFindsTheStep, ThatTheCauseNames) {
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json answer = json::parse(finished.out);
   EXPECT_EQ(pass_of(answer.at("guilty")), one.guilty) << finished.out;
-  // There it is an operator's schema that is wrong, and more than one pass believes it.
-  const bool several_passes = one.name == "jit_einsum_view_alias";
+  // In the first an operator's schema is wrong, and more than one pass believes it; in the second more than one pass
+  // makes shared constants of zeros.
+  const bool several_passes = one.name == "jit_einsum_view_alias" || one.name == "big_jit_loop_swap";
   EXPECT_EQ(answer.at("confirmed") == true || answer.at("confirmed_each_time") == true, !several_passes)
       << finished.out;
   EXPECT_EQ(answer.at("message").get<std::string>().rfind("wrong after ", 0), 0u);

@@ -84,7 +84,8 @@ SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &o
   IndexSet kept = sorted_set(start);
   interview.remember_failing(kept);
   // The certificate is the only way out, so the result is 1-minimal whenever there is one.
-  Stage first = options.mostly_needed && options.certify ? Stage(Certify{std::move(kept)}) : TryGuesses{std::move(kept)};
+  Stage first =
+      options.mostly_needed && options.certify ? Stage(Certify{std::move(kept)}) : TryGuesses{std::move(kept)};
   return SearchResult{interview.run(std::move(first)), options.certify};
 }
 
