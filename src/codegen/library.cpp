@@ -192,7 +192,7 @@ std::string find_compiler() {
 
 std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const std::vector<std::string> &names,
                                              uint64_t seed) {
-  std::string key = source + machine() + std::to_string(seed) + (has_sleef() ? "sleef" : "");
+  std::string key = source + machine() + std::to_string(seed) + (has_sleef() ? vector_math_source() : "");
   for (const auto &flag : kernel_flags())
     key += flag;
   const fs::path library = cache_folder() / (hash(key) + ".so");

@@ -55,6 +55,11 @@ std::string declarations() {
   return text + "}\n" + error_function;
 }
 
+/// A number in every lane. (Zero is taken away, not added: -0 + 0 is 0.)
+std::string broadcast(const std::string &number, const std::string &vector) {
+  return number + " - " + vector + "{}";
+}
+
 /// One function for eight floats, or four doubles, under the names that the compiler's vectoriser calls, and one for
 /// a single value.
 std::string definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
@@ -63,8 +68,8 @@ std::string definition(const std::string &name, const std::string &type, int lan
   for (const char *isa : {"d", "e"})
     text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "v_math_" + name + "(" + vector +
             " x) { return " + sleef + "(x); }\n";
-  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x) { return " + sleef + "(" + vector +
-         "{} + x)[0]; }\n";
+  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x) { return " + sleef + "(" +
+         broadcast("x", vector) + ")[0]; }\n";
 }
 
 std::string binary_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
@@ -74,7 +79,7 @@ std::string binary_definition(const std::string &name, const std::string &type, 
     text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "vv_math_" + name + "(" + vector +
             " x, " + vector + " y) { return " + sleef + "(x, y); }\n";
   return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x, " + type + " y) { return " + sleef + "(" +
-         vector + "{} + x, " + vector + "{} + y)[0]; }\n";
+         broadcast("x", vector) + ", " + broadcast("y", vector) + ")[0]; }\n";
 }
 
 std::string source() {

@@ -94,6 +94,10 @@ std::vector<Row> rows() {
       {"casts",
        "def forward(self, x):\n  return x.to(4), x.to(11), x.to(15), x.to(5), x.to(7), x.to(4) * 2 + x\n",
        {x}},
+      {"signs_of_zero",
+       "def forward(self, x):\n  return torch.atan2(x, -torch.ones_like(x)), torch.reciprocal(torch.tanh(x)), "
+       "torch.reciprocal(torch.fmod(x, 2))\n",
+       {at::tensor({-0.0F, 0.0F, -0.0F})}},
       {"softmax",
        "def forward(self, x):\n  return torch.softmax(x, 1), torch.log_softmax(x, 0), torch.softmax(x, -1, 7), "
        "torch.logsumexp(x, [1], False)\n",
