@@ -26,10 +26,10 @@ NODES = 75  # the input and the output are counted, as PyTorch counts
 
 
 class Chain(torch.nn.Module):
-    """Pointwise operators in a row, none of them a ReLU but the middle one."""
+    """Pointwise operators in a row, none of them a ReLU but the middle one, and none that would damp what it gets wrong."""
 
     def forward(self, x):
-        operators = [torch.cos, torch.tanh, torch.sigmoid, torch.sin]
+        operators = [torch.neg, torch.asinh, torch.neg, torch.sinh]
         for position in range(NODES - 2):
             x = torch.relu(x) if position == (NODES - 2) // 2 else operators[position % 4](x)
         return x
