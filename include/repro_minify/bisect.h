@@ -12,8 +12,8 @@ namespace repro_minify {
 
 /// One check: with these steps of the backend, and no others.
 struct BisectionCheck {
-  std::string what; ///< "the first 12 steps", "all but Autocast"
-  int steps = 0;    ///< how many ran
+  std::string what;         ///< "the first 12 steps", "all but Autocast"
+  std::optional<int> steps; ///< how many ran; nothing where the backend's own bisector says what to leave out
   bool fails = false;
   std::string message; ///< of the Verdict
 };
@@ -21,7 +21,8 @@ struct BisectionCheck {
 struct Bisection {
   std::vector<std::string> steps; ///< the backend's, in order
   /// The first that makes it wrong: the steps before it, without it, give the right result. Nothing when there is none;
-  /// then `message` says why.
+  /// then `message` says why. A part of a backend with a bisector of its own: "inductor/lowerings#4", its fourth
+  /// application.
   std::optional<std::string> guilty;
   /// Earlier steps that it takes: with these and the guilty one alone it is wrong, without any of them it is not.
   std::vector<std::string> needs;
@@ -47,7 +48,7 @@ struct BisectOptions {
 };
 struct BisectionInterrupted {};
 
-/// Whether a backend has steps that can be left out.
+/// Whether a backend has steps that can be left out, or a bisector of its own.
 bool has_steps(const Backend &backend);
 
 /// `subject` fails under `backend`, which has steps, as `wanted` says. Each check is in a sandbox.

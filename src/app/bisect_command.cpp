@@ -13,10 +13,10 @@ namespace {
 
 void print_bisection(const Bisection &bisection) {
   std::vector<std::vector<std::string>> rows = {
-      {"steps that ran", "of " + std::to_string(bisection.steps.size()), "", "what came of it"}};
+      {"what ran", "of " + std::to_string(bisection.steps.size()), "", "what came of it"}};
   for (const auto &check : bisection.checks)
-    rows.push_back({clean(check.what), std::to_string(check.steps), check.fails ? "wrong" : "right",
-                    check.message.empty() ? "-" : clean(check.message)});
+    rows.push_back({clean(check.what), check.steps ? std::to_string(*check.steps) : "-",
+                    check.fails ? "wrong" : "right", check.message.empty() ? "-" : clean(check.message)});
   print_table(rows);
   std::cout << '\n' << clean(bisection.message) << '\n';
   if (!bisection.note.empty())

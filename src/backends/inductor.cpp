@@ -1,6 +1,7 @@
 // The real TorchInductor: the program goes to a Python process that compiles and runs it (backends/inductor/), and what
 // comes of it is brought back.
 #include "backends/cannot_compile.h"
+#include "backends/inductor_bisector.h"
 #include "backends/inductor_worker.h"
 #include "backends/python_backend.h"
 #include "backends/registry.h"
@@ -73,9 +74,10 @@ at::Tensor saved(const torch::jit::Module &module) {
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
 public:
-  RemoteModule(const std::string &address, torch::jit::Module module)
+  /// `bisection`: what PyTorch's bisector leaves out; null: nothing.
+  RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection)
       : connection_(address), module_(std::move(module)) {
-    connection_.ask({{{"do", "compile"}, {"memory", memory_allowance()}}, {saved(module_)}});
+    connection_.ask({{{"do", "compile"}, {"memory", memory_allowance()}, {"bisection", bisection}}, {saved(module_)}});
   }
 
   c10::IValue run(const std::vector<c10::IValue> &arguments);
@@ -211,7 +213,7 @@ std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gr
   return results;
 }
 
-class InductorBackend : public Backend, public PythonBackend {
+class InductorBackend : public Backend, public PythonBackend, public OwnBisector {
 public:
   explicit InductorBackend(const BackendOptions &options) : options_(options) {}
 
@@ -241,8 +243,19 @@ public:
   Compiled compile(torch::jit::Module module) const override {
     if (!worker_)
       throw CannotCompile("the Python worker of inductor has not been started");
-    auto remote = std::make_shared<RemoteModule>(worker_->address(), std::move(module));
+    auto remote = std::make_shared<RemoteModule>(worker_->address(), std::move(module), bisection_);
     return [remote](const std::vector<c10::IValue> &arguments) { return remote->run(arguments); };
+  }
+
+  std::vector<std::string> parts() const override { return inductor_parts(worker_->address()); }
+
+  std::optional<OwnFinding> bisect(const Fails &fails) const override {
+    const auto variant = [this](const json &state) {
+      auto backend = std::make_shared<InductorBackend>(*this);
+      backend->bisection_ = state;
+      return backend;
+    };
+    return bisect_inductor(worker_->address(), variant, fails);
   }
 
   PythonRepro python_repro(const Program &program, const json &facts) const override {
@@ -286,6 +299,7 @@ private:
   BackendOptions options_;
   mutable std::string python_;
   mutable std::shared_ptr<InductorWorker> worker_;
+  json bisection_;
 };
 
 } // namespace

@@ -241,12 +241,25 @@ InductorConnection::~InductorConnection() {
   close(socket_);
 }
 
-InductorMessage InductorConnection::ask(const InductorMessage &message) {
+InductorMessage InductorConnection::answer_to(const InductorMessage &message) {
   const bool sent = send_message(socket_, message);
   auto answer = receive_message(socket_); // one that died before it was sent everything has said so
   if (!answer)
     throw CannotCompile(sent ? "the Python worker is gone" : "the Python worker does not listen");
-  const auto &header = answer->header;
+  return std::move(*answer);
+}
+
+InductorMessage InductorConnection::exchange(const InductorMessage &message) {
+  InductorMessage answer = answer_to(message);
+  for (const char *problem : {"died", "memory", "cannot", "raised"})
+    if (answer.header.contains(problem))
+      throw std::runtime_error("the Python worker: " + std::string(problem) + " " + answer.header.at(problem).dump());
+  return answer;
+}
+
+InductorMessage InductorConnection::ask(const InductorMessage &message) {
+  InductorMessage answer = answer_to(message);
+  const auto &header = answer.header;
   if (header.contains("died"))
     end_as(header.at("died"));
   if (header.contains("memory"))
@@ -255,7 +268,7 @@ InductorMessage InductorConnection::ask(const InductorMessage &message) {
     throw CannotCompile(header.at("cannot").get<std::string>());
   if (header.contains("raised"))
     throw std::runtime_error(header.at("raised").get<std::string>());
-  return std::move(*answer);
+  return answer;
 }
 
 } // namespace repro_minify

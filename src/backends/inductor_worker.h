@@ -54,8 +54,12 @@ public:
   /// exception is a std::runtime_error with its message, exhausted memory std::bad_alloc, a signal or an exit ends this
   /// process by the same. CannotCompile for a program that has no Python.
   InductorMessage ask(const InductorMessage &message);
+  /// The same for the process that starts the checks: it has to live on. What went wrong is a std::runtime_error.
+  InductorMessage exchange(const InductorMessage &message);
 
 private:
+  InductorMessage answer_to(const InductorMessage &message);
+
   int socket_ = -1;
 };
 

@@ -1,5 +1,6 @@
 #include "repro_minify/bisect.h"
 
+#include "backends/own_bisector.h"
 #include "backends/own_switches.h"
 #include "reduce/search/guilty_step.h"
 
@@ -23,11 +24,40 @@ class Bisector {
 public:
   Bisector(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
       : subject_(subject), backend_(backend), options_(options) {
-    found_.steps = backend->steps();
+    found_.steps = steps_of(*backend);
   }
 
   Bisection run() {
     const auto begin = std::chrono::steady_clock::now();
+    if (const auto *own = dynamic_cast<const OwnBisector *>(backend_.get()))
+      ask_own(*own);
+    else
+      search_steps();
+    found_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return found_;
+  }
+
+private:
+  static std::vector<std::string> steps_of(const Backend &backend) {
+    const auto *own = dynamic_cast<const OwnBisector *>(&backend);
+    return own ? own->parts() : backend.steps();
+  }
+
+  void ask_own(const OwnBisector &own) {
+    const auto finding = own.bisect([&](const std::shared_ptr<const Backend> &variant, const std::string &what) {
+      return fails(variant, what, std::nullopt);
+    });
+    if (!finding) {
+      found_.message = "the failure does not show under the bisector of " + backend_->name();
+      return;
+    }
+    found_.guilty = finding->guilty;
+    found_.confirmed = finding->confirmed;
+    found_.message = "wrong after " + finding->guilty;
+    found_.note = finding->note;
+  }
+
+  void search_steps() {
     const int count = static_cast<int>(found_.steps.size());
     const auto search = find_guilty_step(count, [&](const std::vector<int> &steps) { return fails(steps); });
     if (search.step) {
@@ -42,11 +72,8 @@ public:
     }
     found_.message = message(search);
     found_.note = note();
-    found_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return found_;
   }
 
-private:
   const std::string &name(int step) const { return found_.steps[static_cast<size_t>(step)]; }
 
   /// "Peephole/Lists" is a part of "Peephole", and cannot run without it.
@@ -66,7 +93,7 @@ private:
     return fails(with_steps(steps), what(steps), static_cast<int>(steps.size()));
   }
 
-  bool fails(const std::shared_ptr<const Backend> &backend, const std::string &what, int steps) {
+  bool fails(const std::shared_ptr<const Backend> &backend, const std::string &what, std::optional<int> steps) {
     if (options_.interrupted && options_.interrupted())
       throw BisectionInterrupted();
     const auto is_wanted = [&](const Verdict &verdict) {
@@ -164,7 +191,7 @@ private:
 } // namespace
 
 bool has_steps(const Backend &backend) {
-  return !backend.steps().empty();
+  return !backend.steps().empty() || dynamic_cast<const OwnBisector *>(&backend);
 }
 
 Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options) {
@@ -174,8 +201,10 @@ Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &b
 std::string to_json(const Bisection &bisection) {
   json checks = json::array();
   for (const auto &check : bisection.checks)
-    checks.push_back(
-        {{"what", check.what}, {"steps", check.steps}, {"fails", check.fails}, {"message", check.message}});
+    checks.push_back({{"what", check.what},
+                      {"steps", check.steps ? json(*check.steps) : json(nullptr)},
+                      {"fails", check.fails},
+                      {"message", check.message}});
   const json result = {
       {"guilty", bisection.guilty ? json(*bisection.guilty) : json(nullptr)},
       {"needs", bisection.needs},

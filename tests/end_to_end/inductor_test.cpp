@@ -76,6 +76,17 @@ TEST_F(Inductor, FollowsControlFlow) {
   run("jit_75794_loop_swap", {}, 0);
 }
 
+TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
+  const Finished finished = run_tool({"bisect", case_named("inductor_191499_u8_min").model(), "--json", "--quiet",
+                                      "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json answer = json::parse(finished.out);
+  EXPECT_EQ(answer.at("guilty"), "inductor/lowerings#1");
+  EXPECT_EQ(answer.at("confirmed"), true);
+  EXPECT_NE(answer.at("note").get<std::string>().find("That is amin."), std::string::npos) << finished.out;
+  EXPECT_EQ(answer.at("checks").at(0).at("what"), "torch.compile(backend=\"eager\")");
+}
+
 TEST_F(Inductor, AnUnknownEntryIsRefused) {
   const Finished finished = run_tool({"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor",
                                       "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "cpp.simdlength=8"});

@@ -17,6 +17,7 @@ import torch._inductor.compile_fx
 import torch._inductor.config as inductor_config
 from torch._inductor import cpu_vec_isa
 
+import bisector
 import wire
 from translate import Untranslatable, attribute_name, translate
 
@@ -147,8 +148,16 @@ class Candidate:
         except Exception as error:  # no fault of TorchInductor
             raise Untranslatable(first_sentence(error)) from error
         self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
-        self.compiled = torch.compile(self.module, **compile_options)
+        self.compiled = torch.compile(self.module, **self.options(header.get("bisection")))
         return {}, []
+
+    @staticmethod
+    def options(bisection):
+        if not bisection:
+            return compile_options
+        bisector.take_part(bisection["folder"])
+        known = {key: value for key, value in compile_options.items() if key != "mode" or bisection["backend"] == "inductor"}
+        return {**known, "backend": bisection["backend"]}
 
     def run(self, header, blobs):
         reader = wire.Reader(blobs)
@@ -269,6 +278,12 @@ def serve(connection):
     candidate = Candidate()
     try:
         while True:
-            wire.send(connection, *candidate.answer(*wire.receive(connection)))
+            header, blobs = wire.receive(connection)
+            if header["do"] == "bisect":
+                bisector.serve(connection)
+            elif header["do"] == "parts":
+                wire.send(connection, {"parts": bisector.parts()})
+            else:
+                wire.send(connection, *candidate.answer(header, blobs))
     except wire.Closed:
         pass
