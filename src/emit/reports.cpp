@@ -52,12 +52,15 @@ bool has_cpp(const ReproFacts &facts) {
   return facts.signature.kind != FailureKind::Interesting;
 }
 
-json files_of(const ReproFacts &facts) {
+json files_of(const ReproFacts &facts, const std::string &folder) {
   json files = {"reduced.pt", "inputs.pt", "report.md", "report.json", "config.toml", "journal.jsonl"};
   if (has_cpp(facts))
     files.insert(files.end(), {"repro.cpp", "CMakeLists.txt"});
   if (facts.has_passing)
     files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
+  for (const char *name : {"repro.py", "attributes.pt", "model.pt2"}) // of a backend that is used from Python
+    if (std::filesystem::exists(folder + "/" + name))
+      files.push_back(name);
   return files;
 }
 
@@ -74,7 +77,7 @@ json others_json(const ReproFacts &facts) {
   return rows;
 }
 
-json report_json(const ReproFacts &facts) {
+json report_json(const ReproFacts &facts, const std::string &folder) {
   json passes = json::array();
   for (const auto &row : facts.passes)
     passes.push_back({{"pass", row.pass},
@@ -135,7 +138,7 @@ json report_json(const ReproFacts &facts) {
           {"out_of_time", facts.out_of_time},
           {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
           {"verification", facts.verify_message},
-          {"files", files_of(facts)}};
+          {"files", files_of(facts, folder)}};
 }
 
 std::string seconds(double value) {
@@ -200,10 +203,20 @@ std::string passing_text(const ReproFacts &facts) {
   return facts.has_passing ? "; `passing.pt` is the closest program that passes" : "";
 }
 
-std::string how_to_build(const ReproFacts &facts) {
+/// Of a backend that is used from Python: what `repro.cpp` is beside `repro.py`.
+std::string repro_files(const std::string &folder) {
+  const std::string files = "; `repro.py` is the same as one Python file (`python3 repro.py`)";
+  if (!std::filesystem::exists(folder + "/repro.py"))
+    return "; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file";
+  if (std::filesystem::exists(folder + "/model.pt2"))
+    return files + ", and `repro.cpp` with `CMakeLists.txt` loads it as AOTInductor has compiled it (`model.pt2`)";
+  return files + ". It shows from Python only: `repro.cpp` says why, and runs `repro.py`";
+}
+
+std::string how_to_build(const ReproFacts &facts, const std::string &folder) {
   if (!has_cpp(facts))
     return ".\n";
-  return "; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file:\n\n" +
+  return repro_files(folder) + ":\n\n" +
          markdown_fence("cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
                         "print(torch.utils.cmake_prefix_path)')\"\ncmake --build build && ./build/repro\n",
                         "sh");
@@ -231,13 +244,13 @@ std::string bisection_text(const ReproFacts &facts) {
          seconds(bisection.seconds) + ")\n\n";
 }
 
-std::string report_markdown(const Program &program, const ReproFacts &facts) {
+std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
   std::ostringstream out;
   out << "# " << to_string(facts.signature.kind) << " failure under " << markdown_text(facts.backend->title()) << "\n\n"
       << bisection_text(facts) << markdown_text(facts.reduced.message) << "\n\n"
       << markdown_fence(program_text(program), "python") << "\n"
       << inputs_table(program) << "\n"
-      << "`reduced.pt` and `inputs.pt` hold this program" << passing_text(facts) << how_to_build(facts)
+      << "`reduced.pt` and `inputs.pt` hold this program" << passing_text(facts) << how_to_build(facts, folder)
       << "\n| | |\n|---|---|\n"
       << "| PyTorch | " << markdown_text(facts.torch_version) << " |\n"
       << "| backend | " << markdown_text(facts.backend->name()) << (facts.check.grad ? ", with gradients" : "")
@@ -289,8 +302,8 @@ std::string to_string(const OtherBackend &other) {
 
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/report.json",
-                   report_json(facts).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  write_atomically(folder + "/report.md", report_markdown(program, facts));
+                   report_json(facts, folder).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  write_atomically(folder + "/report.md", report_markdown(program, facts, folder));
 }
 
 } // namespace repro_minify

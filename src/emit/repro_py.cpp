@@ -10,6 +10,7 @@
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace repro_minify {
 namespace {
@@ -88,6 +89,7 @@ bool write_repro_py(const Program &given, const ReproFacts &facts, const std::st
     write_atomically(folder + "/model.pt2", repro.package);
     return true;
   }
+  std::filesystem::remove(folder + "/model.pt2"); // of an earlier run into the same folder
   write_atomically(folder + "/repro.cpp", runner(facts, repro.no_package_because));
   write_atomically(folder + "/CMakeLists.txt", runner_cmake);
   return false;

@@ -4,6 +4,7 @@
 #include "sandbox/command.h"
 #include "support/temporary_folder.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -46,6 +47,19 @@ Verification judge_output(const Outcome &outcome, const Signature &wanted) {
   return {true, "built and run"};
 }
 
+Verification run_repeatedly(const std::vector<std::string> &command, const Signature &wanted,
+                            const Repetition &repetition) {
+  int failed = 0;
+  Verification last;
+  for (int run = 0; run < repetition.runs && failed < repetition.need; ++run) {
+    last = judge_output(run_command(command, std::chrono::minutes(5)), wanted);
+    failed += last.same_failure;
+  }
+  if (failed < repetition.need && repetition.runs > 1)
+    return {false, "repro failed in " + std::to_string(failed) + " of " + std::to_string(repetition.runs) + " runs"};
+  return last;
+}
+
 } // namespace
 
 Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition) {
@@ -64,15 +78,14 @@ Verification verify_repro(const std::string &folder, const Signature &wanted, co
       return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
                                               : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
   }
-  int failed = 0;
-  Verification last;
-  for (int run = 0; run < repetition.runs && failed < repetition.need; ++run) {
-    last = judge_output(run_command({build + "/repro"}, std::chrono::minutes(5)), wanted);
-    failed += last.same_failure;
-  }
-  if (failed < repetition.need && repetition.runs > 1)
-    return {false, "repro failed in " + std::to_string(failed) + " of " + std::to_string(repetition.runs) + " runs"};
-  return last;
+  const Verification in_cpp = run_repeatedly({build + "/repro"}, wanted, repetition);
+  // Without the package it is repro.py that has just run.
+  if (!in_cpp.same_failure || !fs::exists(fs::path(temporary.path()) / "model.pt2"))
+    return in_cpp;
+  const char *python = std::getenv("REPRO_PYTHON");
+  const Verification in_python =
+      run_repeatedly({python ? python : "python3", temporary.path() + "/repro.py"}, wanted, repetition);
+  return in_python.same_failure ? in_cpp : Verification{false, "repro.py: " + in_python.message};
 }
 
 } // namespace repro_minify

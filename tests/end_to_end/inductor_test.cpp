@@ -67,6 +67,23 @@ TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
   EXPECT_EQ(first_signature(answer).at("detail"), "C++ compile error: no such thing");
 }
 
+TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
+  const std::string repro = folder_ / "repro";
+  const Finished finished =
+      run_tool({case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
+                "--inductor-config", compiler("echo '/a/b.cpp:7:9: error: no such thing' >&2; exit 1"), "-o", repro,
+                "--no-bisect", "--quiet"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro + "/report.json"));
+  EXPECT_EQ(report.at("verified"), true);
+  EXPECT_EQ(report.at("files").back(), "repro.py");
+  const std::string source = read_text(repro + "/repro.cpp");
+  EXPECT_NE(source.find("It shows from Python only: the failure is of the kind exception."), std::string::npos)
+      << source;
+  EXPECT_NE(read_text(repro + "/report.md").find("It shows from Python only"), std::string::npos);
+  EXPECT_FALSE(fs::exists(repro + "/model.pt2"));
+}
+
 TEST_F(Inductor, ComparesGradients) {
   const json answer = run("grad_clamp_tensor_missing", {"--grad"}, 0);
   EXPECT_GT(answer.at("details").at("gradients").size(), 0u);
@@ -77,14 +94,18 @@ TEST_F(Inductor, FollowsControlFlow) {
 }
 
 TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
-  const Finished finished = run_tool({"bisect", case_named("inductor_191499_u8_min").model(), "--json", "--quiet",
-                                      "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON});
-  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
-  const json answer = json::parse(finished.out);
-  EXPECT_EQ(answer.at("guilty"), "inductor/lowerings#1");
-  EXPECT_EQ(answer.at("confirmed"), true);
-  EXPECT_NE(answer.at("note").get<std::string>().find("That is amin."), std::string::npos) << finished.out;
-  EXPECT_EQ(answer.at("checks").at(0).at("what"), "torch.compile(backend=\"eager\")");
+  for (const auto &[name, guilty] :
+       {std::pair("inductor_191499_u8_min", "amin"), {"inductor_183763_sinh_overflow", "sinh"}}) {
+    const Finished finished = run_tool({"bisect", case_named(name).model(), "--json", "--quiet", "--backend",
+                                        "inductor", "--python", REPRO_MINIFY_PYTHON});
+    ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+    const json answer = json::parse(finished.out);
+    EXPECT_EQ(answer.at("guilty"), "inductor/lowerings#1");
+    EXPECT_EQ(answer.at("confirmed"), true);
+    EXPECT_NE(answer.at("note").get<std::string>().find(std::string("That is ") + guilty + "."), std::string::npos)
+        << finished.out;
+    EXPECT_EQ(answer.at("checks").at(0).at("what"), "torch.compile(backend=\"eager\")");
+  }
 }
 
 TEST_F(Inductor, AnUnknownEntryIsRefused) {

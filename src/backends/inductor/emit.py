@@ -325,7 +325,7 @@ def ahead_of_time(repro, path):
         ("the failure is in what the run leaves behind", facts["where"] == "state"),
         ("it runs under autocast", facts["autocast"]),
         ("it is compiled with options that only torch.compile takes", bool(candidate.compile_options)),
-        (f"the failure is a {facts['kind']}", facts["kind"] in ("exception", "crash", "hang", "memory", "structure")),
+        (f"the failure is of the kind {facts['kind']}", facts["kind"] in ("exception", "crash", "hang", "memory", "structure")),
     ):
         if holds:
             return problem
