@@ -10,6 +10,7 @@
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
+#include "reduce/reloaded.h"
 #include "repro_minify/reducer.h"
 #include "repro_minify/repro.h"
 #include "support/log.h"
@@ -67,7 +68,9 @@ public:
                 std::to_string(options_.repeat));
     const Flattened flattened = flatten(session);
     throw_if_interrupted();
-    const Reduction reduction = reduce_program(session, flattened);
+    Reduction reduction = reduce_program(session, flattened, session.test, session.journal);
+    if (!reduction.interrupted && options_.oracle.empty() && is_lost_in_saving(session, reduction.program))
+      reduction = reduce_as_saved(session, flattened, std::move(reduction));
     collect_facts(session, flattened, reduction);
     return hand_over(session, reduction);
   }
@@ -145,13 +148,47 @@ private:
     }
   }
 
-  Reduction reduce_program(const Session &session, const Flattened &flattened) {
+  /// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
+  bool is_lost_in_saving(const Session &session, const Program &program) {
+    save_program(program, folder_, options_.grad);
+    const Job as_it_is = session.test.job(std::make_shared<Program>(program));
+    return !fails(session, job_on_saved(session)) && fails(session, as_it_is) && !fails(session, job_on_saved(session));
+  }
+
+  bool fails(const Session &session, const Job &job) const {
+    const auto wanted = [&](const Verdict &verdict) {
+      return shows(verdict, facts_.signature, same_failure(options_));
+    };
+    const auto once = [&] { return session.test.verdict_of(run_in_sandbox(job, session.limits())); };
+    return wanted(check_repeatedly(once, wanted, repetition(options_)));
+  }
+
+  /// Once more, with each candidate checked as its file has it. The journal is about the others: a run that is killed
+  /// here comes back to this point.
+  Reduction reduce_as_saved(const Session &session, const Flattened &flattened, Reduction reduction) {
+    log::info("the reduced program no longer fails once it is saved and loaded; reducing again, with each candidate "
+              "saved and loaded before it is checked");
+    const InterestingnessTest test = reloading_test(session.backend, session.check);
+    const Job job = test.job(std::make_shared<Program>(flattened.program));
+    Flattened saved = flattened;
+    saved.verdict = test.verdict_of(run_in_sandbox(job, session.limits()));
+    if (!shows(saved.verdict, facts_.signature, same_failure(options_)))
+      return reduction; // it cannot be handed over at all; verification will say so
+    Reduction again = reduce_program(session, saved, test, nullptr);
+    again.checks += reduction.checks;
+    again.seconds += reduction.seconds;
+    again.check_seconds += reduction.check_seconds;
+    return again;
+  }
+
+  Reduction reduce_program(const Session &session, const Flattened &flattened, const InterestingnessTest &test,
+                           const std::shared_ptr<Journal> &journal) {
     ReduceOptions reduce_options;
     reduce_options.same_failure = same_failure(options_);
     reduce_options.repetition = repetition(options_);
     reduce_options.limits = session.limits();
     reduce_options.jobs = jobs(options_);
-    reduce_options.journal = session.journal;
+    reduce_options.journal = journal;
     reduce_options.passes = {options_.passes, options_.skip_passes};
     if (options_.time_budget_seconds > 0)
       reduce_options.time_budget_seconds = std::max(0.001, options_.time_budget_seconds - seconds_so_far());
@@ -159,7 +196,7 @@ private:
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
     reduce_options.on_improved = [this](const Program &program) { save_now_and_then(program); };
     save_program(flattened.program, folder_, options_.grad);
-    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, session.test, reduce_options);
+    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, test, reduce_options);
     progress_.finish();
     log::info(passes_table(reduction));
     for (const auto &pass : reduction.passes)

@@ -7,13 +7,16 @@
 
 #include <torch/csrc/jit/serialization/import.h>
 
-namespace repro_minify {
+#include <sstream>
 
-Instance instantiate(const Archive &archive, const InstantiateOptions &options) {
-  seed_cpu(archive.seed);
-  Instance instance{torch::jit::load(archive.path, c10::kCPU), {}};
+namespace repro_minify {
+namespace {
+
+Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &arguments, bool train,
+                   const InstantiateOptions &options) {
+  Instance instance{std::move(module), {}};
   redirect_device_constants(instance.module, options.device);
-  if (!archive.train)
+  if (!train)
     instance.module.eval();
   for (auto parameter : instance.module.parameters())
     parameter.set_requires_grad(options.requires_grad && parameter.requires_grad());
@@ -23,9 +26,23 @@ Instance instantiate(const Archive &archive, const InstantiateOptions &options) 
     move_module(instance.module, options.device);
   SharedCloner cloner(
       {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device});
-  for (const auto &argument : archive.arguments)
+  for (const auto &argument : arguments)
     instance.arguments.push_back(cloner.clone(argument));
   return instance;
+}
+
+} // namespace
+
+Instance instantiate(const Archive &archive, const InstantiateOptions &options) {
+  seed_cpu(archive.seed);
+  return as_wanted(torch::jit::load(archive.path, c10::kCPU), archive.arguments, archive.train, options);
+}
+
+Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options) {
+  const Instance written = instantiate(program, {.requires_grad = options.requires_grad});
+  std::stringstream archive;
+  written.module.save(archive);
+  return as_wanted(torch::jit::load(archive, c10::kCPU), written.arguments, /*train=*/false, options);
 }
 
 } // namespace repro_minify

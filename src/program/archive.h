@@ -16,6 +16,10 @@ struct Archive {
   bool train = false; ///< leave it in training mode
 };
 
+/// A Program as whoever is given its file gets it: written as TorchScript and loaded again, which can change it (the
+/// loader drops operators that it takes for dead).
+Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options);
+
 /// Loads the archive afresh each time, since a backend may have changed constants in place, and clones the arguments.
 Instance instantiate(const Archive &archive, const InstantiateOptions &options);
 

@@ -38,6 +38,10 @@ void splice_stretches(PassContext &context) {
   minimize(all, splicer.dataflow(), oracle, search);
 }
 
+int nodes_in(const Program &program) {
+  return static_cast<int>(all_nodes(*program.graph).size());
+}
+
 struct Several {
   Program program;
   int next;  ///< nodes from here on were looked at
@@ -47,10 +51,11 @@ struct Several {
 /// The first edit of each of the last `width` nodes before number `end` that have one, made one on the other.
 Several edit_several(const Program &program, int end, int width) {
   Several several{program, end, 0};
-  while (several.next > 0 && several.edits < width) {
-    const int nodes = static_cast<int>(all_nodes(*several.program.graph).size());
-    several.next = std::min(several.next, nodes) - 1;
-    const auto edits = single_edits(several.program, several.next);
+  while (several.edits < width) {
+    several.next = std::min(several.next, nodes_in(several.program));
+    if (several.next == 0)
+      break;
+    const auto edits = single_edits(several.program, --several.next);
     if (edits.empty())
       continue;
     Program edited = edits.front()();
@@ -65,8 +70,7 @@ Several edit_several(const Program &program, int end, int width) {
 bool sweep_once(PassContext &context) {
   bool any = false;
   int width = 1, in_a_row = 0;
-  for (int end = static_cast<int>(all_nodes(*context.current.graph).size()); end > 0;) {
-    end = std::min(end, static_cast<int>(all_nodes(*context.current.graph).size()));
+  for (int end = nodes_in(context.current); end > 0; end = std::min(end, nodes_in(context.current))) {
     if (width > 1) {
       const Several several = edit_several(context.current, end, width);
       const bool accepted = several.edits > 1 && context.accept(several.program);

@@ -255,6 +255,23 @@ graph(%x : Tensor):
   EXPECT_EQ(result.checks, 1);
 }
 
+TEST(Splice, EndsWithNothingWhereNothingIsNeeded) {
+  const Program program = program_from(R"IR(
+graph(%c : Tensor, %x : Tensor):
+  %b : bool = aten::Bool(%c)
+  %one : int = prim::Constant[value=1]()
+  prim::If(%b)
+    block0():
+      %a : Tensor = aten::add_(%x, %one, %one)
+      -> ()
+    block1():
+      -> ()
+  return (%x))IR",
+                                       {at::ones({}), at::ones({3, 3})});
+  const auto result = run_pass("splice", program, [](const Program &) { return true; });
+  EXPECT_EQ(operators(result), 0);
+}
+
 TEST(Splice, LeavesAValueOutOfALoop) {
   const Program program = program_from(R"IR(
 graph(%x : Tensor):

@@ -1,0 +1,19 @@
+#include "reduce/reloaded.h"
+
+#include "program/archive.h"
+
+namespace repro_minify {
+
+InterestingnessTest reloading_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
+  InterestingnessTest test = interestingness_test(backend, options);
+  test.fingerprint += " reloaded";
+  test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
+    const Subject subject = [program = std::move(program)](const InstantiateOptions &how) {
+      return instantiate_reloaded(*program, how);
+    };
+    return check_job(subject, backend, options);
+  };
+  return test;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,53 @@
+// What saving changes is seen by the test that saves.
+#include "reduce/passes/golden.h"
+#include "reduce/reloaded.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+using namespace testing_support;
+
+/// Refuses programs with a negation, read or not.
+class RefusesNegation : public Backend {
+public:
+  std::string name() const override { return "test"; }
+  std::string summary() const override { return ""; }
+  std::string title() const override { return "a test"; }
+  BackendSource source() const override { return {}; }
+  Compiled compile(torch::jit::Module module) const override {
+    for (const auto *node : module.get_method("forward").graph()->nodes())
+      if (node->kind() == c10::aten::neg)
+        throw std::runtime_error("no negation");
+    return [module](std::vector<c10::IValue> arguments) mutable { return module.forward(std::move(arguments)); };
+  }
+};
+
+Verdict::Outcome ask(const InterestingnessTest &test, const Program &program) {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(1);
+  return test.verdict_of(run_in_sandbox(test.job(std::make_shared<Program>(program)), limits)).outcome;
+}
+
+Program program_returning(const char *value) {
+  return program_from(std::string(R"IR(
+graph(%x : Tensor):
+  %n : Tensor = aten::neg(%x)
+  %r : Tensor = aten::relu(%x)
+  return ()IR") + value + ")",
+                      {at::ones({3})});
+}
+
+TEST(ReloadingTest, SeesTheProgramAsItsFileHasIt) {
+  const auto backend = std::make_shared<RefusesNegation>();
+  const auto in_memory = interestingness_test(backend, {}), reloaded = reloading_test(backend, {});
+  EXPECT_EQ(ask(in_memory, program_returning("%r")), Verdict::Outcome::Fail);
+  EXPECT_EQ(ask(reloaded, program_returning("%r")), Verdict::Outcome::Pass) << "the loader drops what nobody reads";
+  EXPECT_EQ(ask(in_memory, program_returning("%n")), Verdict::Outcome::Fail);
+  EXPECT_EQ(ask(reloaded, program_returning("%n")), Verdict::Outcome::Fail);
+  EXPECT_NE(in_memory.fingerprint, reloaded.fingerprint);
+}
+
+} // namespace
+} // namespace repro_minify
