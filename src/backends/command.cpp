@@ -4,6 +4,7 @@
 #include "backends/registry.h"
 #include "repro_minify/program.h"
 #include "support/cpp_string.h"
+#include "support/find_program.h"
 #include "support/split_words.h"
 #include "support/temporary_folder.h"
 
@@ -23,7 +24,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -31,22 +31,6 @@ namespace {
 #include "backends/embedded/command_program.inc"
 
 namespace fs = std::filesystem;
-
-/// As execvp() looks for it.
-bool can_be_started(const std::string &program) {
-  const auto is_executable = [](const fs::path &path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-  };
-  if (program.find('/') != std::string::npos)
-    return is_executable(program);
-  const char *path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/bin:/usr/bin");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (is_executable(fs::path(folder.empty() ? "." : folder) / program))
-      return true;
-  return false;
-}
 
 /// Relative paths of files that exist are made absolute, so that the repro runs from any folder.
 std::vector<std::string> words_of(const std::string &line) {
@@ -94,7 +78,7 @@ public:
   std::string title() const override { return title_; }
   std::string needs() const override { return "the program " + words_[0]; }
   std::string unusable_because() const override {
-    return can_be_started(words_[0]) ? "" : words_[0] + " is no program that can be started";
+    return find_program(words_[0]).empty() ? words_[0] + " is no program that can be started" : "";
   }
   /// What a killed child leaves behind goes with this folder.
   void start() const override {

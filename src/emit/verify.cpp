@@ -2,6 +2,7 @@
 #include "repro_minify/repro.h"
 
 #include "sandbox/command.h"
+#include "support/find_program.h"
 #include "support/temporary_folder.h"
 
 #include <filesystem>
@@ -11,10 +12,6 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool exists_on_path(const std::string &program) {
-  return run_command({"sh", "-c", "command -v " + program + " >/dev/null"}, std::chrono::seconds(10)).exit_code == 0;
-}
 
 std::string last_lines(const std::string &text) {
   const size_t size = std::min<size_t>(text.size(), 600);
@@ -56,7 +53,7 @@ Verification verify_repro(const std::string &folder, const Signature &wanted, co
   const std::string build = temporary.path() + "/build";
   std::vector<std::string> configure = {
       "cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
-  if (exists_on_path("ninja"))
+  if (!find_program("ninja").empty())
     configure.insert(configure.end(), {"-G", "Ninja"});
   for (const auto &step : {configure, std::vector<std::string>{"cmake", "--build", build}}) {
     const Outcome outcome = run_command(step, std::chrono::minutes(10));
