@@ -97,7 +97,7 @@ public:
   Compiled compile(torch::jit::Module module) const override {
     if (at::GradMode::is_enabled())
       throw UserError("--backend " + name() + ": a command computes no gradients; leave --grad out");
-    const auto parent = folder_ ? fs::path(folder_->path()) : fs::temp_directory_path();
+    const auto parent = folder_ ? folder_->path() : fs::temp_directory_path();
     return [program = server_ ? std::make_shared<ServedProgram>(server_, module, parent)
                               : std::make_shared<CommandProgram>(words_, module, parent),
             name = name()](std::vector<c10::IValue> arguments) {

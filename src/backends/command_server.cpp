@@ -100,7 +100,7 @@ int listening_socket(const std::string &path) {
 } // namespace
 
 CommandServer::CommandServer(const std::vector<std::string> &words)
-    : address_(folder_.path() + "/socket"), log_(folder_.path() + "/log"), owner_(getpid()) {
+    : address_(folder_ / "socket"), log_(folder_ / "log"), owner_(getpid()) {
   start(words);
   await();
 }

@@ -49,8 +49,8 @@ Verification verify_repro(const std::string &folder, const Signature &wanted, co
   const TemporaryFolder temporary;
   for (const auto &entry : fs::directory_iterator(folder)) // the journal and the like are not needed, and do no harm
     if (entry.is_regular_file())
-      fs::copy_file(entry.path(), fs::path(temporary.path()) / entry.path().filename());
-  const std::string build = temporary.path() + "/build";
+      fs::copy_file(entry.path(), temporary / entry.path().filename());
+  const std::string build = temporary / "build";
   std::vector<std::string> configure = {
       "cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
   if (!find_program("ninja").empty())

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 /// With a PATH of two folders of its own.
 class FindProgram : public testing::Test {
 protected:
-  FindProgram() : first_(folder_.path() + "/first"), second_(folder_.path() + "/second") {
+  FindProgram() : first_(folder_ / "first"), second_(folder_ / "second") {
     fs::create_directory(first_);
     fs::create_directory(second_);
     set_path(first_ + ":" + second_);
