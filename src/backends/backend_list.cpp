@@ -1,6 +1,6 @@
 #include "backends/backend_list.h"
 
-#include "repro_minify/backend.h"
+#include "backends/registry.h"
 
 #include <algorithm>
 
@@ -15,8 +15,8 @@ bool takes_the_rest(const std::string &text) {
   return begins_with(text, "plugin:") || begins_with(text, "command:");
 }
 
-bool is_backend(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
+bool is_backend(const std::string &given) {
+  const std::string name = with_hyphens(given);
   const auto rows = list_backends();
   return begins_with(name, "pass:") ||
          std::any_of(rows.begin(), rows.end(), [&](const BackendRow &row) { return row.name == name; });

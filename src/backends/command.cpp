@@ -1,8 +1,10 @@
 // Any program as a backend: it is given reduced.pt and inputs.pt, and writes outputs.pt.
+#include "backends/command_server.h"
 #include "backends/embedded/texts.h"
 #include "backends/registry.h"
 #include "repro_minify/program.h"
 #include "support/cpp_string.h"
+#include "support/find_program.h"
 #include "support/split_words.h"
 #include "support/temporary_folder.h"
 
@@ -22,7 +24,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -30,22 +31,6 @@ namespace {
 #include "backends/embedded/command_program.inc"
 
 namespace fs = std::filesystem;
-
-/// As execvp() looks for it.
-bool can_be_started(const std::string &program) {
-  const auto is_executable = [](const fs::path &path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-  };
-  if (program.find('/') != std::string::npos)
-    return is_executable(program);
-  const char *path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/bin:/usr/bin");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (is_executable(fs::path(folder.empty() ? "." : folder) / program))
-      return true;
-  return false;
-}
 
 /// Relative paths of files that exist are made absolute, so that the repro runs from any folder.
 std::vector<std::string> words_of(const std::string &line) {
@@ -64,19 +49,46 @@ std::vector<std::string> words_of(const std::string &line) {
   return words;
 }
 
+/// The same, asked of a program that serves.
+class ServedProgram final : public CommandProgram {
+public:
+  ServedProgram(std::shared_ptr<const CommandServer> server, const torch::jit::Module &module, const fs::path &parent)
+      : CommandProgram({}, module, parent), server_(std::move(server)) {}
+
+private:
+  End run(const std::vector<std::string> &files) override {
+    const CommandEnd end = server_->ask(files);
+    return {end.signal, end.exit_code, end.message};
+  }
+  const std::shared_ptr<const CommandServer> server_;
+};
+
 class CommandBackend final : public Backend {
 public:
-  explicit CommandBackend(const std::string &line) : line_(line), words_(words_of(line)) {}
+  explicit CommandBackend(const std::string &line) : line_(line), words_(words_of(line)) {
+    serves_ = words_.size() > 1 && words_.back() == "--serve";
+    title_ = "the command " +
+             line.substr(0, serves_ ? line.find_last_not_of(" \t", line.rfind("--serve") - 1) + 1 : std::string::npos);
+    if (serves_)
+      words_.pop_back();
+  }
 
   std::string name() const override { return "command:" + line_; }
   std::string summary() const override { return command_row().summary; }
-  std::string title() const override { return "the command " + line_; }
+  std::string title() const override { return title_; }
   std::string needs() const override { return "the program " + words_[0]; }
   std::string unusable_because() const override {
-    return can_be_started(words_[0]) ? "" : words_[0] + " is no program that can be started";
+    return find_program(words_[0]).empty() ? words_[0] + " is no program that can be started" : "";
   }
   /// What a killed child leaves behind goes with this folder.
-  void start() const override { folder_ = std::make_unique<TemporaryFolder>(); }
+  void start() const override {
+    folder_ = std::make_unique<TemporaryFolder>();
+    if (serves_) {
+      auto words = words_;
+      words.push_back("--serve");
+      server_ = std::make_shared<CommandServer>(words);
+    }
+  }
   /// What the program does to its inputs stays in its process.
   bool boxed_call() const override { return true; }
   /// Each call is a new process.
@@ -85,8 +97,9 @@ public:
   Compiled compile(torch::jit::Module module) const override {
     if (at::GradMode::is_enabled())
       throw UserError("--backend " + name() + ": a command computes no gradients; leave --grad out");
-    const auto parent = folder_ ? fs::path(folder_->path()) : fs::temp_directory_path();
-    return [program = std::make_shared<CommandProgram>(words_, module, parent),
+    const auto parent = folder_ ? folder_->path() : fs::temp_directory_path();
+    return [program = server_ ? std::make_shared<ServedProgram>(server_, module, parent)
+                              : std::make_shared<CommandProgram>(words_, module, parent),
             name = name()](std::vector<c10::IValue> arguments) {
       if (at::autocast::is_autocast_enabled(at::kCPU) || at::autocast::is_autocast_enabled(at::kCUDA))
         throw UserError("--backend " + name + ": autocast does not reach another process; give --no-autocast");
@@ -112,8 +125,11 @@ public:
 
 private:
   const std::string line_;
-  const std::vector<std::string> words_;
+  std::vector<std::string> words_; ///< without --serve: a repro runs it once
+  std::string title_;
+  bool serves_ = false;
   mutable std::unique_ptr<TemporaryFolder> folder_;
+  mutable std::shared_ptr<const CommandServer> server_;
 };
 
 } // namespace

@@ -26,12 +26,6 @@ std::string known_names() {
   return names + "pass:NAME[,NAME...], plugin:PATH.so, command:CMD";
 }
 
-/// People write fuse_add_relu as often as fuse-add-relu.
-std::string with_hyphens(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 std::unique_ptr<Backend> make_passes(const std::string &list) {
   std::vector<std::string> names;
   std::istringstream stream(list);
@@ -47,6 +41,11 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
 }
 
 } // namespace
+
+std::string with_hyphens(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
 
 std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOptions &options) {
   if (given.rfind("plugin:", 0) == 0)

@@ -8,6 +8,9 @@
 
 namespace repro_minify {
 
+/// People write fuse_add_relu as often as fuse-add-relu.
+std::string with_hyphens(std::string name);
+
 std::unique_ptr<Backend> make_eager_backend(const BackendOptions &options);
 std::unique_ptr<Backend> make_jit_backend(const BackendOptions &options);
 std::unique_ptr<Backend> make_nnc_backend(const BackendOptions &options);

@@ -1,6 +1,7 @@
 #include "codegen/library.h"
 
 #include "codegen/vector_math.h"
+#include "support/find_program.h"
 
 #include <array>
 #include <cstdlib>
@@ -69,17 +70,6 @@ fs::path cache_folder() {
   return folder;
 }
 
-bool is_on_path(const std::string &program) {
-  if (program.find('/') != std::string::npos)
-    return access(program.c_str(), X_OK) == 0;
-  const char *path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((folder + "/" + program).c_str(), X_OK) == 0)
-      return true;
-  return false;
-}
-
 /// The processor's features and the compiler's version, as text; asked for once.
 const std::string &machine() {
   static const std::string text = [] {
@@ -88,13 +78,9 @@ const std::string &machine() {
     for (std::string line; std::getline(file, line) && features.empty();)
       if (line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0)
         features = line;
-    std::error_code error;
     const std::string compiler = find_compiler();
     struct stat status {};
-    std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
-    for (std::string folder; std::getline(folders, folder, ':');)
-      if (stat((folder + "/" + compiler).c_str(), &status) == 0)
-        break;
+    stat(find_program(compiler).c_str(), &status);
     return features + compiler + std::to_string(status.st_size) + ' ' + std::to_string(status.st_mtime);
   }();
   return text;
@@ -182,10 +168,10 @@ const std::vector<std::string> &kernel_flags() {
 
 std::string find_compiler() {
   const char *chosen = std::getenv("CXX");
-  if (chosen && *chosen && is_on_path(chosen))
+  if (chosen && *chosen && !find_program(chosen).empty())
     return chosen;
   for (const char *name : {"c++", "g++", "clang++"})
-    if (is_on_path(name))
+    if (!find_program(name).empty())
       return name;
   return "";
 }

@@ -2,6 +2,7 @@
 #include "repro_minify/repro.h"
 
 #include "sandbox/command.h"
+#include "support/find_program.h"
 #include "support/temporary_folder.h"
 
 #include <cstdlib>
@@ -12,10 +13,6 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool exists_on_path(const std::string &program) {
-  return run_command({"sh", "-c", "command -v " + program + " >/dev/null"}, std::chrono::seconds(10)).exit_code == 0;
-}
 
 std::string last_lines(const std::string &text) {
   const size_t size = std::min<size_t>(text.size(), 600);
@@ -66,11 +63,11 @@ Verification verify_repro(const std::string &folder, const Signature &wanted, co
   const TemporaryFolder temporary;
   for (const auto &entry : fs::directory_iterator(folder)) // the journal and the like are not needed, and do no harm
     if (entry.is_regular_file())
-      fs::copy_file(entry.path(), fs::path(temporary.path()) / entry.path().filename());
-  const std::string build = temporary.path() + "/build";
+      fs::copy_file(entry.path(), temporary / entry.path().filename());
+  const std::string build = temporary / "build";
   std::vector<std::string> configure = {
       "cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
-  if (exists_on_path("ninja"))
+  if (!find_program("ninja").empty())
     configure.insert(configure.end(), {"-G", "Ninja"});
   for (const auto &step : {configure, std::vector<std::string>{"cmake", "--build", build}}) {
     const Outcome outcome = run_command(step, std::chrono::minutes(10));

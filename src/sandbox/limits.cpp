@@ -47,6 +47,14 @@ void limit_added_memory(std::uint64_t bytes) {
     set_soft_limit(RLIMIT_DATA, present + bytes);
 }
 
+std::uint64_t memory_allowance() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return 0;
+  const std::uint64_t present = private_memory_bytes();
+  return limit.rlim_cur > present ? limit.rlim_cur - present : 1;
+}
+
 void volunteer_for_out_of_memory_killer() {
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0)

@@ -8,6 +8,8 @@ namespace repro_minify {
 void forbid_core_dumps();
 /// Lets the process add `bytes` of private memory to what it has now.
 void limit_added_memory(std::uint64_t bytes);
+/// What limit_added_memory() still lets the process add, in bytes, for another process that works for it; 0: no limit.
+std::uint64_t memory_allowance();
 /// When the machine runs out of memory, the kernel kills this process rather than its parent.
 void volunteer_for_out_of_memory_killer();
 

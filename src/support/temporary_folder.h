@@ -1,6 +1,6 @@
 // A folder that goes with its object.
 #pragma once
-#include <string>
+#include <filesystem>
 
 namespace repro_minify {
 
@@ -13,10 +13,11 @@ public:
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;
 
-  const std::string &path() const { return path_; }
+  const std::filesystem::path &path() const { return path_; }
+  std::filesystem::path operator/(const std::filesystem::path &name) const { return path_ / name; }
 
 private:
-  std::string path_;
+  std::filesystem::path path_;
   int owner_;
 };
 

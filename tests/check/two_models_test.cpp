@@ -7,6 +7,7 @@
 #include "program/flatten.h"
 #include "program/load.h"
 #include "repro_minify/check.h"
+#include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -21,8 +22,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 namespace repro_minify {
 namespace {
@@ -174,12 +173,6 @@ std::vector<Row> read_rows(const std::string &path) {
   return rows;
 }
 
-/// A folder that goes when the test ends.
-struct TemporaryFolder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("two_models_" + std::to_string(getpid()));
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-};
-
 /// The archive as it is; passes are for flat graphs.
 Subject subject_for(const Row &row, const LoadedModel &model, const std::vector<IValue> &inputs) {
   if (row.backend.rfind("pass:", 0) == 0)
@@ -275,16 +268,16 @@ TEST(TwoModels, AreTheSameToUsAsToPyTorchButForKnownReasons) {
   const std::string script =
       std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/check/two_models_oracle.py";
   constexpr int count = 220;
-  const auto [output, status] = run_shell("'" + python + "' -B '" + script + "' '" + folder.path.string() + "' " +
+  const auto [output, status] = run_shell("'" + python + "' -B '" + script + "' '" + folder.path().string() + "' " +
                                           std::to_string(count) + " 1 '" + REPRO_MINIFY_FIXTURES + "/cases'");
   if (status == 77 || status == 127)
     GTEST_SKIP() << output;
   ASSERT_EQ(status, 0) << output;
-  const std::vector<Row> rows = read_rows(folder.path / "programs.pt");
+  const std::vector<Row> rows = read_rows(folder.path() / "programs.pt");
   ASSERT_GT(rows.size(), static_cast<std::size_t>(count)); // the fixtures, too
   for (const Row &row : rows)
     ASSERT_NE(row.name, "") << "a program could not be drawn\n" << output;
-  const std::vector<Verdict> verdicts = check_all(rows, folder.path);
+  const std::vector<Verdict> verdicts = check_all(rows, folder.path());
   for (std::size_t i = 0; i < rows.size(); ++i)
     expect_equal(rows[i], verdicts[i]);
   print_table(rows, verdicts);

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 namespace repro_minify::end_to_end {
 namespace {
@@ -107,27 +109,110 @@ TEST(CommandBackend, MayBePython) {
   EXPECT_EQ(finished.exit_code, 0) << describe(finished);
 }
 
-bool has_onnxruntime() {
-  return !std::string(REPRO_MINIFY_PYTHON).empty() &&
-         run_program({REPRO_MINIFY_PYTHON, "-c", "import onnx, onnxruntime"}).exit_code == 0;
+/// Programs that are started once, with scripts/backends/serve.py.
+class Served : public testing::Test {
+protected:
+  void SetUp() override {
+    if (std::string(REPRO_MINIFY_PYTHON).empty())
+      GTEST_SKIP() << "no Python with torch here";
+  }
+
+  /// One that notes how it was started, and does this for each request.
+  std::string command(const std::string &deed) const {
+    std::ofstream(folder_ / "run.py") << "import sys\n"
+                                         "sys.path.insert(0, '" REPRO_MINIFY_SCRIPTS "/backends')\n"
+                                         "from serve import serve\n"
+                                         "def main():\n"
+                                         "  model, inputs, outputs = sys.argv[1:]\n"
+                                         "  " +
+                                             deed +
+                                             "\n"
+                                             "open('" +
+                                             starts().string() +
+                                             "', 'a').write(sys.argv[-1][-7:] + '\\n')\n"
+                                             "if sys.argv[-1] == '--serve':\n"
+                                             "  serve(main)\n"
+                                             "main()\n";
+    return std::string("command:") + REPRO_MINIFY_PYTHON + " " + (folder_ / "run.py").string() + " --serve";
+  }
+  fs::path starts() const { return folder_ / "starts"; }
+
+  TemporaryFolder folder_;
+};
+
+/// The compiler of the first test. The repro needs no server.
+TEST_F(Served, ReducesToAVerifiedRepro) {
+  const fs::path repro = folder_ / "x.repro";
+  const Finished finished = run_tool({case_named("nnc_round_half").model(), "--backend",
+                                      command("import shutil; shutil.copy(inputs, outputs)"), "-o", repro});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report["verdict"]["kind"], "accuracy");
+  EXPECT_EQ(report["after"]["operators"], 1);
+  EXPECT_TRUE(report["verified"]) << report["verification"];
+  EXPECT_EQ(read_text(starts()), "--serve\nputs.pt\n");
+}
+
+TEST_F(Served, RaisesAndCrashesAsItWouldAlone) {
+  EXPECT_EQ(verdict_of(command("print('first', file=sys.stderr); sys.exit('out of luck')"))["message"], "out of luck");
+  EXPECT_EQ(verdict_of(command("sys.exit(3)"))["message"], "exit code 3");
+  EXPECT_EQ(verdict_of(command("None / 2"))["message"],
+            "TypeError: unsupported operand type(s) for /: 'NoneType' and 'int'");
+  EXPECT_EQ(verdict_of(command("pass"))["message"], "the command wrote no outputs.pt");
+  const json verdict = verdict_of(command("import os; os.kill(os.getpid(), 11)"));
+  EXPECT_EQ(verdict["kind"], "crash");
+  EXPECT_NE(verdict.dump().find("signal 11"), std::string::npos) << verdict;
+}
+
+TEST_F(Served, IsKilledWithAllItStarted) {
+  const json verdict =
+      verdict_of(command("import subprocess; subprocess.run(['sleep', '98.7656'])"), {"--timeout", "3"});
+  EXPECT_EQ(verdict["kind"], "hang");
+  // What watches it does not hold up the tool.
+  for (int i = 0; i < 500 && sleeps("98.7656"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(sleeps("98.7656"));
+}
+
+TEST_F(Served, IsUnderTheMemoryLimit) {
+  EXPECT_EQ(verdict_of(command("bytearray(1 << 30)"), {"--memory-limit", "500M"})["message"], "MemoryError");
+}
+
+TEST_F(Served, WhatDoesNotServeIsBadInput) {
+  const Finished finished = run_with("command:sh -c 'echo no such option >&2; exit 2' --serve");
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("does not serve: no such option"), std::string::npos) << describe(finished);
+}
+
+/// A Python with all that onnxruntime_backend.py needs: the one that the environment names, or the one with torch.
+std::string python_with_onnxruntime() {
+  const char *named = std::getenv("REPRO_MINIFY_ONNXRUNTIME_PYTHON");
+  const std::string python = named ? named : REPRO_MINIFY_PYTHON;
+  const std::string question = "import sys; from importlib.util import find_spec\n"
+                               "sys.exit(not all(map(find_spec, ('torch', 'onnx', 'onnxruntime'))))";
+  return !python.empty() && run_program({python, "-c", question}).exit_code == 0 ? python : "";
 }
 
 TEST(CommandBackend, FindsWhatOnnxRuntimeGetsWrong) {
-  if (!has_onnxruntime())
-    GTEST_SKIP() << "no Python here that has torch, onnx and onnxruntime";
+  const std::string python = python_with_onnxruntime();
+  if (python.empty())
+    GTEST_SKIP() << "no Python with torch, onnx and onnxruntime (REPRO_MINIFY_ONNXRUNTIME_PYTHON names one)";
   const TemporaryFolder folder;
-  const Finished made = run_program({REPRO_MINIFY_PYTHON, REPRO_MINIFY_ONNXRUNTIME_MODEL, folder.path()});
+  const Finished made = run_program({python, REPRO_MINIFY_ONNXRUNTIME_MODEL, folder.path()});
   ASSERT_EQ(made.exit_code, 0) << describe(made);
-  const std::string script = std::string(REPRO_MINIFY_SCRIPTS) + "/backends/onnxruntime_backend.py";
+  const std::string command = "command:" + python + " " + REPRO_MINIFY_SCRIPTS + "/backends/onnxruntime_backend.py";
   const fs::path repro = folder / "x.repro";
-  const Finished finished = run_tool(
-      {folder / "failing.pt", "--backend", "command:" + std::string(REPRO_MINIFY_PYTHON) + " " + script, "-o", repro});
+  const Finished finished = run_tool({folder / "failing.pt", "--backend", command + " --serve", "-o", repro});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
-  EXPECT_EQ(report["verdict"]["kind"], "nan");
+  EXPECT_EQ(report["verdict"]["kind"], "accuracy");
   EXPECT_TRUE(report["verified"]) << report["verification"];
-  EXPECT_EQ(report["after"]["operators"], 1);
-  EXPECT_EQ(operators_of(repro / "reduced.pt").count("aten::clamp"), 1);
+  EXPECT_GE(report["before"]["operators"], 30);
+  EXPECT_LE(report["after"]["operators"], 9);
+  EXPECT_EQ(operators_of(repro / "reduced.pt").count("aten::pow"), 1);
+  const Finished without = run_tool({"run", repro / "reduced.pt", "--inputs", repro / "inputs.pt", "--backend",
+                                     command + " --without LayerNormFusionL1 --serve"});
+  EXPECT_EQ(without.exit_code, 0) << describe(without);
 }
 
 TEST(SeveralBackends, AreForAReduction) {

@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -25,18 +23,6 @@ constexpr std::chrono::milliseconds poll_interval(2);
 }
 
 } // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "repro-minify-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    fail(errno, "mkdtemp");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 // The streams go to files: a pipe would have to be drained while the program runs.
 RunningProgram::RunningProgram(const std::vector<std::string> &arguments) {

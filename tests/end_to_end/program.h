@@ -1,5 +1,7 @@
 // Runs a program as a user would, and tells what came of it.
 #pragma once
+#include "support/temporary_folder.h"
+
 #include <sys/types.h>
 
 #include <chrono>
@@ -9,21 +11,6 @@
 #include <vector>
 
 namespace repro_minify::end_to_end {
-
-/// A folder of its own under the system's temporary folder, removed with everything in it.
-class TemporaryFolder {
-public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-
-  const std::filesystem::path &path() const { return path_; }
-  std::filesystem::path operator/(const std::string &name) const { return path_ / name; }
-
-private:
-  std::filesystem::path path_;
-};
 
 struct Finished {
   int exit_code = -1; ///< -1 when it did not exit by itself

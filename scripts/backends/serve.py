@@ -1,0 +1,131 @@
+"""Serves many checks from one start: a program in Python that ends in `--serve` as a backend of repro-minify.
+
+    if sys.argv[-1] == "--serve":
+        import torch  # and whatever else takes long to import
+        serve(main)
+    main()
+
+main() finds in sys.argv what it would find without --serve: a model, its inputs, and where to write outputs.
+docs/backends.md has what crosses the socket.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import traceback
+
+PR_SET_PDEATHSIG = 1
+SECONDS_BETWEEN_LOOKS_AT_THE_PARENT = 5
+
+
+def serve(main):
+    """Waits on the listening socket that is standard input, and calls main() in a new process for each request. Ends,
+    without returning, when repro-minify does. Nothing may have run on several threads before: a fork copies but one."""
+    listener = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    listener.settimeout(SECONDS_BETWEEN_LOOKS_AT_THE_PARENT)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+    parent = os.getppid()
+    while os.getppid() == parent:
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError:
+            continue
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.setpgid(0, 0)  # who ends the server lets this one clear up
+            listener.close()
+            tell(connection, answer(connection, main))
+            break
+        connection.close()
+    os._exit(0)
+
+
+def answer(connection, main):
+    """Has main() run by a worker of its own, and says how that ended."""
+    request = json.loads(connection.makefile().readline() or "{}")
+    if not request:  # whether the program is ready
+        return {"exit": 0}
+    messages, messages_of_worker = os.pipe()
+    watcher = os.getpid()
+    worker = os.fork()
+    if worker == 0:
+        become_worker(watcher, messages_of_worker, request.get("memory", 0))
+        sys.argv[-1:] = [request[name] for name in ("model", "inputs", "outputs")]
+        os._exit(exit_code_of(main))
+    with contextlib.suppress(OSError):  # it has done so itself by now
+        os.setpgid(worker, worker)
+    os.close(messages_of_worker)
+    return watch(worker, connection, messages)
+
+
+def exit_code_of(main):
+    """As Python itself has it, but for taking down the interpreter, which takes several times as long as the work."""
+    code = 0
+    try:
+        main()
+    except SystemExit as leaving:
+        code = leaving.code or 0
+        if not isinstance(code, int):
+            print(code, file=sys.stderr)
+            code = 1
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+def become_worker(watcher, messages, memory):
+    os.setpgid(0, 0)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != watcher:
+        os._exit(1)
+    os.dup2(messages, sys.stderr.fileno())
+    os.close(messages)
+    if memory:
+        with open("/proc/self/statm") as file:
+            present = int(file.read().split()[5]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = present + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def watch(worker, connection, messages):
+    """How the worker ended. Kills it, with all that it started, if nobody waits for it any more."""
+    said = bytearray()
+    ended = os.pidfd_open(worker)
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    poll.register(messages, select.POLLIN)
+    poll.register(ended, select.POLLIN)
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        if connection.fileno() in ready:
+            break
+        if messages in ready:
+            text = os.read(messages, 1 << 16)
+            said = (said + text)[-(1 << 16) :]
+            if not text:
+                poll.unregister(messages)
+        elif ended in ready:
+            break
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(worker, signal.SIGKILL)
+    _, status = os.waitpid(worker, 0)
+    if os.WIFSIGNALED(status):
+        return {"signal": os.WTERMSIG(status)}
+    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+    return {"exit": os.WEXITSTATUS(status), "message": lines[-1] if lines else ""}
+
+
+def tell(connection, answer):
+    with contextlib.suppress(OSError):  # nobody waits for it any more
+        connection.sendall(json.dumps(answer).encode() + b"\n")

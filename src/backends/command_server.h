@@ -1,0 +1,44 @@
+// A program of the user's that is started once and asked over a socket: what takes long to load is loaded once.
+#pragma once
+#include "support/temporary_folder.h"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// How the program ended that was asked.
+struct CommandEnd {
+  int signal = 0;
+  int exit_code = 0;
+  std::string message; ///< its last line on standard error
+};
+
+/// The process that runs for as long as this object and the process that made it. docs/backends.md has the protocol.
+class CommandServer {
+public:
+  /// Starts it and waits until it answers. Throws UserError with what it said last when it cannot start.
+  explicit CommandServer(const std::vector<std::string> &words);
+  ~CommandServer();
+  CommandServer(const CommandServer &) = delete;
+  CommandServer &operator=(const CommandServer &) = delete;
+
+  /// The paths of a model, its inputs, and what is to be written. May be called in any process. Throws CannotCompile
+  /// when the program is gone.
+  CommandEnd ask(const std::vector<std::string> &files) const;
+
+private:
+  void start(const std::vector<std::string> &words);
+  void await();
+  [[noreturn]] void give_up(const std::string &problem);
+  void end();
+  std::string last_words() const;
+
+  TemporaryFolder folder_;
+  std::string address_, log_;
+  pid_t pid_ = -1, owner_ = -1;
+};
+
+} // namespace repro_minify
