@@ -14,10 +14,12 @@ constexpr double share_suspected_first = 0.3;
 constexpr double share_suspected_next = 0.5;
 /// Most failures need one node, or several that are connected. How likely it is that some lie elsewhere.
 constexpr double share_scattered = 0.15;
-/// Where nothing lies elsewhere: the odds that each anchor has another nearby, or somewhat further, against none.
+/// Where nothing lies elsewhere: the odds that each anchor has another nearby, or somewhat further, against none; and
+/// the same after an anchor that was far away.
 constexpr double odds_near = 0.7;
-constexpr double odds_near_after_far = 0.1;
-constexpr double odds_any_scale = 0.1;
+constexpr double odds_further = 0.1;
+constexpr double odds_near_after_far = 0.03;
+constexpr double odds_further_after_far = 0.02;
 /// One node is what most failures need.
 constexpr double weight_of_one_anchor = 0.6;
 /// Answers do not follow the model below to the letter. So much of what was learned is given up each time, for what
@@ -113,7 +115,8 @@ void Experience::learn_first(std::size_t length, std::size_t nodes) {
 
 Experience::Local Experience::local(std::size_t anchors) const {
   const double weight = anchors == 1 ? weight_of_one_anchor : static_cast<double>(anchors);
-  const double near = weight * (last_was_far_ ? odds_near_after_far : odds_near), further = weight * odds_any_scale;
+  const double near = weight * (last_was_far_ ? odds_near_after_far : odds_near);
+  const double further = weight * (last_was_far_ ? odds_further_after_far : odds_further);
   const double total = 1 + near + further;
   return {1 / total, near / total, further / total};
 }
