@@ -20,6 +20,9 @@ constexpr std::size_t few_left = 3;
 /// Where the very last in line was needed so often in a row, a path probably is: cutting takes a few questions for each
 /// of its nodes.
 constexpr std::size_t ends_of_a_path = 2;
+/// That part of the rest is left out to see whether all of it is needed: a few nodes here and there seldom are in it.
+constexpr std::size_t part_of_a_path = 8;
+constexpr double chance_of_no_path = 0.3;
 /// Windows that failed to hold all that is needed, before no more are tried.
 constexpr int many_places = 2;
 
@@ -61,14 +64,18 @@ bool doubtful(std::size_t anchors) {
 }
 
 /// Whether to stop here, for another search to go on once other ways to make the program smaller were tried.
-bool leave_the_rest(std::size_t anchors, std::size_t rest, const Experience &experience, const SearchContext &context) {
-  return !context.options.certify && anchors > 1 && (rest <= few_left || experience.ends_in_a_row >= ends_of_a_path);
+bool leave_the_rest(std::size_t anchors, std::size_t rest, const SearchContext &context) {
+  return !context.options.certify && anchors > 1 && rest <= few_left;
+}
+
+bool looks_like_a_path(std::size_t anchors, const Experience &experience, const SearchContext &context) {
+  return !context.options.certify && anchors > 1 && experience.ends_in_a_row >= ends_of_a_path;
 }
 
 Stage find_next_anchor(const IndexSet &anchors, const IndexSet &rest, const Experience &experience,
                        const SearchContext &context) {
   std::vector<int> order = by_distance(anchors, rest, context);
-  std::vector<double> mass = expected_next(rest.size(), anchors.size(), experience, weights_of(order, context));
+  std::vector<double> mass = experience.expected_next(rest.size(), anchors.size(), weights_of(order, context));
   auto line = std::make_shared<const Lineup>(std::move(order), anchors, std::move(mass));
   FindAnchor next{std::move(line), -1, rest.size(), -1};
   next.experience = experience;
@@ -97,13 +104,17 @@ Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
   const IndexSet anchors = unite(stage.line->always(), {stage.line->at(stage.failing - 1)});
   const IndexSet rest = sorted_set(stage.line->nodes(0, stage.failing - 1));
   Experience experience = stage.experience;
-  if (!stage.line->always().empty())
-    experience.learn(stage.failing, stage.line->size());
+  if (stage.line->always().empty())
+    experience.learn_first(stage.failing, stage.line->size());
+  else
+    experience.learn_next(stage.failing, stage.line->size(), stage.line->always().size());
   // Where nothing could be cut for as many anchors as there are nodes left, these are probably needed as well, and the
   // certificate asks that anyway.
   if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()) ||
-      leave_the_rest(anchors.size(), rest.size(), experience, context))
+      leave_the_rest(anchors.size(), rest.size(), context))
     return Certify{unite(anchors, rest)};
+  if (looks_like_a_path(anchors.size(), experience, context))
+    return DoubtPath{anchors, rest, experience};
   if (doubtful(anchors.size()))
     return DoubtAnchors{anchors, rest, experience};
   return find_next_anchor(anchors, rest, experience, context);
@@ -119,6 +130,18 @@ Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questione
   DoubtAnchors next = stage;
   ++next.tried;
   return next;
+}
+
+Stage advance(const DoubtPath &stage, const SearchContext &context, Questioner &questioner) {
+  const auto begin = stage.rest.begin() + static_cast<std::ptrdiff_t>(stage.rest.size() / 2);
+  const IndexSet without(
+      begin, begin + static_cast<std::ptrdiff_t>(std::max<std::size_t>(stage.rest.size() / part_of_a_path, 1)));
+  const IndexSet rest = subtract(stage.rest, without);
+  if (!questioner.fails(unite(stage.anchors, rest), chance_of_no_path))
+    return Certify{unite(stage.anchors, stage.rest)};
+  Experience experience = stage.experience;
+  experience.ends_in_a_row = 0;
+  return find_next_anchor(stage.anchors, rest, experience, context);
 }
 
 } // namespace repro_minify

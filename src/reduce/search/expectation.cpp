@@ -1,5 +1,6 @@
 #include "reduce/search/expectation.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace repro_minify {
@@ -11,13 +12,20 @@ constexpr double share_everywhere = 0.05;
 /// about half a question here, one question after the first anchor.
 constexpr double share_suspected_first = 0.3;
 constexpr double share_suspected_next = 0.5;
-/// Most failures need one node, or several that are connected.
-constexpr double share_near = 0.7;
-constexpr double share_near_after_far = 0.2;
-constexpr double share_any_scale = 0.1;
+/// Most failures need one node, or several that are connected. How likely it is that some lie elsewhere.
+constexpr double share_scattered = 0.15;
+/// Where nothing lies elsewhere: the odds that each anchor has another nearby, or somewhat further, against none; and
+/// the same after an anchor that was far away.
+constexpr double odds_near = 0.7;
+constexpr double odds_further = 0.1;
+constexpr double odds_near_after_far = 0.03;
+constexpr double odds_further_after_far = 0.02;
+/// One node is what most failures need.
+constexpr double weight_of_one_anchor = 0.6;
+/// Answers do not follow the model below to the letter. So much of what was learned is given up each time, for what
+/// might be as well; of that, how likely it is that nothing more lies elsewhere.
 constexpr double share_forgotten = 0.1;
-/// An anchor that comes early in line confirms that distance matters, whatever the size of the rest.
-constexpr std::size_t close_enough = 8;
+constexpr double chance_of_none_anyway = 0.3;
 
 /// Adds `share`, divided among lengths 1..n in proportion to `density(length)`.
 template <typename Density> void add_share(std::vector<double> &mass, double share, Density density) {
@@ -37,22 +45,24 @@ double evenly(std::size_t) {
 double any_scale(std::size_t length) {
   return 1 / static_cast<double>(length);
 }
-
-/// Of the last of 2^i nodes that are anywhere, at that fraction of the line.
-double density_of_last(std::size_t i, double where) {
-  double power = 1; // where^(2^i - 1)
-  double factor = where;
-  for (std::size_t bit = 0; bit < i; ++bit) {
-    power *= factor;
-    factor *= factor;
-  }
-  return static_cast<double>(std::size_t{1} << i) * power;
+/// The sum of any_scale over 1..n, nearly.
+double total_any_scale(double nodes) {
+  return std::log(nodes) + 0.5772 + 0.5 / nodes;
 }
 
 /// Half of it within the first three.
 double nearby(std::size_t length) {
   const auto distance = static_cast<double>(length + 2);
   return 1 / (distance * (distance + 1));
+}
+/// The sum of nearby over 1..n.
+double total_nearby(double nodes) {
+  return 1.0 / 3 - 1 / (nodes + 3);
+}
+
+/// The fraction of a line that lies before its node number `length`, with half of that node.
+double fraction(std::size_t length, std::size_t nodes) {
+  return (static_cast<double>(length) - 0.5) / static_cast<double>(nodes);
 }
 
 /// Lets suspicion take `share` of what is expected. A prefix is the shortest failing one where its last node is needed.
@@ -62,6 +72,24 @@ void add_suspicion(std::vector<double> &mass, double share, const std::vector<do
     return;
   for (std::size_t length = 1; length < mass.size(); ++length)
     mass[length] = (1 - share) * mass[length] + share * weights[length - 1] / total;
+}
+
+/// Small numbers are more likely than large ones, without a scale: as 1/n^2.
+Experience::Counts expected_elsewhere(double none) {
+  Experience::Counts result{};
+  for (std::size_t count = 1; count < result.size(); ++count)
+    result[count] = 1 / static_cast<double>(count * count);
+  const double total = std::accumulate(result.begin(), result.end(), 0.0);
+  for (double &chance : result)
+    chance *= (1 - none) / total;
+  result[0] = none;
+  return result;
+}
+
+void normalise(Experience::Counts &counts) {
+  const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+  for (double &chance : counts)
+    chance /= total;
 }
 
 } // namespace
@@ -75,40 +103,64 @@ std::vector<double> expected_first(std::size_t nodes, const std::vector<double> 
   return mass;
 }
 
-void Experience::learn(std::size_t length, std::size_t nodes) {
-  ends_in_a_row = length == nodes ? ends_in_a_row + 1 : 0;
-  if (length <= close_enough || length * 2 <= nodes) {
-    far_in_a_row = 0;
-    if (length <= close_enough)
-      return;
-  } else
-    ++far_in_a_row;
-  const double where = static_cast<double>(length) / static_cast<double>(nodes);
-  double total = 0;
-  for (std::size_t i = 0; i < scattered.size(); ++i)
-    total += scattered[i] *= density_of_last(i, where);
-  const Experience fresh;
-  for (std::size_t i = 0; i < scattered.size(); ++i)
-    scattered[i] = (1 - share_forgotten) * scattered[i] / total + share_forgotten * fresh.scattered[i];
+Experience::Experience() : elsewhere_(expected_elsewhere(1 - share_scattered)) {}
+
+void Experience::learn_first(std::size_t length, std::size_t nodes) {
+  const double where = fraction(length, nodes);
+  double power = 1; // where^count: all others come before this one
+  for (std::size_t count = 0; count < elsewhere_.size(); ++count, power *= where)
+    elsewhere_[count] *= static_cast<double>(count + 1) * power;
+  normalise(elsewhere_);
 }
 
-std::vector<double> expected_next(std::size_t nodes, std::size_t anchors, const Experience &experience,
-                                  const std::vector<double> &weights) {
+Experience::Local Experience::local(std::size_t anchors) const {
+  const double weight = anchors == 1 ? weight_of_one_anchor : static_cast<double>(anchors);
+  const double near = weight * (last_was_far_ ? odds_near_after_far : odds_near);
+  const double further = weight * (last_was_far_ ? odds_further_after_far : odds_further);
+  const double total = 1 + near + further;
+  return {1 / total, near / total, further / total};
+}
+
+void Experience::learn_next(std::size_t length, std::size_t nodes, std::size_t anchors) {
+  ends_in_a_row = length == nodes ? ends_in_a_row + 1 : 0;
+  const Local here = local(anchors);
+  const auto total = static_cast<double>(nodes);
+  Counts left{};
+  left[0] = elsewhere_[0] * (here.near * nearby(length) / total_nearby(total) +
+                             here.further * any_scale(length) / total_any_scale(total));
+  const double was_local = left[0];
+  double power = 1; // where^(count - 1)
+  for (std::size_t count = 1; count < elsewhere_.size(); ++count, power *= fraction(length, nodes)) {
+    const std::size_t others = count == most_elsewhere ? count : count - 1;
+    left[others] += elsewhere_[count] * static_cast<double>(count) * power / total;
+  }
+  last_was_far_ = was_local < 0.5 * std::accumulate(left.begin(), left.end(), 0.0);
+  normalise(left);
+  static const Counts anyway = expected_elsewhere(chance_of_none_anyway);
+  for (std::size_t count = 0; count < elsewhere_.size(); ++count)
+    elsewhere_[count] = (1 - share_forgotten) * left[count] + share_forgotten * anyway[count];
+}
+
+std::vector<double> Experience::expected_next(std::size_t nodes, std::size_t anchors,
+                                              const std::vector<double> &weights) const {
   std::vector<double> mass(nodes + 1, 0);
-  const double near_share = experience.far_in_a_row == 0 ? share_near : share_near_after_far;
-  add_share(mass, near_share, nearby);
-  add_share(mass, share_any_scale, any_scale);
-  add_share(mass, 1 - near_share - share_any_scale, [&](std::size_t length) {
-    const double where = static_cast<double>(length) / static_cast<double>(nodes);
-    double density = 0;
-    for (std::size_t i = 0; i < experience.scattered.size(); ++i)
-      density += experience.scattered[i] * density_of_last(i, where);
+  const Local here = local(anchors);
+  add_share(mass, elsewhere_[0] * here.near, nearby);
+  add_share(mass, elsewhere_[0] * here.further, any_scale);
+  add_share(mass, 1 - elsewhere_[0], [&](std::size_t length) {
+    const double where = fraction(length, nodes);
+    double density = 0; // the sum of count * where^(count - 1), by Horner's rule
+    for (std::size_t count = most_elsewhere; count > 0; --count)
+      density = density * where + static_cast<double>(count) * elsewhere_[count];
     return density;
   });
-  add_suspicion(mass, share_suspected_next, weights);
-  mass[0] = 1 / static_cast<double>(anchors + 1);
+  mass[0] = elsewhere_[0] * here.none;
+  const double more = 1 - mass[0];
   for (std::size_t length = 1; length < mass.size(); ++length)
-    mass[length] *= 1 - mass[0];
+    mass[length] /= more;
+  add_suspicion(mass, share_suspected_next, weights);
+  for (std::size_t length = 1; length < mass.size(); ++length)
+    mass[length] *= more;
   return mass;
 }
 

@@ -52,6 +52,13 @@ struct DoubtAnchors {
   int tried = 0; ///< anchors that were tried without
 };
 
+/// The last few anchors were each the very last in line: either all of the rest is needed, or that was chance.
+struct DoubtPath {
+  IndexSet anchors;
+  IndexSet rest;
+  Experience experience;
+};
+
 struct DeleteScattered {
   IndexSet kept;
   std::vector<int> failed_tries; ///< one counter per element of `kept`; settled_alone once tried alone
@@ -69,12 +76,14 @@ struct Finished {
   IndexSet kept;
 };
 
-using Stage = std::variant<TryGuesses, CollapseRepeats, FindAnchor, DoubtAnchors, DeleteScattered, Certify, Finished>;
+using Stage =
+    std::variant<TryGuesses, CollapseRepeats, FindAnchor, DoubtAnchors, DoubtPath, DeleteScattered, Certify, Finished>;
 
 Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const CollapseRepeats &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const FindAnchor &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const DoubtPath &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const DeleteScattered &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner);
 Stage advance(const Finished &stage, const SearchContext &context, Questioner &questioner);

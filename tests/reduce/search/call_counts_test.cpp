@@ -186,6 +186,63 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CallsNearTheBound,
                                          std::pair("scattered", Shape::Scattered), std::pair("chain", Shape::Chain)),
                          [](const auto &info) { return info.param.first; });
 
+Dataflow chain(int nodes) {
+  std::vector<std::pair<int, int>> edges;
+  for (int node = 1; node < nodes; ++node)
+    edges.emplace_back(node - 1, node);
+  return Dataflow(nodes, edges);
+}
+
+/// Mean over placements of `count` needed nodes anywhere in a chain.
+double mean_calls_in_a_chain(int nodes, int count) {
+  const Dataflow dataflow = chain(nodes);
+  constexpr std::uint64_t placements = 200;
+  double calls = 0;
+  for (std::uint64_t seed = 0; seed < placements; ++seed) {
+    Random random(seed * 7919 + static_cast<std::uint64_t>(count));
+    const IndexSet needed = planted_nodes(dataflow, random, Shape::Scattered, count);
+    RecordingOracle oracle([&](const IndexSet &kept) { return contains_all(kept, needed); });
+    EXPECT_EQ(minimize(everything(nodes), dataflow, oracle, {}).kept, needed);
+    calls += counted(oracle) / placements;
+  }
+  return calls;
+}
+
+TEST(CallCounts, OfFewNodesScatteredOverAChain) {
+  struct Scattered {
+    int nodes, count;
+    double calls;
+  };
+  for (const auto &[nodes, count, most] : {Scattered{100, 2, 18.2}, {1000, 2, 27.5}, {100, 5, 41}, {300, 6, 57}}) {
+    const double calls = mean_calls_in_a_chain(nodes, count);
+    std::printf("%d of %d: %.1f calls, the bound is %.1f\n", count, nodes, calls, information_bound(nodes, count));
+    EXPECT_LE(calls, most) << count << " of " << nodes;
+  }
+}
+
+/// All between two nodes is needed: what a cut leaves to the splice.
+TEST(CallCounts, LeavesAPathAfterTwoEnds) {
+  const Dataflow dataflow = chain(400);
+  IndexSet path;
+  for (int node = 20; node < 380; ++node)
+    path.push_back(node);
+  RecordingOracle oracle([&](const IndexSet &kept) { return contains_all(kept, path); });
+  SearchOptions options;
+  options.certify = false;
+  minimize(everything(400), dataflow, oracle, options);
+  std::printf("path: %.0f calls\n", counted(oracle));
+  EXPECT_LE(counted(oracle), 40);
+}
+
+/// Evenly spread, the next is always half way between two others: the very last in line, as on a path.
+TEST(CallCounts, DoesNotTakeAnEvenSpreadForAPath) {
+  const IndexSet needed{25, 75, 125, 175, 225, 275};
+  RecordingOracle oracle([&](const IndexSet &kept) { return contains_all(kept, needed); });
+  SearchOptions options;
+  options.certify = false;
+  EXPECT_EQ(minimize(everything(300), chain(300), oracle, options).kept, needed);
+}
+
 TEST(CallCounts, DoubtsAnswersThatContradictEachOther) {
   // Six connected nodes are needed, and half of all larger sets pass anyway: mostly unneeded nodes become anchors.
   const Model model = transformer(1000);
