@@ -5,6 +5,7 @@
 #include "backends/inductor_like/fold_constants.h"
 #include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/lowering.h"
+#include "backends/inductor_like/random_state.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -89,6 +90,7 @@ CompiledProgram compile_stages(const torch::jit::Module &module, const std::vect
   };
   Capture captured = capture(module, arguments);
   dump_line(options, "capture", captured.line);
+  const KeepRandomState random(captured.line.inputs);
   // What autocast does is in the graph now.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   Functional program{captured.line, {}};
