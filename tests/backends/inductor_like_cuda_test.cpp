@@ -1,5 +1,6 @@
 // Programs as CUDA kernels. Without a GPU: lowered on the CPU, written for CUDA, and run as cuda_on_cpu.h says, or put
 // to the real NVRTC. With one: as the tool runs them.
+#include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
 #include "codegen/cuda_kernel.h"
@@ -87,6 +88,7 @@ std::vector<Row> rows() {
        "3)[:, 1::2].flatten(1)\n  return z, w, y.view(2, 2, 3, 35).sum(2), y.unsqueeze(1).expand(2, 4, 6, 5, "
        "7).sum([1])\n",
        {big}},
+      {"made_on_the_cpu", "def forward(self, x):\n  return torch.relu(x * torch.tensor(2.0)) + 1\n", {x}},
       {"nothing", "def forward(self, x):\n  return x + 1, torch.relu(x) * 2\n", {at::zeros({0, 3})}},
       {"beside_aten",
        "def forward(self, x, y):\n  a = torch.mm(x * 2, y.t()) + 1\n  return torch.relu(a), torch.cat([a, x], 1) * 2\n",
@@ -207,6 +209,13 @@ TEST_P(CudaProgram, AgreesWithEagerOnADevice) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, CudaProgram, testing::Range(size_t{0}, rows().size()),
                          [](const auto &info) { return std::string(rows()[info.param].name); });
+
+TEST(CudaLaunch, WithoutADeviceTheReasonIsSaidAndTheCpuNeedsNone) {
+  EXPECT_EQ(no_kernels_because(c10::kCPU), "");
+  if (no_cuda().empty())
+    GTEST_SKIP() << "there is a CUDA device here";
+  EXPECT_NE(no_kernels_because(c10::Device(c10::kCUDA, 0)), "");
+}
 
 TEST(CudaRepro, HoldsTheKernelsAsTextAndWhatCompilesThem) {
   const Row row{"relu", "def forward(self, x):\n  return torch.relu(x * 2).sum(0)\n", {numbers({3, 400})}};

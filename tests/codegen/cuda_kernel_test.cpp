@@ -172,6 +172,24 @@ TEST_F(CudaKernelTest, SumsLongRowsAccurately) {
   EXPECT_NEAR(run_both({test})[0].cuda.at(1).value(0), 0.1 * count, 0.5); // one by one in float32 it is 100958
 }
 
+/// Used again at once, as by a kernel that does several places: nobody may still be reading the last result.
+TEST_F(CudaKernelTest, EveryThreadOfABlockGetsItsFoldAgainAndAgain) {
+  const std::string kernel = R"(
+extern "C" __global__ void k(int64_t *b0) {
+  for (int round = 0; round < 4; ++round)
+    b0[round * 256 + threadIdx.x] =
+        folded_by_block<int64_t>(threadIdx.x + round, [](int64_t a, int64_t b) { a += b; return a; });
+}
+)";
+  const auto library =
+      build_kernels(cuda_file_on_cpu(kernel, cuda_launcher("k", {"", {{0, Element::Int64}}, 1}, 1)), {"on_cpu_k"}, 0);
+  std::vector<int64_t> sums(4 * cuda_threads);
+  void *pointer = sums.data();
+  (*library)["on_cpu_k"](&pointer, /*seed=*/1);
+  for (size_t k = 0; k < sums.size(); ++k)
+    ASSERT_EQ(sums[k], 255 * 128 + 256 * static_cast<int64_t>(k / 256)) << k;
+}
+
 TEST(CudaKernel, ShortRowsAreFoldedByAThreadAndLongOnesByABlock) {
   const auto kernel = [](int64_t row) {
     return Kernel{{1000}, {{{1, Element::Float32}, load(0, Element::Float32, {row, 1}), Fold::Sum, {row}}}};

@@ -208,6 +208,10 @@ private:
   std::optional<Operand> operand_of(jit::Value *value, const std::vector<int64_t> &sizes) {
     const c10::IValue &found = seen_.constant(value);
     Operand operand;
+    if (is_number_beside_cuda(value)) {
+      operand.number = found.toTensor().item();
+      return operand;
+    }
     if (found.isTensor()) {
       if (!has_elements(value))
         return std::nullopt;
@@ -219,6 +223,14 @@ private:
       return std::nullopt;
     operand.number = found.toScalar();
     return operand;
+  }
+
+  /// A constant on the CPU, without dimensions, for kernels on CUDA: traced programs have their numbers so. (Not one
+  /// that a run could change: it would have to be read in each.)
+  bool is_number_beside_cuda(const jit::Value *value) const {
+    const Observed *tensor = seen_.tensor(value);
+    return plan_.device.is_cuda() && tensor && tensor->plain && tensor->device.is_cpu() && tensor->sizes.empty() &&
+           element_of(tensor->dtype) && value->node()->kind() == prim::Param && line_.constants.at(value->offset());
   }
 
   /// The faults that PyTorch's own minifier is tested with (inject_relu_bug_TESTING_ONLY).
@@ -342,8 +354,7 @@ private:
     return found;
   }
 
-  /// Tensors on another device than the kernels' are ATen's, numbers that lie on the CPU (tensors without dimensions,
-  /// which operators take beside CUDA's) included.
+  /// Tensors on another device than the kernels' are ATen's.
   bool is_for_kernels(const Observed &tensor) const {
     return tensor.plain && tensor.device == plan_.device && element_of(tensor.dtype);
   }
