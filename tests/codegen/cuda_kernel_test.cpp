@@ -68,6 +68,9 @@ std::vector<Results> run_both(const std::vector<TestKernel> &tests) {
   }
   const auto processor = build_kernels(kernel_file(here), names, 0);
   const auto cuda = build_kernels(cuda_file_on_cpu(there, launchers), cuda_names, 0);
+  // Never unloaded: OpenMP would lose a few bytes.
+  static auto &kept = *new std::vector<std::shared_ptr<KernelLibrary>>;
+  kept.insert(kept.end(), {processor, cuda});
   std::vector<Results> results;
   for (size_t k = 0; k < tests.size(); ++k) {
     Results result{tests[k].buffers, tests[k].buffers, tests[k].buffers};

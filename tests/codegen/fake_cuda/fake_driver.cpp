@@ -3,6 +3,7 @@
 #include "../cuda_on_cpu.h"
 
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -22,6 +23,8 @@ struct Function {
   int parameters = 0;
 };
 
+std::deque<Module> modules;
+std::deque<Function> functions;
 int contexts[2];
 std::vector<void *> current;
 void *last_stream = nullptr;
@@ -110,10 +113,10 @@ int cuModuleLoadData(void **module, const void *image) {
     return invalid_context;
   if (text.rfind("FAKE ", 0) != 0)
     return invalid_image;
-  auto *made = new Module{text.substr(text.find('\n') + 1), nullptr};
-  made->library = compiled(made->source);
-  *module = made;
-  return made->library ? 0 : invalid_image;
+  Module &made = modules.emplace_back(Module{text.substr(text.find('\n') + 1), nullptr});
+  made.library = compiled(made.source);
+  *module = &made;
+  return made.library ? 0 : invalid_image;
 }
 int cuModuleGetFunction(void **function, void *module, const char *name) {
   auto *owner = static_cast<Module *>(module);
@@ -122,7 +125,8 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
     return not_found;
   const size_t begin = owner->source.find(std::string(" ") + name + "("), end = owner->source.find(')', begin);
   const std::string parameters = owner->source.substr(begin, end - begin);
-  *function = new Function{owner, address, static_cast<int>(std::count(parameters.begin(), parameters.end(), ',')) + 1};
+  *function = &functions.emplace_back(
+      Function{owner, address, static_cast<int>(std::count(parameters.begin(), parameters.end(), ',')) + 1});
   return 0;
 }
 int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned threads_y,
