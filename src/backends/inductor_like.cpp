@@ -1,9 +1,11 @@
 // inductor-like: what TorchInductor does, natively: functionalise, decompose, fuse, generate C++, compile. What it does
 // not cover runs as ATen.
 #include "backends/inductor_like/capture.h"
+#include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
 #include "backends/registry.h"
+#include "codegen/library.h"
 #include "program/run_settings.h"
 #include "repro_minify/program.h"
 #include "support/log.h"
@@ -19,14 +21,6 @@ namespace {
 
 namespace jit = torch::jit;
 using namespace inductor_like;
-
-std::shared_ptr<KernelLibrary> build(const Plan &plan) {
-  std::vector<std::string> names;
-  for (const auto &step : plan.steps)
-    if (const auto *kernel = std::get_if<KernelStep>(&step))
-      names.push_back(kernel->name);
-  return names.empty() ? nullptr : build_kernels(kernel_file(plan.source), names, /*seed=*/0);
-}
 
 bool compiles(const Plan &plan) {
   try {
@@ -73,7 +67,8 @@ private:
       if (!arguments[k].isTensor())
         return false;
       const at::Tensor &now = arguments[k].toTensor(), &then = seen_[k];
-      if (now.scalar_type() != then.scalar_type() || now.sizes() != then.sizes() || now.strides() != then.strides())
+      if (now.scalar_type() != then.scalar_type() || now.sizes() != then.sizes() || now.strides() != then.strides() ||
+          now.device() != then.device())
         return false;
     }
     return true;
@@ -82,7 +77,7 @@ private:
   void compile(const std::vector<c10::IValue> &arguments) {
     compiled_ = true;
     program_.reset();
-    library_.reset();
+    launch_ = nullptr;
     seen_.clear();
     for (const auto &argument : arguments)
       if (argument.isTensor())
@@ -95,7 +90,7 @@ private:
       dump_stage(options_, "generate", std::string("nothing: all runs as ATen (") + error.what() + ")");
       return;
     }
-    library_ = build(program.plan);
+    launch_ = build(program.plan);
     program_ = std::move(program);
   }
 
@@ -104,7 +99,7 @@ private:
     const at::NoGradGuard no_grad;
     std::vector<c10::IValue> inputs = program_->line.inputs;
     std::copy(arguments.begin(), arguments.end(), inputs.begin());
-    const auto outputs = run(program_->plan, library_.get(), inputs);
+    const auto outputs = run(program_->plan, launch_, inputs);
     for (const InputUpdate &update : program_->updates)
       inputs[update.input].toTensor().copy_(outputs[update.output].toTensor());
     std::vector<at::Tensor> tensors;
@@ -118,7 +113,7 @@ private:
   bool compiled_ = false;
   std::vector<at::Tensor> seen_;
   std::optional<CompiledProgram> program_; ///< nothing: runs as ATen
-  std::shared_ptr<KernelLibrary> library_;
+  Launch launch_;
 };
 
 class InductorLike : public Backend {
@@ -193,8 +188,10 @@ BackendSource InductorLike::source_for(const Program &program, const RunSettings
   try {
     const CompiledProgram compiled = compile_stages(instance.module, instance.arguments, options);
     scope.end_run();
-    return compiles(compiled.plan) ? repro_source(compiled, attribute_names(instance.module))
-                                   : uncompilable_source(compiled);
+    // On CUDA they are text, which repro.cpp compiles when it runs, in any case.
+    return compiled.plan.device.is_cuda() || compiles(compiled.plan)
+               ? repro_source(compiled, attribute_names(instance.module))
+               : uncompilable_source(compiled);
   } catch (const NotCovered &problem) {
     log::warning(std::string("repro.cpp has no kernels: ") + problem.what());
     return source();

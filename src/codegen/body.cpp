@@ -40,7 +40,7 @@ void Body::store(const BufferRef &buffer, const Index &at, const std::string &va
   places_.push_back(at);
   stored_.emplace(buffer.id, buffer.element);
   values_.emplace(buffer.id, std::make_pair(at, value));
-  statements_.push_back("b" + std::to_string(buffer.id) + "[" + at.text() + "] = static_cast<" +
+  statements_.push_back(before_store_ + "b" + std::to_string(buffer.id) + "[" + at.text() + "] = static_cast<" +
                         storage_type(buffer.element) + ">(" + value + ");");
 }
 

@@ -7,8 +7,8 @@ namespace repro_minify {
 enum class Element { Bool, UInt8, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64 };
 
 inline const char *storage_type(Element element) {
-  constexpr const char *names[] = {"bool",    "uint8_t",  "int8_t",   "int16_t", "int32_t",
-                                   "int64_t", "_Float16", "bfloat16", "float",   "double"};
+  constexpr const char *names[] = {"bool",    "uint8_t", "int8_t",   "int16_t", "int32_t",
+                                   "int64_t", "float16", "bfloat16", "float",   "double"};
   return names[static_cast<int>(element)];
 }
 

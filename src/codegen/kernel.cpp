@@ -1,9 +1,10 @@
 #include "codegen/kernel.h"
 
+#include "codegen/fold.h"
+#include "codegen/helpers.h"
+#include "codegen/loops.h"
 #include "codegen/vector_math.h"
 
-#include <algorithm>
-#include <numeric>
 #include <sstream>
 
 namespace repro_minify {
@@ -11,89 +12,7 @@ namespace {
 
 constexpr int64_t block = 1024; // partial sums of this many elements keep a long sum accurate
 
-int64_t product(const std::vector<int64_t> &sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
-
-/// Loops over a row of dimensions. Neighbouring ones may be merged: their last one then runs over all of them.
-struct Loops {
-  std::vector<int64_t> sizes;
-  std::string letter;
-  struct Group {
-    size_t last = 0;
-    int64_t extent = 1;
-  };
-  std::vector<Group> groups; ///< dimensions of size 1 have no loop
-
-  Loops(const std::vector<int64_t> &of, std::string named) : sizes(of), letter(std::move(named)) {
-    for (size_t d = 0; d < sizes.size(); ++d)
-      if (sizes[d] != 1)
-        groups.push_back({d, sizes[d]});
-  }
-  std::string name(const Group &group) const { return letter + std::to_string(group.last); }
-  std::vector<Index> indices() const {
-    std::vector<Index> result(sizes.size());
-    for (const Group &group : groups)
-      result[group.last] = Index::variable(name(group), group.extent);
-    return result;
-  }
-  Loops merged(size_t inner) const {
-    Loops result = *this;
-    result.groups[inner].extent *= groups[inner - 1].extent;
-    result.groups.erase(result.groups.begin() + static_cast<std::ptrdiff_t>(inner) - 1);
-    return result;
-  }
-};
-
-/// Two neighbouring loops are one where every place moves by the same step when the inner one wraps around.
-bool can_merge(const Body &body, const Loops &loops, size_t inner) {
-  const std::string a = loops.name(loops.groups[inner - 1]), b = loops.name(loops.groups[inner]);
-  return std::all_of(body.places().begin(), body.places().end(), [&](const Index &place) {
-    return !place.is_divided(a) && !place.is_divided(b) &&
-           place.coefficient(a) == place.coefficient(b) * loops.groups[inner].extent;
-  });
-}
-
-std::string start_value(Fold fold, Element element) {
-  const bool floating = is_floating(element);
-  const std::string type = storage_type(element);
-  switch (fold) {
-  case Fold::Product:
-  case Fold::All:
-    return "1";
-  case Fold::Largest:
-    return floating ? "-__builtin_inf()" : "lowest<" + type + ">()";
-  case Fold::Smallest:
-    return floating ? "__builtin_inf()" : "highest<" + type + ">()";
-  default:
-    return "0";
-  }
-}
-
-std::string folded(Fold fold, const std::string &sum, const std::string &value) {
-  switch (fold) {
-  case Fold::Sum:
-    return sum + " += " + value;
-  case Fold::Product:
-    return sum + " *= " + value;
-  case Fold::Largest: // NaN wins
-    return sum + " = " + sum + " >= " + value + " || " + sum + " != " + sum + " ? " + sum + " : " + value;
-  case Fold::Smallest:
-    return sum + " = " + sum + " <= " + value + " || " + sum + " != " + sum + " ? " + sum + " : " + value;
-  case Fold::Any:
-    return sum + " = " + sum + " || " + value;
-  default:
-    return sum + " = " + sum + " && " + value;
-  }
-}
-
-/// What kernels call, by name; each may call those before it.
-struct Helper {
-  const char *name;
-  const char *text;
-};
-constexpr Helper helpers[] = {
-    {"bfloat16", R"(struct bfloat16 {
+constexpr const char *bfloat16_type = R"(struct bfloat16 {
   uint16_t bits;
   bfloat16() = default;
   explicit bfloat16(float value) {
@@ -109,79 +28,14 @@ constexpr Helper helpers[] = {
     return value;
   }
 };
-)"},
-    {"smaller", R"(template <typename T> static inline T smaller(T a, T b) { return a < b ? a : b; }
-)"},
-    {"highest", R"(template <typename T> static inline T highest() {
-  return sizeof(T) == 1 && T(-1) > T(0) ? T(-1) : sizeof(T) == 1 ? T(0x7f) : sizeof(T) == 2 ? T(0x7fff)
-         : sizeof(T) == 4 ? T(0x7fffffff) : T(0x7fffffffffffffff);
-}
-template <> inline bool highest<bool>() { return true; }
-)"},
-    {"lowest", R"(template <typename T> static inline T lowest() { return T(T(-1) > T(0) ? 0 : -highest<T>() - 1); }
-template <> inline bool lowest<bool>() { return false; }
-)"},
-    {"largest_of", R"(// As torch.maximum and minimum: NaN wins.
-template <typename T> static inline T largest_of(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }
-)"},
-    {"smallest_of",
-     R"(template <typename T> static inline T smallest_of(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }
-)"},
-    {"sign_of", R"(template <typename T> static inline T sign_of(T a) { return T((a > T(0)) - (a < T(0))); }
-)"},
-    {"absolute", R"(template <typename T> static inline T absolute(T a) { return a < T(0) ? T(-a) : a; }
-)"},
-    {"floor_quotient", R"(// Integer division and remainder that round towards minus infinity.
-template <typename T> static inline T floor_quotient(T a, T b) { return T(a / b - ((a % b != 0) && ((a < 0) != (b < 0)))); }
-)"},
-    {"floor_remainder",
-     R"(template <typename T> static inline T floor_remainder(T a, T b) { const T r = T(a % b); return T(r != 0 && ((r < 0) != (b < 0)) ? r + b : r); }
-)"},
-    {"float_remainder", R"(// The remainder with the divisor's sign, from the one with the dividend's.
-template <typename T> static inline T float_remainder(T b, T r) {
-  return r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
-}
-)"},
-    {"float_floor_quotient", R"(// As torch.floor_divide: (a - a mod b) / b, made exact; r is a mod b.
-template <typename T> static inline T float_floor_quotient(T a, T b, T r) {
-  if (b == 0)
-    return a / b;
-  T quotient = (a - r) / b;
-  if (r != 0 && ((b < 0) != (r < 0)))
-    quotient -= T(1);
-  if (quotient == 0)
-    return T(__builtin_copysign(0.0, a / b));
-  const T down = T(__builtin_floor(quotient));
-  return quotient - down > T(0.5) ? down + T(1) : down;
-}
-)"},
-    {"integer_power", R"(template <typename T> static inline T integer_power(T base, T exponent) {
-  if (exponent < 0)
-    return T(base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? -1 : 1) : 0);
-  T result = 1;
-  for (; exponent; exponent = T(exponent / 2), base = T(base * base))
-    if (exponent % 2)
-      result = T(result * base);
-  return result;
-}
-)"},
-};
+)";
 
 class KernelWriter {
 public:
-  explicit KernelWriter(const Kernel &kernel) : kernel_(kernel), loops_(kernel.sizes, "i"), body_(make_body(loops_)) {
-    for (size_t inner = loops_.groups.size(); inner-- > 1;) {
-      if (!can_merge(body_, loops_, inner))
-        continue;
-      const Loops merged = loops_.merged(inner);
-      Body body = make_body(merged);
-      const std::string name = merged.name(merged.groups[inner - 1]);
-      if (std::any_of(body.places().begin(), body.places().end(),
-                      [&](const Index &place) { return place.is_divided(name); }))
-        continue;
-      loops_ = merged;
-      body_ = std::move(body);
-    }
+  explicit KernelWriter(const Kernel &kernel) : kernel_(kernel), loops_({}, "") {
+    auto [loops, body] = merged_loops(Loops(kernel.sizes, "i"), [&](const Loops &over) { return make_body(over); });
+    loops_ = std::move(loops);
+    body_ = std::move(body);
   }
 
   const Body &body() const { return body_; }
@@ -319,11 +173,9 @@ size_t cost(const std::vector<int64_t> &sizes, const Loader &value) {
 }
 
 std::string kernel_helpers(const std::string &kernels) {
-  std::string text;
-  for (size_t k = std::size(helpers); k-- > 0;)
-    if ((kernels + text).find(helpers[k].name) != std::string::npos)
-      text = helpers[k].text + text;
-  return text;
+  const std::string helpers = helpers_of(kernels);
+  return std::string(mentions(kernels, "bfloat16") ? bfloat16_type : "") +
+         (mentions(kernels, "float16") ? "using float16 = _Float16;\n" : "") + helpers;
 }
 
 std::string kernel_file(const std::string &kernels) {

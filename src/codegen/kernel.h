@@ -21,6 +21,10 @@ struct BufferRef {
 /// The statements of a loop's body. Equal expressions become one local variable.
 class Body {
 public:
+  Body() = default;
+  /// `before_store` stands before every statement that stores: where many threads compute the same, one of them writes.
+  explicit Body(std::string before_store) : before_store_(std::move(before_store)) {}
+
   /// The name of a local variable (or the literal itself) that holds the expression.
   std::string local(const std::string &type, const std::string &expression);
   /// The element of a buffer, in its compute type. What this body has stored at the same place is taken as it was
@@ -49,6 +53,7 @@ private:
   std::map<int, Element> loaded_, stored_;
   std::map<int, std::pair<Index, std::string>> values_;
   std::vector<Index> places_;
+  std::string before_store_;
   int next_ = 0;
   bool conflicts_ = false;
 };
@@ -73,7 +78,8 @@ struct Kernel {
 
 struct KernelSource {
   std::string text;
-  std::vector<BufferRef> arguments; ///< in the order of the function's array of pointers
+  std::vector<BufferRef> arguments; ///< in the order of the function's array of pointers, or of its parameters
+  unsigned blocks = 0;              ///< CUDA: of how many threads, cuda_kernel.h says; 0: nothing to compute
 };
 
 /// `extern "C" void NAME(void *const *p, int threads)`.
@@ -85,7 +91,7 @@ std::set<int> reads(const Kernel &kernel);
 /// How many local variables the computation takes: how much work it is.
 size_t cost(const std::vector<int64_t> &sizes, const Loader &value);
 
-/// The types and functions that these kernels use.
+/// The types and functions that these kernels, of write_kernel, use.
 std::string kernel_helpers(const std::string &kernels);
 /// The kernels as a file that compiles on its own.
 std::string kernel_file(const std::string &kernels);

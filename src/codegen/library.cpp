@@ -1,5 +1,6 @@
 #include "codegen/library.h"
 
+#include "codegen/cache.h"
 #include "codegen/vector_math.h"
 #include "support/find_program.h"
 
@@ -45,31 +46,6 @@ int run(const std::vector<std::string> &words, const fs::path &output) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::string read_file(const fs::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Only this user can write there: what lies in it is loaded.
-fs::path cache_folder() {
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  fs::path base;
-  if (cache && *cache == '/')
-    base = cache;
-  else if (home && *home == '/')
-    base = fs::path(home) / ".cache";
-  else
-    base = fs::temp_directory_path() / ("repro-minify-" + std::to_string(getuid()));
-  fs::path folder = base / "repro-minify" / "kernels";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  struct stat status {};
-  if (error || stat(folder.c_str(), &status) != 0 || status.st_uid != getuid() ||
-      (status.st_mode & (S_IWGRP | S_IWOTH)))
-    throw std::runtime_error("no folder for kernels can be made, or others can write to it: " + folder.string());
-  return folder;
-}
-
 /// The processor's features and the compiler's version, as text; asked for once.
 const std::string &machine() {
   static const std::string text = [] {
@@ -84,18 +60,6 @@ const std::string &machine() {
     return features + compiler + std::to_string(status.st_size) + ' ' + std::to_string(status.st_mtime);
   }();
   return text;
-}
-
-/// FNV-1a, twice: a name for a file, not a secret.
-std::string hash(const std::string &text) {
-  std::ostringstream out;
-  out << std::hex;
-  for (uint64_t state : {0xcbf29ce484222325ULL, 0x9e3779b97f4a7c15ULL}) {
-    for (const unsigned char c : text)
-      state = (state ^ c) * 0x100000001b3ULL;
-    out << state;
-  }
-  return out.str();
 }
 
 std::string first_error(const std::string &output) {
@@ -140,7 +104,7 @@ bool has_sleef() {
 std::string vector_math_object() {
   if (!has_sleef())
     return "";
-  const fs::path object = cache_folder() / (hash(vector_math_source() + machine()) + ".o");
+  const fs::path object = kernel_cache_folder() / (kernel_hash(vector_math_source() + machine()) + ".o");
   if (!fs::exists(object) && compile_file(vector_math_source(), object, {"-c"}).code != 0)
     return "";
   return object.string();
@@ -181,7 +145,7 @@ std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const st
   std::string key = source + machine() + std::to_string(seed) + (has_sleef() ? vector_math_source() : "");
   for (const auto &flag : kernel_flags())
     key += flag;
-  const fs::path library = cache_folder() / (hash(key) + ".so");
+  const fs::path library = kernel_cache_folder() / (kernel_hash(key) + ".so");
   if (!fs::exists(library))
     compile(source, library);
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);

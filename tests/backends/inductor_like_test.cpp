@@ -225,6 +225,18 @@ TEST(InductorLike, ADecompositionDoesNotHideTheNext) {
   EXPECT_EQ(kernels.find("kernel1"), std::string::npos) << kernels;
 }
 
+/// Compiling runs the program several times, in the middle of the run that eager is compared with.
+TEST(InductorLike, CompilingDrawsNoRandomNumbersFromTheRun) {
+  const Row row{
+      "random", "def forward(self, x):\n  return torch.relu(x + torch.rand_like(x)) * 2\n", {numbers({3, 4})}};
+  const c10::InferenceMode inference;
+  seed_cpu(5);
+  const at::Tensor expected = module_of(row).forward({row.inputs[0]}).toTensor();
+  seed_cpu(5);
+  const at::Tensor found = make_backend("inductor-like")->compile(module_of(row))({row.inputs[0]}).toTensor();
+  EXPECT_TRUE(at::equal(found, expected)) << found << expected;
+}
+
 TEST(InductorLike, AnUnknownStageIsRefused) {
   BackendOptions options;
   options.skipped_stages = {"nonsense"};

@@ -1,9 +1,9 @@
 #include "backends/inductor_like/capture.h"
 
+#include "backends/inductor_like/random_state.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -120,21 +120,6 @@ void constants_to_inputs(jit::Graph &graph, jit::Stack &values) {
   }
 }
 
-/// Keeps the random numbers that a trial run draws from being missed later.
-class KeepRandomState {
-public:
-  KeepRandomState() : state_(at::detail::getDefaultCPUGenerator().get_state()) {}
-  ~KeepRandomState() {
-    at::Generator generator = at::detail::getDefaultCPUGenerator();
-    generator.set_state(state_);
-  }
-  KeepRandomState(const KeepRandomState &) = delete;
-  KeepRandomState &operator=(const KeepRandomState &) = delete;
-
-private:
-  at::Tensor state_;
-};
-
 /// What a run gave: its outputs, and its inputs as it left them.
 struct Run {
   c10::IValue result;
@@ -143,7 +128,7 @@ struct Run {
 
 /// Runs the graph under the tracer.
 GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
-  const KeepRandomState random;
+  const KeepRandomState random(inputs);
   SharedCloner cloner({.requires_grad = false});
   jit::Stack copies;
   for (const auto &input : inputs)
@@ -181,7 +166,7 @@ bool looks_like(const c10::IValue &found, const at::Tensor &expected) {
 
 /// The tracer believes alias annotations, and drops a write that no annotated alias shows.
 void require_same_as(const Run &seen, const StraightLine &line) {
-  const KeepRandomState random;
+  const KeepRandomState random(line.inputs);
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const Observation again = observe(line);
   size_t next = 0;

@@ -106,6 +106,9 @@ private:
     const auto *place = seen_.tensor(target);
     if (!place || !place->plain)
       throw NotCovered(std::string(node->kind().toQualString()) + " writes to a tensor that is not plain");
+    if (const auto *source = node->inputs().size() > 1 ? seen_.tensor(node->input(1)) : nullptr;
+        source && source->device != place->device && node->kind() == c10::Symbol::fromQualString("aten::copy_"))
+      throw NotCovered("aten::copy_ copies from one device to another");
     jit::Value *result = functional_twin(node, *place);
     spread(*place, result);
     define(node->output(), result);

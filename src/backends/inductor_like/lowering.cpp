@@ -23,6 +23,22 @@ namespace prim = torch::jit::prim;
 // torch/_inductor/config.py): statements of its expression.
 constexpr size_t most_repeated = 8, most_in_one = 60;
 
+/// The CUDA device of the first tensor that is on one: the CPU's are beside it for a while only, or numbers.
+c10::Device device_of_kernels(const StraightLine &line, const Observation &seen) {
+  const auto device_of = [&](const jit::Value *value) {
+    const Observed *tensor = seen.tensor(value);
+    return tensor && tensor->plain ? tensor->device : c10::Device(c10::kCPU);
+  };
+  for (const auto *input : line.graph->inputs())
+    if (device_of(input).is_cuda())
+      return device_of(input);
+  for (const auto *node : line.graph->nodes())
+    for (const auto *output : node->outputs())
+      if (device_of(output).is_cuda())
+        return device_of(output);
+  return c10::kCPU;
+}
+
 class Lowering {
 public:
   Lowering(const StraightLine &line, const LoweringOptions &options)
@@ -30,6 +46,7 @@ public:
 
   Plan run() {
     plan_.graph = line_.graph;
+    plan_.device = device_of_kernels(line_, seen_);
     for (const auto *input : line_.graph->inputs()) {
       plan_.inputs.push_back(new_slot());
       slots_[input] = plan_.inputs.back();
@@ -66,7 +83,7 @@ private:
 
   std::optional<Lazy> lowered(jit::Node *node) {
     const Observed &result = *seen_.tensor(node->output());
-    if (!result.plain || !element_of(result.dtype))
+    if (!is_for_kernels(result))
       return std::nullopt;
     if (auto lazy = view(node, result))
       return lazy;
@@ -191,6 +208,10 @@ private:
   std::optional<Operand> operand_of(jit::Value *value, const std::vector<int64_t> &sizes) {
     const c10::IValue &found = seen_.constant(value);
     Operand operand;
+    if (is_number_beside_cuda(value)) {
+      operand.number = found.toTensor().item();
+      return operand;
+    }
     if (found.isTensor()) {
       if (!has_elements(value))
         return std::nullopt;
@@ -202,6 +223,14 @@ private:
       return std::nullopt;
     operand.number = found.toScalar();
     return operand;
+  }
+
+  /// A constant on the CPU, without dimensions, for kernels on CUDA: traced programs have their numbers so. (Not one
+  /// that a run could change: it would have to be read in each.)
+  bool is_number_beside_cuda(const jit::Value *value) const {
+    const Observed *tensor = seen_.tensor(value);
+    return plan_.device.is_cuda() && tensor && tensor->plain && tensor->device.is_cpu() && tensor->sizes.empty() &&
+           element_of(tensor->dtype) && value->node()->kind() == prim::Param && line_.constants.at(value->offset());
   }
 
   /// The faults that PyTorch's own minifier is tested with (inject_relu_bug_TESTING_ONLY).
@@ -325,10 +354,15 @@ private:
     return found;
   }
 
+  /// Tensors on another device than the kernels' are ATen's.
+  bool is_for_kernels(const Observed &tensor) const {
+    return tensor.plain && tensor.device == plan_.device && element_of(tensor.dtype);
+  }
+
   /// Whether a kernel can read it.
   bool has_elements(const jit::Value *value) const {
     const auto *tensor = seen_.tensor(value);
-    return tensor && tensor->plain && element_of(tensor->dtype) &&
+    return tensor && is_for_kernels(*tensor) &&
            std::none_of(tensor->strides.begin(), tensor->strides.end(), [](int64_t stride) { return stride < 0; });
   }
 

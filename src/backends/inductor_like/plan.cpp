@@ -1,7 +1,8 @@
 #include "backends/inductor_like/plan.h"
 
+#include "codegen/cuda_kernel.h"
+
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <set>
 
@@ -28,11 +29,12 @@ at::Tensor laid_out(const at::Tensor &tensor, const Layout &layout) {
   return copy.copy_(tensor);
 }
 
-void run_kernel(const KernelStep &step, const Plan &plan, KernelFunction function, std::vector<c10::IValue> &slots) {
+void run_kernel(const KernelStep &step, const Plan &plan, const Launch &launch, std::vector<c10::IValue> &slots) {
   std::set<int> made;
   for (const auto &output : step.kernel.outputs) {
     const Layout &layout = plan.layouts[static_cast<size_t>(output.buffer.id)];
-    slots[static_cast<size_t>(output.buffer.id)] = at::empty(layout.sizes, at::TensorOptions(layout.dtype));
+    slots[static_cast<size_t>(output.buffer.id)] =
+        at::empty(layout.sizes, at::TensorOptions(layout.dtype).device(plan.device));
     made.insert(output.buffer.id);
   }
   std::vector<at::Tensor> alive;
@@ -45,7 +47,7 @@ void run_kernel(const KernelStep &step, const Plan &plan, KernelFunction functio
     pointers.push_back(tensor.data_ptr());
     alive.push_back(std::move(tensor));
   }
-  function(pointers.data(), at::get_num_threads());
+  launch(step, pointers);
 }
 
 } // namespace
@@ -68,13 +70,15 @@ void write_kernels(Plan &plan) {
   plan.source.clear();
   for (auto &step : plan.steps)
     if (auto *kernel = std::get_if<KernelStep>(&step)) {
-      KernelSource written = write_kernel(kernel->name, kernel->kernel);
+      KernelSource written = plan.device.is_cuda() ? write_cuda_kernel(kernel->name, kernel->kernel)
+                                                   : write_kernel(kernel->name, kernel->kernel);
       kernel->arguments = std::move(written.arguments);
+      kernel->blocks = written.blocks;
       plan.source += (plan.source.empty() ? "" : "\n") + written.text;
     }
 }
 
-std::vector<c10::IValue> run(const Plan &plan, const KernelLibrary *kernels, const std::vector<c10::IValue> &inputs) {
+std::vector<c10::IValue> run(const Plan &plan, const Launch &launch, const std::vector<c10::IValue> &inputs) {
   if (plan.raises)
     throw std::runtime_error(injected_message);
   std::vector<c10::IValue> slots = plan.slots;
@@ -82,7 +86,7 @@ std::vector<c10::IValue> run(const Plan &plan, const KernelLibrary *kernels, con
     slots[static_cast<size_t>(plan.inputs[k])] = inputs[k];
   for (const auto &step : plan.steps) {
     if (const auto *kernel = std::get_if<KernelStep>(&step)) {
-      run_kernel(*kernel, plan, (*kernels)[kernel->name], slots);
+      run_kernel(*kernel, plan, launch, slots);
       continue;
     }
     const auto &aten = std::get<AtenStep>(step);

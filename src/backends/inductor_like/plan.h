@@ -2,9 +2,8 @@
 #pragma once
 #include "backends/inductor_like/straight_line.h"
 #include "codegen/kernel.h"
-#include "codegen/library.h"
 
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -28,12 +27,15 @@ struct KernelStep {
   std::string name;
   Kernel kernel;
   std::vector<BufferRef> arguments; ///< once it is written
+  unsigned blocks = 0;              ///< on CUDA, likewise
 };
 
 using Step = std::variant<AtenStep, KernelStep>;
 
 struct Plan {
   GraphPtr graph; ///< keeps the nodes alive
+  /// Where all its kernels run, and what they read and make lies.
+  c10::Device device = c10::kCPU;
   std::vector<Step> steps;
   std::vector<c10::IValue> slots; ///< with the constants in their places
   std::vector<Layout> layouts;    ///< of each slot that a kernel reads or makes
@@ -46,11 +48,14 @@ struct Plan {
 /// What a program with `raises` says.
 inline constexpr const char *injected_message = "injected: relu raises when it runs";
 
-/// Writes the kernels' source into the plan. Throws nothing.
+/// Writes the kernels' source into the plan, for its device.
 void write_kernels(Plan &plan);
 
+/// Starts a kernel on what lies at the pointers, which are in the order of its arguments.
+using Launch = std::function<void(const KernelStep &kernel, const std::vector<void *> &pointers)>;
+
 /// Runs it: the line's inputs in, its outputs out.
-std::vector<c10::IValue> run(const Plan &plan, const KernelLibrary *kernels, const std::vector<c10::IValue> &inputs);
+std::vector<c10::IValue> run(const Plan &plan, const Launch &launch, const std::vector<c10::IValue> &inputs);
 
 at::ScalarType dtype_of(Element element);
 /// Nothing for a type that kernels do not know.

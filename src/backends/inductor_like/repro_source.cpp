@@ -1,6 +1,7 @@
 #include "backends/inductor_like/repro_source.h"
 
 #include "backends/inductor_like/capture.h"
+#include "backends/inductor_like/cuda_repro.h"
 #include "codegen/vector_math.h"
 #include "support/escape.h"
 
@@ -21,12 +22,14 @@ static std::vector<c10::IValue> aten(const char* name, const char* overload, std
 }
 )";
 
-const char *const kernel_helper = R"(
+const char *const layout_helper = R"(
 // A kernel reads its operands in this layout.
 static at::Tensor laid_out(const at::Tensor& tensor, at::IntArrayRef sizes, at::IntArrayRef strides) {
   return tensor.strides() == strides ? tensor : at::empty_strided(sizes, strides, tensor.options()).copy_(tensor);
 }
+)";
 
+const char *const kernel_helper = R"(
 static void launch(void (*kernel)(void* const*, int), const std::vector<at::Tensor>& tensors) {
   std::vector<void*> pointers;
   for (const at::Tensor& tensor : tensors)
@@ -80,6 +83,8 @@ std::string constant_text(const c10::IValue &value) {
   }
   if (value.isDevice() && value.toDevice().is_cpu())
     return "at::Device(at::kCPU)";
+  if (value.isDevice() && value.toDevice().is_cuda())
+    return "at::Device(\"" + value.toDevice().str() + "\")";
   throw NotCovered("a constant of type " + value.tagKind() + " has no C++ literal here");
 }
 
@@ -128,6 +133,8 @@ public:
   Writer(const CompiledProgram &program, const std::vector<std::string> &names) : program_(program), names_(names) {}
 
   BackendSource source() {
+    if (on_cuda())
+      body_ << "  compiled_kernels();\n";
     body_ << "  // What inductor-like makes of the program: the kernels above, and the rest as ATen has it.\n"
              "  auto call = [module](std::vector<c10::IValue> inputs) -> c10::IValue {\n"
              "    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);\n"
@@ -142,12 +149,18 @@ public:
         aten(std::get<AtenStep>(step));
     results();
     body_ << "  };\n";
-    return {{"ATen/core/dispatch/Dispatcher.h", "ATen/core/grad_mode.h", "c10/core/impl/LocalDispatchKeySet.h"},
-            body_.str(),
-            file_scope()};
+    std::vector<std::string> includes = {"ATen/core/dispatch/Dispatcher.h", "ATen/core/grad_mode.h",
+                                         "c10/core/impl/LocalDispatchKeySet.h"};
+    if (on_cuda())
+      includes.insert(includes.end(), cuda_repro_includes().begin(), cuda_repro_includes().end());
+    return {includes, body_.str(), file_scope(),
+            on_cuda() ? std::vector<std::string>{"dl"} : std::vector<std::string>{}};
   }
 
 private:
+  /// Whether there are kernels, and on CUDA.
+  bool on_cuda() const { return program_.plan.device.is_cuda() && !program_.plan.source.empty(); }
+
   static std::string name(int slot) { return "t" + std::to_string(slot); }
 
   void inputs() {
@@ -232,7 +245,9 @@ private:
     for (const auto &output : step.kernel.outputs) {
       const Layout &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
       body_ << "    at::Tensor " << name(output.buffer.id) << " = at::empty(" << sizes_text(layout.sizes) << ", "
-            << dtype_text(layout.dtype) << ");\n";
+            << (on_cuda() ? "at::TensorOptions(" + dtype_text(layout.dtype) + ").device(kernels_device)"
+                          : dtype_text(layout.dtype))
+            << ");\n";
       made.insert(output.buffer.id);
     }
     known_.insert(made.begin(), made.end());
@@ -244,7 +259,8 @@ private:
                                           : "laid_out(" + name(argument.id) + ", " + sizes_text(layout.sizes) + ", " +
                                                 sizes_text(layout.strides) + ")");
     }
-    body_ << "    launch(" << step.name << ", {" << tensors << "});\n";
+    const std::string kernel = on_cuda() ? "\"" + step.name + "\", " + std::to_string(step.blocks) : step.name;
+    body_ << "    launch(" << kernel << ", {" << tensors << "});\n";
   }
 
   void results() {
@@ -275,14 +291,19 @@ private:
   }
 
   std::string file_scope() const {
+    const bool has_kernels = !program_.plan.source.empty();
+    return (on_cuda() ? cuda_repro_kernels(program_.plan) : kernels_here()) +
+           (body_.str().find("aten(\"") == std::string::npos ? "" : aten_helper) + (has_kernels ? layout_helper : "") +
+           (has_kernels && !on_cuda() ? kernel_helper : "");
+  }
+
+  std::string kernels_here() const {
     std::string kernels = program_.plan.source;
     const std::string exported = "extern \"C\" void";
     for (size_t at; (at = kernels.find(exported)) != std::string::npos;)
       kernels.replace(at, exported.size(), "static void");
     return "// ---- The kernels that inductor-like generated.\n" + mathematics(kernels) + kernel_helpers(kernels) +
-           kernels + "// ---- End of the kernels.\n" +
-           (body_.str().find("aten(\"") == std::string::npos ? "" : aten_helper) +
-           (kernels.empty() ? "" : kernel_helper);
+           kernels + "// ---- End of the kernels.\n";
   }
 
   const CompiledProgram &program_;

@@ -3,7 +3,9 @@
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/decompose.h"
 #include "backends/inductor_like/fold_constants.h"
+#include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/lowering.h"
+#include "backends/inductor_like/random_state.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -43,6 +45,23 @@ void freeze(Functional &program) {
                                              [&](const InputUpdate &update) { return update.input == k; });
 }
 
+/// Otherwise everything runs as ATen.
+void require_kernels_possible(const Plan &plan) {
+  // 4,096 bytes of parameters are what every CUDA device takes.
+  constexpr size_t most_arguments = 512;
+  bool any = false;
+  for (const auto &step : plan.steps)
+    if (const auto *kernel = std::get_if<KernelStep>(&step); kernel && plan.device.is_cuda()) {
+      any = true;
+      if (kernel->arguments.size() > most_arguments)
+        throw NotCovered("a kernel would take more tensors than CUDA lets it");
+    }
+  if (!any)
+    return;
+  if (const std::string reason = no_kernels_because(plan.device); !reason.empty())
+    throw NotCovered(reason);
+}
+
 } // namespace
 
 void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text) {
@@ -71,6 +90,7 @@ CompiledProgram compile_stages(const torch::jit::Module &module, const std::vect
   };
   Capture captured = capture(module, arguments);
   dump_line(options, "capture", captured.line);
+  const KeepRandomState random(captured.line.inputs);
   // What autocast does is in the graph now.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   Functional program{captured.line, {}};
@@ -98,6 +118,7 @@ CompiledProgram compile_stages(const torch::jit::Module &module, const std::vect
                                        .emulate_precision_casts = options.emulate_precision_casts,
                                        .inject = options.inject});
   write_kernels(compiled.plan);
+  require_kernels_possible(compiled.plan);
   dump_stage(options, "fuse", description(compiled.plan));
   dump_stage(options, "generate", compiled.plan.source);
   compiled.line = program.line;

@@ -13,9 +13,10 @@ namespace prim = torch::jit::prim;
 Observed look_at(const at::Tensor &tensor) {
   Observed seen;
   seen.dtype = tensor.scalar_type();
+  seen.device = tensor.device();
   seen.version = version_of(tensor);
   seen.sizes = tensor.sizes().vec();
-  seen.plain = tensor.layout() == c10::kStrided && tensor.device().is_cpu() && !tensor.is_complex() &&
+  seen.plain = tensor.layout() == c10::kStrided && (tensor.is_cpu() || tensor.is_cuda()) && !tensor.is_complex() &&
                !tensor.is_quantized() && !tensor.is_conj() && !tensor.is_neg() && tensor.has_storage();
   if (!seen.plain)
     return seen;

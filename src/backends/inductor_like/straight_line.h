@@ -25,12 +25,13 @@ struct StraightLine {
 /// What a tensor looked like in the run that was observed.
 struct Observed {
   at::ScalarType dtype = at::kFloat;
+  c10::Device device = c10::kCPU;
   std::vector<int64_t> sizes, strides;
   int64_t offset = 0;
   const void *storage = nullptr;
   int64_t storage_elements = 0;
   int64_t version = 0; ///< of its contents, before anything wrote to it
-  bool plain = false;  ///< strided, on the CPU, neither complex nor quantised: what kernels can read and write
+  bool plain = false;  ///< strided, on the CPU or CUDA, neither complex nor quantised: kernels can read and write it
 };
 
 /// Every value of one run. The tensors are kept alive, so that storages stay apart.
