@@ -22,21 +22,6 @@ def wide(x: Tensor) -> Tensor:
     return x.to(6)
   return x
 
-def silu(x: Tensor) -> Tensor:
-  y = wide(x)
-  return (y * torch.sigmoid(y)).to(x.dtype)
-
-def mish(x: Tensor) -> Tensor:
-  y = wide(x)
-  return (y * torch.tanh(torch.where(y > 20.0, y, torch.log1p(torch.exp(y))))).to(x.dtype)
-
-def gelu(x: Tensor, approximate: str) -> Tensor:
-  y = wide(x)
-  if approximate == "tanh":
-    inner = 0.7978845608028654 * (y + 0.044715 * y * y * y)
-    return (0.5 * y * (1.0 + torch.tanh(inner))).to(x.dtype)
-  return (y * 0.5 * (1.0 + torch.erf(y * 0.7071067811865476))).to(x.dtype)
-
 def hardsigmoid(x: Tensor) -> Tensor:
   y = wide(x)
   return (torch.clamp(y + 3.0, 0.0, 6.0) / 6.0).to(x.dtype)
@@ -58,15 +43,6 @@ def leaky_relu(x: Tensor, slope: number) -> Tensor:
 def elu(x: Tensor, alpha: number, scale: number, input_scale: number) -> Tensor:
   y = wide(x)
   return torch.where(y > 0, y * scale, torch.expm1(y * input_scale) * (alpha * scale)).to(x.dtype)
-
-def softplus(x: Tensor, beta: number, threshold: number) -> Tensor:
-  y = wide(x)
-  scaled = y * beta
-  return torch.where(scaled > threshold, y, torch.log1p(torch.exp(scaled)) / beta).to(x.dtype)
-
-def log_sigmoid(x: Tensor) -> Tensor:
-  y = wide(x)
-  return (torch.clamp(y, max=0.0) - torch.log1p(torch.exp(-torch.abs(y)))).to(x.dtype)
 
 def softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   given = x
@@ -90,11 +66,8 @@ def log_softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
 
 def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
   y = wide(x)
-  dims: List[int] = []
-  for k in range(len(shape)):
-    dims.append(x.dim() - len(shape) + k)
-  centred = y - torch.mean(y, dims, True)
-  z = centred * torch.rsqrt(torch.mean(centred * centred, dims, True) + eps)
+  unused, mean, scale = torch.native_layer_norm(y, shape, None, None, eps)
+  z = (y - mean) * scale
   if weight is not None:
     z = z * wide(weight)
   if bias is not None:
@@ -103,8 +76,8 @@ def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Opti
 
 def group_norm(x: Tensor, groups: int, weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
   y = wide(x).reshape([x.size(0), groups, -1])
-  centred = y - torch.mean(y, [2], True)
-  z = (centred * torch.rsqrt(torch.mean(centred * centred, [2], True) + eps)).reshape(x.shape)
+  unused, mean, scale = torch.native_layer_norm(y, [y.size(2)], None, None, eps)
+  z = ((y - mean) * scale).reshape(x.shape)
   shape = [1, x.size(1)]
   for k in range(x.dim() - 2):
     shape.append(1)
@@ -165,17 +138,12 @@ struct Row {
   const char *overload;
 };
 constexpr Row rows[] = {
-    {"aten::silu", "silu", ""},
-    {"aten::mish", "mish", ""},
-    {"aten::gelu", "gelu", ""},
     {"aten::hardsigmoid", "hardsigmoid", ""},
     {"aten::hardswish", "hardswish", ""},
     {"aten::hardtanh", "hardtanh", ""},
     {"aten::relu6", "relu6", ""},
     {"aten::leaky_relu", "leaky_relu", ""},
     {"aten::elu", "elu", ""},
-    {"aten::softplus", "softplus", ""},
-    {"aten::log_sigmoid", "log_sigmoid", ""},
     {"aten::softmax", "softmax", "int"},
     {"aten::log_softmax", "log_softmax", "int"},
     {"aten::layer_norm", "layer_norm", ""},

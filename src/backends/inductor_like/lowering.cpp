@@ -59,7 +59,7 @@ private:
         compute_once_if_worth_it(node);
         return;
       }
-    if (unpack(node))
+    if (unpack(node) || row_statistics(node))
       return;
     aten(node);
   }
@@ -301,6 +301,32 @@ private:
     if (!options_.fuse)
       made = in_memory(made);
     return reshaped(rounded(made), result.sizes);
+  }
+
+  /// Mean and reciprocal standard deviation of native_layer_norm, where nobody reads what it normalises.
+  bool row_statistics(jit::Node *node) {
+    if (node->kind() != c10::Symbol::fromQualString("aten::native_layer_norm") || node->output(0)->hasUses() ||
+        !options_.reductions || !has_elements(node->input(0)))
+      return false;
+    const Lazy source = elements(node->input(0));
+    const Element element = *element_of(source.dtype);
+    const size_t kept = source.sizes.size() - seen_.constant(node->input(1)).toIntVector().size();
+    const std::vector<int64_t> sizes(source.sizes.begin(), source.sizes.begin() + static_cast<std::ptrdiff_t>(kept));
+    const std::vector<int64_t> folded(source.sizes.begin() + static_cast<std::ptrdiff_t>(kept), source.sizes.end());
+    const int64_t count = std::accumulate(folded.begin(), folded.end(), int64_t{1}, std::multiplies<>());
+    if (count == 0 || is_16_bit(element))
+      return false;
+    const Lazy mean = computed({{}, source.load, Fold::Mean, folded, element}, sizes, source.dtype);
+    Lazy scale = computed({{}, source.load, Fold::Squares, folded, element}, sizes, source.dtype);
+    const double eps = seen_.constant(node->input(4)).toDouble();
+    scale.load = [load = scale.load, element, count, eps](Body &body, const std::vector<Index> &at) {
+      const std::string variance = body.local(compute_type(element), load(body, at) + " / " + literal(count, element));
+      return body.local(compute_type(element),
+                        filled_in("T(1) / @sqrt($0 + $1)", {variance, literal(eps, element)}, element));
+    };
+    for (size_t k = 1; k <= 2; ++k)
+      lazy_[node->output(k)] = reshaped(k == 1 ? mean : scale, seen_.tensor(node->output(k))->sizes);
+    return true;
   }
 
   static Lazy scaled(const Lazy &sum, int64_t count) {

@@ -49,7 +49,12 @@ const std::map<std::string, Simple> &simple_operators() {
       {"aten::atan2", {"@atan2($0, $1)", ""}},
       {"aten::erf", {"@erf($0)", ""}},
       {"aten::erfc", {"@erfc($0)", ""}},
-      {"aten::sigmoid", {"T(1) / (T(1) + @exp(-$0))", ""}},
+      {"aten::sigmoid", {"T(1) / (T(1) + @vectorized_exp(-$0))", ""}},
+      {"aten::silu", {"$0 / (T(1) + @vectorized_exp(-$0))", ""}},
+      {"aten::mish",
+       {"$0 * @vectorized_tanh(chosen<T>($0 > T(20), $0, @log1p(@vectorized_exp($0))))", ""}},
+      {"aten::softplus", {"chosen<T>($0 * $1 > $2, $0, @log1p(@vectorized_exp($0 * $1)) / $1)", ""}},
+      {"aten::log_sigmoid", {"smallest_of<T>($0, 0) - @log1p(@vectorized_exp(-@fabs($0)))", ""}},
       {"aten::relu", {"largest_of<T>($0, 0)", "largest_of<T>($0, 0)"}},
       {"aten::sign", {"sign_of<T>($0)", "sign_of<T>($0)"}},
       {"aten::sgn", {"sign_of<T>($0)", "sign_of<T>($0)"}},
@@ -162,6 +167,14 @@ PointwiseRule scaled_product(const jit::Node *node, const Observation &seen, con
   return {"$0 + $3 * $1 " + operation + " $2", Operands::Result, {0, 1, 2, 3}};
 }
 
+PointwiseRule gelu(const jit::Node *node, const Observation &seen) {
+  if (seen.constant(node->input(1)).toStringRef() == "tanh")
+    return {"T(0.5) * $0 * (T(1) + @vectorized_tanh(T(0.7978845608028654) * @fma(T(0.044715), $0 * $0 * $0, $0)))",
+            Operands::Result,
+            {0}};
+  return {"$0 * T(0.5) * (T(1) + @erf($0 * T(0.7071067811865476)))", Operands::Result, {0}};
+}
+
 bool has_overload(const jit::Node *node, const std::string &name) {
   return node->maybeSchema() && node->schema().overload_name() == name;
 }
@@ -177,6 +190,8 @@ std::optional<PointwiseRule> special_rule(const jit::Node *node, const std::stri
     return divided(node, seen, floating);
   if (kind == "aten::pow")
     return raised(node, seen, floating);
+  if (kind == "aten::gelu" && floating)
+    return gelu(node, seen);
   if (kind == "aten::clamp")
     return clamped(node, seen);
   if (kind == "aten::round" && has_overload(node, ""))
@@ -253,7 +268,8 @@ bool is_heavy(const jit::Node *node) {
   return (found != simple_operators().end() && std::string(found->second.floating).find('@') != std::string::npos &&
           found->first != "aten::abs" && found->first != "aten::floor" && found->first != "aten::ceil" &&
           found->first != "aten::trunc" && found->first != "aten::sqrt") ||
-         node->kind().toQualString() == std::string("aten::pow");
+         node->kind().toQualString() == std::string("aten::pow") ||
+         node->kind().toQualString() == std::string("aten::gelu");
 }
 
 } // namespace repro_minify::inductor_like
