@@ -15,7 +15,9 @@ namespace jit = torch::jit;
 
 // After torch/_decomp/decompositions.py and torch/_refs/nn/functional of 2.13.0. One function for each operator, named
 // after it, with the operator's own arguments. `wide` is what 16-bit types (15 and 5 are
-// bfloat16 and float16) are computed in: 6, float32.
+// bfloat16 and float16) are computed in: 6, float32. Matrix products of one row with one column, or with an inner
+// dimension of 1, are pointwise operators and sums, after torch/_inductor/decomposition.py. exp of an alias is exp as
+// ATen has it inside another operator (pointwise.cpp).
 const char *const source = R"(
 def wide(x: Tensor) -> Tensor:
   if x.dtype == 15 or x.dtype == 5:
@@ -51,7 +53,7 @@ def softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   y = wide(given)
   if y.numel() == 0:
     return torch.exp(y).to(given.dtype)
-  e = torch.exp(y - torch.amax(y, [dim], True))
+  e = torch.exp(torch.alias(y - torch.amax(y, [dim], True)))
   return (e / torch.sum(e, [dim], True)).to(given.dtype)
 
 def log_softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
@@ -62,7 +64,7 @@ def log_softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   if y.numel() == 0:
     return torch.exp(y).to(given.dtype)
   shifted = y - torch.amax(y, [dim], True)
-  return (shifted - torch.log(torch.sum(torch.exp(shifted), [dim], True))).to(given.dtype)
+  return (shifted - torch.log(torch.sum(torch.exp(torch.alias(shifted)), [dim], True))).to(given.dtype)
 
 def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
   y = wide(x)
@@ -100,10 +102,78 @@ def batch_norm(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], mean
     y = y + wide(bias).reshape(shape)
   return y.to(x.dtype)
 
+def mm_is_small(rows: int, inner: int, columns: int) -> bool:
+  return (rows == 1 and columns == 1) or (inner == 1 and rows > 1 and columns != 1 and rows + columns <= 32)
+
+def small_mm(a: Tensor, b: Tensor) -> Tensor:
+  if a.size(1) == 1:
+    return (wide(a) * wide(b)).to(a.dtype)
+  return torch.sum(wide(a).squeeze(0) * wide(b).squeeze(1), [0], True).unsqueeze(0).to(a.dtype)
+
+def mm(a: Tensor, b: Tensor) -> Tensor:
+  if mm_is_small(a.size(0), a.size(1), b.size(1)):
+    return small_mm(a, b)
+  return torch.mm(a, b)
+
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+  if a.size(2) == 1:
+    return (wide(a) * wide(b)).to(a.dtype)
+  if a.size(1) == 1 and b.size(2) == 1:
+    return torch.sum(wide(a).squeeze(1) * wide(b).squeeze(2), [1], True).unsqueeze(1).to(a.dtype)
+  return torch.bmm(a, b)
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+  return torch.sum(wide(a) * wide(b)).to(a.dtype)
+
+def mv(a: Tensor, b: Tensor) -> Tensor:
+  return torch.sum(wide(a) * wide(b), [-1], False).to(a.dtype)
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+  if a.dim() == 1 and b.dim() == 1:
+    return dot(a, b)
+  if b.dim() == 1 and (a.dim() == 2 or a.is_contiguous()):
+    return mv(a, b)
+  if b.dim() == 2 and (a.dim() <= 2 or a.is_contiguous()):
+    rows = a.reshape([-1, a.size(-1)]) if a.numel() > 0 else a
+    if a.numel() > 0 and mm_is_small(rows.size(0), rows.size(1), b.size(1)):
+      return small_mm(rows, b).reshape(a.shape[:-1] + [b.size(1)])
+  elif a.dim() >= 2 and b.dim() >= 2:
+    if a.size(-1) == 1:
+      return (wide(a) * wide(b)).to(a.dtype)
+    if a.size(-2) == 1 and b.size(-1) == 1:
+      return torch.sum(wide(a).squeeze(-2) * wide(b).squeeze(-1), [-1], True).unsqueeze(-1).to(a.dtype)
+  return torch.matmul(a, b)
+
+def addmm_is_small(rows: int, inner: int, columns: int) -> bool:
+  return rows == 1 and (columns == 1 or (inner <= 16 and columns <= 16))
+
+def small_addmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number) -> Tensor:
+  product = torch.sum(wide(a).t() * wide(b), [0], True) * alpha
+  if beta == 0:
+    return product.to(a.dtype)
+  return (product + wide(c) * beta).to(a.dtype)
+
 def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: number, alpha: number) -> Tensor:
+  if addmm_is_small(a.size(0), a.size(1), b.size(1)):
+    return small_addmm(c, a, b, beta, alpha)
   if beta == 1 and alpha == 1:
     return torch.addmm(c, a, b, beta=beta, alpha=alpha)
   return torch.mm(a, b) * alpha + c * beta
+
+def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
+  if weight.dim() != 2 or x.numel() == 0:
+    return torch.linear(x, weight, bias)
+  rows = x.numel() // x.size(-1)
+  if bias is not None and (x.dim() == 2 or x.is_contiguous()):
+    if addmm_is_small(rows, weight.size(1), weight.size(0)):
+      y = small_addmm(bias, x.reshape([1, -1]), weight.t(), 1, 1)
+      return y.reshape(x.shape[:-1] + [weight.size(0)])
+  elif (x.dim() <= 2 or x.is_contiguous()) and mm_is_small(rows, weight.size(1), weight.size(0)):
+    y = small_mm(x.reshape([rows, -1]), weight.t()).reshape(x.shape[:-1] + [weight.size(0)])
+    if bias is not None:
+      return (wide(y) + wide(bias)).to(x.dtype)
+    return y
+  return torch.linear(x, weight, bias)
 
 def logsumexp(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
   y = wide(x)
@@ -149,7 +219,13 @@ constexpr Row rows[] = {
     {"aten::layer_norm", "layer_norm", ""},
     {"aten::group_norm", "group_norm", ""},
     {"aten::batch_norm", "batch_norm", ""},
+    {"aten::mm", "mm", ""},
+    {"aten::bmm", "bmm", ""},
+    {"aten::dot", "dot", ""},
+    {"aten::mv", "mv", ""},
+    {"aten::matmul", "matmul", ""},
     {"aten::addmm", "addmm", ""},
+    {"aten::linear", "linear", ""},
     {"aten::logsumexp", "logsumexp", ""},
     {"aten::var", "var", "correction"},
 };

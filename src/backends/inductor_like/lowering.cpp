@@ -1,5 +1,6 @@
 #include "backends/inductor_like/lowering.h"
 
+#include "backends/inductor_like/fold_constants.h"
 #include "backends/inductor_like/lazy.h"
 #include "backends/inductor_like/pointwise.h"
 #include "backends/inductor_like/views.h"
@@ -26,7 +27,10 @@ constexpr size_t most_repeated = 8, most_in_one = 60;
 class Lowering {
 public:
   Lowering(const StraightLine &line, const LoweringOptions &options)
-      : line_(line), options_(options), seen_(observe(line)) {}
+      : line_(line), options_(options), seen_(observe(line)) {
+    if (options.constants)
+      constants_ = constant_values(line);
+  }
 
   Plan run() {
     plan_.graph = line_.graph;
@@ -61,6 +65,8 @@ private:
       }
     if (unpack(node) || row_statistics(node))
       return;
+    if (!node->outputs().empty() && constants_.count(node->outputs()[0]))
+      return; // known when somebody asks
     aten(node);
   }
 
@@ -443,6 +449,8 @@ private:
   int slot_of(jit::Value *value) {
     if (const auto found = slots_.find(value); found != slots_.end())
       return found->second;
+    if (constants_.count(value))
+      return constant_slot(value);
     if (const auto view = views_.find(value); view != views_.end())
       return aten_view(view->second);
     if (const auto lazy = lazy_.find(value); lazy != lazy_.end()) {
@@ -455,6 +463,17 @@ private:
       return slot;
     }
     return made(value);
+  }
+
+  /// What was observed of a value that is the same in each run. Expressions go on without it where it was rounded.
+  int constant_slot(jit::Value *value) {
+    const int slot = new_slot();
+    plan_.slots[static_cast<size_t>(slot)] = seen_.constant(value);
+    slots_[value] = slot;
+    if (const auto lazy = lazy_.find(value);
+        lazy != lazy_.end() && (!options_.fuse || !is_16_bit(*element_of(lazy->second.dtype))))
+      lazy_.erase(lazy);
+    return slot;
   }
 
   /// Constants, and lists and tuples of what has slots.
@@ -514,6 +533,7 @@ private:
   const LoweringOptions &options_;
   const Observation seen_;
   Plan plan_;
+  std::set<const jit::Value *> constants_; ///< what depends on constants alone
   std::map<const jit::Value *, Lazy> lazy_;
   std::map<const jit::Value *, int> slots_;
   std::map<const jit::Value *, jit::Node *> views_; ///< expressions that ATen can have as a view of their source

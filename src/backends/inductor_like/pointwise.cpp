@@ -190,6 +190,8 @@ std::optional<PointwiseRule> special_rule(const jit::Node *node, const std::stri
     return divided(node, seen, floating);
   if (kind == "aten::pow")
     return raised(node, seen, floating);
+  if (kind == "aten::exp" && floating && node->input(0)->node()->kind() == c10::Symbol::fromQualString("aten::alias"))
+    return PointwiseRule{"@vectorized_exp($0)", Operands::Result, {0}}; // decompose.cpp
   if (kind == "aten::gelu" && floating)
     return gelu(node, seen);
   if (kind == "aten::clamp")
