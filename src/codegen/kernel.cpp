@@ -168,7 +168,8 @@ template <typename T> static inline T float_floor_quotient(T a, T b, T r) {
   return result;
 }
 )"},
-    {"moments_of", R"(// Mean and squared differences of many numbers, as ATen's normalisations have them: Welford's algorithm in lanes of
+    {"moments_of",
+     R"(// Mean and squared differences of many numbers, as ATen's normalisations have them: Welford's algorithm in lanes of
 // 32 bytes, sixteen steps in a row, what they give joined in pairs, and then the lanes one by one with the numbers that
 // do not fill all lanes. Where a product is added in one rounding (fma), ATen's compiler has made it so.
 template <typename T> static inline T fused(T a, T b, T c) { return sizeof(T) == 4 ? T(__builtin_fmaf(a, b, c)) : T(__builtin_fma(a, b, c)); }

@@ -1,7 +1,6 @@
 #include "codegen/vector_math.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -19,17 +18,33 @@ constexpr Named mkl_functions[] = {{"exp", "Exp"},   {"log", "Ln"},    {"log2", 
                                    {"acos", "Acos"}, {"atan", "Atan"}, {"tanh", "Tanh"}, {"erf", "Erf"},
                                    {"erfc", "Erfc"}};
 
-/// What ATen takes from SLEEF with one operand. (Not sinh and cosh: SLEEF's overflow early. Not asinh and acosh: ATen has
-/// them from the C library.) All are the variants with an error of 1.0 units in the last place, which their names say.
-constexpr std::string_view sleef_functions[] = {"exp2", "expm1", "log1p", "atanh"};
+/// What ATen takes from SLEEF with one operand. (Not sinh and cosh: SLEEF's overflow early. Not asinh and acosh: ATen
+/// has them from the C library.) All are the variants with an error of 1.0 units in the last place, which their names
+/// say.
+constexpr std::string_view sleef_functions[] = {"expm1", "log1p"};
 
-/// What is MKL's as an operator and SLEEF's inside another one, such as exp in sigmoid: `vectorized_exp`, after the class
-/// Vectorized, whose functions these are in ATen.
-constexpr std::string_view inner_functions[] = {"exp", "tanh"};
+/// What is MKL's as an operator and SLEEF's inside another one, such as exp in softmax: `vectorized_exp`, after the
+/// class Vectorized, whose functions these are in ATen.
+constexpr std::string_view inner_functions[] = {"exp"};
 constexpr std::string_view inner = "vectorized_";
+
+/// SLEEF's inside operators that ATen computes in loops of two vectors, such as exp in sigmoid. The elements that do
+/// not fill such a loop come from the C library: `looped_exp` is told so by its first operand.
+constexpr std::string_view looped_functions[] = {"exp", "exp2", "expm1", "log1p", "tanh", "atanh"};
+constexpr std::string_view looped = "looped_";
 
 /// Those with two operands, and what SLEEF calls them.
 constexpr Named binary_functions[] = {{"pow", "_u10"}, {"atan2", "_u10"}, {"fmod", ""}};
+
+/// Every name with two operands.
+std::vector<std::string> binary_names() {
+  std::vector<std::string> names;
+  for (const Named &function : binary_functions)
+    names.emplace_back(function.name);
+  for (const auto function : looped_functions)
+    names.push_back(std::string(looped) + std::string(function));
+  return names;
+}
 
 /// Every name with one operand.
 std::vector<std::string> unary_names() {
@@ -51,8 +66,7 @@ std::string declarations() {
     text += head + "8" + attributes + "float math_" + name + "f(float);\n";
     text += head + "4" + attributes + "double math_" + name + "(double);\n";
   }
-  for (const Named &function : binary_functions) {
-    const std::string name(function.name);
+  for (const std::string &name : binary_names()) {
     text += head + "8" + attributes + "float math_" + name + "f(float, float);\n";
     text += head + "4" + attributes + "double math_" + name + "(double, double);\n";
   }
@@ -100,14 +114,35 @@ std::string from_sleef(const std::string &name, const std::string &sleef, const 
          sleef_definition(name, "double", 4, "Sleef_" + sleef + "d4" + ending);
 }
 
-std::string binary_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
+/// A function of x and y; `vector_call` and `call` compute it.
+std::string binary_definition(const std::string &name, const std::string &type, int lanes,
+                              const std::string &vector_call, const std::string &call) {
   const std::string vector = type + std::to_string(lanes);
-  std::string text = "extern \"C\" " + vector + " " + sleef + "(" + vector + ", " + vector + ");\n";
+  std::string text;
   for (const char *isa : {"d", "e"})
     text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "vv_math_" + name + "(" + vector +
-            " x, " + vector + " y) { return " + sleef + "(x, y); }\n";
-  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x, " + type + " y) { return " + sleef + "(" +
-         broadcast("x", vector) + ", " + broadcast("y", vector) + ")[0]; }\n";
+            " x, " + vector + " y) { " + vector_call + " }\n";
+  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x, " + type + " y) { " + call + " }\n";
+}
+
+std::string sleef_binary_definition(const std::string &name, const std::string &type, int lanes,
+                                    const std::string &sleef) {
+  const std::string vector = type + std::to_string(lanes);
+  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ", " + vector + ");\n" +
+         binary_definition(name, type, lanes, "return " + sleef + "(x, y);",
+                           "return " + sleef + "(" + broadcast("x", vector) + ", " + broadcast("y", vector) + ")[0];");
+}
+
+std::string looped_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef,
+                              const std::string &c) {
+  const std::string vector = type + std::to_string(lanes);
+  const std::string each = "for (int k = 0; k < " + std::to_string(lanes) + "; ++k) ";
+  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ");\n" +
+         binary_definition(
+             name, type, lanes,
+             vector + " r = " + sleef + "(y); bool past = false; " + each + "past |= x[k] != 0; if (past) " + each +
+                 "if (x[k] != 0) r[k] = __builtin_" + c + "(y[k]); return r;",
+             "return x != 0 ? __builtin_" + c + "(y) : " + sleef + "(" + broadcast("y", vector) + ")[0];");
 }
 
 std::string source(bool mkl) {
@@ -117,17 +152,23 @@ std::string source(bool mkl) {
                      "constexpr long long mkl_mode = 0x2 | 0x140000 | 0x100;\n";
   for (const Named &function : mkl_functions) {
     const std::string name(function.name), other(function.other);
-    text += mkl ? mkl_definition(name + "f", "float", 8, "vms" + other) + mkl_definition(name, "double", 4, "vmd" + other)
-                : from_sleef(name, name, name == "erfc" ? "_u15" : "_u10");
+    text +=
+        mkl ? mkl_definition(name + "f", "float", 8, "vms" + other) + mkl_definition(name, "double", 4, "vmd" + other)
+            : from_sleef(name, name, name == "erfc" ? "_u15" : "_u10");
   }
   for (const auto function : sleef_functions)
     text += from_sleef(std::string(function), std::string(function));
   for (const auto function : inner_functions)
     text += from_sleef(std::string(inner) + std::string(function), std::string(function));
+  for (const auto function : looped_functions) {
+    const std::string c(function), name = std::string(looped) + c;
+    text += looped_definition(name + "f", "float", 8, "Sleef_" + c + "f8_u10", c + "f");
+    text += looped_definition(name, "double", 4, "Sleef_" + c + "d4_u10", c);
+  }
   for (const Named &function : binary_functions) {
     const std::string name(function.name), ending(function.other);
-    text += binary_definition(name + "f", "float", 8, "Sleef_" + name + "f8" + ending);
-    text += binary_definition(name, "double", 4, "Sleef_" + name + "d4" + ending);
+    text += sleef_binary_definition(name + "f", "float", 8, "Sleef_" + name + "f8" + ending);
+    text += sleef_binary_definition(name, "double", 4, "Sleef_" + name + "d4" + ending);
   }
   return text;
 }
@@ -143,6 +184,11 @@ std::string by_c_library() {
     const std::string name(function.name);
     text += "static inline float math_" + name + "f(float x, float y) { return __builtin_" + name + "f(x, y); }\n";
     text += "static inline double math_" + name + "(double x, double y) { return __builtin_" + name + "(x, y); }\n";
+  }
+  for (const auto function : looped_functions) {
+    const std::string c(function), name = std::string(looped) + c;
+    text += "static inline float math_" + name + "f(float, float x) { return __builtin_" + c + "f(x); }\n";
+    text += "static inline double math_" + name + "(double, double x) { return __builtin_" + c + "(x); }\n";
   }
   return text;
 }
@@ -165,10 +211,9 @@ const std::string &plain_math() {
 }
 
 bool has_vector_math(const std::string &function) {
-  const auto names = unary_names();
-  return std::find(names.begin(), names.end(), function) != names.end() ||
-         std::any_of(std::begin(binary_functions), std::end(binary_functions),
-                     [&](const Named &row) { return function == row.name; });
+  const auto unary = unary_names(), binary = binary_names();
+  return std::find(unary.begin(), unary.end(), function) != unary.end() ||
+         std::find(binary.begin(), binary.end(), function) != binary.end();
 }
 
 } // namespace repro_minify

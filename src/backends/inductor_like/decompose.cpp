@@ -14,13 +14,18 @@ namespace {
 namespace jit = torch::jit;
 
 // After torch/_decomp/decompositions.py and torch/_refs/nn/functional of 2.13.0. One function for each operator, named
-// after it, with the operator's own arguments. `wide` is what 16-bit types (15 and 5 are
-// bfloat16 and float16) are computed in: 6, float32. Matrix products of one row with one column, or with an inner
-// dimension of 1, are pointwise operators and sums, after torch/_inductor/decomposition.py. exp of an alias is exp as
-// ATen has it inside another operator (pointwise.cpp).
+// after it, with the operator's own arguments. `wide` is what 16-bit types (15 and 5 are bfloat16 and float16) are
+// computed in: 6, float32. exp of an alias is exp as ATen has it inside another operator (pointwise.cpp).
+//
+// Matrix products of few elements are pointwise operators and sums, after torch/_inductor/decomposition.py: with an
+// inner dimension of 1, and, of 16-bit types, of one row with one column or with a small matrix. (In float32 the sum
+// would be another than that of eager's BLAS.)
 const char *const source = R"(
+def is_16_bit(x: Tensor) -> bool:
+  return x.dtype == 15 or x.dtype == 5
+
 def wide(x: Tensor) -> Tensor:
-  if x.dtype == 15 or x.dtype == 5:
+  if is_16_bit(x):
     return x.to(6)
   return x
 
@@ -41,10 +46,6 @@ def relu6(x: Tensor) -> Tensor:
 def leaky_relu(x: Tensor, slope: number) -> Tensor:
   y = wide(x)
   return torch.where(y > 0, y, y * slope).to(x.dtype)
-
-def elu(x: Tensor, alpha: number, scale: number, input_scale: number) -> Tensor:
-  y = wide(x)
-  return torch.where(y > 0, y * scale, torch.expm1(y * input_scale) * (alpha * scale)).to(x.dtype)
 
 def softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   given = x
@@ -102,8 +103,10 @@ def batch_norm(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], mean
     y = y + wide(bias).reshape(shape)
   return y.to(x.dtype)
 
-def mm_is_small(rows: int, inner: int, columns: int) -> bool:
-  return (rows == 1 and columns == 1) or (inner == 1 and rows > 1 and columns != 1 and rows + columns <= 32)
+def mm_is_small(x: Tensor, rows: int, inner: int, columns: int) -> bool:
+  if rows == 1 and columns == 1:
+    return inner == 1 or is_16_bit(x)
+  return inner == 1 and rows > 1 and columns != 1 and rows + columns <= 32
 
 def small_mm(a: Tensor, b: Tensor) -> Tensor:
   if a.size(1) == 1:
@@ -111,21 +114,25 @@ def small_mm(a: Tensor, b: Tensor) -> Tensor:
   return torch.sum(wide(a).squeeze(0) * wide(b).squeeze(1), [0], True).unsqueeze(0).to(a.dtype)
 
 def mm(a: Tensor, b: Tensor) -> Tensor:
-  if mm_is_small(a.size(0), a.size(1), b.size(1)):
+  if mm_is_small(a, a.size(0), a.size(1), b.size(1)):
     return small_mm(a, b)
   return torch.mm(a, b)
 
 def bmm(a: Tensor, b: Tensor) -> Tensor:
   if a.size(2) == 1:
     return (wide(a) * wide(b)).to(a.dtype)
-  if a.size(1) == 1 and b.size(2) == 1:
+  if a.size(1) == 1 and b.size(2) == 1 and is_16_bit(a):
     return torch.sum(wide(a).squeeze(1) * wide(b).squeeze(2), [1], True).unsqueeze(1).to(a.dtype)
   return torch.bmm(a, b)
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
+  if not is_16_bit(a):
+    return torch.dot(a, b)
   return torch.sum(wide(a) * wide(b)).to(a.dtype)
 
 def mv(a: Tensor, b: Tensor) -> Tensor:
+  if not is_16_bit(a):
+    return torch.matmul(a, b)
   return torch.sum(wide(a) * wide(b), [-1], False).to(a.dtype)
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
@@ -135,17 +142,17 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return mv(a, b)
   if b.dim() == 2 and (a.dim() <= 2 or a.is_contiguous()):
     rows = a.reshape([-1, a.size(-1)]) if a.numel() > 0 else a
-    if a.numel() > 0 and mm_is_small(rows.size(0), rows.size(1), b.size(1)):
+    if a.numel() > 0 and mm_is_small(a, rows.size(0), rows.size(1), b.size(1)):
       return small_mm(rows, b).reshape(a.shape[:-1] + [b.size(1)])
   elif a.dim() >= 2 and b.dim() >= 2:
     if a.size(-1) == 1:
       return (wide(a) * wide(b)).to(a.dtype)
-    if a.size(-2) == 1 and b.size(-1) == 1:
+    if a.size(-2) == 1 and b.size(-1) == 1 and is_16_bit(a):
       return torch.sum(wide(a).squeeze(-2) * wide(b).squeeze(-1), [-1], True).unsqueeze(-1).to(a.dtype)
   return torch.matmul(a, b)
 
-def addmm_is_small(rows: int, inner: int, columns: int) -> bool:
-  return rows == 1 and (columns == 1 or (inner <= 16 and columns <= 16))
+def addmm_is_small(x: Tensor, rows: int, inner: int, columns: int) -> bool:
+  return rows == 1 and (columns == 1 or (inner <= 16 and columns <= 16)) and (inner == 1 or is_16_bit(x))
 
 def small_addmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number) -> Tensor:
   product = torch.sum(wide(a).t() * wide(b), [0], True) * alpha
@@ -154,10 +161,12 @@ def small_addmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number) ->
   return (product + wide(c) * beta).to(a.dtype)
 
 def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: number, alpha: number) -> Tensor:
-  if addmm_is_small(a.size(0), a.size(1), b.size(1)):
+  if addmm_is_small(a, a.size(0), a.size(1), b.size(1)):
     return small_addmm(c, a, b, beta, alpha)
   if beta == 1 and alpha == 1:
     return torch.addmm(c, a, b, beta=beta, alpha=alpha)
+  if beta == 0:
+    return torch.mm(a, b) * alpha
   return torch.mm(a, b) * alpha + c * beta
 
 def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
@@ -165,10 +174,10 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
     return torch.linear(x, weight, bias)
   rows = x.numel() // x.size(-1)
   if bias is not None and (x.dim() == 2 or x.is_contiguous()):
-    if addmm_is_small(rows, weight.size(1), weight.size(0)):
+    if addmm_is_small(x, rows, weight.size(1), weight.size(0)):
       y = small_addmm(bias, x.reshape([1, -1]), weight.t(), 1, 1)
       return y.reshape(x.shape[:-1] + [weight.size(0)])
-  elif (x.dim() <= 2 or x.is_contiguous()) and mm_is_small(rows, weight.size(1), weight.size(0)):
+  elif (x.dim() <= 2 or x.is_contiguous()) and mm_is_small(x, rows, weight.size(1), weight.size(0)):
     y = small_mm(x.reshape([rows, -1]), weight.t()).reshape(x.shape[:-1] + [weight.size(0)])
     if bias is not None:
       return (wide(y) + wide(bias)).to(x.dtype)
@@ -213,7 +222,6 @@ constexpr Row rows[] = {
     {"aten::hardtanh", "hardtanh", ""},
     {"aten::relu6", "relu6", ""},
     {"aten::leaky_relu", "leaky_relu", ""},
-    {"aten::elu", "elu", ""},
     {"aten::softmax", "softmax", "int"},
     {"aten::log_softmax", "log_softmax", "int"},
     {"aten::layer_norm", "layer_norm", ""},

@@ -6,6 +6,7 @@
 #include "backends/inductor_like/views.h"
 #include "program/values.h"
 
+#include <ATen/Version.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/result_type.h>
 
@@ -163,20 +164,41 @@ private:
     const std::string type = rule->operands == Operands::Result ? compute_type(element) : "bool";
     const std::string expression = is_relu ? injected(rule->expression) : rule->expression;
     return rounded(Lazy{result.sizes, result.dtype,
-                        [operands, expression, type, element](Body &body, const std::vector<Index> &at) {
-                          return evaluated(body, at, operands, expression, type, element);
+                        [operands, expression, type, element, sizes = result.sizes,
+                         looped = in_full_loops(node, result)](Body &body, const std::vector<Index> &at) {
+                          const std::string past = is_past(flat_index(at, contiguous_strides(sizes)), looped);
+                          return evaluated(body, at, operands, expression, type, element, past);
                         }});
   }
 
+  /// How many elements ATen computes two vectors at a time, where it does so from the first to the last: contiguous
+  /// operands of the result's size.
+  int64_t in_full_loops(const jit::Node *node, const Observed &result) const {
+    const int64_t count = std::accumulate(result.sizes.begin(), result.sizes.end(), int64_t{1}, std::multiplies<>());
+    for (const auto *input : node->inputs())
+      if (const auto *tensor = seen_.tensor(input);
+          tensor && (tensor->sizes != result.sizes || tensor->strides != contiguous_strides(tensor->sizes)))
+        return count;
+    const int64_t vector = at::get_cpu_capability() == "AVX512" ? 64 : 32; // bytes
+    return count - count % (2 * vector / static_cast<int64_t>(c10::elementSize(result.dtype)));
+  }
+
+  static std::string is_past(const Index &place, int64_t looped) {
+    return looped == 0                ? "1"
+           : place.largest() < looped ? "0"
+                                      : "(" + place.text() + " >= " + std::to_string(looped) + ")";
+  }
+
   static std::string evaluated(Body &body, const std::vector<Index> &at, const std::vector<Operand> &operands,
-                               const std::string &expression, const std::string &type, Element element) {
+                               const std::string &expression, const std::string &type, Element element,
+                               const std::string &past) {
     std::vector<std::string> texts;
     for (const Operand &operand : operands) {
       const Element wanted = operand.condition ? Element::Bool : element;
       texts.push_back(operand.tensor ? converted(body, operand.tensor->load(body, at), operand.element, wanted)
                                      : literal(operand.number, wanted));
     }
-    return body.local(type, filled_in(expression, texts, element));
+    return body.local(type, filled_in(expression, texts, element, past));
   }
 
   /// What the operands of a comparison promote to; for anything else the type of the result.
