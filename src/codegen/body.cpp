@@ -24,6 +24,13 @@ std::string Body::local(const std::string &type, const std::string &expression) 
   return known->second;
 }
 
+std::pair<std::string, bool> Body::name_of(const std::string &key) {
+  const auto [known, is_new] = known_.try_emplace(key);
+  if (is_new)
+    known->second = sum_name();
+  return {known->second, is_new};
+}
+
 std::string Body::load(const BufferRef &buffer, const Index &at) {
   if (const auto stored = values_.find(buffer.id); stored != values_.end()) {
     conflicts_ |= !(stored->second.first == at);

@@ -2,6 +2,7 @@
 
 #include "codegen/cuda_kernel.h"
 #include "codegen/helpers.h"
+#include "codegen/vector_math.h"
 
 #include <utility>
 
@@ -88,7 +89,10 @@ template <typename T, typename Fold> static inline T folded_by_block(T mine, Fol
 } // namespace
 
 std::string cuda_helpers(const std::string &kernels) {
-  return integers + std::string(mentions(kernels, "bfloat16") ? bfloat16_type : "") +
+  const bool variants =
+      kernels.find("looped_") != std::string::npos || kernels.find("vectorized_") != std::string::npos;
+  return integers + (variants ? in_cuda(plain_math_variants()) : "") +
+         std::string(mentions(kernels, "bfloat16") ? bfloat16_type : "") +
          (mentions(kernels, "float16") ? float16_type : "") + in_cuda(helpers_of(kernels)) +
          (mentions(kernels, "folded_by_block") ? block_fold() : "");
 }

@@ -93,6 +93,28 @@ private:
   }
 
   void reduce(Body &body, const KernelOutput &output, const std::vector<Index> &at, const Index &place) const {
+    const bool moments = output.fold == Fold::Mean || output.fold == Fold::Squares;
+    body.store(output.buffer, place, moments ? moment(body, output, at) : folded_row(body, output, at));
+  }
+
+  /// In two passes over the row: the mean, and then the squared differences from it.
+  std::string moment(Body &body, const KernelOutput &output, const std::vector<Index> &at) const {
+    const std::string type = storage_type(output.accumulator), count = std::to_string(product(output.folded));
+    KernelOutput sum = output;
+    sum.fold = Fold::Sum;
+    const std::string mean = body.local(type, folded_row(body, sum, at) + " / " + type + "(" + count + ")");
+    if (output.fold == Fold::Mean)
+      return mean;
+    sum.value = [&](Body &inner, const std::vector<Index> &all) {
+      const std::string value = output.value(inner, all);
+      const std::string away = inner.local(type, "static_cast<" + type + ">(" + value + ") - " + mean);
+      return inner.local(type, away + " * " + away);
+    };
+    return folded_row(body, sum, at);
+  }
+
+  /// The name of what all of the row folds to.
+  std::string folded_row(Body &body, const KernelOutput &output, const std::vector<Index> &at) const {
     const std::string sum = body.sum_name(), row = sum + "r", part = sum + "p";
     const std::string type = storage_type(output.accumulator);
     std::string value;
@@ -109,7 +131,7 @@ private:
     collect(body, inner, output, loops, sum, value);
     body.absorb(inner);
     body.add("const " + type + " " + sum + " = " + (by_block_ ? of_block(output.fold, type, part) : part) + ";");
-    body.store(output.buffer, place, sum);
+    return sum;
   }
 
   /// One thread's part of the row. A long one is collected in pieces, which keeps a long sum accurate.

@@ -85,6 +85,10 @@ private:
   }
 
   static void reduce(Body &body, const KernelOutput &output, std::vector<Index> at, const Index &place) {
+    if (output.fold == Fold::Mean || output.fold == Fold::Squares) {
+      moments(body, output, std::move(at), place);
+      return;
+    }
     const std::string sum = body.sum_name();
     const Loops loops(output.folded, sum + "r");
     const auto inside = loops.indices();
@@ -113,6 +117,33 @@ private:
       body.add("const float " + total + " = static_cast<float>(" + sum + ");");
     }
     body.store(output.buffer, place, total);
+  }
+
+  /// Mean and squared differences need the numbers in a row: they are given as a function of their position in it. Both
+  /// come together; whoever asks second finds them there.
+  static void moments(Body &body, const KernelOutput &output, std::vector<Index> at, const Index &place) {
+    const std::string type = storage_type(output.accumulator), position = "r";
+    const int64_t count = product(output.folded);
+    const auto inside = unflatten(Index::variable(position, count), output.folded);
+    at.insert(at.end(), inside.begin(), inside.end());
+    Body alone;
+    std::string key = "moments " + type + std::to_string(count) + output.value(alone, at);
+    for (const auto &statement : alone.statements())
+      key += statement;
+    const auto [name, is_new] = body.name_of(key);
+    if (is_new) {
+      Body inner = body.nested();
+      const std::string value = output.value(inner, at);
+      body.add("const auto " + name + "x = [&]([[maybe_unused]] int64_t " + position + ") -> " + type + " {");
+      for (const auto &statement : inner.statements())
+        body.add("  " + statement);
+      body.add("  return static_cast<" + type + ">(" + value + ");");
+      body.add("};");
+      body.absorb(inner);
+      body.add(type + " " + name + "m, " + name + "d;");
+      body.add("moments_of<" + type + ", " + std::to_string(count) + ">(" + name + "x, " + name + "m, " + name + "d);");
+    }
+    body.store(output.buffer, place, name + (output.fold == Fold::Mean ? "m" : "d"));
   }
 
   /// The last of the loops, in blocks whose partial results are folded in turn.

@@ -35,6 +35,8 @@ public:
   void add(const std::string &statement) { statements_.push_back(statement); }
   /// A name for what a reduction collects.
   std::string sum_name() { return "s" + std::to_string(next_++); }
+  /// The name that belongs to a key, and whether it is new.
+  std::pair<std::string, bool> name_of(const std::string &key);
 
   const std::vector<std::string> &statements() const { return statements_; }
   const std::map<int, Element> &loaded() const { return loaded_; }
@@ -61,7 +63,8 @@ private:
 /// The value at some indices: the expression in the body's terms.
 using Loader = std::function<std::string(Body &, const std::vector<Index> &)>;
 
-enum class Fold { None, Sum, Product, Largest, Smallest, Any, All };
+/// Mean, and Squares, the sum of the squared differences from it, are of floating types.
+enum class Fold { None, Sum, Product, Largest, Smallest, Any, All, Mean, Squares };
 
 struct KernelOutput {
   BufferRef buffer; ///< contiguous, of the kernel's sizes

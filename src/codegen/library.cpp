@@ -100,12 +100,16 @@ bool has_sleef() {
   return dlsym(RTLD_DEFAULT, "Sleef_expf8_u10") != nullptr && machine().find(" avx2 ") != std::string::npos;
 }
 
-/// The functions that kernels call by SLEEF, compiled once; empty where there is none.
+bool has_mkl() {
+  return dlsym(RTLD_DEFAULT, "vmsExp") != nullptr && dlsym(RTLD_DEFAULT, "vmdErfc") != nullptr;
+}
+
+/// The functions that kernels call by MKL and SLEEF, compiled once; empty where there is none.
 std::string vector_math_object() {
   if (!has_sleef())
     return "";
-  const fs::path object = kernel_cache_folder() / (kernel_hash(vector_math_source() + machine()) + ".o");
-  if (!fs::exists(object) && compile_file(vector_math_source(), object, {"-c"}).code != 0)
+  const fs::path object = kernel_cache_folder() / (kernel_hash(vector_math_source(has_mkl()) + machine()) + ".o");
+  if (!fs::exists(object) && compile_file(vector_math_source(has_mkl()), object, {"-c"}).code != 0)
     return "";
   return object.string();
 }
@@ -142,7 +146,7 @@ std::string find_compiler() {
 
 std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const std::vector<std::string> &names,
                                              uint64_t seed) {
-  std::string key = source + machine() + std::to_string(seed) + (has_sleef() ? vector_math_source() : "");
+  std::string key = source + machine() + std::to_string(seed) + (has_sleef() ? vector_math_source(has_mkl()) : "");
   for (const auto &flag : kernel_flags())
     key += flag;
   const fs::path library = kernel_cache_folder() / (kernel_hash(key) + ".so");

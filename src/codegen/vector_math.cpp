@@ -1,58 +1,76 @@
 #include "codegen/vector_math.h"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <string_view>
+#include <vector>
 
 namespace repro_minify {
 namespace {
 
-/// What ATen takes from SLEEF (ATen/cpu/vec/vec256/vec256_float.h and vec256_double.h), with one operand. (Not sinh and
-/// cosh: SLEEF's overflow early, and ATen has them from MKL.) All are the variants with an error of 1.0 units in the
-/// last place, which their names say.
-constexpr std::array<std::string_view, 16> functions = {"exp",   "exp2", "expm1", "log",  "log2", "log10",
-                                                        "log1p", "sin",  "cos",   "tan",  "asin", "acos",
-                                                        "atan",  "tanh", "asinh", "atanh"};
+/// An operator's function, and what MKL calls it: where LibTorch has MKL, that is what ATen gives whole tensors to
+/// (ATen/cpu/vml.h). Without MKL they are SLEEF's, as below.
+struct Named {
+  std::string_view name;
+  std::string_view other;
+};
+constexpr Named mkl_functions[] = {{"exp", "Exp"},   {"log", "Ln"},    {"log2", "Log2"}, {"log10", "Log10"},
+                                   {"sin", "Sin"},   {"cos", "Cos"},   {"tan", "Tan"},   {"asin", "Asin"},
+                                   {"acos", "Acos"}, {"atan", "Atan"}, {"tanh", "Tanh"}, {"erf", "Erf"},
+                                   {"erfc", "Erfc"}};
 
-// ATen's own approximation of the error function (Vectorized<float>::erf).
-constexpr const char *error_function = R"(
-static inline float math_erff(float x) {
-  const float size = __builtin_fabsf(x);
-  const float t = 1.0f / __builtin_fmaf(0.3275911f, size, 1.0f);
-  float r = __builtin_fmaf(1.061405429f, t, -1.453152027f);
-  r = __builtin_fmaf(r, t, 1.421413741f);
-  r = __builtin_fmaf(r, t, -0.284496736f);
-  r = __builtin_fmaf(r, t, 0.254829592f);
-  const float e = -math_expf(-(x * x));
-  return __builtin_copysignf(__builtin_fmaf(e * t, r, 1.0f), x);
-}
-static inline double math_erf(double x) { return __builtin_erf(x); }
-)";
+/// What ATen takes from SLEEF with one operand. (Not sinh and cosh: SLEEF's overflow early. Not asinh and acosh: ATen
+/// has them from the C library.) All are the variants with an error of 1.0 units in the last place, which their names
+/// say.
+constexpr std::string_view sleef_functions[] = {"expm1", "log1p"};
+
+/// What is MKL's as an operator and SLEEF's inside another one, such as exp in softmax: `vectorized_exp`, after the
+/// class Vectorized, whose functions these are in ATen.
+constexpr std::string_view inner_functions[] = {"exp"};
+constexpr std::string_view inner = "vectorized_";
+
+/// SLEEF's inside operators that ATen computes in loops of two vectors, such as exp in sigmoid. The elements that do
+/// not fill such a loop come from the C library: `looped_exp` is told so by its first operand.
+constexpr std::string_view looped_functions[] = {"exp", "exp2", "expm1", "log1p", "tanh", "atanh"};
+constexpr std::string_view looped = "looped_";
 
 /// Those with two operands, and what SLEEF calls them.
-struct Binary {
-  const char *name;
-  const char *ending;
-};
-constexpr Binary binary_functions[] = {{"pow", "_u10"}, {"atan2", "_u10"}, {"fmod", ""}};
+constexpr Named binary_functions[] = {{"pow", "_u10"}, {"atan2", "_u10"}, {"fmod", ""}};
+
+/// Every name with two operands.
+std::vector<std::string> binary_names() {
+  std::vector<std::string> names;
+  for (const Named &function : binary_functions)
+    names.emplace_back(function.name);
+  for (const auto function : looped_functions)
+    names.push_back(std::string(looped) + std::string(function));
+  return names;
+}
+
+/// Every name with one operand.
+std::vector<std::string> unary_names() {
+  std::vector<std::string> names;
+  for (const Named &function : mkl_functions)
+    names.emplace_back(function.name);
+  for (const auto function : sleef_functions)
+    names.emplace_back(function);
+  for (const auto function : inner_functions)
+    names.push_back(std::string(inner) + std::string(function));
+  return names;
+}
 
 std::string declarations() {
   std::string text = "extern \"C\" {\n";
-  for (const auto function : functions) {
-    const std::string name(function);
-    text += "_Pragma(\"omp declare simd notinbranch simdlen(8)\") __attribute__((const, nothrow)) float math_" + name +
-            "f(float);\n";
-    text += "_Pragma(\"omp declare simd notinbranch simdlen(4)\") __attribute__((const, nothrow)) double math_" + name +
-            "(double);\n";
+  const std::string head = "_Pragma(\"omp declare simd notinbranch simdlen(";
+  const std::string attributes = ")\") __attribute__((const, nothrow)) ";
+  for (const std::string &name : unary_names()) {
+    text += head + "8" + attributes + "float math_" + name + "f(float);\n";
+    text += head + "4" + attributes + "double math_" + name + "(double);\n";
   }
-  for (const Binary &function : binary_functions) {
-    const std::string name = function.name, head = "_Pragma(\"omp declare simd notinbranch simdlen(";
-    const std::string attributes = ")\") __attribute__((const, nothrow)) ";
+  for (const std::string &name : binary_names()) {
     text += head + "8" + attributes + "float math_" + name + "f(float, float);\n";
     text += head + "4" + attributes + "double math_" + name + "(double, double);\n";
   }
-  return text + "}\n" + error_function;
+  return text + "}\n";
 }
 
 /// A number in every lane. (Zero is taken away, not added: -0 + 0 is 0.)
@@ -60,57 +78,130 @@ std::string broadcast(const std::string &number, const std::string &vector) {
   return number + " - " + vector + "{}";
 }
 
-/// One function for eight floats, or four doubles, under the names that the compiler's vectoriser calls, and one for
-/// a single value.
-std::string definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
+/// One function for eight floats, or four doubles, under the names that the compiler's vectoriser calls, and one for a
+/// single value; `vector_call` and `call` compute them from x.
+std::string definition(const std::string &name, const std::string &type, int lanes, const std::string &vector_call,
+                       const std::string &call) {
   const std::string vector = type + std::to_string(lanes);
-  std::string text = "extern \"C\" " + vector + " " + sleef + "(" + vector + ");\n";
+  std::string text;
   for (const char *isa : {"d", "e"})
     text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "v_math_" + name + "(" + vector +
-            " x) { return " + sleef + "(x); }\n";
-  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x) { return " + sleef + "(" +
-         broadcast("x", vector) + ")[0]; }\n";
+            " x) { " + vector_call + " }\n";
+  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x) { " + call + " }\n";
 }
 
-std::string binary_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
+std::string sleef_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
   const std::string vector = type + std::to_string(lanes);
-  std::string text = "extern \"C\" " + vector + " " + sleef + "(" + vector + ", " + vector + ");\n";
+  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ");\n" +
+         definition(name, type, lanes, "return " + sleef + "(x);",
+                    "return " + sleef + "(" + broadcast("x", vector) + ")[0];");
+}
+
+/// MKL's functions take arrays, and give a number the same result however many it stands among.
+std::string mkl_definition(const std::string &name, const std::string &type, int lanes, const std::string &mkl) {
+  const std::string vector = type + std::to_string(lanes);
+  const auto call = [&](const std::string &result, int count) {
+    return result + " y; " + mkl + "(" + std::to_string(count) + ", reinterpret_cast<const " + type +
+           " *>(&x), reinterpret_cast<" + type + " *>(&y), mkl_mode); return y;";
+  };
+  return "extern \"C\" void " + mkl + "(int, const " + type + " *, " + type + " *, long long);\n" +
+         definition(name, type, lanes, call(vector, lanes), call(type, 1));
+}
+
+/// The function `sleef` of SLEEF under our name, in both precisions.
+std::string from_sleef(const std::string &name, const std::string &sleef, const std::string &ending = "_u10") {
+  return sleef_definition(name + "f", "float", 8, "Sleef_" + sleef + "f8" + ending) +
+         sleef_definition(name, "double", 4, "Sleef_" + sleef + "d4" + ending);
+}
+
+/// A function of x and y; `vector_call` and `call` compute it.
+std::string binary_definition(const std::string &name, const std::string &type, int lanes,
+                              const std::string &vector_call, const std::string &call) {
+  const std::string vector = type + std::to_string(lanes);
+  std::string text;
   for (const char *isa : {"d", "e"})
     text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "vv_math_" + name + "(" + vector +
-            " x, " + vector + " y) { return " + sleef + "(x, y); }\n";
-  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x, " + type + " y) { return " + sleef + "(" +
-         broadcast("x", vector) + ", " + broadcast("y", vector) + ")[0]; }\n";
+            " x, " + vector + " y) { " + vector_call + " }\n";
+  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x, " + type + " y) { " + call + " }\n";
 }
 
-std::string source() {
+std::string sleef_binary_definition(const std::string &name, const std::string &type, int lanes,
+                                    const std::string &sleef) {
+  const std::string vector = type + std::to_string(lanes);
+  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ", " + vector + ");\n" +
+         binary_definition(name, type, lanes, "return " + sleef + "(x, y);",
+                           "return " + sleef + "(" + broadcast("x", vector) + ", " + broadcast("y", vector) + ")[0];");
+}
+
+std::string looped_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef,
+                              const std::string &c) {
+  const std::string vector = type + std::to_string(lanes);
+  const std::string each = "for (int k = 0; k < " + std::to_string(lanes) + "; ++k) ";
+  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ");\n" +
+         binary_definition(
+             name, type, lanes,
+             vector + " r = " + sleef + "(y); bool past = false; " + each + "past |= x[k] != 0; if (past) " + each +
+                 "if (x[k] != 0) r[k] = __builtin_" + c + "(y[k]); return r;",
+             "return x != 0 ? __builtin_" + c + "(y) : " + sleef + "(" + broadcast("y", vector) + ")[0];");
+}
+
+std::string source(bool mkl) {
+  // The mode is ATen's: high accuracy, denormal numbers kept, no error reported.
   std::string text = "typedef float float8 __attribute__((vector_size(32)));\n"
-                     "typedef double double4 __attribute__((vector_size(32)));\n";
-  for (const auto function : functions) {
-    const std::string name(function);
-    text += definition(name + "f", "float", 8, "Sleef_" + name + "f8_u10");
-    text += definition(name, "double", 4, "Sleef_" + name + "d4_u10");
+                     "typedef double double4 __attribute__((vector_size(32)));\n"
+                     "constexpr long long mkl_mode = 0x2 | 0x140000 | 0x100;\n";
+  for (const Named &function : mkl_functions) {
+    const std::string name(function.name), other(function.other);
+    text +=
+        mkl ? mkl_definition(name + "f", "float", 8, "vms" + other) + mkl_definition(name, "double", 4, "vmd" + other)
+            : from_sleef(name, name, name == "erfc" ? "_u15" : "_u10");
   }
-  for (const Binary &function : binary_functions) {
-    const std::string name = function.name;
-    text += binary_definition(name + "f", "float", 8, "Sleef_" + name + "f8" + function.ending);
-    text += binary_definition(name, "double", 4, "Sleef_" + name + "d4" + function.ending);
+  for (const auto function : sleef_functions)
+    text += from_sleef(std::string(function), std::string(function));
+  for (const auto function : inner_functions)
+    text += from_sleef(std::string(inner) + std::string(function), std::string(function));
+  for (const auto function : looped_functions) {
+    const std::string c(function), name = std::string(looped) + c;
+    text += looped_definition(name + "f", "float", 8, "Sleef_" + c + "f8_u10", c + "f");
+    text += looped_definition(name, "double", 4, "Sleef_" + c + "d4_u10", c);
+  }
+  for (const Named &function : binary_functions) {
+    const std::string name(function.name), ending(function.other);
+    text += sleef_binary_definition(name + "f", "float", 8, "Sleef_" + name + "f8" + ending);
+    text += sleef_binary_definition(name, "double", 4, "Sleef_" + name + "d4" + ending);
+  }
+  return text;
+}
+
+/// One operand, under our name; the C library calls it `c`.
+std::string unary_by_c_library(const std::string &name, const std::string &c) {
+  return "static inline float math_" + name + "f(float x) { return __builtin_" + c + "f(x); }\n" +
+         "static inline double math_" + name + "(double x) { return __builtin_" + c + "(x); }\n";
+}
+
+std::string variants_by_c_library() {
+  std::string text;
+  for (const auto function : inner_functions)
+    text += unary_by_c_library(std::string(inner) + std::string(function), std::string(function));
+  for (const auto function : looped_functions) {
+    const std::string c(function), name = std::string(looped) + c;
+    text += "static inline float math_" + name + "f(float, float x) { return __builtin_" + c + "f(x); }\n";
+    text += "static inline double math_" + name + "(double, double x) { return __builtin_" + c + "(x); }\n";
   }
   return text;
 }
 
 std::string by_c_library() {
-  std::string text;
-  for (const auto function : functions) {
-    const std::string name(function);
-    text += "static inline float math_" + name + "f(float x) { return __builtin_" + name + "f(x); }\n";
-    text += "static inline double math_" + name + "(double x) { return __builtin_" + name + "(x); }\n";
-  }
-  for (const Binary &function : binary_functions) {
-    const std::string name = function.name;
+  std::string text = variants_by_c_library();
+  for (const std::string &name : unary_names())
+    if (name.find(inner) != 0)
+      text += unary_by_c_library(name, name);
+  for (const Named &function : binary_functions) {
+    const std::string name(function.name);
     text += "static inline float math_" + name + "f(float x, float y) { return __builtin_" + name + "f(x, y); }\n";
     text += "static inline double math_" + name + "(double x, double y) { return __builtin_" + name + "(x, y); }\n";
   }
-  return text + error_function;
+  return text;
 }
 
 } // namespace
@@ -120,8 +211,13 @@ const std::string &vector_math_declarations() {
   return text;
 }
 
-const std::string &vector_math_source() {
-  static const std::string text = source();
+const std::string &vector_math_source(bool mkl) {
+  static const std::string with_mkl = source(true), without = source(false);
+  return mkl ? with_mkl : without;
+}
+
+const std::string &plain_math_variants() {
+  static const std::string text = variants_by_c_library();
   return text;
 }
 
@@ -131,10 +227,9 @@ const std::string &plain_math() {
 }
 
 bool has_vector_math(const std::string &function) {
-  return function == "erf" ||
-         std::any_of(std::begin(binary_functions), std::end(binary_functions),
-                     [&](const Binary &row) { return function == row.name; }) ||
-         std::find(functions.begin(), functions.end(), function) != functions.end();
+  const auto unary = unary_names(), binary = binary_names();
+  return std::find(unary.begin(), unary.end(), function) != unary.end() ||
+         std::find(binary.begin(), binary.end(), function) != binary.end();
 }
 
 } // namespace repro_minify

@@ -1,5 +1,5 @@
-// The elementary functions of kernels. ATen computes them with SLEEF, eight floats at a time; kernels that used another
-// library would differ from eager in the last bit. So they call SLEEF too, as it is in the LibTorch of the process.
+// The elementary functions of kernels. ATen computes them with MKL and SLEEF; kernels that used another library would
+// differ from eager in the last bit. So they call those too, as they are in the LibTorch of the process.
 #pragma once
 #include <string>
 
@@ -8,11 +8,14 @@ namespace repro_minify {
 /// Declarations of `math_expf` and friends, for the top of a file of kernels: vectorised by the compiler where the
 /// processor has AVX2.
 const std::string &vector_math_declarations();
-/// A source file that defines them by SLEEF's functions. Needs AVX2.
-const std::string &vector_math_source();
+/// A source file that defines them: by MKL's functions, if it is there, where ATen has them from MKL, and by SLEEF's.
+/// Needs AVX2.
+const std::string &vector_math_source(bool mkl);
 /// The same names as functions of the C library, for where there is no SLEEF.
 const std::string &plain_math();
-/// Whether a function of that name ("exp") is among them.
+/// Of those, the ones that the C library has no name for: `math_looped_expf`, `math_vectorized_expf`.
+const std::string &plain_math_variants();
+/// Whether a function of that name ("exp", "vectorized_exp") is among them.
 bool has_vector_math(const std::string &function);
 
 } // namespace repro_minify

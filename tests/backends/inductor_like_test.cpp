@@ -4,12 +4,15 @@
 #include "repro_minify/backend.h"
 #include "repro_minify/check.h"
 
+#include <ATen/Version.h>
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -135,6 +138,24 @@ std::vector<Row> rows() {
        "def forward(self, x, y):\n  a = torch.mm(x * 2, y.t()) + 1\n  return torch.relu(a), torch.addmm(a, x, "
        "y.t(), beta=0.5, alpha=2), torch.linear(x, y, None).sum(0)\n",
        {x, y}},
+      {"small_products",
+       "def forward(self, x, y):\n  r = x[:1] * 2\n  c = y.t()[:, :1]\n  n = torch.mm(r, c)\n  o = torch.mm(c, r)\n  "
+       "a = torch.addmm(n, r, c, beta=0.5, alpha=3), torch.addmm(x.t()[0, :3], r, y.t()), torch.linear(r, x, None)\n  "
+       "b = torch.bmm(x.unsqueeze(2), y.unsqueeze(1)), torch.bmm(x.unsqueeze(1), y.unsqueeze(2))\n  m = "
+       "torch.matmul(x, y[0]), torch.matmul(x[0], y[0]), torch.matmul(x[0], y.t()), torch.matmul(x.unsqueeze(2), "
+       "y.unsqueeze(1)), torch.matmul(x.unsqueeze(0), y[1])\n  return n, o, a[0], a[1], a[2], b[0], b[1], m[0], m[1], "
+       "m[2], m[3], m[4], torch.linear(x[1], y, x.t()[2, :3]), torch.addmm(n / 0, r, c, beta=0), "
+       "torch.addmm(a[2] / 0, x, y.t(), beta=0, alpha=2)\n",
+       {x, y}},
+      {"small_products_of_16_bits",
+       "def forward(self, x, y):\n  r = x[:1] * 2\n  c = y.t()[:, :1]\n  n = torch.mm(r, c)\n  o = torch.mm(c, r)\n  "
+       "a = torch.addmm(n, r, c, beta=0.5, alpha=3), torch.addmm(x.t()[0, :3], r, y.t()), torch.linear(r, x, None)\n  "
+       "b = torch.bmm(x.unsqueeze(2), y.unsqueeze(1)), torch.bmm(x.unsqueeze(1), y.unsqueeze(2))\n  m = "
+       "torch.matmul(x, y[0]), torch.matmul(x[0], y[0]), torch.matmul(x[0], y.t()), torch.matmul(x.unsqueeze(2), "
+       "y.unsqueeze(1)), torch.matmul(x.unsqueeze(0), y[1])\n  return n, o, a[0], a[1], a[2], b[0], b[1], m[0], m[1], "
+       "m[2], m[3], m[4], torch.linear(x[1], y, x.t()[2, :3]), torch.addmm(n / 0, r, c, beta=0), "
+       "torch.addmm(a[2] / 0, x, y.t(), beta=0, alpha=2)\n",
+       {x.to(at::kBFloat16), y.to(at::kBFloat16)}},
       {"reads_twice",
        "def forward(self, x):\n  y = torch.exp(torch.tanh(x) * 2 + 1)\n  return y.sum(1), y / y.sum(1, "
        "True), y.t() * y.t()\n",
@@ -217,11 +238,118 @@ TEST(InductorLike, FusedChainsKeepFloat32BetweenOperatorsUnlessToldOtherwise) {
   EXPECT_EQ(checked(row, unfused, strict).outcome, Verdict::Outcome::Pass);
 }
 
+/// What both sides return, side by side.
+std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> results(const Row &row) {
+  const at::NoGradGuard no_grad;
+  const std::vector<c10::IValue> arguments(row.inputs.begin(), row.inputs.end());
+  const auto tensors = [](const c10::IValue &value) {
+    std::vector<at::Tensor> list;
+    for (const auto &element : value.toTupleRef().elements())
+      list.push_back(element.toTensor());
+    return list;
+  };
+  return {tensors(module_of(row).forward(arguments)),
+          tensors(make_backend("inductor-like", {})->compile(module_of(row))(arguments))};
+}
+
+void expect_the_same_bits(const Row &row) {
+  if (at::get_cpu_capability() == "DEFAULT" || at::get_cpu_capability() == "NO AVX")
+    GTEST_SKIP() << "SLEEF needs AVX2";
+  const auto [eager, compiled] = results(row);
+  ASSERT_EQ(eager.size(), compiled.size());
+  for (size_t k = 0; k < eager.size(); ++k)
+    EXPECT_TRUE(at::equal(eager[k], compiled[k]))
+        << row.name << ", result " << k << ": " << eager[k].ne(compiled[k]).sum().item<int64_t>() << " differ";
+}
+
+/// ATen calls MKL for whole tensors, and SLEEF inside other operators; there it leaves the last numbers, where they do
+/// not fill its loops, to the C library.
+TEST(InductorLike, FunctionsAreThoseOfEagerBitByBit) {
+  expect_the_same_bits({"functions",
+                        "def forward(self, x):\n  p = torch.abs(x) + 0.1\n  u = x / 20\n  return torch.exp(x), "
+                        "torch.log(p), torch.log2(p), torch.log10(p), torch.sin(x), torch.cos(x), torch.tan(x), "
+                        "torch.asin(u), torch.acos(u), torch.atan(x), torch.tanh(x), torch.erf(x), torch.erfc(x), "
+                        "torch.expm1(x), torch.log1p(p), torch.asinh(x), torch.acosh(p + 1), torch.atanh(u)\n",
+                        {numbers({64, 32})}});
+  expect_the_same_bits({"in_doubles",
+                        "def forward(self, x):\n  return torch.exp(x), torch.tanh(x), torch.sin(x), torch.erf(x), "
+                        "torch.sigmoid(x)\n",
+                        {numbers({64, 32}, at::kDouble)}});
+  for (const int64_t size : {7, 31, 40, 333, 2048})
+    expect_the_same_bits({"inside_others",
+                          "def forward(self, x):\n  return torch.sigmoid(x), torch.silu(x), torch.mish(x), "
+                          "torch.softplus(x, 1, 20), torch.log_sigmoid(x), torch.elu(x, 1.5, 1, 1), torch.exp2(x)\n",
+                          {numbers({size})}});
+}
+
+TEST(InductorLike, ANormalisationHasTheStatisticsOfEagerBitByBit) {
+  for (const int64_t size : {5, 31, 100, 333, 1000, 5000})
+    expect_the_same_bits({"layer_norm",
+                          "def forward(self, x):\n  return torch.layer_norm(x, [x.size(1)], None, None, 1e-5, False), "
+                          "x\n",
+                          {numbers({20, size})}});
+}
+
+/// What each step of the compiled program is.
+std::string steps(const Row &row) {
+  BackendOptions options;
+  options.dumped_stages = {"fuse"};
+  options.dump_file = testing::TempDir() + "steps-" + row.name + ".txt";
+  std::filesystem::remove(options.dump_file);
+  checked(row, options);
+  std::ifstream file(options.dump_file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(InductorLike, SmallProductsOf16BitsAreKernelsAndOthersAreNot) {
+  const auto products = [](const std::string &name, const std::string &source, at::ScalarType type) {
+    std::istringstream lines(steps({name.c_str(), source.c_str(), {numbers({3, 4}, type), numbers({3, 4}, type)}}));
+    size_t count = 0;
+    for (std::string line; std::getline(lines, line);)
+      count += line.find("mm") != std::string::npos || line.find("linear") != std::string::npos ||
+               line.find("dot") != std::string::npos || line.find("matmul") != std::string::npos;
+    return count;
+  };
+  const std::string small = "def forward(self, x, y):\n  return torch.mm(x[:1], y[:1].t()), torch.dot(x[0], y[0]), "
+                            "torch.linear(x[0], y, x[:, 0]), torch.matmul(x, y[0]), "
+                            "torch.bmm(x.unsqueeze(1), y.unsqueeze(2))\n";
+  EXPECT_EQ(products("small", small, at::kBFloat16), 0u);
+  EXPECT_EQ(products("small_float", small, at::kFloat), 5u);
+  const std::string outer = "def forward(self, x, y):\n  return torch.bmm(x.unsqueeze(2), y.unsqueeze(1)), "
+                            "torch.mm(x[:, :1], y[:1])\n";
+  EXPECT_EQ(products("outer_float", outer, at::kFloat), 0u);
+  const std::string large = "def forward(self, x, y):\n  return torch.mm(x, y.t()), torch.mm(x[:1], y.t()), "
+                            "torch.linear(x, y, x[:, 0])\n";
+  EXPECT_EQ(products("large", large, at::kBFloat16), 3u);
+}
+
+/// A weight that autocast rounds is a constant: kernels read what it was before, ATen what it is after.
+TEST(InductorLike, ARoundedConstantIsReadUnroundedByKernelsOnly) {
+  CheckOptions strict;
+  strict.compare.rule = CompareRule::Strict;
+  const at::Tensor x = at::ones({3, 4});
+  const Row kernel{"kernel", "def forward(self, x):\n  return self.w.to(15) * x.to(15) == self.w * x\n", {x}};
+  EXPECT_EQ(checked(kernel, {}, strict).outcome, Verdict::Outcome::Fail);
+  BackendOptions casts;
+  casts.emulate_precision_casts = true;
+  EXPECT_EQ(checked(kernel, casts, strict).outcome, Verdict::Outcome::Pass);
+  BackendOptions unfused;
+  unfused.skipped_stages = {"fuse"};
+  EXPECT_EQ(checked(kernel, unfused, strict).outcome, Verdict::Outcome::Pass);
+  const Row aten{"aten",
+                 "def forward(self, x):\n  w = self.w.to(15)\n  return torch.mm(w, w.t()), torch.cumsum(w, 0), w, "
+                 "torch.cat([w.t(), w.t()]), x\n",
+                 {x}};
+  EXPECT_EQ(checked(aten, {}, strict).outcome, Verdict::Outcome::Pass);
+  EXPECT_EQ(steps(aten).find("kernel"), std::string::npos) << steps(aten);
+}
+
 /// One composite operator behind another: both are taken apart.
 TEST(InductorLike, ADecompositionDoesNotHideTheNext) {
-  const Row row{"both", "def forward(self, x):\n  return torch.mish(torch.silu(x))\n", {numbers({3, 4})}};
+  const Row row{
+      "both", "def forward(self, x):\n  return torch.hardswish(torch.leaky_relu(x, 0.1))\n", {numbers({3, 4})}};
   const std::string kernels = generated(row);
-  EXPECT_NE(kernels.find("math_log1pf"), std::string::npos) << kernels;
+  EXPECT_NE(kernels.find("largest_of"), std::string::npos) << kernels;
   EXPECT_EQ(kernels.find("kernel1"), std::string::npos) << kernels;
 }
 

@@ -68,6 +68,28 @@ TEST_F(KernelTest, SumsLongRowsAccurately) {
   EXPECT_NEAR(sum, 0.1 * static_cast<double>(count), 0.5); // one by one in float32 it is 100958
 }
 
+TEST_F(KernelTest, MeanAndSquaredDifferencesOfNumbersFarFromZero) {
+  for (const int64_t count : {1, 3, 8, 129, 1000, 40000}) {
+    std::vector<float> x(2 * static_cast<size_t>(count)), mean(2), squares(2);
+    for (size_t k = 0; k < x.size(); ++k)
+      x[k] = 1000.0f + static_cast<float>(k * 7919 % 101);
+    Kernel kernel{{2},
+                  {{{1, Element::Float32}, load(0, Element::Float32, {count, 1}), Fold::Mean, {count}},
+                   {{2, Element::Float32}, load(0, Element::Float32, {count, 1}), Fold::Squares, {count}}}};
+    run(kernel, {{0, x.data()}, {1, mean.data()}, {2, squares.data()}});
+    for (size_t row = 0; row < 2; ++row) {
+      const auto begin = x.begin() + static_cast<std::ptrdiff_t>(row) * count;
+      double sum = 0, away = 0;
+      for (int64_t k = 0; k < count; ++k)
+        sum += begin[k];
+      for (int64_t k = 0; k < count; ++k)
+        away += (begin[k] - sum / static_cast<double>(count)) * (begin[k] - sum / static_cast<double>(count));
+      EXPECT_NEAR(mean[row], sum / static_cast<double>(count), 2e-4) << count;
+      EXPECT_NEAR(squares[row], away, 1e-4 * away) << count;
+    }
+  }
+}
+
 TEST_F(KernelTest, TheLargestOfARowWithNanIsNan) {
   std::vector<float> x = {1, std::numeric_limits<float>::quiet_NaN(), 3, 5, 9, 7};
   std::vector<float> y(2);

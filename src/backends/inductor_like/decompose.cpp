@@ -14,28 +14,20 @@ namespace {
 namespace jit = torch::jit;
 
 // After torch/_decomp/decompositions.py and torch/_refs/nn/functional of 2.13.0. One function for each operator, named
-// after it, with the operator's own arguments. `wide` is what 16-bit types (15 and 5 are
-// bfloat16 and float16) are computed in: 6, float32.
+// after it, with the operator's own arguments. `wide` is what 16-bit types (15 and 5 are bfloat16 and float16) are
+// computed in: 6, float32. exp of an alias is exp as ATen has it inside another operator (pointwise.cpp).
+//
+// Matrix products of few elements are pointwise operators and sums, after torch/_inductor/decomposition.py: with an
+// inner dimension of 1, and, of 16-bit types, of one row with one column or with a small matrix. (In float32 the sum
+// would be another than that of eager's BLAS.)
 const char *const source = R"(
+def is_16_bit(x: Tensor) -> bool:
+  return x.dtype == 15 or x.dtype == 5
+
 def wide(x: Tensor) -> Tensor:
-  if x.dtype == 15 or x.dtype == 5:
+  if is_16_bit(x):
     return x.to(6)
   return x
-
-def silu(x: Tensor) -> Tensor:
-  y = wide(x)
-  return (y * torch.sigmoid(y)).to(x.dtype)
-
-def mish(x: Tensor) -> Tensor:
-  y = wide(x)
-  return (y * torch.tanh(torch.where(y > 20.0, y, torch.log1p(torch.exp(y))))).to(x.dtype)
-
-def gelu(x: Tensor, approximate: str) -> Tensor:
-  y = wide(x)
-  if approximate == "tanh":
-    inner = 0.7978845608028654 * (y + 0.044715 * y * y * y)
-    return (0.5 * y * (1.0 + torch.tanh(inner))).to(x.dtype)
-  return (y * 0.5 * (1.0 + torch.erf(y * 0.7071067811865476))).to(x.dtype)
 
 def hardsigmoid(x: Tensor) -> Tensor:
   y = wide(x)
@@ -55,19 +47,6 @@ def leaky_relu(x: Tensor, slope: number) -> Tensor:
   y = wide(x)
   return torch.where(y > 0, y, y * slope).to(x.dtype)
 
-def elu(x: Tensor, alpha: number, scale: number, input_scale: number) -> Tensor:
-  y = wide(x)
-  return torch.where(y > 0, y * scale, torch.expm1(y * input_scale) * (alpha * scale)).to(x.dtype)
-
-def softplus(x: Tensor, beta: number, threshold: number) -> Tensor:
-  y = wide(x)
-  scaled = y * beta
-  return torch.where(scaled > threshold, y, torch.log1p(torch.exp(scaled)) / beta).to(x.dtype)
-
-def log_sigmoid(x: Tensor) -> Tensor:
-  y = wide(x)
-  return (torch.clamp(y, max=0.0) - torch.log1p(torch.exp(-torch.abs(y)))).to(x.dtype)
-
 def softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   given = x
   if dtype is not None:
@@ -75,7 +54,7 @@ def softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   y = wide(given)
   if y.numel() == 0:
     return torch.exp(y).to(given.dtype)
-  e = torch.exp(y - torch.amax(y, [dim], True))
+  e = torch.exp(torch.alias(y - torch.amax(y, [dim], True)))
   return (e / torch.sum(e, [dim], True)).to(given.dtype)
 
 def log_softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
@@ -86,15 +65,12 @@ def log_softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   if y.numel() == 0:
     return torch.exp(y).to(given.dtype)
   shifted = y - torch.amax(y, [dim], True)
-  return (shifted - torch.log(torch.sum(torch.exp(shifted), [dim], True))).to(given.dtype)
+  return (shifted - torch.log(torch.sum(torch.exp(torch.alias(shifted)), [dim], True))).to(given.dtype)
 
 def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
   y = wide(x)
-  dims: List[int] = []
-  for k in range(len(shape)):
-    dims.append(x.dim() - len(shape) + k)
-  centred = y - torch.mean(y, dims, True)
-  z = centred * torch.rsqrt(torch.mean(centred * centred, dims, True) + eps)
+  unused, mean, scale = torch.native_layer_norm(y, shape, None, None, eps)
+  z = (y - mean) * scale
   if weight is not None:
     z = z * wide(weight)
   if bias is not None:
@@ -103,8 +79,8 @@ def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Opti
 
 def group_norm(x: Tensor, groups: int, weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
   y = wide(x).reshape([x.size(0), groups, -1])
-  centred = y - torch.mean(y, [2], True)
-  z = (centred * torch.rsqrt(torch.mean(centred * centred, [2], True) + eps)).reshape(x.shape)
+  unused, mean, scale = torch.native_layer_norm(y, [y.size(2)], None, None, eps)
+  z = ((y - mean) * scale).reshape(x.shape)
   shape = [1, x.size(1)]
   for k in range(x.dim() - 2):
     shape.append(1)
@@ -127,10 +103,86 @@ def batch_norm(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], mean
     y = y + wide(bias).reshape(shape)
   return y.to(x.dtype)
 
+def mm_is_small(x: Tensor, rows: int, inner: int, columns: int) -> bool:
+  if rows == 1 and columns == 1:
+    return inner == 1 or is_16_bit(x)
+  return inner == 1 and rows > 1 and columns != 1 and rows + columns <= 32
+
+def small_mm(a: Tensor, b: Tensor) -> Tensor:
+  if a.size(1) == 1:
+    return (wide(a) * wide(b)).to(a.dtype)
+  return torch.sum(wide(a).squeeze(0) * wide(b).squeeze(1), [0], True).unsqueeze(0).to(a.dtype)
+
+def mm(a: Tensor, b: Tensor) -> Tensor:
+  if mm_is_small(a, a.size(0), a.size(1), b.size(1)):
+    return small_mm(a, b)
+  return torch.mm(a, b)
+
+def bmm(a: Tensor, b: Tensor) -> Tensor:
+  if a.size(2) == 1:
+    return (wide(a) * wide(b)).to(a.dtype)
+  if a.size(1) == 1 and b.size(2) == 1 and is_16_bit(a):
+    return torch.sum(wide(a).squeeze(1) * wide(b).squeeze(2), [1], True).unsqueeze(1).to(a.dtype)
+  return torch.bmm(a, b)
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+  if not is_16_bit(a):
+    return torch.dot(a, b)
+  return torch.sum(wide(a) * wide(b)).to(a.dtype)
+
+def mv(a: Tensor, b: Tensor) -> Tensor:
+  if not is_16_bit(a):
+    return torch.matmul(a, b)
+  return torch.sum(wide(a) * wide(b), [-1], False).to(a.dtype)
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+  if a.dim() == 1 and b.dim() == 1:
+    return dot(a, b)
+  if b.dim() == 1 and (a.dim() == 2 or a.is_contiguous()):
+    return mv(a, b)
+  if b.dim() == 2 and (a.dim() <= 2 or a.is_contiguous()):
+    rows = a.reshape([-1, a.size(-1)]) if a.numel() > 0 else a
+    if a.numel() > 0 and mm_is_small(a, rows.size(0), rows.size(1), b.size(1)):
+      return small_mm(rows, b).reshape(a.shape[:-1] + [b.size(1)])
+  elif a.dim() >= 2 and b.dim() >= 2:
+    if a.size(-1) == 1:
+      return (wide(a) * wide(b)).to(a.dtype)
+    if a.size(-2) == 1 and b.size(-1) == 1 and is_16_bit(a):
+      return torch.sum(wide(a).squeeze(-2) * wide(b).squeeze(-1), [-1], True).unsqueeze(-1).to(a.dtype)
+  return torch.matmul(a, b)
+
+def addmm_is_small(x: Tensor, rows: int, inner: int, columns: int) -> bool:
+  return rows == 1 and (columns == 1 or (inner <= 16 and columns <= 16)) and (inner == 1 or is_16_bit(x))
+
+def small_addmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number) -> Tensor:
+  product = torch.sum(wide(a).t() * wide(b), [0], True) * alpha
+  if beta == 0:
+    return product.to(a.dtype)
+  return (product + wide(c) * beta).to(a.dtype)
+
 def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: number, alpha: number) -> Tensor:
+  if addmm_is_small(a, a.size(0), a.size(1), b.size(1)):
+    return small_addmm(c, a, b, beta, alpha)
   if beta == 1 and alpha == 1:
     return torch.addmm(c, a, b, beta=beta, alpha=alpha)
+  if beta == 0:
+    return torch.mm(a, b) * alpha
   return torch.mm(a, b) * alpha + c * beta
+
+def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
+  if weight.dim() != 2 or x.numel() == 0:
+    return torch.linear(x, weight, bias)
+  rows = x.numel() // x.size(-1)
+  if bias is not None and (x.dim() == 2 or x.is_contiguous()):
+    if addmm_is_small(x, rows, weight.size(1), weight.size(0)):
+      y = small_addmm(bias, x.reshape([1, -1]), weight.t(), 1, 1)
+      return y.reshape(x.shape[:-1] + [weight.size(0)])
+  elif (x.dim() <= 2 or x.is_contiguous()) and mm_is_small(x, rows, weight.size(1), weight.size(0)):
+    y = small_mm(x.reshape([rows, -1]), weight.t()).reshape(x.shape[:-1] + [weight.size(0)])
+    if bias is not None:
+      return (wide(y) + wide(bias)).to(x.dtype)
+    return y
+  return torch.linear(x, weight, bias)
 
 def logsumexp(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
   y = wide(x)
@@ -165,23 +217,23 @@ struct Row {
   const char *overload;
 };
 constexpr Row rows[] = {
-    {"aten::silu", "silu", ""},
-    {"aten::mish", "mish", ""},
-    {"aten::gelu", "gelu", ""},
     {"aten::hardsigmoid", "hardsigmoid", ""},
     {"aten::hardswish", "hardswish", ""},
     {"aten::hardtanh", "hardtanh", ""},
     {"aten::relu6", "relu6", ""},
     {"aten::leaky_relu", "leaky_relu", ""},
-    {"aten::elu", "elu", ""},
-    {"aten::softplus", "softplus", ""},
-    {"aten::log_sigmoid", "log_sigmoid", ""},
     {"aten::softmax", "softmax", "int"},
     {"aten::log_softmax", "log_softmax", "int"},
     {"aten::layer_norm", "layer_norm", ""},
     {"aten::group_norm", "group_norm", ""},
     {"aten::batch_norm", "batch_norm", ""},
+    {"aten::mm", "mm", ""},
+    {"aten::bmm", "bmm", ""},
+    {"aten::dot", "dot", ""},
+    {"aten::mv", "mv", ""},
+    {"aten::matmul", "matmul", ""},
     {"aten::addmm", "addmm", ""},
+    {"aten::linear", "linear", ""},
     {"aten::logsumexp", "logsumexp", ""},
     {"aten::var", "var", "correction"},
 };

@@ -18,26 +18,48 @@ bool is_plain_constant(const jit::Value *value) {
   return node->kind() == prim::Constant;
 }
 
-} // namespace
+bool depends_on_constants_alone(const jit::Node *node, const std::set<const jit::Value *> &constants) {
+  if (node->isNondeterministic() || node->hasSideEffects() || node->kind() == prim::Constant)
+    return false;
+  const auto &inputs = node->inputs();
+  return std::any_of(inputs.begin(), inputs.end(), [&](const auto *value) { return constants.count(value); }) &&
+         std::all_of(inputs.begin(), inputs.end(),
+                     [&](const auto *value) { return constants.count(value) || is_plain_constant(value); });
+}
 
-StraightLine fold_constants(const StraightLine &line) {
-  const Observation seen = observe(line);
-  StraightLine result = line;
+std::set<const jit::Value *> constant_inputs(const StraightLine &line) {
   std::set<const jit::Value *> constants;
   for (size_t k = 0; k < line.inputs.size(); ++k)
     if (line.constants[k])
       constants.insert(line.graph->inputs()[k]);
+  return constants;
+}
+
+/// Whether it makes 16 bits of more: a kernel that reads the result reads what it was made of instead.
+bool rounds(const jit::Node *node, const Observed &result, const Observation &seen) {
+  const auto *source = node->inputs().empty() ? nullptr : seen.tensor(node->input(0));
+  return source && source->dtype != result.dtype && c10::isFloatingType(source->dtype) &&
+         c10::isReducedFloatingType(result.dtype);
+}
+
+} // namespace
+
+std::set<const jit::Value *> constant_values(const StraightLine &line) {
+  std::set<const jit::Value *> constants = constant_inputs(line);
+  for (const auto *node : line.graph->nodes())
+    if (depends_on_constants_alone(node, constants))
+      constants.insert(node->outputs().begin(), node->outputs().end());
+  return constants;
+}
+
+StraightLine fold_constants(const StraightLine &line) {
+  const Observation seen = observe(line);
+  StraightLine result = line;
+  std::set<const jit::Value *> constants = constant_inputs(line);
   for (auto it = result.graph->nodes().begin(); it != result.graph->nodes().end();) {
     jit::Node *node = *it++;
     const auto *tensor = node->outputs().size() == 1 ? seen.tensor(node->output()) : nullptr;
-    if (!tensor || node->isNondeterministic() || node->hasSideEffects() || node->kind() == prim::Constant)
-      continue;
-    const auto &inputs = node->inputs();
-    const bool any =
-        std::any_of(inputs.begin(), inputs.end(), [&](const auto *value) { return constants.count(value); });
-    const bool all = std::all_of(inputs.begin(), inputs.end(),
-                                 [&](const auto *value) { return constants.count(value) || is_plain_constant(value); });
-    if (!any || !all)
+    if (!tensor || rounds(node, *tensor, seen) || !depends_on_constants_alone(node, constants))
       continue;
     jit::Value *folded = result.graph->addInput()->setType(c10::TensorType::get());
     result.inputs.push_back(seen.constant(node->output()));

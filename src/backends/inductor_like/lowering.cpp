@@ -1,10 +1,12 @@
 #include "backends/inductor_like/lowering.h"
 
+#include "backends/inductor_like/fold_constants.h"
 #include "backends/inductor_like/lazy.h"
 #include "backends/inductor_like/pointwise.h"
 #include "backends/inductor_like/views.h"
 #include "program/values.h"
 
+#include <ATen/Version.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/result_type.h>
 
@@ -42,7 +44,10 @@ c10::Device device_of_kernels(const StraightLine &line, const Observation &seen)
 class Lowering {
 public:
   Lowering(const StraightLine &line, const LoweringOptions &options)
-      : line_(line), options_(options), seen_(observe(line)) {}
+      : line_(line), options_(options), seen_(observe(line)) {
+    if (options.constants)
+      constants_ = constant_values(line);
+  }
 
   Plan run() {
     plan_.graph = line_.graph;
@@ -76,8 +81,10 @@ private:
         compute_once_if_worth_it(node);
         return;
       }
-    if (unpack(node))
+    if (unpack(node) || row_statistics(node))
       return;
+    if (!node->outputs().empty() && constants_.count(node->outputs()[0]))
+      return; // known when somebody asks
     aten(node);
   }
 
@@ -174,20 +181,43 @@ private:
     const std::string type = rule->operands == Operands::Result ? compute_type(element) : "bool";
     const std::string expression = is_relu ? injected(rule->expression) : rule->expression;
     return rounded(Lazy{result.sizes, result.dtype,
-                        [operands, expression, type, element](Body &body, const std::vector<Index> &at) {
-                          return evaluated(body, at, operands, expression, type, element);
+                        [operands, expression, type, element, sizes = result.sizes,
+                         looped = in_full_loops(node, result)](Body &body, const std::vector<Index> &at) {
+                          const std::string past = is_past(flat_index(at, contiguous_strides(sizes)), looped);
+                          return evaluated(body, at, operands, expression, type, element, past);
                         }});
   }
 
+  /// How many elements ATen computes two vectors at a time, where it does so from the first to the last: contiguous
+  /// operands of the result's size.
+  int64_t in_full_loops(const jit::Node *node, const Observed &result) const {
+    const int64_t count = std::accumulate(result.sizes.begin(), result.sizes.end(), int64_t{1}, std::multiplies<>());
+    if (plan_.device.is_cuda())
+      return count;
+    for (const auto *input : node->inputs())
+      if (const auto *tensor = seen_.tensor(input);
+          tensor && (tensor->sizes != result.sizes || tensor->strides != contiguous_strides(tensor->sizes)))
+        return count;
+    const int64_t vector = at::get_cpu_capability() == "AVX512" ? 64 : 32; // bytes
+    return count - count % (2 * vector / static_cast<int64_t>(c10::elementSize(result.dtype)));
+  }
+
+  static std::string is_past(const Index &place, int64_t looped) {
+    return looped == 0                ? "1"
+           : place.largest() < looped ? "0"
+                                      : "(" + place.text() + " >= " + std::to_string(looped) + ")";
+  }
+
   static std::string evaluated(Body &body, const std::vector<Index> &at, const std::vector<Operand> &operands,
-                               const std::string &expression, const std::string &type, Element element) {
+                               const std::string &expression, const std::string &type, Element element,
+                               const std::string &past) {
     std::vector<std::string> texts;
     for (const Operand &operand : operands) {
       const Element wanted = operand.condition ? Element::Bool : element;
       texts.push_back(operand.tensor ? converted(body, operand.tensor->load(body, at), operand.element, wanted)
                                      : literal(operand.number, wanted));
     }
-    return body.local(type, filled_in(expression, texts, element));
+    return body.local(type, filled_in(expression, texts, element, past));
   }
 
   /// What the operands of a comparison promote to; for anything else the type of the result.
@@ -332,6 +362,32 @@ private:
     return reshaped(rounded(made), result.sizes);
   }
 
+  /// Mean and reciprocal standard deviation of native_layer_norm, where nobody reads what it normalises.
+  bool row_statistics(jit::Node *node) {
+    if (node->kind() != c10::Symbol::fromQualString("aten::native_layer_norm") || node->output(0)->hasUses() ||
+        !options_.reductions || !has_elements(node->input(0)))
+      return false;
+    const Lazy source = elements(node->input(0));
+    const Element element = *element_of(source.dtype);
+    const size_t kept = source.sizes.size() - seen_.constant(node->input(1)).toIntVector().size();
+    const std::vector<int64_t> sizes(source.sizes.begin(), source.sizes.begin() + static_cast<std::ptrdiff_t>(kept));
+    const std::vector<int64_t> folded(source.sizes.begin() + static_cast<std::ptrdiff_t>(kept), source.sizes.end());
+    const int64_t count = std::accumulate(folded.begin(), folded.end(), int64_t{1}, std::multiplies<>());
+    if (count == 0 || is_16_bit(element))
+      return false;
+    const Lazy mean = computed({{}, source.load, Fold::Mean, folded, element}, sizes, source.dtype);
+    Lazy scale = computed({{}, source.load, Fold::Squares, folded, element}, sizes, source.dtype);
+    const double eps = seen_.constant(node->input(4)).toDouble();
+    scale.load = [load = scale.load, element, count, eps](Body &body, const std::vector<Index> &at) {
+      const std::string variance = body.local(compute_type(element), load(body, at) + " / " + literal(count, element));
+      return body.local(compute_type(element),
+                        filled_in("T(1) / @sqrt($0 + $1)", {variance, literal(eps, element)}, element));
+    };
+    for (size_t k = 1; k <= 2; ++k)
+      lazy_[node->output(k)] = reshaped(k == 1 ? mean : scale, seen_.tensor(node->output(k))->sizes);
+    return true;
+  }
+
   static Lazy scaled(const Lazy &sum, int64_t count) {
     const Element element = *element_of(sum.dtype);
     return {sum.sizes, sum.dtype, [load = sum.load, element, count](Body &body, const std::vector<Index> &at) {
@@ -451,6 +507,8 @@ private:
   int slot_of(jit::Value *value) {
     if (const auto found = slots_.find(value); found != slots_.end())
       return found->second;
+    if (constants_.count(value))
+      return constant_slot(value);
     if (const auto view = views_.find(value); view != views_.end())
       return aten_view(view->second);
     if (const auto lazy = lazy_.find(value); lazy != lazy_.end()) {
@@ -463,6 +521,17 @@ private:
       return slot;
     }
     return made(value);
+  }
+
+  /// What was observed of a value that is the same in each run. Expressions go on without it where it was rounded.
+  int constant_slot(jit::Value *value) {
+    const int slot = new_slot();
+    plan_.slots[static_cast<size_t>(slot)] = seen_.constant(value);
+    slots_[value] = slot;
+    if (const auto lazy = lazy_.find(value);
+        lazy != lazy_.end() && (!options_.fuse || !is_16_bit(*element_of(lazy->second.dtype))))
+      lazy_.erase(lazy);
+    return slot;
   }
 
   /// Constants, and lists and tuples of what has slots.
@@ -522,6 +591,7 @@ private:
   const LoweringOptions &options_;
   const Observation seen_;
   Plan plan_;
+  std::set<const jit::Value *> constants_; ///< what depends on constants alone
   std::map<const jit::Value *, Lazy> lazy_;
   std::map<const jit::Value *, int> slots_;
   std::map<const jit::Value *, jit::Node *> views_; ///< expressions that ATen can have as a view of their source

@@ -12,6 +12,7 @@ struct LoweringOptions {
   bool reductions = true; ///< kernels for reductions
   /// Several operators in one kernel. Without it each has its own, and rounds its result.
   bool fuse = true;
+  bool constants = true;                ///< what depends on constants alone is not computed in each run
   bool emulate_precision_casts = false; ///< round to 16 bits after each operator inside a kernel too
   std::string inject;                   ///< relu-compile-error, relu-accuracy; empty: nothing
 };

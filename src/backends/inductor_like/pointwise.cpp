@@ -25,7 +25,7 @@ const std::map<std::string, Simple> &simple_operators() {
       {"aten::abs", {"@fabs($0)", "absolute<T>($0)"}},
       {"aten::square", {"$0 * $0", "$0 * $0"}},
       {"aten::exp", {"@exp($0)", ""}},
-      {"aten::exp2", {"@exp2($0)", ""}},
+      {"aten::exp2", {"@looped_exp2(#, $0)", ""}},
       {"aten::expm1", {"@expm1($0)", ""}},
       {"aten::log", {"@log($0)", ""}},
       {"aten::log2", {"@log2($0)", ""}},
@@ -45,11 +45,16 @@ const std::map<std::string, Simple> &simple_operators() {
       {"aten::tanh", {"@tanh($0)", ""}},
       {"aten::asinh", {"@asinh($0)", ""}},
       {"aten::acosh", {"@acosh($0)", ""}},
-      {"aten::atanh", {"@atanh($0)", ""}},
+      {"aten::atanh", {"@looped_atanh(#, $0)", ""}},
       {"aten::atan2", {"@atan2($0, $1)", ""}},
       {"aten::erf", {"@erf($0)", ""}},
       {"aten::erfc", {"@erfc($0)", ""}},
-      {"aten::sigmoid", {"T(1) / (T(1) + @exp(-$0))", ""}},
+      {"aten::sigmoid", {"T(1) / (T(1) + @looped_exp(#, -$0))", ""}},
+      {"aten::silu", {"$0 / (T(1) + @looped_exp(#, -$0))", ""}},
+      {"aten::mish", {"$0 * @looped_tanh(#, chosen<T>($0 > T(20), $0, @looped_log1p(#, @looped_exp(#, $0))))", ""}},
+      {"aten::elu", {"chosen<T>($0 > 0, $0 * $2, @looped_expm1(#, $0 * $3) * ($1 * $2))", ""}},
+      {"aten::softplus", {"chosen<T>($0 * $1 > $2, $0, @looped_log1p(#, @looped_exp(#, $0 * $1)) / $1)", ""}},
+      {"aten::log_sigmoid", {"smallest_of<T>($0, 0) - @log1p(@vectorized_exp(-@fabs($0)))", ""}},
       {"aten::relu", {"largest_of<T>($0, 0)", "largest_of<T>($0, 0)"}},
       {"aten::sign", {"sign_of<T>($0)", "sign_of<T>($0)"}},
       {"aten::sgn", {"sign_of<T>($0)", "sign_of<T>($0)"}},
@@ -162,6 +167,14 @@ PointwiseRule scaled_product(const jit::Node *node, const Observation &seen, con
   return {"$0 + $3 * $1 " + operation + " $2", Operands::Result, {0, 1, 2, 3}};
 }
 
+PointwiseRule gelu(const jit::Node *node, const Observation &seen) {
+  if (seen.constant(node->input(1)).toStringRef() == "tanh")
+    return {"T(0.5) * $0 * (T(1) + @looped_tanh(#, T(0.7978845608028654) * @fma(T(0.044715), $0 * $0 * $0, $0)))",
+            Operands::Result,
+            {0}};
+  return {"$0 * T(0.5) * (T(1) + @erf($0 * T(0.7071067811865476)))", Operands::Result, {0}};
+}
+
 bool has_overload(const jit::Node *node, const std::string &name) {
   return node->maybeSchema() && node->schema().overload_name() == name;
 }
@@ -177,6 +190,10 @@ std::optional<PointwiseRule> special_rule(const jit::Node *node, const std::stri
     return divided(node, seen, floating);
   if (kind == "aten::pow")
     return raised(node, seen, floating);
+  if (kind == "aten::exp" && floating && node->input(0)->node()->kind() == c10::Symbol::fromQualString("aten::alias"))
+    return PointwiseRule{"@vectorized_exp($0)", Operands::Result, {0}}; // decompose.cpp
+  if (kind == "aten::gelu" && floating)
+    return gelu(node, seen);
   if (kind == "aten::clamp")
     return clamped(node, seen);
   if (kind == "aten::round" && has_overload(node, ""))
@@ -223,7 +240,8 @@ std::optional<PointwiseRule> pointwise_rule(const jit::Node *node, const Observa
   return PointwiseRule{expression, simple.operands, first(operands)};
 }
 
-std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type) {
+std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type,
+                      const std::string &past) {
   const bool single = compute_element(type) == Element::Float32;
   std::string text;
   for (size_t at = 0; at < expression.size(); ++at) {
@@ -234,6 +252,8 @@ std::string filled_in(const std::string &expression, const std::vector<std::stri
     };
     if (c == '$') {
       text += operands.at(static_cast<size_t>(expression[++at] - '0'));
+    } else if (c == '#') {
+      text += past;
     } else if (c == '@') {
       const size_t end = expression.find('(', at);
       const std::string name = expression.substr(at + 1, end - at - 1);
@@ -253,7 +273,8 @@ bool is_heavy(const jit::Node *node) {
   return (found != simple_operators().end() && std::string(found->second.floating).find('@') != std::string::npos &&
           found->first != "aten::abs" && found->first != "aten::floor" && found->first != "aten::ceil" &&
           found->first != "aten::trunc" && found->first != "aten::sqrt") ||
-         node->kind().toQualString() == std::string("aten::pow");
+         node->kind().toQualString() == std::string("aten::pow") ||
+         node->kind().toQualString() == std::string("aten::gelu");
 }
 
 } // namespace repro_minify::inductor_like

@@ -17,8 +17,9 @@ enum class Operands {
 };
 
 struct PointwiseRule {
-  std::string
-      expression; ///< C++ with $0, $1 ... for the tensor and number operands, @f( for the function f, T for the type
+  /// C++ with $0, $1 ... for the tensor and number operands, @f( for the function f, T for the type; # for whether the
+  /// element lies past the last full loop (codegen/vector_math.cpp).
+  std::string expression;
   Operands operands = Operands::Result;
   std::vector<size_t> inputs;       ///< which of the node's inputs $0, $1 ... are
   std::vector<size_t> boolean = {}; ///< which of $0, $1 ... are conditions whatever the others are
@@ -28,7 +29,8 @@ struct PointwiseRule {
 std::optional<PointwiseRule> pointwise_rule(const torch::jit::Node *node, const Observation &seen, Element compute);
 
 /// `expression` with its operands and functions filled in for the type.
-std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type);
+std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type,
+                      const std::string &past = "0");
 
 /// Whether evaluating the operator is expensive enough that a value with several readers is computed once.
 bool is_heavy(const torch::jit::Node *node);

@@ -119,9 +119,7 @@ std::string mathematics(const std::string &kernels) {
     if (line.empty() || line.back() != '}')
       continue; // all of a function
     const size_t at = function.find("math_"), end = function.find('(', at);
-    // The error function is made of the exponential.
-    if (kernels.find(function.substr(at, end - at) + "(") != std::string::npos ||
-        (function.find("math_expf(float") != std::string::npos && kernels.find("math_erff(") != std::string::npos))
+    if (kernels.find(function.substr(at, end - at) + "(") != std::string::npos)
       text += function;
     function.clear();
   }

@@ -115,6 +115,7 @@ CompiledProgram compile_stages(const torch::jit::Module &module, const std::vect
   compiled.plan = lower(program.line, {.pointwise = wanted("pointwise-kernels"),
                                        .reductions = wanted("reduction-kernels"),
                                        .fuse = wanted("fuse"),
+                                       .constants = wanted("fold-constants"),
                                        .emulate_precision_casts = options.emulate_precision_casts,
                                        .inject = options.inject});
   write_kernels(compiled.plan);
