@@ -77,11 +77,11 @@ Verification verify_repro(const std::string &folder, const Signature &wanted, co
   }
   const Verification in_cpp = run_repeatedly({build + "/repro"}, wanted, repetition);
   // Without the package it is repro.py that has just run.
-  if (!in_cpp.same_failure || !fs::exists(fs::path(temporary.path()) / "model.pt2"))
+  if (!in_cpp.same_failure || !fs::exists(temporary / "model.pt2"))
     return in_cpp;
   const char *python = std::getenv("REPRO_PYTHON");
   const Verification in_python =
-      run_repeatedly({python ? python : "python3", temporary.path() + "/repro.py"}, wanted, repetition);
+      run_repeatedly({python ? python : "python3", temporary / "repro.py"}, wanted, repetition);
   return in_python.same_failure ? in_cpp : Verification{false, "repro.py: " + in_python.message};
 }
 
