@@ -134,29 +134,26 @@ private:
     const std::string type = storage_type(output.accumulator), row = sum + "r", part = sum + "p", piece = sum + "q";
     const int64_t length = product(output.folded), step = by_block_ ? cuda_threads : 1;
     const bool pieces = length > piece_of_a_thread * step;
-    const std::string end = std::to_string(length), first = by_block_ ? "threadIdx.x" : "0";
-    const std::string start = start_value(output.fold, output.accumulator);
+    const std::string size = std::to_string(piece_of_a_thread * step), end = std::to_string(length);
+    const std::string first = std::string(pieces ? sum + "b + " : "") + (by_block_ ? "threadIdx.x" : "0");
+    const std::string last = pieces ? "smaller<" + index_type_ + ">(" + sum + "b + " + size + ", " + end + ")" : end;
+    const std::string start = start_value(output.fold, output.accumulator), indent = pieces ? "  " : "";
     body.add(type + " " + part + " = " + start + ";");
     if (pieces) {
-      const std::string size = std::to_string(piece_of_a_thread * step);
       body.add("for (" + index_type_ + " " + sum + "b = 0; " + sum + "b < " + end + "; " + sum + "b += " + size +
                ") {");
-      body.add(type + " " + piece + " = " + start + ";");
-      body.add("for (" + index_type_ + " " + row + " = " + sum + "b + " + first + "; " + row + " < smaller<" +
-               index_type_ + ">(" + sum + "b + " + size + ", " + end + "); " + row + " += " + std::to_string(step) +
-               ") {");
-    } else {
-      body.add("for (" + index_type_ + " " + row + " = " + first + "; " + row + " < " + end + "; " + row +
-               " += " + std::to_string(step) + ") {");
+      body.add(indent + type + " " + piece + " = " + start + ";");
     }
+    body.add(indent + "for (" + index_type_ + " " + row + " = " + first + "; " + row + " < " + last + "; " + row +
+             " += " + std::to_string(step) + ") {");
     for (const auto &statement : variables(loops, row, index_type_))
-      body.add("  " + statement);
+      body.add(indent + "  " + statement);
     for (const auto &statement : inner.statements())
-      body.add("  " + statement);
-    body.add("  " + folded(output.fold, pieces ? piece : part, value) + ";");
-    body.add("}");
+      body.add(indent + "  " + statement);
+    body.add(indent + "  " + folded(output.fold, pieces ? piece : part, value) + ";");
+    body.add(indent + "}");
     if (pieces) {
-      body.add(folded(output.fold, part, piece) + ";");
+      body.add(indent + folded(output.fold, part, piece) + ";");
       body.add("}");
     }
   }
