@@ -13,9 +13,11 @@ namespace {
 constexpr int64_t longest_row_of_a_thread = 64; // one after the other, still accurate and not slow
 constexpr int64_t piece_of_a_thread = 64;
 constexpr int64_t most_blocks = 65536; // beyond, they do several places each
+// What `int` holds, less the step of a loop. (Divisions of 64 bits take many times longer.)
+constexpr int64_t most_in_int = (int64_t{1} << 31) - most_blocks * cuda_threads - 1;
 
 /// `flat`, which counts all elements that the loops run over, as the loops' variables.
-std::vector<std::string> variables(const Loops &loops, const std::string &flat) {
+std::vector<std::string> variables(const Loops &loops, const std::string &flat, const std::string &type) {
   std::vector<std::string> statements;
   int64_t inside = 1;
   for (size_t k = loops.groups.size(); k-- > 0;) {
@@ -25,7 +27,7 @@ std::vector<std::string> variables(const Loops &loops, const std::string &flat) 
       value += " / " + std::to_string(inside);
     if (k > 0)
       value += " % " + std::to_string(group.extent);
-    statements.push_back("const int64_t " + loops.name(group) + " = " + value + ";");
+    statements.push_back("const " + type + " " + loops.name(group) + " = " + value + ";");
     inside *= group.extent;
   }
   return statements;
@@ -37,6 +39,10 @@ public:
     auto [loops, body] = merged_loops(Loops(kernel.sizes, "i"), [&](const Loops &over) { return make_body(over); });
     loops_ = std::move(loops);
     body_ = std::move(body);
+    if (!fits_into_int()) {
+      index_type_ = "int64_t";
+      body_ = make_body(loops_);
+    }
   }
 
   KernelSource function(const std::string &name) const {
@@ -66,13 +72,23 @@ private:
     });
   }
 
+  /// Whether every number that is computed to find a place does.
+  bool fits_into_int() const {
+    const auto &places = body_.places();
+    return product(kernel_.sizes) <= most_in_int &&
+           std::all_of(kernel_.outputs.begin(), kernel_.outputs.end(),
+                       [](const KernelOutput &output) { return product(output.folded) <= most_in_int; }) &&
+           std::all_of(places.begin(), places.end(),
+                       [](const Index &place) { return place.largest_on_the_way() <= most_in_int; });
+  }
+
   std::string loop(int64_t places) const {
-    const std::string threads = std::to_string(cuda_threads);
-    const std::string first = by_block_ ? "blockIdx.x" : "blockIdx.x * int64_t(" + threads + ") + threadIdx.x";
-    const std::string step = by_block_ ? "gridDim.x" : "gridDim.x * int64_t(" + threads + ")";
+    const std::string threads = std::to_string(cuda_threads); // all blocks' threads are counted in 32 bits
+    const std::string first = by_block_ ? "blockIdx.x" : "blockIdx.x * " + threads + " + threadIdx.x";
+    const std::string step = by_block_ ? "gridDim.x" : "gridDim.x * " + threads;
     std::ostringstream out;
-    out << "  for (int64_t flat = " << first << "; flat < " << places << "; flat += " << step << ") {\n";
-    for (const auto &statement : variables(loops_, "flat"))
+    out << "  for (" << index_type_ << " flat = " << first << "; flat < " << places << "; flat += " << step << ") {\n";
+    for (const auto &statement : variables(loops_, "flat", index_type_))
       out << "    " << statement << "\n";
     for (const auto &statement : body_.statements())
       out << "    " << statement << "\n";
@@ -140,27 +156,26 @@ private:
     const std::string type = storage_type(output.accumulator), row = sum + "r", part = sum + "p", piece = sum + "q";
     const int64_t length = product(output.folded), step = by_block_ ? cuda_threads : 1;
     const bool pieces = length > piece_of_a_thread * step;
-    const std::string end = std::to_string(length), first = by_block_ ? "threadIdx.x" : "0";
-    const std::string start = start_value(output.fold, output.accumulator);
+    const std::string size = std::to_string(piece_of_a_thread * step), end = std::to_string(length);
+    const std::string first = std::string(pieces ? sum + "b + " : "") + (by_block_ ? "threadIdx.x" : "0");
+    const std::string last = pieces ? "smaller<" + index_type_ + ">(" + sum + "b + " + size + ", " + end + ")" : end;
+    const std::string start = start_value(output.fold, output.accumulator), indent = pieces ? "  " : "";
     body.add(type + " " + part + " = " + start + ";");
     if (pieces) {
-      const std::string size = std::to_string(piece_of_a_thread * step);
-      body.add("for (int64_t " + sum + "b = 0; " + sum + "b < " + end + "; " + sum + "b += " + size + ") {");
-      body.add(type + " " + piece + " = " + start + ";");
-      body.add("for (int64_t " + row + " = " + sum + "b + " + first + "; " + row + " < smaller<int64_t>(" + sum +
-               "b + " + size + ", " + end + "); " + row + " += " + std::to_string(step) + ") {");
-    } else {
-      body.add("for (int64_t " + row + " = " + first + "; " + row + " < " + end + "; " + row +
-               " += " + std::to_string(step) + ") {");
+      body.add("for (" + index_type_ + " " + sum + "b = 0; " + sum + "b < " + end + "; " + sum + "b += " + size +
+               ") {");
+      body.add(indent + type + " " + piece + " = " + start + ";");
     }
-    for (const auto &statement : variables(loops, row))
-      body.add("  " + statement);
+    body.add(indent + "for (" + index_type_ + " " + row + " = " + first + "; " + row + " < " + last + "; " + row +
+             " += " + std::to_string(step) + ") {");
+    for (const auto &statement : variables(loops, row, index_type_))
+      body.add(indent + "  " + statement);
     for (const auto &statement : inner.statements())
-      body.add("  " + statement);
-    body.add("  " + folded(output.fold, pieces ? piece : part, value) + ";");
-    body.add("}");
+      body.add(indent + "  " + statement);
+    body.add(indent + "  " + folded(output.fold, pieces ? piece : part, value) + ";");
+    body.add(indent + "}");
     if (pieces) {
-      body.add(folded(output.fold, part, piece) + ";");
+      body.add(indent + folded(output.fold, part, piece) + ";");
       body.add("}");
     }
   }
@@ -172,6 +187,7 @@ private:
 
   const Kernel &kernel_;
   bool by_block_;
+  std::string index_type_ = "int";
   Loops loops_;
   Body body_;
 };

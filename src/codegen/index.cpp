@@ -7,13 +7,13 @@
 namespace repro_minify {
 
 Index Index::variable(const std::string &name, int64_t extent) {
-  return extent <= 1 ? Index(0) : atom(name, extent - 1);
+  return extent <= 1 ? Index(0) : atom(name, extent - 1, extent - 1);
 }
 
-Index Index::atom(const std::string &text, int64_t largest) {
+Index Index::atom(const std::string &text, int64_t largest, int64_t inside) {
   Index index;
   if (largest > 0)
-    index.terms_[text] = {1, largest};
+    index.terms_[text] = {1, largest, inside};
   return index;
 }
 
@@ -22,7 +22,7 @@ Index Index::operator+(const Index &other) const {
   sum.constant_ += other.constant_;
   for (const auto &[text, term] : other.terms_) {
     Term &mine = sum.terms_[text];
-    mine = {mine.factor + term.factor, term.largest};
+    mine = {mine.factor + term.factor, term.largest, term.inside};
   }
   return sum;
 }
@@ -31,7 +31,7 @@ Index Index::operator*(int64_t factor) const {
   Index product(constant_ * factor);
   if (factor != 0)
     for (const auto &[text, term] : terms_)
-      product.terms_[text] = {term.factor * factor, term.largest};
+      product.terms_[text] = {term.factor * factor, term.largest, term.inside};
   return product;
 }
 
@@ -39,7 +39,7 @@ std::pair<Index, Index> Index::split(int64_t divisor) const {
   Index whole(constant_ / divisor), rest(constant_ % divisor);
   for (const auto &[text, term] : terms_)
     if (term.factor % divisor == 0)
-      whole.terms_[text] = {term.factor / divisor, term.largest};
+      whole.terms_[text] = {term.factor / divisor, term.largest, term.inside};
     else
       rest.terms_[text] = term;
   return {whole, rest};
@@ -57,7 +57,8 @@ Index Index::divided_by(int64_t divisor) const {
     common = std::gcd(common, term.factor);
   if (common > 1)
     return whole + rest.split(common).first.divided_by(divisor / common);
-  return whole + atom("((" + rest.text() + ") / " + std::to_string(divisor) + ")", rest.largest() / divisor);
+  return whole + atom("((" + rest.text() + ") / " + std::to_string(divisor) + ")", rest.largest() / divisor,
+                      std::max(divisor, rest.largest_on_the_way()));
 }
 
 Index Index::modulo(int64_t divisor) const {
@@ -66,7 +67,8 @@ Index Index::modulo(int64_t divisor) const {
   const Index rest = split(divisor).second;
   if (rest.largest() < divisor)
     return rest;
-  return atom("((" + rest.text() + ") % " + std::to_string(divisor) + ")", divisor - 1);
+  return atom("((" + rest.text() + ") % " + std::to_string(divisor) + ")", divisor - 1,
+              std::max(divisor, rest.largest_on_the_way()));
 }
 
 std::string Index::text() const {
@@ -83,6 +85,13 @@ int64_t Index::largest() const {
   for (const auto &[text, term] : terms_)
     sum += term.factor * term.largest;
   return sum;
+}
+
+int64_t Index::largest_on_the_way() const {
+  int64_t most = largest(); // all terms are positive: no part of the sum is larger
+  for (const auto &[text, term] : terms_)
+    most = std::max({most, term.factor, term.inside});
+  return most;
 }
 
 int64_t Index::coefficient(const std::string &variable) const {

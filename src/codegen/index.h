@@ -24,6 +24,8 @@ public:
   /// As C++; an atom that was divided keeps its brackets.
   std::string text() const;
   int64_t largest() const;
+  /// The largest value on the way to it, what is divided included: what a type has to hold that it is computed in.
+  int64_t largest_on_the_way() const;
   int64_t constant() const { return constant_; }
   /// What `variable` is multiplied with; 0 if it is not there on its own.
   int64_t coefficient(const std::string &variable) const;
@@ -36,9 +38,10 @@ private:
   struct Term {
     int64_t factor = 0;
     int64_t largest = 0; ///< of the atom
+    int64_t inside = 0;  ///< the largest value on the way to the atom
     bool operator==(const Term &) const = default;
   };
-  static Index atom(const std::string &text, int64_t largest);
+  static Index atom(const std::string &text, int64_t largest, int64_t inside);
   /// The terms that are multiples of `divisor`, divided by it, and the rest.
   std::pair<Index, Index> split(int64_t divisor) const;
 

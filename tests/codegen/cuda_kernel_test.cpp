@@ -175,6 +175,21 @@ TEST_F(CudaKernelTest, SumsLongRowsAccurately) {
   EXPECT_NEAR(run_both({test})[0].cuda.at(1).value(0), 0.1 * count, 0.5); // one by one in float32 it is 100958
 }
 
+TEST_F(CudaKernelTest, LargeNumbersOnTheWayToAPlaceDoNotOverflow) {
+  TestKernel test;
+  test.buffers[0] = TestBuffer(Element::Int32, 4);
+  for (size_t k = 0; k < 4; ++k)
+    test.buffers[0].set_as(k, static_cast<int32_t>(k + 10));
+  test.buffers[1] = TestBuffer(Element::Int32, 12);
+  test.kernel = {{4, 3},
+                 {{{1, Element::Int32}, [](Body &body, const std::vector<Index> &at) {
+                     return body.load({0, Element::Int32}, (at[0] * (1 << 30) + at[1]).divided_by((1 << 30) - 1));
+                   }}}};
+  const TestBuffer found = run_both({test})[0].cuda.at(1);
+  for (size_t k = 0; k < 12; ++k)
+    EXPECT_EQ(found.as<int32_t>(k), static_cast<int32_t>(k / 3 + 10)) << k;
+}
+
 /// Used again at once, as by a kernel that does several places: nobody may still be reading the last result.
 TEST_F(CudaKernelTest, EveryThreadOfABlockGetsItsFoldAgainAndAgain) {
   const std::string kernel = R"(
@@ -203,6 +218,25 @@ TEST(CudaKernel, ShortRowsAreFoldedByAThreadAndLongOnesByABlock) {
 
 TEST(CudaKernel, NothingToComputeIsNoBlock) {
   EXPECT_EQ(write_cuda_kernel("k", {{0, 3}, {{{1, Element::Float32}, load(0, Element::Float32, {3, 1})}}}).blocks, 0u);
+}
+
+TEST(CudaKernel, IndicesHaveTheBitsThatTheyNeed) {
+  const auto text = [](const std::vector<int64_t> &sizes, const Loader &value) {
+    return write_cuda_kernel("k", {sizes, {{{1, Element::Float32}, value}}}).text;
+  };
+  const auto is_wide = [](const std::string &kernel) { return kernel.find("for (int64_t flat") != std::string::npos; };
+  const int64_t large = 1 << 30;
+  EXPECT_FALSE(is_wide(text({large}, load(0, Element::Float32, {1}))));
+  EXPECT_TRUE(is_wide(text({2 * large}, load(0, Element::Float32, {1}))));
+  EXPECT_TRUE(is_wide(text({4}, load(0, Element::Float32, {large}))));
+  // What is divided is large, what comes out is not.
+  EXPECT_TRUE(is_wide(text({4, 3}, [&](Body &body, const std::vector<Index> &at) {
+    return body.load({0, Element::Float32}, (at[0] * large + at[1]).divided_by(large - 1));
+  })));
+  const std::string row =
+      write_cuda_kernel("k", {{}, {{{1, Element::Float32}, load(0, Element::Float32, {0}), Fold::Sum, {4 * large}}}})
+          .text;
+  EXPECT_NE(row.find("for (int64_t s0r"), std::string::npos) << row;
 }
 
 TEST(CudaKernel, WhatIsContiguousNeedsNoDivision) {
