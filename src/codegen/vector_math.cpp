@@ -23,9 +23,10 @@ constexpr Named mkl_functions[] = {{"exp", "Exp"},   {"log", "Ln"},    {"log2", 
 /// say.
 constexpr std::string_view sleef_functions[] = {"expm1", "log1p"};
 
-/// SLEEF's inside other operators, whatever they are as operators: `vectorized_exp`, after the class Vectorized, whose
-/// functions these are in ATen.
-constexpr std::string_view inner_functions[] = {"exp", "exp2", "expm1", "log1p", "tanh", "atanh", "erf"};
+/// SLEEF's inside other operators and in 16-bit ones, whatever they are in float32: `vectorized_exp`, after the class
+/// Vectorized, whose functions these are in ATen.
+constexpr std::string_view inner_functions[] = {"exp", "exp2", "expm1", "log",  "log2", "log10", "log1p", "sin",
+                                                "cos", "tan",  "asin",  "acos", "atan", "tanh",  "atanh", "erf"};
 constexpr std::string_view inner = "vectorized_";
 
 /// Inside operators that ATen computes in loops of two vectors, such as exp in sigmoid, the elements that do not fill

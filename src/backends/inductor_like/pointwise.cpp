@@ -263,6 +263,8 @@ std::string filled_in(const std::string &expression, const std::vector<std::stri
         at = end + looped_operand.size() - 1; // no element is past
       } else {
         at = end;
+        if (is_16_bit(type) && has_vector_math("vectorized_" + name))
+          name = "vectorized_" + name; // ATen widens them, and takes SLEEF's there
       }
       text += (has_vector_math(name) ? "math_" : "__builtin_") + name + (single ? "f" : "") + "(";
     } else if (c == 'T' && !(at > 0 && is_word(at - 1)) && !is_word(at + 1)) {
