@@ -121,8 +121,18 @@ template <> inline bool highest<bool>() { return true; }
     {"lowest", R"(template <typename T> static inline T lowest() { return T(T(-1) > T(0) ? 0 : -highest<T>() - 1); }
 template <> inline bool lowest<bool>() { return false; }
 )"},
-    {"chosen", R"(// Both are computed, so that the loop can be vectorised.
-template <typename T> static inline T chosen(bool first, T a, T b) { return first ? a : b; }
+    {"chosen", R"(// Both are computed, so that the loop can be vectorised: a branch around a call could not be.
+template <typename T> struct Bits { typedef uint32_t type; };
+template <> struct Bits<double> { typedef uint64_t type; };
+template <typename T> static inline T chosen(bool first, T a, T b) {
+  typename Bits<T>::type x, y;
+  memcpy(&x, &a, sizeof(T));
+  memcpy(&y, &b, sizeof(T));
+  const auto mask = static_cast<typename Bits<T>::type>(-static_cast<int64_t>(first));
+  x = (x & mask) | (y & ~mask);
+  memcpy(&a, &x, sizeof(T));
+  return a;
+}
 )"},
     {"largest_of", R"(// As torch.maximum and minimum: NaN wins.
 template <typename T> static inline T largest_of(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }
