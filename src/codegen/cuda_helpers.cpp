@@ -93,7 +93,7 @@ std::string cuda_helpers(const std::string &kernels) {
       kernels.find("looped_") != std::string::npos || kernels.find("vectorized_") != std::string::npos;
   return integers + (variants ? in_cuda(plain_math_variants()) : "") +
          std::string(mentions(kernels, "bfloat16") ? bfloat16_type : "") +
-         (mentions(kernels, "float16") ? float16_type : "") + in_cuda(helpers_of(kernels)) +
+         (mentions(kernels, "float16") ? float16_type : "") + in_cuda(helpers_of(kernels, /*on_cuda=*/true)) +
          (mentions(kernels, "folded_by_block") ? block_fold() : "");
 }
 

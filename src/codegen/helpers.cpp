@@ -10,6 +10,7 @@ namespace {
 struct Helper {
   const char *name;
   const char *text;
+  const char *on_cuda = nullptr; ///< where it is another
 };
 constexpr Helper helpers[] = {
     {"smaller", R"(template <typename T> static inline T smaller(T a, T b) { return a < b ? a : b; }
@@ -23,9 +24,20 @@ template <> inline bool highest<bool>() { return true; }
     {"lowest", R"(template <typename T> static inline T lowest() { return T(T(-1) > T(0) ? 0 : -highest<T>() - 1); }
 template <> inline bool lowest<bool>() { return false; }
 )"},
-    {"chosen", R"(// Both are computed, so that the loop can be vectorised.
-template <typename T> static inline T chosen(bool first, T a, T b) { return first ? a : b; }
-)"},
+    {"chosen", R"(// Both are computed, so that the loop can be vectorised: a branch around a call could not be.
+template <typename T> struct Bits { typedef uint32_t type; };
+template <> struct Bits<double> { typedef uint64_t type; };
+template <typename T> static inline T chosen(bool first, T a, T b) {
+  typename Bits<T>::type x, y;
+  memcpy(&x, &a, sizeof(T));
+  memcpy(&y, &b, sizeof(T));
+  const auto mask = static_cast<typename Bits<T>::type>(-static_cast<int64_t>(first));
+  x = (x & mask) | (y & ~mask);
+  memcpy(&a, &x, sizeof(T));
+  return a;
+}
+)",
+     "template <typename T> static inline T chosen(bool first, T a, T b) { return first ? a : b; }\n"},
     {"largest_of", R"(// As torch.maximum and minimum: NaN wins.
 template <typename T> static inline T largest_of(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }
 )"},
@@ -142,11 +154,11 @@ template <typename T, int64_t count, typename Value> static inline void moments_
 
 } // namespace
 
-std::string helpers_of(const std::string &kernels) {
+std::string helpers_of(const std::string &kernels, bool on_cuda) {
   std::string text;
   for (size_t k = std::size(helpers); k-- > 0;)
     if ((kernels + text).find(helpers[k].name) != std::string::npos)
-      text = helpers[k].text + text;
+      text = (on_cuda && helpers[k].on_cuda ? helpers[k].on_cuda : helpers[k].text) + text;
   return text;
 }
 

@@ -23,13 +23,14 @@ constexpr Named mkl_functions[] = {{"exp", "Exp"},   {"log", "Ln"},    {"log2", 
 /// say.
 constexpr std::string_view sleef_functions[] = {"expm1", "log1p"};
 
-/// What is MKL's as an operator and SLEEF's inside another one, such as exp in softmax: `vectorized_exp`, after the
-/// class Vectorized, whose functions these are in ATen.
-constexpr std::string_view inner_functions[] = {"exp"};
+/// SLEEF's inside other operators and in 16-bit ones, whatever they are in float32: `vectorized_exp`, after the class
+/// Vectorized, whose functions these are in ATen.
+constexpr std::string_view inner_functions[] = {"exp", "exp2", "expm1", "log",  "log2", "log10", "log1p", "sin",
+                                                "cos", "tan",  "asin",  "acos", "atan", "tanh",  "atanh", "erf"};
 constexpr std::string_view inner = "vectorized_";
 
-/// SLEEF's inside operators that ATen computes in loops of two vectors, such as exp in sigmoid. The elements that do
-/// not fill such a loop come from the C library: `looped_exp` is told so by its first operand.
+/// Inside operators that ATen computes in loops of two vectors, such as exp in sigmoid, the elements that do not fill
+/// such a loop come from the C library: the first operand of `looped_exp` says whether the element is one of them.
 constexpr std::string_view looped_functions[] = {"exp", "exp2", "expm1", "log1p", "tanh", "atanh"};
 constexpr std::string_view looped = "looped_";
 
@@ -136,19 +137,19 @@ std::string sleef_binary_definition(const std::string &name, const std::string &
 std::string looped_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef,
                               const std::string &c) {
   const std::string vector = type + std::to_string(lanes);
-  const std::string each = "for (int k = 0; k < " + std::to_string(lanes) + "; ++k) ";
-  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ");\n" +
-         binary_definition(
-             name, type, lanes,
-             vector + " r = " + sleef + "(y); bool past = false; " + each + "past |= x[k] != 0; if (past) " + each +
-                 "if (x[k] != 0) r[k] = __builtin_" + c + "(y[k]); return r;",
-             "return x != 0 ? __builtin_" + c + "(y) : " + sleef + "(" + broadcast("y", vector) + ")[0];");
+  return binary_definition(
+      name, type, lanes,
+      vector + " r = " + sleef + "(y); const bits4 past = reinterpret_cast<bits4>(x != 0); " +
+          "if (past[0] | past[1] | past[2] | past[3]) for (int k = 0; k < " + std::to_string(lanes) +
+          "; ++k) if (x[k] != 0) r[k] = __builtin_" + c + "(y[k]); return r;",
+      "return x != 0 ? __builtin_" + c + "(y) : " + sleef + "(" + broadcast("y", vector) + ")[0];");
 }
 
 std::string source(bool mkl) {
   // The mode is ATen's: high accuracy, denormal numbers kept, no error reported.
   std::string text = "typedef float float8 __attribute__((vector_size(32)));\n"
                      "typedef double double4 __attribute__((vector_size(32)));\n"
+                     "typedef long long bits4 __attribute__((vector_size(32)));\n"
                      "constexpr long long mkl_mode = 0x2 | 0x140000 | 0x100;\n";
   for (const Named &function : mkl_functions) {
     const std::string name(function.name), other(function.other);

@@ -172,7 +172,7 @@ PointwiseRule gelu(const jit::Node *node, const Observation &seen) {
     return {"T(0.5) * $0 * (T(1) + @looped_tanh(#, T(0.7978845608028654) * @fma(T(0.044715), $0 * $0 * $0, $0)))",
             Operands::Result,
             {0}};
-  return {"$0 * T(0.5) * (T(1) + @erf($0 * T(0.7071067811865476)))", Operands::Result, {0}};
+  return {"$0 * T(0.5) * (T(1) + @vectorized_erf($0 * T(0.7071067811865476)))", Operands::Result, {0}};
 }
 
 bool has_overload(const jit::Node *node, const std::string &name) {
@@ -243,6 +243,7 @@ std::optional<PointwiseRule> pointwise_rule(const jit::Node *node, const Observa
 std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type,
                       const std::string &past) {
   const bool single = compute_element(type) == Element::Float32;
+  const std::string looped = "looped_", looped_operand = "(#, ";
   std::string text;
   for (size_t at = 0; at < expression.size(); ++at) {
     const char c = expression[at];
@@ -256,9 +257,16 @@ std::string filled_in(const std::string &expression, const std::vector<std::stri
       text += past;
     } else if (c == '@') {
       const size_t end = expression.find('(', at);
-      const std::string name = expression.substr(at + 1, end - at - 1);
-      text += (has_vector_math(name) ? "math_" : "__builtin_") + name + (single ? "f" : "");
-      at = end - 1;
+      std::string name = expression.substr(at + 1, end - at - 1);
+      if (past == "0" && expression.compare(end, looped_operand.size(), looped_operand) == 0) {
+        name.replace(0, looped.size(), "vectorized_");
+        at = end + looped_operand.size() - 1; // no element is past
+      } else {
+        at = end;
+        if (is_16_bit(type) && has_vector_math("vectorized_" + name))
+          name = "vectorized_" + name; // ATen widens them, and takes SLEEF's there
+      }
+      text += (has_vector_math(name) ? "math_" : "__builtin_") + name + (single ? "f" : "") + "(";
     } else if (c == 'T' && !(at > 0 && is_word(at - 1)) && !is_word(at + 1)) {
       text += compute_type(type);
     } else {
