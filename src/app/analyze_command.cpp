@@ -30,7 +30,7 @@ Program program_of(Session &session, const Verdict &original) {
     return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
                                                : recording.program;
   } catch (const CannotFlatten &error) {
-    throw UserError(session.options.model + ": cannot be flattened: " + error.what());
+    throw cannot_flatten(session, error);
   }
 }
 

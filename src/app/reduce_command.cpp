@@ -144,7 +144,7 @@ private:
                                        "made inputs; it cannot be reduced (if it does not fail in every run: give "
                                        "--repeat N --need M)");
     } catch (const CannotFlatten &error) {
-      throw UserError(options_.model + ": cannot be flattened: " + error.what());
+      throw cannot_flatten(session, error);
     }
   }
 

@@ -103,7 +103,11 @@ Subject Session::original() {
     return [archive = Archive{model.path, inputs.values, options.seed, options.train}](const InstantiateOptions &how) {
       return instantiate(archive, how);
     };
-  return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
+  try {
+    return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
+  } catch (const CannotFlatten &error) {
+    throw cannot_flatten(*this, error);
+  }
 }
 
 FailureRate Session::check_original(const std::function<bool()> &interrupted) {
@@ -186,6 +190,15 @@ std::string eager_problem(const Session &session, const Verdict &verdict) {
   if (const auto named = session.eager_suspects(); !named.empty())
     text += "; operators that need not give the same twice: " + named;
   return text;
+}
+
+UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
+  std::string text =
+      session.options.model + ": cannot be flattened: " + error.what() +
+      "; try torch.jit.trace of the same model with the same inputs, which keeps only the operators that ran";
+  if (!session.backend->needs_flat_graph())
+    text += " (`repro-minify run` takes the model as it is)";
+  return UserError(text);
 }
 
 void require_one_backend(const Session &session) {

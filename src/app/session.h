@@ -59,6 +59,8 @@ private:
 
 /// "MODEL: eager itself failed: ..., operators that ...".
 std::string eager_problem(const Session &session, const Verdict &verdict);
+/// "MODEL: cannot be flattened: ...", and what to do about it.
+UserError cannot_flatten(const Session &session, const CannotFlatten &error);
 /// Throws UserError where more than one backend is named.
 void require_one_backend(const Session &session);
 /// Throws UserError for a Verdict that is unresolved for another reason than eager's not being reproducible.

@@ -3,6 +3,7 @@
 #include "backends/cannot_compile.h"
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
+#include "support/become_program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -106,10 +107,6 @@ CommandServer::CommandServer(const std::vector<std::string> &words)
 }
 
 void CommandServer::start(const std::vector<std::string> &words) {
-  std::vector<char *> arguments;
-  for (const auto &word : words)
-    arguments.push_back(const_cast<char *>(word.c_str()));
-  arguments.push_back(nullptr);
   const int listener = listening_socket(address_);
   pid_ = fork();
   if (pid_ == 0) {
@@ -119,9 +116,7 @@ void CommandServer::start(const std::vector<std::string> &words) {
     dup2(listener, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    execvp(arguments[0], arguments.data());
-    dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", arguments[0], strerror(errno));
-    _exit(127);
+    become_program(words);
   }
   close(listener);
   if (pid_ < 0)

@@ -7,6 +7,7 @@
 #include "backends/registry.h"
 #include "program/values.h"
 #include "repro_minify/program.h"
+#include "sandbox/limits.h"
 #include "support/log.h"
 
 #include <ATen/ATen.h>
@@ -17,29 +18,13 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/version.h>
 
-#include <sys/resource.h>
-
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
 
 using nlohmann::json;
-
-/// What a check may still add to this process, for the process that does the work; 0: as much as it likes.
-uint64_t memory_allowance() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return 0;
-  std::ifstream file("/proc/self/statm");
-  uint64_t pages = 0;
-  for (int field = 0; field < 6; ++field)
-    file >> pages;
-  const uint64_t present = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  return limit.rlim_cur > present ? limit.rlim_cur - present : 1;
-}
 
 /// The modes that the check has set for this process.
 json settings_here(c10::DeviceType device) {

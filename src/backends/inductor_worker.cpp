@@ -2,6 +2,8 @@
 
 #include "backends/cannot_compile.h"
 #include "repro_minify/program.h"
+#include "support/become_program.h"
+#include "support/find_program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -63,12 +65,7 @@ int listening_socket(const std::string &path) {
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  std::vector<char *> arguments;
-  for (const auto &word : words)
-    arguments.push_back(const_cast<char *>(word.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  _exit(127);
+  become_program(words);
 }
 
 std::string last_line(const std::string &path) {
@@ -78,22 +75,6 @@ std::string last_line(const std::string &path) {
     if (!line.empty())
       last = line;
   return last;
-}
-
-bool is_executable(const std::string &path) {
-  return access(path.c_str(), X_OK) == 0;
-}
-
-/// The first of PATH.
-std::string on_path(const std::string &program) {
-  if (program.find('/') != std::string::npos)
-    return is_executable(program) ? program : "";
-  const char *path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (is_executable(folder + "/" + program))
-      return folder + "/" + program;
-  return "";
 }
 
 /// Without importing it, which takes seconds.
@@ -141,7 +122,7 @@ std::string find_python_with_torch(const std::string &given) {
   if (given.empty())
     candidates = {python_beside(REPRO_MINIFY_TORCH_PREFIX), "python3", "python"};
   for (const auto &candidate : candidates) {
-    const std::string python = on_path(candidate);
+    const std::string python = find_program(candidate);
     if (!python.empty() && has_torch(python))
       return python;
   }

@@ -55,7 +55,9 @@ private:
 
   void assign(Node *node, bool top_level) {
     const auto found = objects_.find(node->input(0));
-    if (found == objects_.end() || !top_level)
+    if (found == objects_.end())
+      throw CannotFlatten("the model assigns to an attribute of an object that it makes while it runs");
+    if (!top_level)
       throw CannotFlatten("the model assigns its attribute '" + node->s(torch::jit::attr::name) +
                           "' inside control flow");
     values_[{found->second.object.get(), node->s(torch::jit::attr::name)}] = node->input(1);

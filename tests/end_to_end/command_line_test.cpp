@@ -264,5 +264,33 @@ TEST(HostileNames, AreOnlyNames) {
   EXPECT_EQ(nlohmann::json::parse(read_text(repro / "report.json")).at("verified"), true);
 }
 
+/// What the message advises helps.
+TEST(CommandLine, WhatCannotBeFlattenedMayBeTraced) {
+  if (std::string(REPRO_MINIFY_PYTHON).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  const TemporaryFolder folder;
+  const fs::path script = folder / "make.py";
+  std::ofstream(script) << R"(
+import sys, torch
+class Box:
+    def __init__(self, x: torch.Tensor):
+        self.x = x
+class Boxed(torch.nn.Module):
+    def forward(self, x):
+        return torch.round(Box(x).x * 3).relu()
+model, x = Boxed().eval(), torch.tensor([0.3, 1.3])
+torch.jit.script(model).save(sys.argv[1] + "/scripted.pt")
+torch.jit.trace(model, x).save(sys.argv[1] + "/traced.pt")
+torch.save((x,), sys.argv[1] + "/inputs.pt")
+)";
+  ASSERT_EQ(run_program({REPRO_MINIFY_PYTHON, script, folder.path()}).exit_code, 0);
+  const std::string backend = R"(command:sh -c 'cp "$2" "$3"' sh)"; // gives its inputs back
+  const Finished refused = run_tool({folder / "scripted.pt", "--backend", backend, "--quiet"});
+  EXPECT_EQ(refused.exit_code, 2) << describe(refused);
+  expect_one_clear_sentence(refused, "an object that it makes while it runs; try torch.jit.trace");
+  const Finished reduced = run_tool({folder / "traced.pt", "--backend", backend, "--quiet", "--no-verify"});
+  EXPECT_EQ(reduced.exit_code, 0) << describe(reduced);
+}
+
 } // namespace
 } // namespace repro_minify::end_to_end
