@@ -1,6 +1,5 @@
 #include "app/flattening.h"
 
-#include "program/record.h"
 #include "support/log.h"
 
 namespace repro_minify {
@@ -31,16 +30,17 @@ bool in_the_same_place(const Verdict &original, const Verdict &flat) {
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
   const SameFailure how = same_failure(session.options);
-  const Recording recording =
-      record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits());
-  const Program &inlined = recording.program;
-  Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined)};
+  const auto recording = std::make_shared<const Recording>(
+      record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits()));
+  const Program &inlined = recording->program;
+  Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined), recording};
   if (has_control_flow(inlined)) {
     try {
-      const Program straight = follow_decisions(inlined, recording.decisions);
+      const Program straight = follow_decisions(inlined, recording->decisions);
       const Verdict verdict = session.ask(straight, wanted);
       if (shows(verdict, wanted, how) && (how != SameFailure::Strict || in_the_same_place(original, verdict))) {
         result.program = straight;
+        result.recording = nullptr;
         result.verdict = verdict;
         result.level = "calls inlined, control flow replaced by the path that was taken";
         return result;

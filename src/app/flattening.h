@@ -1,7 +1,9 @@
 // How much of a model can be flattened before its failure vanishes.
 #pragma once
 #include "app/session.h"
+#include "program/record.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,6 +15,8 @@ struct Flattened {
   std::string level;                    ///< what was done: "straight line" or "calls inlined"
   std::optional<std::string> hidden_by; ///< the step that would have made the failure vanish
   ProgramSize before;                   ///< of the model with its calls inlined
+  /// Of `program`; null where it is not known.
+  std::shared_ptr<const Recording> recording;
 };
 
 /// The most flattening that keeps the first failure of `original`, the model's own Verdict. Nothing when even inlining

@@ -10,6 +10,7 @@
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
+#include "reduce/reduce_recorded.h"
 #include "reduce/reloaded.h"
 #include "repro_minify/reducer.h"
 #include "repro_minify/repro.h"
@@ -195,8 +196,11 @@ private:
     reduce_options.interrupted = stop_requested;
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
     reduce_options.on_improved = [this](const Program &program) { save_now_and_then(program); };
-    save_program(flattened.program, folder_, options_.grad);
-    auto reduction = reduce(flattened.program, flattened.verdict, facts_.signature, test, reduce_options);
+    save_now(flattened.program);
+    // An oracle of the user's own has settings of its own.
+    const auto recording = options_.oracle.empty() ? flattened.recording : nullptr;
+    auto reduction =
+        reduce_recorded(flattened.program, recording, flattened.verdict, facts_.signature, test, reduce_options);
     progress_.finish();
     log::info(passes_table(reduction));
     for (const auto &pass : reduction.passes)
@@ -212,11 +216,12 @@ private:
   /// Nothing is lost if we are killed: the journal leads back to here. A file for each small step forward would cost
   /// more than the step.
   void save_now_and_then(const Program &program) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_save_ < std::chrono::milliseconds(500))
-      return;
+    if (std::chrono::steady_clock::now() - last_save_ >= std::chrono::milliseconds(500))
+      save_now(program);
+  }
+  void save_now(const Program &program) {
     save_program(program, folder_, options_.grad);
-    last_save_ = now;
+    last_save_ = std::chrono::steady_clock::now();
   }
 
   static std::string passes_table(const Reduction &reduction) {

@@ -78,17 +78,18 @@ const Verdict *Journal::find(const std::string &key) const {
 void Journal::append(const std::string &pass, const std::string &key, const ProgramSize &size, const Verdict &verdict,
                      bool same_failure) {
   answers_[key] = verdict;
+  std::string text = line({{"pass", pass},
+                           {"hash", key},
+                           {"nodes", size.nodes},
+                           {"operators", size.operators},
+                           {"inputs", size.inputs},
+                           {"outputs", size.outputs},
+                           {"same_failure", same_failure},
+                           {"seconds", verdict.wall_seconds}});
+  text.resize(text.size() - 2);                       // "}\n"
+  text += ",\"verdict\":" + to_json(verdict) + "}\n"; // the verdict is JSON already
   // The whole line goes out in one write: what kills us leaves it there, or a part of it at the end of the file.
-  file_ << line({{"pass", pass},
-                 {"hash", key},
-                 {"nodes", size.nodes},
-                 {"operators", size.operators},
-                 {"inputs", size.inputs},
-                 {"outputs", size.outputs},
-                 {"same_failure", same_failure},
-                 {"seconds", verdict.wall_seconds},
-                 {"verdict", json::parse(to_json(verdict))}})
-        << std::flush;
+  file_ << text << std::flush;
 }
 
 } // namespace repro_minify

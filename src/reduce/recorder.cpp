@@ -1,8 +1,14 @@
 #include "reduce/recorder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace repro_minify {
+
+Recorder::Recorder(std::shared_ptr<const Recording> first) : last_(std::move(first)) {
+  if (last_)
+    of_ = last_->program;
+}
 
 bool Recorder::is_of(const Program &program) const {
   return last_ && of_.graph == program.graph &&

@@ -3,10 +3,12 @@
 #include "reduce/closest_pass.h"
 #include "reduce/judge.h"
 #include "reduce/passes/pass.h"
+#include "reduce/reduce_recorded.h"
 #include "reduce/rehearsal.h"
 #include "reduce/turns.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -15,11 +17,11 @@ namespace {
 class Reducer final : private Audience {
 public:
   Reducer(Program start, Verdict verdict, Judge &judge, const ReduceOptions &options,
-          std::vector<const ReductionPass *> passes)
+          std::vector<const ReductionPass *> passes, std::shared_ptr<const Recording> recording)
       : judge_(judge), options_(options),
         passes_(std::move(passes)), standing_{start, std::move(verdict), order_of(start), Schedule(passes_),
                                               std::vector<bool>(passes_.size())},
-        turn_began_(standing_) {
+        turn_began_(standing_), recorder_(std::move(recording)) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
     judge_.foresee_with([this] { return std::make_unique<Rehearsal>(judge_, recorder_, passes_, turn_began_); });
@@ -110,12 +112,18 @@ private:
 
 } // namespace
 
-Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
-                 const InterestingnessTest &test, const ReduceOptions &options) {
+Reduction reduce_recorded(const Program &start, std::shared_ptr<const Recording> recording,
+                          const Verdict &start_verdict, const Signature &wanted, const InterestingnessTest &test,
+                          const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
   Judge judge(test, wanted, options);
   judge.remember(start, start_verdict);
-  return Reducer(start, start_verdict, judge, options, passes).run();
+  return Reducer(start, start_verdict, judge, options, passes, std::move(recording)).run();
+}
+
+Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,
+                 const InterestingnessTest &test, const ReduceOptions &options) {
+  return reduce_recorded(start, nullptr, start_verdict, wanted, test, options);
 }
 
 } // namespace repro_minify
