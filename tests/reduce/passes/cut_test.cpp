@@ -39,7 +39,7 @@ TEST(Cut, TriesEveryNodeWhenNoOtherPassHelps) {
   const Reduction reduction = reduce_structurally(program, whole, options);
   EXPECT_EQ(size_of(reduction.program).operators, 40);
   EXPECT_TRUE(reduction.one_minimal);
-  EXPECT_EQ(reduction.checks, 74);
+  EXPECT_EQ(reduction.checks, 67);
 }
 
 TEST(Cut, WhatWasReadInsideALoopIsSeenInTheLoopsResults) {
