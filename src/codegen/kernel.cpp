@@ -146,6 +146,16 @@ private:
     body.store(output.buffer, place, name + (output.fold == Fold::Mean ? "m" : "d"));
   }
 
+  /// What the loop may be vectorised over; `nan` is empty where it is not looked for.
+  static std::string simd_reduction(Fold fold, const std::string &part, const std::string &nan) {
+    if (fold == Fold::Sum || fold == Fold::Product)
+      return "reduction(" + std::string(fold == Fold::Sum ? "+" : "*") + ":" + part + ")";
+    if (nan.empty())
+      return "";
+    return "reduction(" + std::string(fold == Fold::Largest ? "max" : "min") + ":" + part + ") reduction(|:" + nan +
+           ")";
+  }
+
   /// The last of the loops, in blocks whose partial results are folded in turn.
   static void innermost(Body &body, const Body &inner, const KernelOutput &output, const Loops &loops,
                         const std::string &sum, const std::string &value) {
@@ -158,15 +168,27 @@ private:
       body.add("for (int64_t " + sum + "b = 0; " + sum + "b < " + end + "; " + sum + "b += " + std::to_string(block) +
                ") {");
     body.add(type + " " + part + " = " + start_value(output.fold, output.accumulator) + ";");
-    if (output.fold == Fold::Sum || output.fold == Fold::Product)
-      body.add("#pragma omp simd reduction(" + std::string(output.fold == Fold::Sum ? "+" : "*") + ":" + part + ")");
+    // An extreme number is found lane by lane where NaN, which wins, is seen apart from it.
+    const bool extreme =
+        (output.fold == Fold::Largest || output.fold == Fold::Smallest) && is_floating(output.accumulator);
+    const std::string nan = sum + "n";
+    if (extreme)
+      body.add("int " + nan + " = 0;");
+    if (const std::string clauses = simd_reduction(output.fold, part, extreme ? nan : ""); !clauses.empty())
+      body.add("#pragma omp simd " + clauses);
     body.add("for (int64_t " + name + " = " + (blocks ? sum + "b" : "0") + "; " + name + " < " +
              (blocks ? "smaller<int64_t>(" + sum + "b + " + std::to_string(block) + ", " + end + ")" : end) + "; ++" +
              name + ") {");
     for (const auto &statement : inner.statements())
       body.add("  " + statement);
-    body.add("  " + folded(output.fold, part, value) + ";");
+    if (extreme)
+      body.add("  " + nan + " |= " + value + " != " + value + "; " + part + " = " + value +
+               (output.fold == Fold::Largest ? " > " : " < ") + part + " ? " + value + " : " + part + ";");
+    else
+      body.add("  " + folded(output.fold, part, value) + ";");
     body.add("}");
+    if (extreme)
+      body.add("if (" + nan + ") " + part + " = __builtin_nanf(\"\");");
     body.add(folded(output.fold, sum, part) + ";");
     if (blocks)
       body.add("}");
