@@ -107,8 +107,9 @@ Verdict check_repeatedly(const std::function<Verdict()> &once, const std::functi
 
 /// How often each side ran, and how fast once it was warm.
 struct Timing {
-  int calls = 0;            ///< timed calls of either side; 0: not measured
-  /// Median: forward alone; with `grad` or on another device all of a run, with the copies of its arguments and results.
+  int calls = 0; ///< timed calls of either side; 0: not measured
+  /// Median: forward alone; with `grad` or on another device all of a run, with the copies of its arguments and
+  /// results.
   double eager_seconds = 0;
   double optimised_seconds = 0;
   double compile_seconds = 0; ///< Backend::compile and the first call
