@@ -4,13 +4,13 @@
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
 #include "support/become_program.h"
+#include "support/unix_socket.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,23 +31,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto patience = std::chrono::minutes(10); // what takes long to load is why there is a server
 
-sockaddr_un address_of(const std::string &path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    throw UserError("--backend command: the path of the temporary folder is too long for a socket; set TMPDIR to a "
-                    "shorter one");
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
 /// One request and its answer.
 class Connection {
 public:
-  explicit Connection(const std::string &path) : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const sockaddr_un address = address_of(path);
-    open_ = connect(socket_, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0;
-  }
+  explicit Connection(const std::string &path) : socket_(connected_socket(path)), open_(socket_ >= 0) {}
   ~Connection() { close(socket_); }
   Connection(const Connection &) = delete;
   Connection &operator=(const Connection &) = delete;
@@ -85,17 +72,16 @@ public:
 
 private:
   int socket_;
-  bool open_ = false;
+  bool open_;
   std::string answer_;
 };
 
-int listening_socket(const std::string &path) {
-  const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_un address = address_of(path);
-  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0 ||
-      listen(listener, SOMAXCONN) != 0)
-    throw UserError("--backend command: no socket can be made in the temporary folder");
-  return listener;
+int listen_at(const std::string &path) {
+  try {
+    return listening_socket(path);
+  } catch (const std::runtime_error &error) {
+    throw UserError(std::string("--backend command: ") + error.what());
+  }
 }
 
 } // namespace
@@ -107,7 +93,7 @@ CommandServer::CommandServer(const std::vector<std::string> &words)
 }
 
 void CommandServer::start(const std::vector<std::string> &words) {
-  const int listener = listening_socket(address_);
+  const int listener = listen_at(address_);
   pid_ = fork();
   if (pid_ == 0) {
     setpgid(0, 0);                    // Ctrl-C is for repro-minify

@@ -4,12 +4,12 @@
 #include "repro_minify/program.h"
 #include "support/become_program.h"
 #include "support/find_program.h"
+#include "support/unix_socket.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,16 +31,6 @@ namespace fs = std::filesystem;
 constexpr auto patience =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
-sockaddr_un address_of(const std::string &path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    throw UserError("--backend inductor: the path of the temporary folder is too long for a socket; set TMPDIR to a "
-                    "shorter one");
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
 std::string private_folder() {
   std::string pattern = (fs::temp_directory_path() / "repro-minify-XXXXXX").string();
   if (!mkdtemp(pattern.data())) // mode 0700
@@ -48,13 +38,12 @@ std::string private_folder() {
   return pattern;
 }
 
-int listening_socket(const std::string &path) {
-  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-  const sockaddr_un address = address_of(path);
-  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0 ||
-      listen(listener, SOMAXCONN) != 0)
-    throw UserError("--backend inductor: no socket can be made in the temporary folder");
-  return listener;
+int listen_at(const std::string &path) {
+  try {
+    return listening_socket(path);
+  } catch (const std::runtime_error &error) {
+    throw UserError(std::string("--backend inductor: ") + error.what());
+  }
 }
 
 /// In the new process, between fork and exec.
@@ -131,7 +120,7 @@ std::string find_python_with_torch(const std::string &given) {
 
 InductorWorker::InductorWorker(const std::string &python, const std::vector<std::string> &entries)
     : folder_(private_folder()), address_(folder_ + "/socket"), owner_(getpid()) {
-  const int listener = listening_socket(address_);
+  const int listener = listen_at(address_);
   std::array<int, 2> alive{}, report{};
   if (pipe2(alive.data(), O_CLOEXEC) != 0 || pipe2(report.data(), O_CLOEXEC) != 0)
     give_up("no pipe can be made");
@@ -145,7 +134,7 @@ InductorWorker::InductorWorker(const std::string &python, const std::vector<std:
   words.insert(words.end(), entries.begin(), entries.end());
   pid_ = fork();
   if (pid_ == 0) {
-    for (const int kept : {alive[0], report[1]})
+    for (const int kept : {listener, alive[0], report[1]})
       fcntl(kept, F_SETFD, 0);
     become_worker(words, folder_ + "/log");
   }
@@ -209,13 +198,9 @@ InductorWorker::~InductorWorker() {
     end();
 }
 
-InductorConnection::InductorConnection(const std::string &path)
-    : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const sockaddr_un address = address_of(path);
-  if (connect(socket_, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0) {
-    close(socket_);
+InductorConnection::InductorConnection(const std::string &path) : socket_(connected_socket(path)) {
+  if (socket_ < 0)
     throw CannotCompile("the Python worker is gone");
-  }
 }
 
 InductorConnection::~InductorConnection() {
