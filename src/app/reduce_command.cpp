@@ -70,8 +70,11 @@ public:
     const Flattened flattened = flatten(session);
     throw_if_interrupted();
     Reduction reduction = reduce_program(session, flattened, session.test, session.journal);
-    if (!reduction.interrupted && options_.oracle.empty() && is_lost_in_saving(session, reduction.program))
+    save_program(reduction.program, folder_, options_.grad);
+    if (!reduction.interrupted && options_.oracle.empty() && is_lost_in_saving(session, reduction.program)) {
       reduction = reduce_as_saved(session, flattened, std::move(reduction));
+      save_program(reduction.program, folder_, options_.grad);
+    }
     collect_facts(session, flattened, reduction);
     return hand_over(session, reduction);
   }
@@ -150,8 +153,7 @@ private:
   }
 
   /// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
-  bool is_lost_in_saving(const Session &session, const Program &program) {
-    save_program(program, folder_, options_.grad);
+  bool is_lost_in_saving(const Session &session, const Program &program) const {
     const Job as_it_is = session.test.job(std::make_shared<Program>(program));
     return !fails(session, job_on_saved(session)) && fails(session, as_it_is) && !fails(session, job_on_saved(session));
   }
@@ -277,7 +279,6 @@ private:
   }
 
   int hand_over(const Session &session, const Reduction &reduction) {
-    save_program(reduction.program, folder_, options_.grad);
     save_passing(reduction);
     std::error_code ignored;
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
