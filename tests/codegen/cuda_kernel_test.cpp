@@ -3,6 +3,7 @@
 
 #include "codegen/library.h"
 #include "cuda_on_cpu.h"
+#include "kernel_folder.h"
 #include "random_kernels.h"
 
 #include <gtest/gtest.h>
@@ -13,23 +14,7 @@
 namespace repro_minify {
 namespace {
 
-class CudaKernelTest : public testing::Test {
-protected:
-  void SetUp() override {
-    if (find_compiler().empty())
-      GTEST_SKIP() << "no C++ compiler";
-    std::string pattern = (std::filesystem::temp_directory_path() / "cuda-kernel-test-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("XDG_CACHE_HOME");
-    if (!folder_.empty())
-      std::filesystem::remove_all(folder_);
-  }
-
-  std::string folder_;
-};
+class CudaKernelTest : public WithKernelFolder {};
 
 using Buffers = std::map<int, TestBuffer>;
 

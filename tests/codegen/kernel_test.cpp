@@ -1,5 +1,6 @@
 #include "codegen/kernel.h"
 #include "codegen/library.h"
+#include "kernel_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -11,22 +12,8 @@
 namespace repro_minify {
 namespace {
 
-/// A folder of its own for what is compiled.
-class KernelTest : public testing::Test {
+class KernelTest : public WithKernelFolder {
 protected:
-  void SetUp() override {
-    if (find_compiler().empty())
-      GTEST_SKIP() << "no C++ compiler";
-    std::string pattern = (std::filesystem::temp_directory_path() / "kernel-test-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("XDG_CACHE_HOME");
-    if (!folder_.empty())
-      std::filesystem::remove_all(folder_);
-  }
-
   size_t libraries() const {
     size_t count = 0;
     for (const auto &entry : std::filesystem::recursive_directory_iterator(folder_))
@@ -43,8 +30,6 @@ protected:
       pointers.push_back(buffers.at(argument.id));
     (*library)["k"](pointers.data(), 1);
   }
-
-  std::string folder_;
 };
 
 Loader load(int id, Element element, std::vector<int64_t> strides) {
