@@ -8,10 +8,6 @@ namespace {
 /// Different futures often lead to the same question, and to known ones: so many are gone into for each worker.
 constexpr int tries_for_each_worker = 4;
 
-double chance_of_yes(const ReductionPass &pass, const TurnReport &report) {
-  return report.tried <= 1 ? pass.odds.first : pass.odds.later;
-}
-
 } // namespace
 
 Rehearsal::Rehearsal(Judge &judge, const Recorder &recorder, const std::vector<const ReductionPass *> &passes,
@@ -36,7 +32,7 @@ std::optional<Rehearsal::Met> Rehearsal::next_question(Future &future) {
     try {
       turns.take(standing, *pass, report);
     } catch (OpenQuestion &question) {
-      return Met{std::move(question), chance_of_yes(*passes_[*pass], report)};
+      return Met{std::move(question), report.chance};
     }
     future.standing = std::move(standing);
   }

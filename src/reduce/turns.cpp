@@ -1,5 +1,7 @@
 #include "reduce/turns.h"
 
+#include <utility>
+
 namespace repro_minify {
 namespace {
 
@@ -19,11 +21,13 @@ bool makes_eager_infinite(const Verdict &verdict) {
 struct Turns::Turn {
   Standing &standing;
   TurnReport &report;
+  const Odds odds;
+  std::optional<double> chance = {}; ///< of the next question, where the pass gave one
   double cost = 0;
 };
 
 void Turns::take(Standing &standing, size_t index, TurnReport &report) {
-  Turn turn{standing, report};
+  Turn turn{standing, report, passes_[index]->odds};
   const Order before = standing.order;
   const bool put_off = run_pass(turn, index);
   const int removed = before.operators - standing.order.operators;
@@ -50,6 +54,7 @@ bool Turns::run_pass(Turn &turn, size_t index) {
                       standing.verdict,
                       accept,
                       fails,
+                      turn.chance,
                       recorder_,
                       incomplete,
                       put_off,
@@ -73,6 +78,8 @@ bool Turns::consider(Turn &turn, const Program &candidate, const Order &order,
   Standing &standing = turn.standing;
   const bool lower = order < standing.order;
   turn.report.tried += lower;
+  const double odds = turn.report.tried <= 1 ? turn.odds.first : turn.odds.later;
+  turn.report.chance = std::exchange(turn.chance, std::nullopt).value_or(odds);
   turn.cost += 1 + order.nodes / nodes_that_cost_as_much_as_a_process;
   const Verdict &verdict = judge_.judge(candidate, next);
   if (!judge_.is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(standing.verdict))) {

@@ -20,8 +20,9 @@ struct Standing {
 
 /// What a turn came to, as far as it got.
 struct TurnReport {
-  int tried = 0;  ///< candidates that were lower in the Order
-  int worked = 0; ///< of these, how many fail
+  int tried = 0;     ///< candidates that were lower in the Order
+  int worked = 0;    ///< of these, how many fail
+  double chance = 0; ///< how likely the last of them was to fail, before it was known
   std::string problem;
 };
 

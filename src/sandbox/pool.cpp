@@ -182,6 +182,9 @@ std::optional<Outcome> SandboxPool::wait(Ticket ticket, const std::function<bool
       return outcome;
     if (interrupted && interrupted())
       return std::nullopt;
+    // What was called may have looked at the children too, and seen this one end: nothing would wake the nap.
+    if (auto outcome = impl_->take(ticket))
+      return outcome;
   }
 }
 

@@ -195,6 +195,20 @@ TEST(SandboxPool, GoesOnAfterAnInterruptedWait) {
   EXPECT_EQ(pool.wait(ticket, [] { return false; })->reply, "later");
 }
 
+TEST(SandboxPool, TakesWhatEndedWhileItAskedAtOnce) {
+  SandboxPool pool(1);
+  const auto ticket = pool.submit(answer("early"), {});
+  int polls = 0;
+  const auto outcome = pool.wait(ticket, [&] {
+    ++polls;
+    while (!pool.ready(ticket))
+      std::this_thread::sleep_for(1ms);
+    return false;
+  });
+  EXPECT_EQ(outcome->reply, "early");
+  EXPECT_LE(polls, 1); // a second time is after a nap that nothing ends
+}
+
 TEST(SandboxPool, AsksOftenWhetherItIsInterrupted) {
   SandboxPool pool(1);
   const auto ticket = pool.submit(hang, {});

@@ -14,17 +14,26 @@ namespace {
 /// Below, guesses cost more than they save, and the certificate is cheap.
 constexpr size_t small_program = 12;
 
+/// That a failure stays where nothing goes but what it has no part in.
+constexpr double most_likely = 0.95;
+
 /// So many refusals one after another are seldom those of a search on its way: most likely the failure needs a path,
 /// each node of which the cut would try, where a splice takes a stretch of it at once.
 constexpr int too_many_refusals = 24;
+
 struct PutOff {};
 
 /// Gives up on a search that is refused too often, unless there is nothing else left to try.
 class CutOracle final : public ProgramOracle {
 public:
   CutOracle(PassContext &context, const Cutter &cutter)
-      : ProgramOracle(context, [&cutter](const IndexSet &kept) { return cutter.cut(kept); }),
+      : ProgramOracle(context, [&cutter](const IndexSet &kept) { return cutter.cut(kept); }), chance_(context.chance),
         patient_(context.last_resort) {}
+
+  bool most_likely_fails(const IndexSet &kept) {
+    chance_ = most_likely;
+    return fails(kept);
+  }
 
   bool fails(const IndexSet &kept) override {
     if (refusals_ >= too_many_refusals && !patient_)
@@ -35,6 +44,7 @@ public:
   }
 
 private:
+  std::optional<double> &chance_;
   const bool patient_;
   int refusals_ = 0; ///< since something was accepted last
 };
@@ -144,7 +154,7 @@ IndexSet focus(PassContext &context, const Cutter &cutter, const IndexSet &all, 
   else if (wanted.where == "gradient")
     made_from = behind_gradient(cutter, verdict, atoms, program, wanted.kind);
   made_from = cutter.close(made_from);
-  return !made_from.empty() && made_from.size() < all.size() && oracle.fails(made_from) ? made_from : all;
+  return !made_from.empty() && made_from.size() < all.size() && oracle.most_likely_fails(made_from) ? made_from : all;
 }
 
 /// Where eager and optimised part: the first value that fails the check when every intermediate is returned. A hint,
@@ -236,7 +246,7 @@ bool cut_nodes(PassContext &context) {
   CutOracle oracle(context, cutter);
   if (all.empty())
     return false;
-  if (!oracle.fails(all)) { // a cut that removes nothing changed the failure: this Program cannot be cut
+  if (!oracle.most_likely_fails(all)) { // a cut that removes nothing changed the failure: this Program cannot be cut
     context.incomplete = true;
     return false;
   }

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace repro_minify {
@@ -32,6 +33,8 @@ struct PassContext {
   /// Whether `candidate` fails, lower or not; accepted where accept() would. `likely_next` may be empty: it is for who
   /// knows better what comes next than a look at what this pass and the others do with either answer.
   const Ask &fails;
+  /// How likely the next question is answered yes, where the pass knows it better than its Odds do. For that question.
+  std::optional<double> &chance;
   /// Recordings of `current`: recording_of() asks it.
   Recorder &recorder;
   /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
