@@ -5,6 +5,7 @@
 #include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
 #include "backends/registry.h"
+#include "codegen/cache.h"
 #include "codegen/library.h"
 #include "program/run_settings.h"
 #include "repro_minify/program.h"
@@ -144,6 +145,7 @@ public:
         options.skipped_stages.push_back(stage);
     return std::make_unique<InductorLike>(std::move(options));
   }
+  void start() const override { tidy_kernel_cache(); }
   std::string needs() const override { return "a C++ compiler"; }
   std::string unusable_because() const override {
     return find_compiler().empty() ? "no C++ compiler was found: neither $CXX nor c++, g++ or clang++" : "";

@@ -1,11 +1,14 @@
 #include "codegen/cache.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,6 +39,58 @@ fs::path kernel_cache_folder() {
       (status.st_mode & (S_IWGRP | S_IWOTH)))
     throw std::runtime_error("no folder for kernels can be made, or others can write to it: " + folder.string());
   return folder;
+}
+
+bool is_kept(const fs::path &file) {
+  std::error_code missing, ignored;
+  const bool kept = fs::exists(file, missing) && !missing;
+  if (kept)
+    fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);
+  return kept;
+}
+
+namespace {
+
+struct CachedFile {
+  fs::path path;
+  fs::file_time_type used;
+  uintmax_t bytes;
+};
+
+std::vector<CachedFile> files_in(const fs::path &folder) {
+  std::vector<CachedFile> files;
+  for (const auto &entry : fs::directory_iterator(folder)) {
+    std::error_code no_time, no_size; // somebody else may tidy too
+    const CachedFile file{entry.path(), entry.last_write_time(no_time), entry.file_size(no_size)};
+    if (!no_time && !no_size)
+      files.push_back(file);
+  }
+  return files;
+}
+
+/// Under its final name a file has one dot, HASH.so; HASH.so.PID.cpp is on its way there, for less than an hour.
+bool is_left_over(const CachedFile &file) {
+  const bool on_its_way = file.path.stem().has_extension();
+  return on_its_way && fs::file_time_type::clock::now() - file.used > std::chrono::hours(1);
+}
+
+} // namespace
+
+void tidy_kernel_cache(uintmax_t most_bytes) noexcept {
+  try {
+    std::vector<CachedFile> files = files_in(kernel_cache_folder());
+    std::sort(files.begin(), files.end(),
+              [](const CachedFile &left, const CachedFile &right) { return left.used > right.used; });
+    uintmax_t bytes = 0;
+    for (const auto &file : files) {
+      bytes += file.bytes;
+      std::error_code ignored;
+      if (bytes > most_bytes || is_left_over(file))
+        fs::remove(file.path, ignored);
+    }
+  } catch (const std::exception &) {
+    return;
+  }
 }
 
 // FNV-1a, twice.

@@ -1,5 +1,6 @@
 // Where compiled kernels are kept between runs.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -8,6 +9,11 @@ namespace repro_minify {
 /// In the user's cache folder ($XDG_CACHE_HOME or ~/.cache, else the temporary folder). Only this user can write there:
 /// what lies in it is loaded. Throws std::runtime_error.
 std::filesystem::path kernel_cache_folder();
+/// Whether the file is there; it then counts as used now.
+bool is_kept(const std::filesystem::path &file);
+/// Removes what compilations that were killed have left, and of the rest what was used least recently, until it takes
+/// `most_bytes` at most. Throws nothing: a cache that cannot be tidied is still one.
+void tidy_kernel_cache(uintmax_t most_bytes = uintmax_t{1} << 30) noexcept;
 /// A name for a file, not a secret.
 std::string kernel_hash(const std::string &text);
 /// All of a file; empty if there is none.

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 /// What was kept under the name; nothing if the file is not as it was written: the driver does not check what it loads.
 std::string kept_in(const fs::path &file) {
-  const std::string text = read_file(file);
+  const std::string text = is_kept(file) ? read_file(file) : "";
   const size_t end = text.find('\n');
   std::string image = end == std::string::npos ? "" : text.substr(end + 1);
   return text.substr(0, std::min(end, text.size())) == kernel_hash(image) ? image : "";

@@ -109,7 +109,7 @@ std::string vector_math_object() {
   if (!has_sleef())
     return "";
   const fs::path object = kernel_cache_folder() / (kernel_hash(vector_math_source(has_mkl()) + machine()) + ".o");
-  if (!fs::exists(object) && compile_file(vector_math_source(has_mkl()), object, {"-c"}).code != 0)
+  if (!is_kept(object) && compile_file(vector_math_source(has_mkl()), object, {"-c"}).code != 0)
     return "";
   return object.string();
 }
@@ -150,7 +150,7 @@ std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const st
   for (const auto &flag : kernel_flags())
     key += flag;
   const fs::path library = kernel_cache_folder() / (kernel_hash(key) + ".so");
-  if (!fs::exists(library))
+  if (!is_kept(library))
     compile(source, library);
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) { // damaged: made anew, once
