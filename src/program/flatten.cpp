@@ -1,6 +1,7 @@
 #include "program/flatten.h"
 
 #include "program/atoms.h"
+#include "program/attributes.h"
 #include "program/materialise.h"
 #include "program/surgery.h"
 #include "program/values.h"
@@ -23,93 +24,6 @@ using torch::jit::Node;
 using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
-
-/// Replaces attribute reads by graph inputs and constants. One object of this class serves one graph.
-class AttributeResolver {
-public:
-  AttributeResolver(Program &program, InputBuilder &builder) : program_(program), builder_(builder) {}
-
-  void resolve(Value *self, const ObjectPtr &object) {
-    objects_[self] = {object, ""};
-    resolve_block(program_.graph->block(), /*top_level=*/true);
-  }
-
-private:
-  struct Known {
-    ObjectPtr object;
-    std::string path;
-  };
-
-  void resolve_block(Block *block, bool top_level) {
-    for (auto it = block->nodes().begin(); it != block->nodes().end();) {
-      Node *node = *it++;
-      for (Block *inner : node->blocks())
-        resolve_block(inner, false);
-      if (node->kind() == torch::jit::prim::SetAttr) {
-        assign(node, top_level);
-      } else if (node->kind() == torch::jit::prim::GetAttr) {
-        read(node);
-      }
-    }
-  }
-
-  void assign(Node *node, bool top_level) {
-    const auto found = objects_.find(node->input(0));
-    if (found == objects_.end())
-      throw CannotFlatten("the model assigns to an attribute of an object that it makes while it runs");
-    if (!top_level)
-      throw CannotFlatten("the model assigns its attribute '" + node->s(torch::jit::attr::name) +
-                          "' inside control flow");
-    values_[{found->second.object.get(), node->s(torch::jit::attr::name)}] = node->input(1);
-    node->destroy();
-  }
-
-  void read(Node *node) {
-    const auto found = objects_.find(node->input());
-    if (found == objects_.end())
-      throw CannotFlatten("the model reads an attribute of an object that it makes while it runs");
-    const Known owner = found->second;
-    const std::string name = node->s(torch::jit::attr::name);
-    const std::string path = owner.path.empty() ? name : owner.path + "." + name;
-    const auto value = owner.object->getAttr(name);
-    if (value.isObject()) {
-      // The node stays until every read below it is resolved; unused, it is swept at the end.
-      objects_[node->output()] = {value.toObject(), path};
-      reads_of_objects_.push_back(node);
-      return;
-    }
-    auto &known = values_[{owner.object.get(), name}];
-    if (!known) {
-      const bool parameter = owner.object->type()->is_parameter(owner.object->type()->getAttributeSlot(name));
-      WithInsertPoint guard(*program_.graph->nodes().begin());
-      try {
-        known = builder_.materialise(value, node->output()->type(), parameter ? Role::Parameter : Role::Buffer, path);
-      } catch (const CannotMaterialise &error) {
-        throw CannotFlatten("attribute '" + path + "': " + error.what());
-      }
-    }
-    node->output()->replaceAllUsesWith(known);
-    node->destroy();
-  }
-
-public:
-  void sweep() {
-    // Innermost first: a read goes once nothing is read through it.
-    std::reverse(reads_of_objects_.begin(), reads_of_objects_.end());
-    for (Node *node : reads_of_objects_) {
-      if (node->hasUses())
-        throw CannotFlatten("the model passes a submodule around as a value");
-      node->destroy();
-    }
-  }
-
-private:
-  Program &program_;
-  InputBuilder &builder_;
-  std::unordered_map<Value *, Known> objects_;
-  std::map<std::pair<c10::ivalue::Object *, std::string>, Value *> values_;
-  std::vector<Node *> reads_of_objects_;
-};
 
 void lift_tensor_constants(Block *block, InputBuilder &builder) {
   for (auto it = block->nodes().begin(); it != block->nodes().end();) {
@@ -259,16 +173,37 @@ bool has_calls(const Block *block) {
   return false;
 }
 
+/// A submodule that is declared as a module interface gets the type of the one that is there: only a class's methods
+/// can be inlined.
+void settle_interfaces(Block *block, std::unordered_map<const Value *, ObjectPtr> &objects) {
+  for (Node *node : block->nodes()) {
+    for (Block *inner : node->blocks())
+      settle_interfaces(inner, objects);
+    if (node->kind() != torch::jit::prim::GetAttr || !objects.count(node->input()))
+      continue;
+    const auto value = objects.at(node->input())->getAttr(node->s(torch::jit::attr::name));
+    if (!value.isObject())
+      continue;
+    objects[node->output()] = value.toObject();
+    if (node->output()->type()->cast<c10::InterfaceType>())
+      node->output()->setType(value.toObject()->type());
+  }
+}
+
 /// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
 /// passes whose faults are looked for. While it may not, Inline goes one level deep.
-void inline_calls(Graph &graph) {
+void inline_calls(Graph &graph, const ObjectPtr &self) {
   const bool optimises = torch::jit::getGraphExecutorOptimize();
   torch::jit::setGraphExecutorOptimize(false);
-  for (int depth = 0; depth < 100 && has_calls(graph.block()); ++depth)
+  for (int depth = 0; depth < 100 && has_calls(graph.block()); ++depth) {
+    std::unordered_map<const Value *, ObjectPtr> objects = {{graph.inputs()[0], self}};
+    settle_interfaces(graph.block(), objects);
     torch::jit::Inline(graph);
+  }
   torch::jit::setGraphExecutorOptimize(optimises);
   if (has_calls(graph.block()))
-    throw CannotFlatten("the model calls something that cannot be inlined (a module interface, or recursion)");
+    throw CannotFlatten("the model calls something that cannot be inlined (recursion, or an object's method that is "
+                        "chosen while the model runs)");
 }
 
 } // namespace
@@ -292,7 +227,7 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
   program.graph = model.module.get_method(model.method).graph()->copy();
   program.provenance.source = model.module._ivalue()->compilation_unit();
   Graph &graph = *program.graph;
-  inline_calls(graph);
+  inline_calls(graph, model.module._ivalue());
   torch::jit::InlineForkWait(program.graph);
   torch::jit::EraseShapeInformation(program.graph);
 
@@ -310,9 +245,7 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
       throw CannotFlatten("argument '" + schema.arguments()[i].name() + "': " + error.what());
     }
   }
-  AttributeResolver resolver(program, builder);
-  resolver.resolve(originals[0], model.module._ivalue());
-  resolver.sweep();
+  resolve_attributes(program, builder, originals[0], model.module._ivalue());
   lift_tensor_constants(graph.block(), builder);
   for (size_t i = original_inputs; i-- > 0;)
     graph.eraseInput(i);
