@@ -1,6 +1,7 @@
 #include "codegen/vector_math.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +72,11 @@ std::string declarations() {
     text += head + "8" + attributes + "float math_" + name + "f(float, float);\n";
     text += head + "4" + attributes + "double math_" + name + "(double, double);\n";
   }
+  for (const Named &function : mkl_functions) {
+    const std::string name(function.name);
+    text += "void math_array_" + name + "f(const float *, float *, int64_t);\n";
+    text += "void math_array_" + name + "(const double *, double *, int64_t);\n";
+  }
   return text + "}\n";
 }
 
@@ -91,6 +97,19 @@ std::string definition(const std::string &name, const std::string &type, int lan
   return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x) { " + call + " }\n";
 }
 
+std::string array_head(const std::string &linkage, const std::string &name, const std::string &type) {
+  return linkage + " void math_array_" + name + "(const " + type + " *x, " + type + " *y, int64_t count) { ";
+}
+
+/// By the function for one vector.
+std::string array_definition(const std::string &name, const std::string &type, int lanes) {
+  const std::string vector = type + std::to_string(lanes), size = std::to_string(lanes);
+  return array_head("extern \"C\"", name, type) + "for (; count >= " + size + "; count -= " + size + ", x += " + size +
+         ", y += " + size + ") { " + vector + " v; __builtin_memcpy(&v, x, sizeof(v)); v = _ZGVdN" + size + "v_math_" +
+         name + "(v); __builtin_memcpy(y, &v, sizeof(v)); } for (; count > 0; --count) *y++ = math_" + name +
+         "(*x++); }\n";
+}
+
 std::string sleef_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
   const std::string vector = type + std::to_string(lanes);
   return "extern \"C\" " + vector + " " + sleef + "(" + vector + ");\n" +
@@ -106,7 +125,8 @@ std::string mkl_definition(const std::string &name, const std::string &type, int
            " *>(&x), reinterpret_cast<" + type + " *>(&y), mkl_mode); return y;";
   };
   return "extern \"C\" void " + mkl + "(int, const " + type + " *, " + type + " *, long long);\n" +
-         definition(name, type, lanes, call(vector, lanes), call(type, 1));
+         definition(name, type, lanes, call(vector, lanes), call(type, 1)) +
+         array_head("extern \"C\"", name, type) + mkl + "(static_cast<int>(count), x, y, mkl_mode); }\n";
 }
 
 /// The function `sleef` of SLEEF under our name, in both precisions.
@@ -147,7 +167,7 @@ std::string looped_definition(const std::string &name, const std::string &type, 
 
 std::string source(bool mkl) {
   // The mode is ATen's: high accuracy, denormal numbers kept, no error reported.
-  std::string text = "typedef float float8 __attribute__((vector_size(32)));\n"
+  std::string text = "#include <stdint.h>\ntypedef float float8 __attribute__((vector_size(32)));\n"
                      "typedef double double4 __attribute__((vector_size(32)));\n"
                      "typedef long long bits4 __attribute__((vector_size(32)));\n"
                      "constexpr long long mkl_mode = 0x2 | 0x140000 | 0x100;\n";
@@ -155,7 +175,8 @@ std::string source(bool mkl) {
     const std::string name(function.name), other(function.other);
     text +=
         mkl ? mkl_definition(name + "f", "float", 8, "vms" + other) + mkl_definition(name, "double", 4, "vmd" + other)
-            : from_sleef(name, name, name == "erfc" ? "_u15" : "_u10");
+            : from_sleef(name, name, name == "erfc" ? "_u15" : "_u10") + array_definition(name + "f", "float", 8) +
+                  array_definition(name, "double", 4);
   }
   for (const auto function : sleef_functions)
     text += from_sleef(std::string(function), std::string(function));
@@ -192,8 +213,16 @@ std::string variants_by_c_library() {
   return text;
 }
 
+std::string array_by_c_library(const std::string &name, const std::string &type) {
+  return array_head("static inline", name, type) + "for (int64_t k = 0; k < count; ++k) y[k] = __builtin_" + name +
+         "(x[k]); }\n";
+}
+
 std::string by_c_library() {
   std::string text = variants_by_c_library();
+  for (const Named &function : mkl_functions)
+    text += array_by_c_library(std::string(function.name) + "f", "float") +
+            array_by_c_library(std::string(function.name), "double");
   for (const std::string &name : unary_names())
     if (name.find(inner) != 0)
       text += unary_by_c_library(name, name);
@@ -225,6 +254,19 @@ const std::string &plain_math_variants() {
 const std::string &plain_math() {
   static const std::string text = by_c_library();
   return text;
+}
+
+bool has_array_function(const std::string &call) {
+  const auto names = [&](const Named &function) {
+    const std::string name = "math_" + std::string(function.name);
+    return call == name || call == name + "f";
+  };
+  return std::any_of(std::begin(mkl_functions), std::end(mkl_functions), names);
+}
+
+std::string array_function(const std::string &call) {
+  const std::string prefix = "math_";
+  return prefix + "array_" + call.substr(prefix.size());
 }
 
 bool has_vector_math(const std::string &function) {

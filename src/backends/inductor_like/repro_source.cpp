@@ -241,6 +241,8 @@ private:
   void launch(const KernelStep &step) {
     std::set<int> made;
     for (const auto &output : step.kernel.outputs) {
+      if (!output.is_read)
+        continue;
       const Layout &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
       body_ << "    at::Tensor " << name(output.buffer.id) << " = at::empty(" << sizes_text(layout.sizes) << ", "
             << (on_cuda() ? "at::TensorOptions(" + dtype_text(layout.dtype) + ").device(kernels_device)"
