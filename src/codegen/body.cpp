@@ -41,8 +41,8 @@ std::string Body::load(const BufferRef &buffer, const Index &at) {
   loaded_.emplace(buffer.id, buffer.element);
   const std::string element = "b" + std::to_string(buffer.id) + "[" + at.text() + "]";
   const size_t before = statements_.size();
-  const std::string name = local(compute_type(buffer.element),
-                                 is_16_bit(buffer.element) ? "static_cast<float>(" + element + ")" : element);
+  const std::string name =
+      local(compute_type(buffer.element), is_16_bit(buffer.element) ? "static_cast<float>(" + element + ")" : element);
   if (statements_.size() > before)
     statements_.back().is_load = true;
   return name;

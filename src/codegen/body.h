@@ -42,9 +42,9 @@ struct Statement {
     std::string type, name;
   };
   std::string text;
-  std::vector<Variable> made = {}; ///< for the statements after it
-  std::string expression = {};     ///< that the variable holds, if it is a local one
-  bool is_load = false;            ///< as good as again where it is needed again
+  std::vector<Variable> made = {};                     ///< for the statements after it
+  std::string expression = {};                         ///< that the variable holds, if it is a local one
+  bool is_load = false;                                ///< as good as again where it is needed again
   std::shared_ptr<const ColumnFold> columns = nullptr; ///< instead of a text
 };
 

@@ -101,8 +101,8 @@ private:
     const auto at = loops.indices();
     const Index place = flat_index(at, contiguous_strides(kernel_.sizes));
     for (const auto &output : kernel_.outputs)
-      body.put(output.buffer, place,
-               output.fold == Fold::None ? output.value(body, at) : reduced(body, output, at), output.is_read);
+      body.put(output.buffer, place, output.fold == Fold::None ? output.value(body, at) : reduced(body, output, at),
+               output.is_read);
     return body;
   }
 

@@ -80,8 +80,8 @@ private:
   void write_loops(std::ostream &out) const {
     if (product(kernel_.sizes) > 4096)
       out << "#pragma omp parallel for num_threads(threads) if (threads > 1)\n";
-    const bool strips = !loops_.groups.empty() && loops_.groups.back().extent >= shortest_strip &&
-                        want_strips(body_.statements());
+    const bool strips =
+        !loops_.groups.empty() && loops_.groups.back().extent >= shortest_strip && want_strips(body_.statements());
     const size_t loops = loops_.groups.size() - (strips ? 1 : 0);
     for (size_t k = 0; k < loops; ++k)
       out << loop(loops_.name(loops_.groups[k]), "0", std::to_string(loops_.groups[k].extent), 1);
@@ -134,9 +134,9 @@ private:
       const auto inside = rows.indices();
       all.insert(all.end(), inside.begin(), inside.end());
       Body inner = body.nested();
-      value = inner.local(storage_type(output.accumulator), "static_cast<" +
-                                                                std::string(storage_type(output.accumulator)) + ">(" +
-                                                                output.value(inner, all) + ")");
+      value =
+          inner.local(storage_type(output.accumulator), "static_cast<" + std::string(storage_type(output.accumulator)) +
+                                                            ">(" + output.value(inner, all) + ")");
       return inner;
     };
     const Loops rows(output.folded, sum + "r");
@@ -225,7 +225,8 @@ private:
     if (is_new) {
       Body inner = body.nested();
       const std::string value = output.value(inner, at);
-      std::string text = "const auto " + name + "x = [&]([[maybe_unused]] int64_t " + position + ") -> " + type + " {\n";
+      std::string text =
+          "const auto " + name + "x = [&]([[maybe_unused]] int64_t " + position + ") -> " + type + " {\n";
       for (const auto &statement : inner.statements())
         text += statement.text + "\n";
       text += "return static_cast<" + type + ">(" + value + ");\n};\n";

@@ -13,9 +13,9 @@ namespace repro_minify {
 inline constexpr int64_t shortest_strip = 16;
 
 struct Strip {
-  std::string variable;   ///< of the loop
-  std::string first, end; ///< of the strip: from, and up to
-  int64_t most = 0;       ///< elements
+  std::string variable;    ///< of the loop
+  std::string first, end;  ///< of the strip: from, and up to
+  int64_t most = 0;        ///< elements
   std::string array = "a"; ///< ends the names of its arrays
 };
 
