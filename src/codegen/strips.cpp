@@ -54,8 +54,15 @@ std::optional<Call> call_in(const Statement &statement) {
   return is_variable ? std::optional(Call{text.substr(0, open), operand}) : std::nullopt;
 }
 
+/// Whether it calls an elementary function, which takes long until the result is there.
+bool is_slow(const Statement &statement) {
+  return statement.expression.find("math_") != std::string::npos;
+}
+
 /// The phases of a strip. A statement belongs to the first phase in which all that it needs is there; what is given all
-/// of the strip ends its phase. A variable that a later phase needs lies in an array in between.
+/// of the strip ends its phase. So does an elementary function of which another takes a function: one after the other
+/// for one vector, they would leave the processor waiting, while those of many vectors overlap. A variable that a later
+/// phase needs lies in an array in between.
 class Phases {
 public:
   Phases(const std::vector<Statement> &statements, const Strip &strip, const Collected &collected)
@@ -69,6 +76,10 @@ public:
       keep_for(k);
     for (const auto &name : needs_of(collected_.statement))
       keep(name, last_);
+  }
+
+  bool are_several() const {
+    return last_ > 0 || std::find(ends_phase_.begin(), ends_phase_.end(), true) != ends_phase_.end();
   }
 
   std::string text() const {
@@ -91,6 +102,7 @@ private:
     size_t statement = 0;
     size_t phase = 0;      ///< from which on it is there
     bool in_array = false; ///< from the start
+    bool is_slow = false;  ///< in its phase
   };
 
   void place(size_t k) {
@@ -99,13 +111,20 @@ private:
     needs_.push_back(needs_of(statement));
     for (const auto &name : needs_[k])
       phase = std::max(phase, made_.at(name).phase);
+    const auto is_late = [&](const std::string &name) {
+      return made_.at(name).phase == phase && made_.at(name).is_slow;
+    };
+    bool slow = std::any_of(needs_[k].begin(), needs_[k].end(), is_late);
+    if (is_slow(statement) && slow)
+      ++phase;
+    slow |= is_slow(statement);
     const auto call = call_in(statement);
     const bool ends = statement.columns || (call && made_.count(call->operand));
     phase_.push_back(phase);
     ends_phase_.push_back(ends);
     last_ = std::max(last_, phase);
     for (const auto &variable : statement.made)
-      made_[variable.name] = {variable.type, k, phase + (ends ? 1 : 0), ends};
+      made_[variable.name] = {variable.type, k, phase + (ends ? 1 : 0), ends, slow && !ends};
   }
 
   template <typename Text> std::vector<std::string> needs_of(const Text &text) const {
@@ -257,8 +276,8 @@ private:
   }
 
   const std::vector<Statement> &statements_;
-  const Strip &strip_;
-  const Collected &collected_;
+  const Strip strip_;
+  const Collected collected_;
   std::vector<size_t> phase_; ///< of each statement
   std::vector<std::vector<std::string>> needs_;
   std::vector<bool> ends_phase_;
@@ -270,8 +289,7 @@ private:
 } // namespace
 
 bool want_strips(const std::vector<Statement> &statements) {
-  return std::any_of(statements.begin(), statements.end(),
-                     [](const Statement &statement) { return statement.columns || call_in(statement); });
+  return Phases(statements, {}, {}).are_several();
 }
 
 std::string over_strip(const std::vector<Statement> &statements, const Strip &strip, const Collected &collected) {
