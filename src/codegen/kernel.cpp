@@ -13,7 +13,15 @@ namespace repro_minify {
 namespace {
 
 constexpr int64_t block = 1024; // partial sums of this many elements keep a long sum accurate
-constexpr int64_t strip = 256;  // what a strip's arrays take stays in the first cache
+
+/// GCC would take half of what the processor has.
+constexpr const char *wide_vectors = "WIDE_VECTORS";
+constexpr const char *wide_vectors_macro = R"(#if defined(__AVX512F__) && !defined(__clang__)
+#define WIDE_VECTORS __attribute__((target("prefer-vector-width=512")))
+#else
+#define WIDE_VECTORS
+#endif
+)";
 
 constexpr const char *bfloat16_type = R"(struct bfloat16 {
   uint16_t bits;
@@ -61,7 +69,8 @@ public:
 
   std::string function(const std::string &name, std::vector<BufferRef> &arguments) const {
     std::ostringstream out;
-    out << "extern \"C\" void " << name << "(void *const *p, [[maybe_unused]] int threads) {\n";
+    out << "extern \"C\" void " << (has_free_order() ? wide_vectors + std::string(" ") : "") << name
+        << "(void *const *p, [[maybe_unused]] int threads) {\n";
     const auto argument = [&](int id, Element element, const char *constness) {
       out << constness << storage_type(element) << " *__restrict b" << id << " = static_cast<" << constness
           << storage_type(element) << " *>(p[" << arguments.size() << "]);\n";
@@ -77,6 +86,15 @@ public:
   }
 
 private:
+  /// Whether no result depends on how many elements are computed at a time. (A sum along a row does.)
+  bool has_free_order() const {
+    const auto folds = std::count_if(kernel_.outputs.begin(), kernel_.outputs.end(),
+                                     [](const KernelOutput &output) { return output.fold != Fold::None; });
+    const auto columns = std::count_if(body_.statements().begin(), body_.statements().end(),
+                                       [](const Statement &statement) { return statement.columns != nullptr; });
+    return folds == columns;
+  }
+
   void write_loops(std::ostream &out) const {
     if (product(kernel_.sizes) > 4096)
       out << "#pragma omp parallel for num_threads(threads) if (threads > 1)\n";
@@ -102,6 +120,7 @@ private:
   void write_strips(std::ostream &out) const {
     const auto &group = loops_.groups.back();
     const std::string variable = loops_.name(group), first = variable + "b", end = variable + "e";
+    const int64_t strip = longest_strip(body_.statements());
     const std::string extent = std::to_string(group.extent), size = std::to_string(strip);
     if (group.extent <= strip) {
       out << "{\n" << over_strip(body_.statements(), {variable, "0", extent, group.extent}) << "}\n";
@@ -141,9 +160,9 @@ private:
     };
     const Loops rows(output.folded, sum + "r");
     std::string value;
-    const Body inner = make_inner(rows, value);
+    Body inner = make_inner(rows, value);
     if (is_by_columns(body, inner, rows, columns))
-      fold_columns(body, output, rows, sum, make_inner);
+      inner = fold_columns(body, output, rows, sum, make_inner);
     else
       fold_row(body, inner, output, rows, sum, value);
     body.absorb(inner);
@@ -177,12 +196,13 @@ private:
     return along_columns && !along_row;
   }
 
-  static void fold_columns(Body &body, const KernelOutput &output, const Loops &rows, const std::string &sum,
+  /// Row by row; gives the body of the loop over a row.
+  static Body fold_columns(Body &body, const KernelOutput &output, const Loops &rows, const std::string &sum,
                            const std::function<Body(const Loops &, std::string &)> &make_inner) {
     auto columns = std::make_shared<ColumnFold>();
     const Loops merged =
         merged_loops(rows, [&](const Loops &loops) { return make_inner(loops, columns->result); }).first;
-    const Body inner = make_inner(merged, columns->result);
+    Body inner = make_inner(merged, columns->result);
     columns->value = inner.statements();
     for (const auto &group : merged.groups)
       columns->rows.push_back({merged.name(group), group.extent});
@@ -191,6 +211,7 @@ private:
     Statement statement{"", {{sum_type(output), sum}}};
     statement.columns = std::move(columns);
     body.add(std::move(statement));
+    return inner;
   }
 
   /// One number after the other; the loop over the last of the folded dimensions is vectorised.
@@ -318,7 +339,8 @@ size_t cost(const std::vector<int64_t> &sizes, const Loader &value) {
 
 std::string kernel_helpers(const std::string &kernels) {
   const std::string helpers = helpers_of(kernels);
-  return std::string(mentions(kernels, "bfloat16") ? bfloat16_type : "") +
+  return std::string(mentions(kernels, wide_vectors) ? wide_vectors_macro : "") +
+         (mentions(kernels, "bfloat16") ? bfloat16_type : "") +
          (mentions(kernels, "float16") ? "using float16 = _Float16;\n" : "") + helpers;
 }
 

@@ -82,6 +82,8 @@ public:
     return last_ > 0 || std::find(ends_phase_.begin(), ends_phase_.end(), true) != ends_phase_.end();
   }
 
+  size_t arrays() const { return kept_.size(); }
+
   std::string text() const {
     std::ostringstream out;
     const std::string most = "[" + std::to_string(strip_.most) + "];";
@@ -290,6 +292,15 @@ private:
 
 bool want_strips(const std::vector<Statement> &statements) {
   return Phases(statements, {}, {}).are_several();
+}
+
+int64_t longest_strip(const std::vector<Statement> &statements) {
+  constexpr int64_t usual = 256, least = 32, most_numbers = 8192;
+  int64_t length = usual;
+  for (const auto arrays = static_cast<int64_t>(Phases(statements, {}, {}).arrays());
+       length > least && arrays * length > most_numbers;)
+    length /= 2;
+  return length;
 }
 
 std::string over_strip(const std::vector<Statement> &statements, const Strip &strip, const Collected &collected) {

@@ -22,6 +22,9 @@ struct Strip {
 /// Whether there is anything among them that is given a strip.
 bool want_strips(const std::vector<Statement> &statements);
 
+/// How many elements a strip may have: its arrays lie on the stack, and are to stay in the first cache.
+int64_t longest_strip(const std::vector<Statement> &statements);
+
 /// What takes in each element at the end, in order, and the line before its loop.
 struct Collected {
   std::string statement, pragma;
