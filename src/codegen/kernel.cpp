@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t block = 1024; // partial sums of this many elements keep a long sum accurate
 
+constexpr const char *exported = "extern \"C\" ";
+
 /// GCC would take half of what the processor has.
 constexpr const char *wide_vectors = "WIDE_VECTORS";
 constexpr const char *wide_vectors_macro = R"(#if defined(__AVX512F__) && !defined(__clang__)
@@ -69,7 +71,7 @@ public:
 
   std::string function(const std::string &name, std::vector<BufferRef> &arguments) const {
     std::ostringstream out;
-    out << "extern \"C\" void " << (has_free_order() ? wide_vectors + std::string(" ") : "") << name
+    out << exported << (has_free_order() ? wide_vectors + std::string(" ") : "") << "void " << name
         << "(void *const *p, [[maybe_unused]] int threads) {\n";
     const auto argument = [&](int id, Element element, const char *constness) {
       out << constness << storage_type(element) << " *__restrict b" << id << " = static_cast<" << constness
@@ -335,6 +337,13 @@ size_t cost(const std::vector<int64_t> &sizes, const Loader &value) {
   Body body;
   value(body, Loops(sizes, "i").indices());
   return body.statements().size();
+}
+
+std::string static_kernels(std::string kernels) {
+  for (const std::string &prefix : {exported + std::string(wide_vectors) + " void ", exported + std::string("void ")})
+    for (size_t at = 0; (at = kernels.find(prefix, at)) != std::string::npos;)
+      kernels.replace(at, prefix.size(), "static void ");
+  return kernels;
 }
 
 std::string kernel_helpers(const std::string &kernels) {

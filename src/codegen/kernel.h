@@ -38,6 +38,8 @@ std::set<int> reads(const Kernel &kernel);
 /// How many local variables the computation takes: how much work it is.
 size_t cost(const std::vector<int64_t> &sizes, const Loader &value);
 
+/// The kernels for a file that calls them itself: `static void NAME`, as wide as that file is compiled.
+std::string static_kernels(std::string kernels);
 /// The types and functions that these kernels, of write_kernel, use.
 std::string kernel_helpers(const std::string &kernels);
 /// The kernels as a file that compiles on its own.

@@ -298,10 +298,7 @@ private:
   }
 
   std::string kernels_here() const {
-    std::string kernels = program_.plan.source;
-    const std::string exported = "extern \"C\" void";
-    for (size_t at; (at = kernels.find(exported)) != std::string::npos;)
-      kernels.replace(at, exported.size(), "static void");
+    const std::string kernels = static_kernels(program_.plan.source);
     return "// ---- The kernels that inductor-like generated.\n" + mathematics(kernels) + kernel_helpers(kernels) +
            kernels + "// ---- End of the kernels.\n";
   }
