@@ -1,4 +1,4 @@
-#include "codegen/kernel.h"
+#include "codegen/body.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,7 +19,8 @@ std::string Body::local(const std::string &type, const std::string &expression) 
   auto [known, is_new] = known_.try_emplace(type + ' ' + expression);
   if (is_new) {
     known->second = "v" + std::to_string(next_++);
-    statements_.push_back("const " + type + " " + known->second + " = " + expression + ";");
+    statements_.push_back(
+        {"const " + type + " " + known->second + " = " + expression + ";", {{type, known->second}}, expression});
   }
   return known->second;
 }
@@ -39,16 +40,22 @@ std::string Body::load(const BufferRef &buffer, const Index &at) {
   places_.push_back(at);
   loaded_.emplace(buffer.id, buffer.element);
   const std::string element = "b" + std::to_string(buffer.id) + "[" + at.text() + "]";
-  return local(compute_type(buffer.element),
-               is_16_bit(buffer.element) ? "static_cast<float>(" + element + ")" : element);
+  const size_t before = statements_.size();
+  const std::string name =
+      local(compute_type(buffer.element), is_16_bit(buffer.element) ? "static_cast<float>(" + element + ")" : element);
+  if (statements_.size() > before)
+    statements_.back().is_load = true;
+  return name;
 }
 
-void Body::store(const BufferRef &buffer, const Index &at, const std::string &value) {
+void Body::put(const BufferRef &buffer, const Index &at, const std::string &value, bool in_memory) {
+  values_.emplace(buffer.id, std::make_pair(at, value));
+  if (!in_memory)
+    return;
   places_.push_back(at);
   stored_.emplace(buffer.id, buffer.element);
-  values_.emplace(buffer.id, std::make_pair(at, value));
-  statements_.push_back(before_store_ + "b" + std::to_string(buffer.id) + "[" + at.text() + "] = static_cast<" +
-                        storage_type(buffer.element) + ">(" + value + ");");
+  statements_.push_back({before_store_ + "b" + std::to_string(buffer.id) + "[" + at.text() + "] = static_cast<" +
+                         storage_type(buffer.element) + ">(" + value + ");"});
 }
 
 Body Body::nested() const {

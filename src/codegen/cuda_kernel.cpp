@@ -91,7 +91,7 @@ private:
     for (const auto &statement : variables(loops_, "flat", index_type_))
       out << "    " << statement << "\n";
     for (const auto &statement : body_.statements())
-      out << "    " << statement << "\n";
+      out << "    " << statement.text << "\n";
     out << "  }\n";
     return out.str();
   }
@@ -101,16 +101,14 @@ private:
     const auto at = loops.indices();
     const Index place = flat_index(at, contiguous_strides(kernel_.sizes));
     for (const auto &output : kernel_.outputs)
-      if (output.fold == Fold::None)
-        body.store(output.buffer, place, output.value(body, at));
-      else
-        reduce(body, output, at, place);
+      body.put(output.buffer, place, output.fold == Fold::None ? output.value(body, at) : reduced(body, output, at),
+               output.is_read);
     return body;
   }
 
-  void reduce(Body &body, const KernelOutput &output, const std::vector<Index> &at, const Index &place) const {
+  std::string reduced(Body &body, const KernelOutput &output, const std::vector<Index> &at) const {
     const bool moments = output.fold == Fold::Mean || output.fold == Fold::Squares;
-    body.store(output.buffer, place, moments ? moment(body, output, at) : folded_row(body, output, at));
+    return moments ? moment(body, output, at) : folded_row(body, output, at);
   }
 
   /// In two passes over the row: the mean, and then the squared differences from it.
@@ -171,7 +169,7 @@ private:
     for (const auto &statement : variables(loops, row, index_type_))
       body.add(indent + "  " + statement);
     for (const auto &statement : inner.statements())
-      body.add(indent + "  " + statement);
+      body.add(indent + "  " + statement.text);
     body.add(indent + "  " + folded(output.fold, pieces ? piece : part, value) + ";");
     body.add(indent + "}");
     if (pieces) {

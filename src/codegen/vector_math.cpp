@@ -1,6 +1,8 @@
 #include "codegen/vector_math.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -59,17 +61,31 @@ std::vector<std::string> unary_names() {
   return names;
 }
 
+/// Vectors of 32 bytes, and of 64 where there are some: the compiler takes what suits a loop.
 std::string declarations() {
-  std::string text = "extern \"C\" {\n";
-  const std::string head = "_Pragma(\"omp declare simd notinbranch simdlen(";
-  const std::string attributes = ")\") __attribute__((const, nothrow)) ";
+  std::string text = "#ifdef __AVX512F__\n"
+                     "#define WIDE(lanes) _Pragma(lanes)\n"
+                     "#else\n"
+                     "#define WIDE(lanes)\n"
+                     "#endif\n"
+                     "extern \"C\" {\n";
+  const auto head = [](int lanes) {
+    const std::string simd = "\"omp declare simd notinbranch simdlen(";
+    return "WIDE(" + simd + std::to_string(2 * lanes) + ")\") _Pragma(" + simd + std::to_string(lanes) +
+           ")\") __attribute__((const, nothrow)) ";
+  };
   for (const std::string &name : unary_names()) {
-    text += head + "8" + attributes + "float math_" + name + "f(float);\n";
-    text += head + "4" + attributes + "double math_" + name + "(double);\n";
+    text += head(8) + "float math_" + name + "f(float);\n";
+    text += head(4) + "double math_" + name + "(double);\n";
   }
   for (const std::string &name : binary_names()) {
-    text += head + "8" + attributes + "float math_" + name + "f(float, float);\n";
-    text += head + "4" + attributes + "double math_" + name + "(double, double);\n";
+    text += head(8) + "float math_" + name + "f(float, float);\n";
+    text += head(4) + "double math_" + name + "(double, double);\n";
+  }
+  for (const Named &function : mkl_functions) {
+    const std::string name(function.name);
+    text += "void math_array_" + name + "f(const float *, float *, int64_t);\n";
+    text += "void math_array_" + name + "(const double *, double *, int64_t);\n";
   }
   return text + "}\n";
 }
@@ -79,83 +95,128 @@ std::string broadcast(const std::string &number, const std::string &vector) {
   return number + " - " + vector + "{}";
 }
 
-/// One function for eight floats, or four doubles, under the names that the compiler's vectoriser calls, and one for a
-/// single value; `vector_call` and `call` compute them from x.
-std::string definition(const std::string &name, const std::string &type, int lanes, const std::string &vector_call,
-                       const std::string &call) {
-  const std::string vector = type + std::to_string(lanes);
-  std::string text;
-  for (const char *isa : {"d", "e"})
-    text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "v_math_" + name + "(" + vector +
-            " x) { " + vector_call + " }\n";
-  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x) { " + call + " }\n";
+std::string vector_of(const std::string &type, int lanes) {
+  return type + std::to_string(lanes);
 }
 
-std::string sleef_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef) {
-  const std::string vector = type + std::to_string(lanes);
-  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ");\n" +
-         definition(name, type, lanes, "return " + sleef + "(x);",
-                    "return " + sleef + "(" + broadcast("x", vector) + ")[0];");
+/// How many fit into 32 bytes.
+int lanes_of(const std::string &type) {
+  return type == "float" ? 8 : 4;
+}
+
+/// In SLEEF's names.
+std::string sleef_type(const std::string &type, int lanes) {
+  return (type == "float" ? "f" : "d") + std::to_string(lanes);
+}
+
+/// What computes a vector of so many lanes from x, or from x and y, and what has to be declared for that.
+struct VectorCall {
+  std::string declaration, text;
+};
+using VectorCalls = std::function<VectorCall(int lanes)>;
+
+/// Functions for vectors of 32 and 64 bytes, under the names that the compiler's vectoriser calls, and one for a single
+/// value, which `call` computes.
+std::string definition(const std::string &name, const std::string &type, size_t operands, const VectorCalls &vectors,
+                       const std::string &call) {
+  const auto parameters = [&](const std::string &of) { return of + " x" + (operands > 1 ? ", " + of + " y" : ""); };
+  const auto function = [&](const std::string &isa, int lanes) {
+    const std::string vector = vector_of(type, lanes);
+    return "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + std::string(operands, 'v') +
+           "_math_" + name + "(" + parameters(vector) + ") { " + vectors(lanes).text + " }\n";
+  };
+  const int lanes = lanes_of(type);
+  return vectors(lanes).declaration + function("d", lanes) + function("e", lanes) + "#ifdef __AVX512F__\n" +
+         vectors(2 * lanes).declaration + function("e", 2 * lanes) + "#endif\nextern \"C\" " + type + " math_" + name +
+         "(" + parameters(type) + ") { " + call + " }\n";
+}
+
+std::string array_head(const std::string &linkage, const std::string &name, const std::string &type) {
+  return linkage + " void math_array_" + name + "(const " + type + " *x, " + type + " *y, int64_t count) { ";
+}
+
+/// By the function for one vector.
+std::string array_definition(const std::string &name, const std::string &type) {
+  const std::string size = std::to_string(lanes_of(type)), vector = vector_of(type, lanes_of(type));
+  return array_head("extern \"C\"", name, type) + "for (; count >= " + size + "; count -= " + size + ", x += " + size +
+         ", y += " + size + ") { " + vector + " v; __builtin_memcpy(&v, x, sizeof(v)); v = _ZGVdN" + size + "v_math_" +
+         name + "(v); __builtin_memcpy(y, &v, sizeof(v)); } for (; count > 0; --count) *y++ = math_" + name +
+         "(*x++); }\n";
 }
 
 /// MKL's functions take arrays, and give a number the same result however many it stands among.
-std::string mkl_definition(const std::string &name, const std::string &type, int lanes, const std::string &mkl) {
-  const std::string vector = type + std::to_string(lanes);
+std::string mkl_definition(const std::string &name, const std::string &type, const std::string &mkl) {
   const auto call = [&](const std::string &result, int count) {
     return result + " y; " + mkl + "(" + std::to_string(count) + ", reinterpret_cast<const " + type +
            " *>(&x), reinterpret_cast<" + type + " *>(&y), mkl_mode); return y;";
   };
   return "extern \"C\" void " + mkl + "(int, const " + type + " *, " + type + " *, long long);\n" +
-         definition(name, type, lanes, call(vector, lanes), call(type, 1));
+         definition(
+             name, type, 1,
+             [&](int lanes) {
+               return VectorCall{"", call(vector_of(type, lanes), lanes)};
+             },
+             call(type, 1)) +
+         array_head("extern \"C\"", name, type) + mkl + "(static_cast<int>(count), x, y, mkl_mode); }\n";
+}
+
+/// SLEEF's function for vectors of a type: `Sleef_exp` + `f8` + `_u10`.
+std::string sleef_definition(const std::string &name, const std::string &type, size_t operands,
+                             const std::string &sleef, const std::string &ending) {
+  const int single = lanes_of(type);
+  const auto function = [&](int lanes) { return sleef + sleef_type(type, lanes) + ending; };
+  const auto vectors = [&](int lanes) {
+    const std::string vector = vector_of(type, lanes);
+    return VectorCall{"extern \"C\" " + vector + " " + function(lanes) + "(" + vector +
+                          (operands > 1 ? ", " + vector : "") + ");\n",
+                      "return " + function(lanes) + (operands > 1 ? "(x, y);" : "(x);")};
+  };
+  const std::string vector = vector_of(type, single);
+  return definition(name, type, operands, vectors,
+                    "return " + function(single) + "(" + broadcast("x", vector) +
+                        (operands > 1 ? ", " + broadcast("y", vector) : "") + ")[0];");
 }
 
 /// The function `sleef` of SLEEF under our name, in both precisions.
-std::string from_sleef(const std::string &name, const std::string &sleef, const std::string &ending = "_u10") {
-  return sleef_definition(name + "f", "float", 8, "Sleef_" + sleef + "f8" + ending) +
-         sleef_definition(name, "double", 4, "Sleef_" + sleef + "d4" + ending);
+std::string from_sleef(const std::string &name, const std::string &sleef, const std::string &ending = "_u10",
+                       size_t operands = 1) {
+  return sleef_definition(name + "f", "float", operands, "Sleef_" + sleef, ending) +
+         sleef_definition(name, "double", operands, "Sleef_" + sleef, ending);
 }
 
-/// A function of x and y; `vector_call` and `call` compute it.
-std::string binary_definition(const std::string &name, const std::string &type, int lanes,
-                              const std::string &vector_call, const std::string &call) {
-  const std::string vector = type + std::to_string(lanes);
-  std::string text;
-  for (const char *isa : {"d", "e"})
-    text += "extern \"C\" " + vector + " _ZGV" + isa + "N" + std::to_string(lanes) + "vv_math_" + name + "(" + vector +
-            " x, " + vector + " y) { " + vector_call + " }\n";
-  return text + "extern \"C\" " + type + " math_" + name + "(" + type + " x, " + type + " y) { " + call + " }\n";
-}
-
-std::string sleef_binary_definition(const std::string &name, const std::string &type, int lanes,
-                                    const std::string &sleef) {
-  const std::string vector = type + std::to_string(lanes);
-  return "extern \"C\" " + vector + " " + sleef + "(" + vector + ", " + vector + ");\n" +
-         binary_definition(name, type, lanes, "return " + sleef + "(x, y);",
-                           "return " + sleef + "(" + broadcast("x", vector) + ", " + broadcast("y", vector) + ")[0];");
-}
-
-std::string looped_definition(const std::string &name, const std::string &type, int lanes, const std::string &sleef,
+/// SLEEF's for y, declared already; where x is not 0, the C library's.
+std::string looped_definition(const std::string &name, const std::string &type, const std::string &sleef,
                               const std::string &c) {
-  const std::string vector = type + std::to_string(lanes);
-  return binary_definition(
-      name, type, lanes,
-      vector + " r = " + sleef + "(y); const bits4 past = reinterpret_cast<bits4>(x != 0); " +
-          "if (past[0] | past[1] | past[2] | past[3]) for (int k = 0; k < " + std::to_string(lanes) +
-          "; ++k) if (x[k] != 0) r[k] = __builtin_" + c + "(y[k]); return r;",
-      "return x != 0 ? __builtin_" + c + "(y) : " + sleef + "(" + broadcast("y", vector) + ")[0];");
+  const auto call = [&](int lanes) { return "Sleef_" + sleef + sleef_type(type, lanes) + "_u10"; };
+  const auto vectors = [&](int lanes) {
+    const std::string words = std::to_string(type == "float" ? lanes / 2 : lanes); // of 64 bits
+    return VectorCall{"", vector_of(type, lanes) + " r = " + call(lanes) + "(y); const bits" + words +
+                              " past = reinterpret_cast<bits" + words +
+                              ">(x != 0); long long any = 0; for (int k = 0; k < " + words +
+                              "; ++k) any |= past[k]; if (any) for (int k = 0; k < " + std::to_string(lanes) +
+                              "; ++k) if (x[k] != 0) r[k] = __builtin_" + c + "(y[k]); return r;"};
+  };
+  const int single = lanes_of(type);
+  return definition(name, type, 2, vectors,
+                    "return x != 0 ? __builtin_" + c + "(y) : " + call(single) + "(" +
+                        broadcast("y", vector_of(type, single)) + ")[0];");
 }
 
 std::string source(bool mkl) {
   // The mode is ATen's: high accuracy, denormal numbers kept, no error reported.
-  std::string text = "typedef float float8 __attribute__((vector_size(32)));\n"
+  std::string text = "#include <stdint.h>\n"
+                     "typedef float float8 __attribute__((vector_size(32)));\n"
                      "typedef double double4 __attribute__((vector_size(32)));\n"
                      "typedef long long bits4 __attribute__((vector_size(32)));\n"
+                     "typedef float float16 __attribute__((vector_size(64)));\n"
+                     "typedef double double8 __attribute__((vector_size(64)));\n"
+                     "typedef long long bits8 __attribute__((vector_size(64)));\n"
                      "constexpr long long mkl_mode = 0x2 | 0x140000 | 0x100;\n";
   for (const Named &function : mkl_functions) {
     const std::string name(function.name), other(function.other);
-    text +=
-        mkl ? mkl_definition(name + "f", "float", 8, "vms" + other) + mkl_definition(name, "double", 4, "vmd" + other)
-            : from_sleef(name, name, name == "erfc" ? "_u15" : "_u10");
+    text += mkl ? mkl_definition(name + "f", "float", "vms" + other) + mkl_definition(name, "double", "vmd" + other)
+                : from_sleef(name, name, name == "erfc" ? "_u15" : "_u10") + array_definition(name + "f", "float") +
+                      array_definition(name, "double");
   }
   for (const auto function : sleef_functions)
     text += from_sleef(std::string(function), std::string(function));
@@ -163,14 +224,10 @@ std::string source(bool mkl) {
     text += from_sleef(std::string(inner) + std::string(function), std::string(function));
   for (const auto function : looped_functions) {
     const std::string c(function), name = std::string(looped) + c;
-    text += looped_definition(name + "f", "float", 8, "Sleef_" + c + "f8_u10", c + "f");
-    text += looped_definition(name, "double", 4, "Sleef_" + c + "d4_u10", c);
+    text += looped_definition(name + "f", "float", c, c + "f") + looped_definition(name, "double", c, c);
   }
-  for (const Named &function : binary_functions) {
-    const std::string name(function.name), ending(function.other);
-    text += sleef_binary_definition(name + "f", "float", 8, "Sleef_" + name + "f8" + ending);
-    text += sleef_binary_definition(name, "double", 4, "Sleef_" + name + "d4" + ending);
-  }
+  for (const Named &function : binary_functions)
+    text += from_sleef(std::string(function.name), std::string(function.name), std::string(function.other), 2);
   return text;
 }
 
@@ -192,8 +249,16 @@ std::string variants_by_c_library() {
   return text;
 }
 
+std::string array_by_c_library(const std::string &name, const std::string &type) {
+  return array_head("static inline", name, type) + "for (int64_t k = 0; k < count; ++k) y[k] = __builtin_" + name +
+         "(x[k]); }\n";
+}
+
 std::string by_c_library() {
   std::string text = variants_by_c_library();
+  for (const Named &function : mkl_functions)
+    text += array_by_c_library(std::string(function.name) + "f", "float") +
+            array_by_c_library(std::string(function.name), "double");
   for (const std::string &name : unary_names())
     if (name.find(inner) != 0)
       text += unary_by_c_library(name, name);
@@ -225,6 +290,19 @@ const std::string &plain_math_variants() {
 const std::string &plain_math() {
   static const std::string text = by_c_library();
   return text;
+}
+
+bool has_array_function(const std::string &call) {
+  const auto names = [&](const Named &function) {
+    const std::string name = "math_" + std::string(function.name);
+    return call == name || call == name + "f";
+  };
+  return std::any_of(std::begin(mkl_functions), std::end(mkl_functions), names);
+}
+
+std::string array_function(const std::string &call) {
+  const std::string prefix = "math_";
+  return prefix + "array_" + call.substr(prefix.size());
 }
 
 bool has_vector_math(const std::string &function) {

@@ -17,5 +17,10 @@ const std::string &plain_math();
 const std::string &plain_math_variants();
 /// Whether a function of that name ("exp", "vectorized_exp") is among them.
 bool has_vector_math(const std::string &function);
+/// Whether one that kernels call by this name (`math_expf`) is faster for many numbers at once, which
+/// `math_array_expf(const float *x, float *y, int64_t count)` computes: the same bits.
+bool has_array_function(const std::string &call);
+/// The name of that one.
+std::string array_function(const std::string &call);
 
 } // namespace repro_minify

@@ -282,6 +282,99 @@ TEST(InductorLike, FunctionsAreThoseOfEagerBitByBit) {
                           {numbers({size})}});
 }
 
+/// Whole tensors there, strips of a few hundred numbers here: where a strip ends, and how long it is, must not be seen.
+TEST(InductorLike, FunctionsInStripsAreThoseOfEagerBitByBit) {
+  for (const int64_t size : {1, 15, 16, 17, 33, 255, 256, 257, 511, 1000, 4099, 20000}) {
+    expect_the_same_bits(
+        {"chains",
+         "def forward(self, x):\n  y = x * 0.5\n  p = torch.abs(y) + 0.1\n  u = torch.tanh(y)\n  for k in range(3):\n"
+         "    y = y + torch.tanh(y * x)\n  return y, torch.exp(torch.sin(x) + torch.cos(y)), torch.log(torch.exp(u) + "
+         "1), torch.erf(torch.atan(x) * u), torch.erfc(torch.log2(p)), torch.tan(torch.log10(p)), torch.asin(u), "
+         "torch.acos(u), torch.sigmoid(x) * torch.tanh(y) + (1 - torch.sigmoid(x)) * y\n",
+         {numbers({size})}});
+    expect_the_same_bits({"chains_in_doubles",
+                          "def forward(self, x):\n  y = x + torch.tanh(x * torch.exp(x))\n  return torch.erf(y + "
+                          "torch.sin(y)), torch.log(torch.abs(y)), x\n",
+                          {numbers({size}, at::kDouble)}});
+  }
+  expect_the_same_bits({"rows",
+                        "def forward(self, x):\n  y = torch.tanh(x.t() * torch.exp(x[0]).unsqueeze(1))\n  return "
+                        "torch.tanh(y + 1), torch.amax(torch.tanh(y) * x.t(), [1]), torch.amax(torch.exp(y) - x.t(), "
+                        "[0])\n",
+                        {numbers({37, 301})}});
+}
+
+/// SLEEF's functions for 64 bytes are those for 32.
+TEST(InductorLike, ChainsOf16BitsAreThoseOfEagerWhereEachOperatorRounds) {
+  BackendOptions casts;
+  casts.emulate_precision_casts = true;
+  CheckOptions strict;
+  strict.compare.rule = CompareRule::Strict;
+  for (const int64_t size : {7, 16, 31, 300, 5000})
+    EXPECT_EQ(checked({"chains",
+                       "def forward(self, x, y):\n  for k in range(4):\n    x = x + torch.tanh(x * y)\n  return x, "
+                       "torch.exp(torch.tanh(x)), torch.erf(torch.sin(y)) * x\n",
+                       {numbers({size}, at::kBFloat16), numbers({size}, at::kBFloat16) * 0.3}},
+                      casts, strict)
+                  .outcome,
+              Verdict::Outcome::Pass)
+        << size;
+}
+
+/// Columns are folded row by row.
+TEST(InductorLike, FoldsOfColumnsAreThoseOfEager) {
+  const char *exact = "def forward(self, x):\n  y = x * 2\n  return torch.amax(y, [0]), torch.amin(y, [0]), "
+                      "torch.any(y > 3, 0), torch.all(y > -20, 0), torch.amax(y.abs() - x, [0]), torch.max(y.t())\n";
+  const char *whole = "def forward(self, x):\n  return x.sum(0), torch.prod(x, 0), (x > 0).sum(0), torch.amax(x, [0]), "
+                      "torch.amin(x * 3, [0]), torch.any(x, 0)\n";
+  const char *rounded = "def forward(self, x):\n  y = x.view(x.size(0), -1, 2)\n  return x.sum(0), x.mean(0), (x * "
+                        "x).sum(0) / torch.exp(x.mean(0)), y.sum([0, 2]), torch.sum(torch.tanh(x), [0]), "
+                        "torch.softmax(x, 0), torch.std(x, [0], correction=1)\n";
+  for (const auto &[rows, columns] : {std::pair<int64_t, int64_t>{1, 64}, {5, 16}, {129, 34}, {300, 600}}) {
+    at::Tensor odd = numbers({rows, columns});
+    odd[0][3] = NAN;
+    odd[rows - 1][15] = -INFINITY;
+    odd[rows / 2][columns - 1] = NAN;
+    for (const auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+      const auto [eager, compiled] = results({"exact", exact, {odd.to(type)}});
+      for (size_t k = 0; k < eager.size(); ++k)
+        EXPECT_TRUE(at::allclose(eager[k].to(at::kDouble), compiled[k].to(at::kDouble), 0, 0, /*equal_nan=*/true))
+            << type << ", " << rows << " x " << columns << ", result " << k;
+    }
+    for (const auto type : {at::kByte, at::kChar, at::kShort, at::kInt, at::kLong}) {
+      const auto [eager, compiled] = results({"whole", whole, {numbers({rows, columns}).abs().to(type)}});
+      for (size_t k = 0; k < eager.size(); ++k)
+        EXPECT_TRUE(at::equal(eager[k], compiled[k])) << type << ", " << rows << " x " << columns << ", result " << k;
+    }
+    if (rows == 1)
+      continue; // has no deviation
+    for (const auto type : {at::kFloat, at::kDouble}) {
+      const auto [eager, compiled] = results({"rounded", rounded, {numbers({rows, columns}, type)}});
+      const auto [exactly, unused] = results({"rounded", rounded, {numbers({rows, columns}, type).to(at::kDouble)}});
+      for (size_t k = 0; k < eager.size(); ++k) {
+        const double away = exactly[k].sub(compiled[k]).abs().max().item<double>();
+        EXPECT_TRUE(away <= (type == at::kFloat ? 2e-6 : 1e-13) * (1 + exactly[k].abs().max().item<double>()))
+            << type << ", " << rows << " x " << columns << ", result " << k << ": " << away;
+      }
+    }
+  }
+}
+
+/// A value that only its own kernel reads stays out of memory; one that is returned or that ATen reads does not.
+TEST(InductorLike, WhatNobodyElseReadsIsNotStored) {
+  const auto stores = [](const char *name, const char *source) {
+    const std::string kernels = generated({name, source, {numbers({30, 40})}});
+    size_t count = 0;
+    for (size_t at = 0; (at = kernels.find("] = static_cast<", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  const std::string twice = "def forward(self, x):\n  g = torch.sigmoid(x)\n  y = g * torch.tanh(x) + (1 - g) * x\n  ";
+  EXPECT_EQ(stores("kept_to_itself", (twice + "return y\n").c_str()), 1u);
+  EXPECT_EQ(stores("returned", (twice + "return y, g\n").c_str()), 2u);
+  EXPECT_EQ(stores("read_by_aten", (twice + "return y, torch.cumsum(g, 0)\n").c_str()), 2u);
+}
+
 TEST(InductorLike, ANormalisationHasTheStatisticsOfEagerBitByBit) {
   for (const int64_t size : {5, 31, 100, 333, 1000, 5000})
     expect_the_same_bits({"layer_norm",

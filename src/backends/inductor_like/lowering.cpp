@@ -60,6 +60,7 @@ public:
       visit(node);
     for (auto *output : line_.graph->outputs())
       plan_.outputs.push_back(slot_of(output));
+    drop_unread(plan_);
     for (size_t k = 0, next = 0; k < plan_.steps.size(); ++k)
       if (auto *kernel = std::get_if<KernelStep>(&plan_.steps[k]))
         kernel->name = "kernel" + std::to_string(next++);

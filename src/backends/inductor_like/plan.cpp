@@ -32,6 +32,8 @@ at::Tensor laid_out(const at::Tensor &tensor, const Layout &layout) {
 void run_kernel(const KernelStep &step, const Plan &plan, const Launch &launch, std::vector<c10::IValue> &slots) {
   std::set<int> made;
   for (const auto &output : step.kernel.outputs) {
+    if (!output.is_read)
+      continue;
     const Layout &layout = plan.layouts[static_cast<size_t>(output.buffer.id)];
     slots[static_cast<size_t>(output.buffer.id)] =
         at::empty(layout.sizes, at::TensorOptions(layout.dtype).device(plan.device));
@@ -64,6 +66,26 @@ at::ScalarType dtype_of(Element element) {
     if (pair.element == element)
       return pair.dtype;
   return at::ScalarType::Undefined;
+}
+
+void drop_unread(Plan &plan) {
+  std::set<int> read(plan.outputs.begin(), plan.outputs.end());
+  for (size_t k = plan.steps.size(); k-- > 0;) {
+    if (const auto *aten = std::get_if<AtenStep>(&plan.steps[k])) {
+      read.insert(aten->inputs.begin(), aten->inputs.end());
+      continue;
+    }
+    auto &kernel = std::get<KernelStep>(plan.steps[k]).kernel;
+    bool any = false;
+    for (auto &output : kernel.outputs) {
+      output.is_read = read.count(output.buffer.id) > 0;
+      any |= output.is_read;
+    }
+    if (any)
+      read.merge(reads(kernel));
+    else
+      plan.steps.erase(plan.steps.begin() + static_cast<std::ptrdiff_t>(k));
+  }
 }
 
 void write_kernels(Plan &plan) {

@@ -48,6 +48,9 @@ struct Plan {
 /// What a program with `raises` says.
 inline constexpr const char *injected_message = "injected: relu raises when it runs";
 
+/// What no other step reads, and the program does not return, need not be in memory; a kernel of which all is so goes.
+void drop_unread(Plan &plan);
+
 /// Writes the kernels' source into the plan, for its device.
 void write_kernels(Plan &plan);
 

@@ -241,6 +241,8 @@ private:
   void launch(const KernelStep &step) {
     std::set<int> made;
     for (const auto &output : step.kernel.outputs) {
+      if (!output.is_read)
+        continue;
       const Layout &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
       body_ << "    at::Tensor " << name(output.buffer.id) << " = at::empty(" << sizes_text(layout.sizes) << ", "
             << (on_cuda() ? "at::TensorOptions(" + dtype_text(layout.dtype) + ").device(kernels_device)"
@@ -296,10 +298,7 @@ private:
   }
 
   std::string kernels_here() const {
-    std::string kernels = program_.plan.source;
-    const std::string exported = "extern \"C\" void";
-    for (size_t at; (at = kernels.find(exported)) != std::string::npos;)
-      kernels.replace(at, exported.size(), "static void");
+    const std::string kernels = static_kernels(program_.plan.source);
     return "// ---- The kernels that inductor-like generated.\n" + mathematics(kernels) + kernel_helpers(kernels) +
            kernels + "// ---- End of the kernels.\n";
   }
