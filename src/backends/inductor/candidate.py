@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import functools
 import io
 import os
 import resource
@@ -19,10 +20,13 @@ from torch._inductor import cpu_vec_isa
 
 import bisector
 import wire
+from fx_graph import FxCompiled, Uncovered
 from translate import Untranslatable, attribute_name, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
+FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
 compile_options = {}
+front_end = None  # whichever can
 configured = []  # the entries of torch._inductor.config, and the options above, as they were given
 
 
@@ -38,7 +42,13 @@ def parse_entry(entry):
 
 def check_entries(entries):
     """Throws ValueError for what TorchInductor does not know."""
+    global front_end
     for key, value in map(parse_entry, entries):
+        if key == "frontend":
+            if value not in FRONT_ENDS:
+                raise ValueError(f"--inductor-config frontend={value}: unknown; known are {', '.join(FRONT_ENDS)}")
+            front_end = value
+            continue
         if key in COMPILE_OPTIONS:
             compile_options[key] = value
         elif key not in inductor_config._config:
@@ -135,6 +145,30 @@ def first_sentence(error):
     return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
 
 
+def compiled(script, module, options):
+    """Callable as the module is: its graph handed to TorchInductor where it is straight-line, else through Dynamo."""
+    through_dynamo = torch.compile(module, **options)
+    if front_end == "dynamo":
+        return through_dynamo
+    wrapper = torch._TorchCompileInductorWrapper
+    if options.get("backend", "inductor") != "inductor":
+        wrapper = functools.partial(torch._TorchCompileWrapper, options["backend"])
+    through_fx = FxCompiled(script, module, wrapper(options.get("mode"), None, options.get("dynamic")))
+    if front_end == "fx":
+        return through_fx
+
+    ways = [through_fx, through_dynamo]
+
+    def whichever_can(*arguments):
+        try:
+            return ways[0](*arguments)
+        except Uncovered:
+            del ways[0]
+            return ways[0](*arguments)
+
+    return whichever_can
+
+
 class Candidate:
     def __init__(self):
         self.module = self.compiled = None
@@ -148,7 +182,7 @@ class Candidate:
         except Exception as error:  # no fault of TorchInductor
             raise Untranslatable(first_sentence(error)) from error
         self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
-        self.compiled = torch.compile(self.module, **self.options(header.get("bisection")))
+        self.compiled = compiled(script, self.module, self.options(header.get("bisection")))
         return {}, []
 
     @staticmethod
