@@ -2,11 +2,13 @@
 
 import ast
 import contextlib
+import ctypes
 import functools
 import io
 import os
 import resource
 import tempfile
+from unittest import mock
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
 
@@ -17,6 +19,7 @@ import torch._inductor
 import torch._inductor.compile_fx
 import torch._inductor.config as inductor_config
 from torch._inductor import cpu_vec_isa
+from torch._inductor.cpp_builder import CppBuilder
 
 import bisector
 import wire
@@ -74,7 +77,8 @@ def prepare(folder, entries):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
     check_entries(entries)
     torch.set_num_threads(1)
-    cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
+    with mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True):
+        cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     tempfile.tempdir = folder
     inductor_config.compile_threads = 1
@@ -88,9 +92,40 @@ def prepare(folder, entries):
 def warm_up():
     """TorchInductor imports and prepares much when it first compiles."""
     module = torch.compile(lambda x: torch.ops.aten.amin.default(torch.ops.aten.mul.Tensor(x, x)))
-    with torch.no_grad(), contextlib.suppress(Exception):  # no compiler, say: the candidates will tell
+    with torch.no_grad(), only_headers_built(), contextlib.suppress(Exception):  # the candidates will tell
         module(torch.ones(16))
     torch._dynamo.reset()
+
+
+@contextlib.contextmanager
+def only_headers_built():
+    """The header that all kernels share is compiled in advance unless PyTorch has kept it; the first kernel itself tells
+    nothing that is worth the wait."""
+    build = CppBuilder.build
+
+    def build_headers(builder):
+        if not (getattr(builder, "_precompiling", True) or getattr(builder, "_preprocessing", True)):
+            raise Enough
+        return build(builder)
+
+    with mock.patch.object(CppBuilder, "build", build_headers):
+        yield
+
+
+class Enough(Exception):
+    """What was wanted has been built."""
+
+
+def load_in_fork(_isa, path):
+    """Whether a library can be loaded: PyTorch starts a Python for each of its tests of the processor, a fork does as well."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            ctypes.CDLL(path)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def make_module(script):
@@ -245,10 +280,13 @@ class Candidate:
         inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
         repro = emit.Repro(load(blobs[0]), inputs, header["facts"])
         writer = wire.Writer()
-        answer = {"text": repro.text(), "reads_files": repro.literals is None}
         with tempfile.TemporaryDirectory() as folder:
+            repro.save_values(folder)
+            trial = emit.Trial(repro, folder)  # runs beside what follows
             path = os.path.join(folder, "model.pt2")
-            answer["no_package_because"] = emit.ahead_of_time(repro, path)
+            answer = {"reads_files": repro.literals is None, "no_package_because": emit.ahead_of_time(repro, path)}
+            emit.choose_front_end(repro, trial, folder)
+            answer["text"] = repro.text()
             if not answer["no_package_because"]:
                 with open(path, "rb") as file:
                     writer.blobs.append(torch.frombuffer(bytearray(file.read()), dtype=torch.uint8))

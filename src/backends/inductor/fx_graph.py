@@ -14,7 +14,7 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils import _pytree as pytree
 
-from translate import PRIM, Untranslatable, attribute_name, call, function, graph_of, literal, scalar_pattern, writes_to_list
+from translate import PRIM, Untranslatable, attribute_name, call, function, graph_of, is_number_again, literal, scalar_pattern, writes_to_list
 
 
 class Uncovered(Untranslatable):
@@ -144,6 +144,9 @@ class Builder:
 
     def number_to_tensor(self, node):
         number = self.value(node.input())
+        if is_number_again(node):
+            self.assign(node, [number])
+            return
         dtype = torch.int64 if isinstance(number, int) else torch.float64
         self.assign(node, [self.add_node(torch.ops.aten.scalar_tensor.default, [number], {"dtype": dtype})])
 

@@ -124,7 +124,8 @@ class Translator:
         if special:
             special(node)
         elif kind in PRIM:
-            self.assign(node, PRIM[kind].format(*self.texts_of(node.inputs())))
+            pattern = "{}" if is_number_again(node) else PRIM[kind]
+            self.assign(node, pattern.format(*self.texts_of(node.inputs())))
         elif node.schema() == "(no schema)" or kind.startswith("prim::"):
             raise Untranslatable(f"{kind} has no equivalent in Python")
         else:
@@ -253,6 +254,20 @@ def writes_to_list(node):
     return namespace == "aten" and name in STATEMENTS and next(node.inputs()).type().kind() == "ListType"
 
 
+# What is read from a Tensor that a number was put into, in the place of that number.
+FROM_NUMBER = {
+    "Int": "int({})", "Float": "float({})", "Bool": "bool({})", "ScalarImplicit": "{}", "IntImplicit": "int({})",
+    "FloatImplicit": "float({})", "item": "{}",
+}  # fmt: skip
+
+
+def is_number_again(node):
+    """A number that tracing has put into a Tensor only for it to be read again."""
+    return node.kind() == "prim::NumToTensor" and all(
+        use.user.kind().removeprefix("aten::") in FROM_NUMBER for use in node.output().uses()
+    )
+
+
 def scalar_pattern(node):
     """An operator on plain values, or one that reads a plain value from a Tensor, as a piece of Python; None for others."""
     namespace, name = node.kind().split("::")
@@ -261,6 +276,8 @@ def scalar_pattern(node):
     inputs = list(node.inputs())
     gives_tensor = any(map(holds_tensor, node.outputs()))
     on_tensors = gives_tensor or any(map(holds_tensor, inputs))
+    if name in FROM_NUMBER and is_number_again(inputs[0].node()):
+        return FROM_NUMBER[name]
     pattern = FROM_TENSOR.get(name) if on_tensors else SCALAR_OPERATORS.get(name)
     if name == "__getitem__" or (name in ("len", "list") and inputs[0].type().kind() == "ListType"):
         pattern = SCALAR_OPERATORS[name]
