@@ -183,21 +183,22 @@ def first_sentence(error):
 def compiled(script, module, options):
     """Callable as the module is: its graph handed to TorchInductor where it is straight-line, else through Dynamo."""
     through_dynamo = torch.compile(module, **options)
-    if front_end == "dynamo":
+    if options.get("dynamic") and front_end == "fx":
+        raise Untranslatable("frontend=fx: its shapes are static, dynamic=true is not")
+    if options.get("dynamic") or front_end == "dynamo":
         return through_dynamo
     wrapper = torch._TorchCompileInductorWrapper
     if options.get("backend", "inductor") != "inductor":
         wrapper = functools.partial(torch._TorchCompileWrapper, options["backend"])
     through_fx = FxCompiled(script, module, wrapper(options.get("mode"), None, options.get("dynamic")))
-    if front_end == "fx":
-        return through_fx
-
     ways = [through_fx, through_dynamo]
 
     def whichever_can(*arguments):
         try:
             return ways[0](*arguments)
-        except Uncovered:
+        except Uncovered as reason:
+            if front_end == "fx":
+                raise Untranslatable(f"frontend=fx: {reason}") from reason
             del ways[0]
             return ways[0](*arguments)
 
