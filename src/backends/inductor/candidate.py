@@ -283,10 +283,11 @@ class Candidate:
         writer = wire.Writer()
         with tempfile.TemporaryDirectory() as folder:
             repro.save_values(folder)
-            trial = emit.Trial(repro, folder)  # runs beside what follows
+            trial = emit.Trial(repro, folder) if emit.is_tried(repro) else None  # runs beside what follows
             path = os.path.join(folder, "model.pt2")
             answer = {"reads_files": repro.literals is None, "no_package_because": emit.ahead_of_time(repro, path)}
-            emit.choose_front_end(repro, trial, folder)
+            if trial:
+                emit.choose_front_end(repro, trial, folder)
             answer["text"] = repro.text()
             if not answer["no_package_because"]:
                 with open(path, "rb") as file:

@@ -355,7 +355,6 @@ class Trial:
     """repro.py, run in a fork of this process: it has imported torch."""
 
     def __init__(self, repro, folder):
-        self.kind = repro.facts["kind"]
         self.end = time.monotonic() + PATIENCE
         self.pid = os.fork()
         if self.pid:
@@ -371,7 +370,7 @@ class Trial:
             os._exit(code)
 
     def fails(self):
-        """Waits for it."""
+        """Once it has ended."""
         while True:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -379,15 +378,20 @@ class Trial:
             if time.monotonic() > self.end:
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
-                return self.kind == "hang"
+                return False
             time.sleep(0.02)
         return os.waitstatus_to_exitcode(status) not in (0, 2)
+
+
+def is_tried(repro):
+    """What hangs is not waited for."""
+    return candidate.front_end != "dynamo" and repro.facts["kind"] != "hang"
 
 
 def choose_front_end(repro, first, folder):
     """`first`: the Trial of what torch.compile does with it. Where that is right, and the graph without Dynamo is not,
     repro.py goes without."""
-    if candidate.front_end == "dynamo" or first.fails():
+    if first.fails():
         return
     repro.front_end = "fx"
     if not Trial(repro, folder).fails():
