@@ -284,6 +284,13 @@ class Repro(unittest.TestCase):
         self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
         self.assertIn("FAIL accuracy", finished.stdout)
 
+    def test_another_exception_is_another_failure(self):
+        candidate.configured[:] = [("cpp.inject_relu_bug_TESTING_ONLY", "compile_error")]
+        found = "C++ compile error: ‘compile’ was not declared in this scope"
+        for message, fails in ((found, True), ("C++ compile error: something else", False)):
+            self.repro.facts |= {"kind": "exception", "found": message}
+            self.assertEqual(emit.Trial(self.repro, self.folder).fails(), fails)
+
     def test_goes_through_torch_compile_where_neither_fails(self):
         candidate.configured.clear()
         self.assertEqual(self.choose(), "dynamo")
