@@ -1,4 +1,4 @@
-"""One candidate, in a child of the warm parent: its TorchScript as Python, compiled by TorchInductor, run as it is told."""
+"""One candidate, in a child of the warm parent: its TorchScript compiled by TorchInductor, run as it is told."""
 
 import ast
 import contextlib
@@ -99,8 +99,8 @@ def warm_up():
 
 @contextlib.contextmanager
 def only_headers_built():
-    """The header that all kernels share is compiled in advance unless PyTorch has kept it; the first kernel itself tells
-    nothing that is worth the wait."""
+    """The header that all kernels share is compiled in advance unless PyTorch has kept it; the first kernel itself
+    tells nothing that is worth the wait."""
     build = CppBuilder.build
 
     def build_headers(builder):
@@ -117,7 +117,7 @@ class Enough(Exception):
 
 
 def load_in_fork(_isa, path):
-    """Whether a library can be loaded: PyTorch starts a Python for each of its tests of the processor, a fork does as well."""
+    """Whether a library can be loaded. PyTorch starts a Python for each test of the processor; a fork does as well."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -274,7 +274,8 @@ class Candidate:
         return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
 
     def repro(self, header, blobs):
-        """repro.py as text, whether it reads its values from files, and the package of AOTInductor or why there is none."""
+        """repro.py as text, whether it reads its values from files, and the package of AOTInductor or why there is
+        none."""
         import emit  # reads this module
 
         reader = wire.Reader(blobs)

@@ -407,8 +407,8 @@ def is_tried(repro):
 
 
 def choose_front_end(repro, first, folder):
-    """`first`: the Trial of what torch.compile does with it. Where that is right, and the graph without Dynamo is not,
-    repro.py goes without."""
+    """`first`: the Trial of what torch.compile does with it. Where that is right, and the graph without Dynamo is
+    not, repro.py goes without."""
     if first.fails():
         return
     repro.front_end = "fx"

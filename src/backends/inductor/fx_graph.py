@@ -1,8 +1,8 @@
-"""A straight-line TorchScript graph as a torch.fx graph, node by node, without tracing: what TorchInductor is handed are the
-operators of the candidate.
+"""A straight-line TorchScript graph as a torch.fx graph, node by node, without tracing: what TorchInductor is handed
+are the operators of the candidate.
 
-Plain numbers, lists and shapes are known once the inputs are, and are computed while the graph is made, as Dynamo does it with
-static shapes; a fake run beside it says what shapes and types intermediate values have.
+Plain numbers, lists and shapes are known once the inputs are, and are computed while the graph is made, as Dynamo does
+it with static shapes; a fake run beside it says what shapes and types intermediate values have.
 """
 
 import math
@@ -14,7 +14,18 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils import _pytree as pytree
 
-from translate import PRIM, Untranslatable, attribute_name, call, function, graph_of, is_number_again, literal, scalar_pattern, writes_to_list
+from translate import (
+    PRIM,
+    Untranslatable,
+    attribute_name,
+    call,
+    function,
+    graph_of,
+    is_number_again,
+    literal,
+    scalar_pattern,
+    writes_to_list,
+)
 
 
 class Uncovered(Untranslatable):
@@ -94,7 +105,8 @@ class Builder:
         special = {
             "prim::Constant": self.constant, "prim::GetAttr": self.attribute, "prim::ListConstruct": self.construct,
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
-            "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack, "prim::NumToTensor": self.number_to_tensor,
+            "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack,
+            "prim::NumToTensor": self.number_to_tensor,
         }.get(kind)  # fmt: skip
         if special:
             special(node)
@@ -293,7 +305,8 @@ def situation(arguments):
         (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")
     ]
     tensors = [
-        (a.shape, a.stride(), a.storage_offset(), a.dtype, a.device, a.requires_grad) if isinstance(a, torch.Tensor) else a
+        (a.shape, a.stride(), a.storage_offset(), a.dtype, a.device, a.requires_grad)
         for a in arguments
+        if isinstance(a, torch.Tensor)
     ]
     return repr((torch.is_grad_enabled(), autocast, tensors))

@@ -269,7 +269,7 @@ def is_number_again(node):
 
 
 def scalar_pattern(node):
-    """An operator on plain values, or one that reads a plain value from a Tensor, as a piece of Python; None for others."""
+    """An operator on plain values, or one that reads such a value from a Tensor, as a piece of Python; else None."""
     namespace, name = node.kind().split("::")
     if namespace != "aten":
         return None
@@ -301,7 +301,8 @@ def function(node):
 
 
 def call(node):
-    """(positional arguments, arguments by name), each (word, value): a dtype, layout or memory format has a word, "float32".
+    """(positional arguments, arguments by name), each (word, value): a dtype, layout or memory format has a word,
+    "float32".
 
     As short as they can be: what equals its default is left out from the right, or by name.
     """
