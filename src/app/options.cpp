@@ -77,8 +77,9 @@ void add_check_options(CLI::App &app, Options &options) {
 void add_backend_options(CLI::App &app, BackendOptions &options) {
   app.add_option("--python", options.python,
                  "interpreter with torch, for inductor (default: that of the LibTorch\nin use, else python3)");
-  app.add_option("--inductor-config", options.inductor_config,
-                 "KEY=VALUE for inductor, a name of torch._inductor.config, or\nmode=..., dynamic=true")
+  app.add_option(
+         "--inductor-config", options.inductor_config,
+         "KEY=VALUE for inductor, a name of torch._inductor.config, or\nmode=..., dynamic=true, frontend=fx|dynamo")
       ->allow_extra_args(false);
   app.add_option("--skip-stage", options.skipped_stages, "inductor-like without that stage of its compilation")
       ->delimiter(',')

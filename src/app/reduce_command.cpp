@@ -283,11 +283,16 @@ private:
     std::error_code ignored;
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
     find_guilty_step(session, reduction);
+    SandboxPool pool(1);
+    std::optional<SandboxPool::Ticket> repro;
     if (options_.oracle.empty())
-      write_repro_in_child(reduction.program);
+      repro = write_repro_in_child(reduction.program, pool);
     const auto begin = std::chrono::steady_clock::now();
-    if (!facts_.interrupted)
-      verify(session);
+    const bool confirmed = !facts_.interrupted && confirm_saved(session);
+    if (repro)
+      require_reply(*pool.wait(*repro));
+    if (confirmed)
+      verify();
     if (!reduction.interrupted)
       ask_others(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -328,17 +333,12 @@ private:
     }
   }
 
-  void write_repro_in_child(const Program &program) const {
-    compute_in_child(
-        [&](Child &) -> c10::IValue {
-          write_repro(program, facts_, folder_);
-          return {};
-        },
-        generous_limits());
+  SandboxPool::Ticket write_repro_in_child(const Program &program, SandboxPool &pool) const {
+    return pool.submit([&](Child &) { write_repro(program, facts_, folder_); }, generous_limits());
   }
 
-  /// First what was saved, loaded again in a new process; then repro.cpp, built and run.
-  void verify(const Session &session) {
+  /// Whether what was saved fails, loaded again in new processes. (Meanwhile the repro is written.)
+  bool confirm_saved(const Session &session) {
     const auto wanted = [&](const Verdict &verdict) { return shows(verdict, facts_.signature, facts_.same_failure); };
     // One that is said to fail always has to, more than once: luck has a say in programs that are random themselves.
     const Repetition repetition = options_.repeat > 1 ? facts_.repetition : Repetition{.runs = 3, .need = 3};
@@ -350,13 +350,18 @@ private:
       if (!options_.oracle.empty()) {
         facts_.verify_message = options_.oracle + " changes its mind about reduced.pt: " + confirmed.message +
                                 "; for one that is not always sure give --repeat N --need M";
-        return;
+        return false;
       }
       facts_.verify_message = "reduced.pt, loaded again, does not fail the same way each time: " + confirmed.message;
       if (confirmed.outcome == Verdict::Outcome::Pass)
         facts_.verify_message += "; for a failure that does not always show give --repeat N --need M";
-      return;
+      return false;
     }
+    return true;
+  }
+
+  /// repro.cpp is built and run.
+  void verify() {
     if (!options_.oracle.empty())
       facts_.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
     if (options_.no_verify || !options_.oracle.empty())

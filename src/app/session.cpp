@@ -2,6 +2,7 @@
 
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
+#include "backends/slow_start.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
@@ -62,6 +63,13 @@ InterestingnessTest test_of(const Session &session) {
                           .grad = options.grad});
 }
 
+/// What has been started while the model was read has to be there before the first check.
+void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
+  for (const auto &backend : backends)
+    if (const auto *slow = dynamic_cast<const SlowStart *>(backend.get()))
+      slow->await_start();
+}
+
 /// The model's file and the values it is run on.
 std::string identity_of(const LoadedModel &model, const LoadedInputs &inputs) {
   std::ifstream file(model.path, std::ios::binary);
@@ -92,10 +100,11 @@ Session::Session(const Options &given)
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
-  others.erase(others.begin());
   inputs = load_inputs(
       model,
       {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
+  await_all(others);
+  others.erase(others.begin());
 }
 
 Subject Session::original() {

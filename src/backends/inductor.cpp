@@ -5,6 +5,7 @@
 #include "backends/inductor_worker.h"
 #include "backends/python_backend.h"
 #include "backends/registry.h"
+#include "backends/slow_start.h"
 #include "program/values.h"
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
@@ -198,7 +199,7 @@ std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gr
   return results;
 }
 
-class InductorBackend : public Backend, public PythonBackend, public OwnBisector {
+class InductorBackend : public Backend, public PythonBackend, public OwnBisector, public SlowStart {
 public:
   explicit InductorBackend(const BackendOptions &options) : options_(options) {}
 
@@ -220,6 +221,10 @@ public:
       python_ = find_python_with_torch(options_.python);
     worker_ = std::make_shared<InductorWorker>(python_, options_.inductor_config);
     setenv("REPRO_PYTHON", python_.c_str(), /*overwrite=*/0); // for a repro.cpp that runs repro.py
+  }
+
+  void await_start() const override {
+    worker_->await();
     const std::string here = TORCH_VERSION, there = worker_->torch_version();
     if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
       log::warning("inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);

@@ -141,12 +141,14 @@ InductorWorker::InductorWorker(const std::string &python, const std::vector<std:
   alive_ = alive[1];
   for (const int theirs : {listener, alive[0], report[1]})
     close(theirs);
-  await_report(report[0]);
+  report_ = report[0];
 }
 
-void InductorWorker::await_report(int report) {
+void InductorWorker::await() {
+  if (report_ < 0)
+    return;
   std::string text;
-  pollfd entry{report, POLLIN, 0};
+  pollfd entry{report_, POLLIN, 0};
   const auto end = std::chrono::steady_clock::now() + patience;
   std::array<char, 4096> buffer{};
   while (text.find('\n') == std::string::npos) {
@@ -154,12 +156,13 @@ void InductorWorker::await_report(int report) {
     const int ready = left.count() > 0 ? poll(&entry, 1, static_cast<int>(left.count())) : 0;
     if (ready < 0 && errno == EINTR)
       continue;
-    const ssize_t count = ready > 0 ? read(report, buffer.data(), buffer.size()) : 0;
+    const ssize_t count = ready > 0 ? read(report_, buffer.data(), buffer.size()) : 0;
     if (count <= 0)
       break;
     text.append(buffer.data(), static_cast<size_t>(count));
   }
-  close(report);
+  close(report_);
+  report_ = -1;
   if (std::chrono::steady_clock::now() >= end)
     give_up("the Python worker did not start within ten minutes");
   const auto answer = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -177,6 +180,8 @@ void InductorWorker::give_up(const std::string &problem) {
 
 void InductorWorker::end() {
   using namespace std::chrono_literals;
+  if (report_ >= 0)
+    close(report_);
   if (alive_ >= 0)
     close(alive_); // it ends, and its children, and removes its folder
   for (int i = 0; pid_ > 0 && i < 500; ++i) {

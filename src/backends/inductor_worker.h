@@ -16,29 +16,30 @@ std::string inductor_worker_script();
 /// of them has torch. Imports nothing.
 std::string find_python_with_torch(const std::string &given);
 
-/// Starts it and waits until it is ready. It ends, and removes what it wrote, when this object goes or its process
-/// ends.
+/// Starts it. It ends, and removes what it wrote, when this object goes or its process ends.
 class InductorWorker {
 public:
-  /// `entries` are KEY=VALUE of torch._inductor.config. Throws UserError with what the worker says when it cannot
-  /// start.
+  /// `entries` are KEY=VALUE of torch._inductor.config. Throws UserError.
   InductorWorker(const std::string &python, const std::vector<std::string> &entries);
   ~InductorWorker();
   InductorWorker(const InductorWorker &) = delete;
   InductorWorker &operator=(const InductorWorker &) = delete;
 
+  /// Until it is ready. Throws UserError with what the worker says when it cannot start.
+  void await();
+  /// Once it is ready.
   const std::string &torch_version() const { return torch_version_; }
   /// Of the socket.
   const std::string &address() const { return address_; }
 
 private:
-  void await_report(int report);
   [[noreturn]] void give_up(const std::string &problem);
   void end();
 
   std::string folder_, address_, torch_version_;
   pid_t pid_ = -1, owner_ = -1;
   int alive_ = -1;
+  int report_ = -1; ///< closed once it has been read
 };
 
 /// One candidate's child of the worker.

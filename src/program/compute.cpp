@@ -14,6 +14,12 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
         child.reply(std::string_view(bytes.data(), bytes.size()));
       },
       limits);
+  require_reply(outcome);
+  const std::vector<char> bytes(outcome.reply.begin(), outcome.reply.end());
+  return torch::jit::pickle_load(bytes).toTupleRef().elements()[0];
+}
+
+void require_reply(const Outcome &outcome) {
   if (outcome.ending == Ending::Threw)
     throw std::runtime_error(outcome.message);
   if (outcome.ending != Ending::Replied) {
@@ -22,8 +28,6 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
       how += " (signal " + std::to_string(outcome.signal) + ")";
     throw std::runtime_error("the child process " + how + (outcome.stage.empty() ? "" : " while " + outcome.stage));
   }
-  const std::vector<char> bytes(outcome.reply.begin(), outcome.reply.end());
-  return torch::jit::pickle_load(bytes).toTupleRef().elements()[0];
 }
 
 Limits generous_limits() {

@@ -14,6 +14,9 @@ namespace repro_minify {
 /// std::runtime_error with the child's own message, or with how it ended.
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits);
 
+/// Throws what compute_in_child() throws unless the child has replied.
+void require_reply(const Outcome &outcome);
+
 /// Limits for work that has no natural bound: ten minutes, a reply as large as memory allows.
 Limits generous_limits();
 

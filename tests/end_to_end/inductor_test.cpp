@@ -104,6 +104,22 @@ TEST_F(Inductor, FollowsControlFlow) {
   run("jit_75794_loop_swap", {}, 0);
 }
 
+TEST_F(Inductor, AGraphWithControlFlowIsLeftToDynamoAndRefusedByTheOtherFrontEnd) {
+  run("jit_75794_loop_swap", {"--inductor-config", "frontend=dynamo"}, 0);
+  const Finished finished = run_tool({"run", case_named("jit_75794_loop_swap").model(), "--backend", "inductor",
+                                      "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "frontend=fx"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("inductor cannot take this program: frontend=fx: prim::Loop"), std::string::npos) << finished.err;
+}
+
+TEST_F(Inductor, BothFrontEndsFailInTheSameWay) {
+  json verdicts = json::array();
+  for (const char *front_end : {"frontend=dynamo", "frontend=fx"})
+    verdicts.push_back(run("inductor_191499_u8_min", {"--inductor-config", front_end}, 1).at("verdict"));
+  EXPECT_EQ(verdicts[0].at("kind"), "accuracy");
+  EXPECT_EQ(verdicts[0].at("message"), verdicts[1].at("message"));
+}
+
 TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
   for (const auto &[name, guilty] :
        {std::pair("inductor_191499_u8_min", "amin"), {"inductor_183763_sinh_overflow", "sinh"}}) {
@@ -125,6 +141,13 @@ TEST_F(Inductor, AnUnknownEntryIsRefused) {
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_NE(finished.err.find("cpp.simdlength: torch._inductor.config has no such entry"), std::string::npos)
       << finished.err;
+}
+
+TEST_F(Inductor, AnUnknownFrontEndIsRefused) {
+  const Finished finished = run_tool({"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor",
+                                      "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "frontend=export"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("frontend=export: unknown; known are dynamo, fx"), std::string::npos) << finished.err;
 }
 
 TEST_F(Inductor, SaysThatThereIsNoPython) {

@@ -1,11 +1,14 @@
-"""One candidate, in a child of the warm parent: its TorchScript as Python, compiled by TorchInductor, run as it is told."""
+"""One candidate, in a child of the warm parent: its TorchScript compiled by TorchInductor, run as it is told."""
 
 import ast
 import contextlib
+import ctypes
+import functools
 import io
 import os
 import resource
 import tempfile
+from unittest import mock
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
 
@@ -16,13 +19,17 @@ import torch._inductor
 import torch._inductor.compile_fx
 import torch._inductor.config as inductor_config
 from torch._inductor import cpu_vec_isa
+from torch._inductor.cpp_builder import CppBuilder
 
 import bisector
 import wire
+from fx_graph import FxCompiled, Uncovered
 from translate import Untranslatable, attribute_name, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
+FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
 compile_options = {}
+front_end = None  # whichever can
 configured = []  # the entries of torch._inductor.config, and the options above, as they were given
 
 
@@ -38,7 +45,13 @@ def parse_entry(entry):
 
 def check_entries(entries):
     """Throws ValueError for what TorchInductor does not know."""
+    global front_end
     for key, value in map(parse_entry, entries):
+        if key == "frontend":
+            if value not in FRONT_ENDS:
+                raise ValueError(f"--inductor-config frontend={value}: unknown; known are {', '.join(FRONT_ENDS)}")
+            front_end = value
+            continue
         if key in COMPILE_OPTIONS:
             compile_options[key] = value
         elif key not in inductor_config._config:
@@ -64,7 +77,8 @@ def prepare(folder, entries):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
     check_entries(entries)
     torch.set_num_threads(1)
-    cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
+    with mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True):
+        cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     tempfile.tempdir = folder
     inductor_config.compile_threads = 1
@@ -78,9 +92,40 @@ def prepare(folder, entries):
 def warm_up():
     """TorchInductor imports and prepares much when it first compiles."""
     module = torch.compile(lambda x: torch.ops.aten.amin.default(torch.ops.aten.mul.Tensor(x, x)))
-    with torch.no_grad(), contextlib.suppress(Exception):  # no compiler, say: the candidates will tell
+    with torch.no_grad(), only_headers_built(), contextlib.suppress(Exception):  # the candidates will tell
         module(torch.ones(16))
     torch._dynamo.reset()
+
+
+@contextlib.contextmanager
+def only_headers_built():
+    """The header that all kernels share is compiled in advance unless PyTorch has kept it; the first kernel itself
+    tells nothing that is worth the wait."""
+    build = CppBuilder.build
+
+    def build_headers(builder):
+        if not (getattr(builder, "_precompiling", True) or getattr(builder, "_preprocessing", True)):
+            raise Enough
+        return build(builder)
+
+    with mock.patch.object(CppBuilder, "build", build_headers):
+        yield
+
+
+class Enough(Exception):
+    """What was wanted has been built."""
+
+
+def load_in_fork(_isa, path):
+    """Whether a library can be loaded. PyTorch starts a Python for each test of the processor; a fork does as well."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            ctypes.CDLL(path)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def make_module(script):
@@ -135,6 +180,31 @@ def first_sentence(error):
     return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
 
 
+def compiled(script, module, options):
+    """Callable as the module is: its graph handed to TorchInductor where it is straight-line, else through Dynamo."""
+    through_dynamo = torch.compile(module, **options)
+    if options.get("dynamic") and front_end == "fx":
+        raise Untranslatable("frontend=fx: its shapes are static, dynamic=true is not")
+    if options.get("dynamic") or front_end == "dynamo":
+        return through_dynamo
+    wrapper = torch._TorchCompileInductorWrapper
+    if options.get("backend", "inductor") != "inductor":
+        wrapper = functools.partial(torch._TorchCompileWrapper, options["backend"])
+    through_fx = FxCompiled(script, module, wrapper(options.get("mode"), None, options.get("dynamic")))
+    ways = [through_fx, through_dynamo]
+
+    def whichever_can(*arguments):
+        try:
+            return ways[0](*arguments)
+        except Uncovered as reason:
+            if front_end == "fx":
+                raise Untranslatable(f"frontend=fx: {reason}") from reason
+            del ways[0]
+            return ways[0](*arguments)
+
+    return whichever_can
+
+
 class Candidate:
     def __init__(self):
         self.module = self.compiled = None
@@ -148,7 +218,7 @@ class Candidate:
         except Exception as error:  # no fault of TorchInductor
             raise Untranslatable(first_sentence(error)) from error
         self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
-        self.compiled = torch.compile(self.module, **self.options(header.get("bisection")))
+        self.compiled = compiled(script, self.module, self.options(header.get("bisection")))
         return {}, []
 
     @staticmethod
@@ -204,17 +274,22 @@ class Candidate:
         return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
 
     def repro(self, header, blobs):
-        """repro.py as text, whether it reads its values from files, and the package of AOTInductor or why there is none."""
+        """repro.py as text, whether it reads its values from files, and the package of AOTInductor or why there is
+        none."""
         import emit  # reads this module
 
         reader = wire.Reader(blobs)
         inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
         repro = emit.Repro(load(blobs[0]), inputs, header["facts"])
         writer = wire.Writer()
-        answer = {"text": repro.text(), "reads_files": repro.literals is None}
         with tempfile.TemporaryDirectory() as folder:
+            repro.save_values(folder)
+            trial = emit.Trial(repro, folder) if emit.is_tried(repro) else None  # runs beside what follows
             path = os.path.join(folder, "model.pt2")
-            answer["no_package_because"] = emit.ahead_of_time(repro, path)
+            answer = {"reads_files": repro.literals is None, "no_package_because": emit.ahead_of_time(repro, path)}
+            if trial:
+                emit.choose_front_end(repro, trial, folder)
+            answer["text"] = repro.text()
             if not answer["no_package_because"]:
                 with open(path, "rb") as file:
                     writer.blobs.append(torch.frombuffer(bytearray(file.read()), dtype=torch.uint8))

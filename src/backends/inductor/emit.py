@@ -4,6 +4,12 @@ of time, for C++."""
 import inspect
 import keyword
 import math
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
 
 import torch
 import torch._inductor.config as inductor_config
@@ -12,6 +18,7 @@ import candidate
 from translate import attribute_name
 
 MOST_LITERAL_BYTES = 64 * 1024
+PATIENCE = 120  # seconds for repro.py, as in repro.py itself
 
 
 def comment(text):
@@ -105,6 +112,7 @@ class Repro:
         self.inputs = [[local_name(name) if role == "input" else name, role, *rest] for name, role, *rest in inputs]
         self.module, source = candidate.make_module(script)
         self.forward = source.splitlines()[1:]
+        self.front_end = "dynamo"
         self.literals = self.make_literals()
 
     def make_literals(self):
@@ -116,12 +124,21 @@ class Repro:
             return None
         return texts if sum(map(len, texts.values())) <= MOST_LITERAL_BYTES else None
 
+    def save_values(self, folder):
+        """The files that it reads, if any; repro-minify writes the same beside it."""
+        if self.literals is None:
+            for name, wanted in (("inputs.pt", True), ("attributes.pt", False)):
+                tensors = tuple(t.detach().requires_grad_(t.requires_grad and wanted) for _, role, _, t in self.inputs
+                                if (role == "input") == wanted)  # fmt: skip
+                torch.save(tensors, f"{folder}/{name}")
+
     @property
     def attributes(self):
         return [(name, role) for name, role, _, _ in self.inputs if role != "input"]
 
     def text(self):
-        parts = [self.header(), self.imports(), self.classes(), self.make_inputs(), self.run(), self.compare(), self.main()]
+        parts = [self.header(), self.imports(), self.classes(), self.make_inputs(), self.run(), self.compare(),
+                 self.straight_to_inductor(), self.main()]  # fmt: skip
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def header(self):
@@ -151,6 +168,8 @@ class Repro:
         if self.literals is None:
             lines.append("from pathlib import Path")
         lines += ["", "import torch"]
+        if self.front_end == "fx":
+            lines.append("from torch._inductor.compile_fx import compile_fx")
         configured = [entry for entry in candidate.configured if entry[0] not in candidate.COMPILE_OPTIONS]
         if self.draws_random_numbers():
             configured.insert(0, ("fallback_random", inductor_config.fallback_random))
@@ -257,7 +276,26 @@ class Repro:
                     "        return False", *body]  # fmt: skip
         return "\n" + "\n".join(["def differs(expected, found):", *body])
 
+    def straight_to_inductor(self):
+        if self.front_end != "fx":
+            return ""
+        mode = candidate.compile_options.get("mode")
+        patches = f", config_patches=torch._inductor.list_mode_options({mode!r})" if mode else ""
+        return "\n" + "\n".join([
+            "def compiled_without_dynamo(model):",
+            "    compiled = []",
+            "",
+            "    def call(*inputs):",
+            "        if not compiled:",
+            f"            compiled.append(compile_fx(torch.fx.symbolic_trace(model), list(inputs){patches}))",
+            "        return compiled[0](*inputs)",
+            "",
+            "    return call",
+        ])  # fmt: skip
+
     def compiled(self):
+        if self.front_end == "fx":
+            return "compiled_without_dynamo(model)"
         options = "".join(f", {key}={value!r}" for key, value in candidate.compile_options.items())
         return f"torch.compile(model{options})"
 
@@ -314,6 +352,68 @@ class Repro:
             f'    print(f"FAIL {kind}: signal {{max(-code, 0)}}, exit code {{max(code, 0)}}")',
             "    sys.exit(1)",
         ]
+
+
+class Trial:
+    """repro.py, run in a fork of this process: it has imported torch."""
+
+    def __init__(self, repro, folder):
+        self.repro = repro
+        self.end = time.monotonic() + PATIENCE
+        self.output = tempfile.TemporaryFile("w+", dir=folder)
+        self.pid = os.fork()
+        if self.pid:
+            return
+        code = 2
+        try:
+            os.dup2(self.output.fileno(), 1)
+            space = {"__name__": "repro", "__file__": os.path.join(folder, "repro.py")}
+            exec(compile(repro.text(), "repro.py", "exec"), space)
+            code = space["main"]()
+            sys.stdout.flush()
+        finally:
+            os._exit(code)
+
+    def fails(self):
+        """Once it has ended."""
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > self.end:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                return False
+            time.sleep(0.02)
+        code = os.waitstatus_to_exitcode(status)
+        if self.repro.ends_the_process():
+            return code not in (0, 2)
+        return code == 1 and (self.repro.facts["kind"] != "exception" or self.raised_the_same())
+
+    def raised_the_same(self):
+        """What Dynamo raises of itself is another failure."""
+        self.output.seek(0)
+        printed = self.output.read().partition("FAIL exception: ")[2]
+        return without_numbers(printed) == without_numbers(self.repro.facts["found"])
+
+
+def without_numbers(message):
+    return re.sub(r"0x[0-9a-f]+|\d+", "#", message).split()
+
+
+def is_tried(repro):
+    """What hangs is not waited for."""
+    return candidate.front_end != "dynamo" and repro.facts["kind"] != "hang"
+
+
+def choose_front_end(repro, first, folder):
+    """`first`: the Trial of what torch.compile does with it. Where that is right, and the graph without Dynamo is
+    not, repro.py goes without."""
+    if first.fails():
+        return
+    repro.front_end = "fx"
+    if not Trial(repro, folder).fails():
+        repro.front_end = "dynamo"
 
 
 def ahead_of_time(repro, path):

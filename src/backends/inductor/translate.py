@@ -124,7 +124,8 @@ class Translator:
         if special:
             special(node)
         elif kind in PRIM:
-            self.assign(node, PRIM[kind].format(*self.texts_of(node.inputs())))
+            pattern = "{}" if is_number_again(node) else PRIM[kind]
+            self.assign(node, pattern.format(*self.texts_of(node.inputs())))
         elif node.schema() == "(no schema)" or kind.startswith("prim::"):
             raise Untranslatable(f"{kind} has no equivalent in Python")
         else:
@@ -146,23 +147,7 @@ class Translator:
             self.tensors[name] = value
             self.texts[output.debugName()] = "self." + name
         else:
-            self.texts[output.debugName()] = self.literal(value)
-
-    def literal(self, value):
-        if isinstance(value, (list, tuple)):
-            parts = [self.literal(part) for part in value]
-            if isinstance(value, list):
-                return "[" + ", ".join(parts) + "]"
-            return "(" + "".join(part + ", " for part in parts).rstrip(" ") + ")"
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{self.literal(k)}: {self.literal(v)}" for k, v in value.items()) + "}"
-        if isinstance(value, (float, complex)):
-            return number(value)
-        if isinstance(value, torch.device):
-            return f"torch.device('{value}')"
-        if value is None or isinstance(value, (bool, int, str)):
-            return repr(value)
-        raise Untranslatable(f"a constant of type {type(value).__name__} has no literal")
+            self.texts[output.debugName()] = literal(value)
 
     def attribute(self, node):
         self.texts[node.output().debugName()] = f"{self.text(node.input())}.{attribute_name(node.s('name'))}"
@@ -238,26 +223,17 @@ class Translator:
             self.hand_over(outputs, carried)
 
     def operator(self, node):
-        namespace, name = node.kind().split("::")
-        schema = torch._C.parse_schema(node.schema())
+        name = node.kind().split("::")[1]
         inputs = list(node.inputs())
-        on_tensors = any(self.holds_tensor(value.type()) for value in [*inputs, *node.outputs()])
-        if namespace == "aten" and name in STATEMENTS and inputs[0].type().kind() == "ListType":
+        if writes_to_list(node):
             self.list_statement(node, name)
-            return
-        pattern = FROM_TENSOR.get(name) if on_tensors else SCALAR_OPERATORS.get(name)
-        if name == "__getitem__" or (name in ("len", "list") and inputs[0].type().kind() == "ListType"):
-            pattern = SCALAR_OPERATORS[name]
-        gives_tensor = any(self.holds_tensor(value.type()) for value in node.outputs())
-        if name in ("__is__", "__isnot__"):
-            gives_tensor, pattern = False, SCALAR_OPERATORS[name]
-        if namespace == "aten" and pattern and (name == "__getitem__" or not gives_tensor or not on_tensors):
-            texts = [f"({text})" if " " in text else text for text in self.texts_of(inputs)]
-            if name in ("size", "stride") and len(texts) == 1:
-                pattern = "list({}." + name + "())"
-            self.assign(node, pattern.format(*texts))
-            return
-        self.assign(node, f"{self.function(namespace, name, schema)}({', '.join(self.arguments(schema, inputs))})")
+        elif (pattern := scalar_pattern(node)) is not None:
+            self.assign(node, pattern.format(*(f"({text})" if " " in text else text for text in self.texts_of(inputs))))
+        else:
+            positional, by_name = call(node)
+            words = [self.argument(*given) for given in positional]
+            words += [f"{key}={self.argument(*given)}" for key, given in by_name.items()]
+            self.assign(node, f"torch.ops.{function(node)}({', '.join(words)})")
 
     def list_statement(self, node, name):
         texts = self.texts_of(node.inputs())
@@ -265,59 +241,132 @@ class Translator:
         for output in node.outputs():
             self.texts[output.debugName()] = texts[0]
 
-    @staticmethod
-    def holds_tensor(kind):
-        return "Tensor" in kind.annotation_str
-
-    @staticmethod
-    def function(namespace, name, schema):
-        overload = schema.overload_name or "default"
-        packet = getattr(getattr(torch.ops, namespace), name, None)
-        if packet is None or not hasattr(packet, overload):
-            raise Untranslatable(f"{namespace}::{name}.{overload} is not among torch.ops")
-        return f"torch.ops.{namespace}.{name}.{overload}"
-
-    def arguments(self, schema, inputs):
-        """As short as they can be: what equals its default is left out from the right, or by name."""
-        positional, by_name = [], []
-        for argument, value in zip(schema.arguments, inputs):
-            text = self.argument(argument, value)
-            default = self.is_default(argument, value)
-            if argument.kwarg_only:
-                if not default:
-                    by_name.append(f"{argument.name}={text}")
-            else:
-                positional.append((text, default))
-        while positional and positional[-1][1]:
-            positional.pop()
-        return [text for text, _ in positional] + by_name
-
-    @staticmethod
-    def is_default(argument, value):
-        if value.node().kind() != "prim::Constant" or not argument.has_default_value():
-            return False
-        given = value.toIValue()
-        return not isinstance(given, torch.Tensor) and type(given) is type(argument.default_value) and (
-            given == argument.default_value
-        )
-
-    def argument(self, argument, value):
-        """dtypes, layouts and memory formats are numbers in TorchScript."""
-        wanted = argument.real_type.annotation_str if hasattr(argument.real_type, "annotation_str") else ""
-        wanted = str(argument.real_type) + wanted
-        if value.node().kind() == "prim::Constant":
-            given = value.toIValue()
-            for word, table in (("ScalarType", DTYPES), ("Layout", LAYOUTS), ("MemoryFormat", MEMORY_FORMATS)):
-                if word in wanted and isinstance(given, int):
-                    if given not in table:
-                        raise Untranslatable(f"no {word} has the number {given}")
-                    return "torch." + table[given]
-        return self.text(value)
+    def argument(self, word, value):
+        return "torch." + word if word else self.text(value)
 
 
-def translate(module):
-    """(source lines of forward, tensor constants) of a ScriptModule."""
-    graph = module._c._get_method("forward").graph.copy()
+def holds_tensor(value):
+    return "Tensor" in value.type().annotation_str
+
+
+def writes_to_list(node):
+    namespace, name = node.kind().split("::")
+    return namespace == "aten" and name in STATEMENTS and next(node.inputs()).type().kind() == "ListType"
+
+
+# What is read from a Tensor that a number was put into, in the place of that number.
+FROM_NUMBER = {
+    "Int": "int({})", "Float": "float({})", "Bool": "bool({})", "ScalarImplicit": "{}", "IntImplicit": "int({})",
+    "FloatImplicit": "float({})", "item": "{}",
+}  # fmt: skip
+
+
+def is_number_again(node):
+    """A number that tracing has put into a Tensor only for it to be read again."""
+    return node.kind() == "prim::NumToTensor" and all(
+        use.user.kind().removeprefix("aten::") in FROM_NUMBER for use in node.output().uses()
+    )
+
+
+def scalar_pattern(node):
+    """An operator on plain values, or one that reads such a value from a Tensor, as a piece of Python; else None."""
+    namespace, name = node.kind().split("::")
+    if namespace != "aten":
+        return None
+    inputs = list(node.inputs())
+    gives_tensor = any(map(holds_tensor, node.outputs()))
+    on_tensors = gives_tensor or any(map(holds_tensor, inputs))
+    if name in FROM_NUMBER and is_number_again(inputs[0].node()):
+        return FROM_NUMBER[name]
+    pattern = FROM_TENSOR.get(name) if on_tensors else SCALAR_OPERATORS.get(name)
+    if name == "__getitem__" or (name in ("len", "list") and inputs[0].type().kind() == "ListType"):
+        pattern = SCALAR_OPERATORS[name]
+    if name in ("__is__", "__isnot__"):
+        return SCALAR_OPERATORS[name]
+    if not pattern or (gives_tensor and name != "__getitem__"):
+        return None
+    if name in ("size", "stride") and len(inputs) == 1:
+        return "list({}." + name + "())"
+    return pattern
+
+
+def function(node):
+    """The OpOverload; its text is aten.add.Tensor."""
+    namespace, name = node.kind().split("::")
+    overload = torch._C.parse_schema(node.schema()).overload_name or "default"
+    packet = getattr(getattr(torch.ops, namespace), name, None)
+    if packet is None or not hasattr(packet, overload):
+        raise Untranslatable(f"{namespace}::{name}.{overload} is not among torch.ops")
+    return getattr(packet, overload)
+
+
+def call(node):
+    """(positional arguments, arguments by name), each (word, value): a dtype, layout or memory format has a word,
+    "float32".
+
+    As short as they can be: what equals its default is left out from the right, or by name.
+    """
+    schema = torch._C.parse_schema(node.schema())
+    positional, by_name = [], {}
+    for argument, value in zip(schema.arguments, node.inputs()):
+        given, default = (word_for(argument, value), value), is_default(argument, value)
+        if not argument.kwarg_only:
+            positional.append((given, default))
+        elif not default:
+            by_name[argument.name] = given
+    while positional and positional[-1][1]:
+        positional.pop()
+    return [given for given, _ in positional], by_name
+
+
+def is_default(argument, value):
+    if value.node().kind() != "prim::Constant" or not argument.has_default_value():
+        return False
+    given = value.toIValue()
+    return not isinstance(given, torch.Tensor) and type(given) is type(argument.default_value) and (
+        given == argument.default_value
+    )
+
+
+def word_for(argument, value):
+    """dtypes, layouts and memory formats are numbers in TorchScript."""
+    if value.node().kind() != "prim::Constant":
+        return None
+    wanted = str(argument.real_type) + getattr(argument.real_type, "annotation_str", "")
+    given = value.toIValue()
+    for kind, table in (("ScalarType", DTYPES), ("Layout", LAYOUTS), ("MemoryFormat", MEMORY_FORMATS)):
+        if kind in wanted and isinstance(given, int):
+            if given not in table:
+                raise Untranslatable(f"no {kind} has the number {given}")
+            return table[given]
+    return None
+
+
+def literal(value):
+    if isinstance(value, (list, tuple)):
+        parts = [literal(part) for part in value]
+        if isinstance(value, list):
+            return "[" + ", ".join(parts) + "]"
+        return "(" + "".join(part + ", " for part in parts).rstrip(" ") + ")"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (float, complex)):
+        return number(value)
+    if isinstance(value, torch.device):
+        return f"torch.device('{value}')"
+    if value is None or isinstance(value, (bool, int, str)):
+        return repr(value)
+    raise Untranslatable(f"a constant of type {type(value).__name__} has no literal")
+
+
+def graph_of(script):
+    """That of a ScriptModule's forward, calls inlined."""
+    graph = script._c._get_method("forward").graph.copy()
     torch._C._jit_pass_inline(graph)
-    translator = Translator(graph)
+    return graph
+
+
+def translate(script):
+    """(source lines of forward, tensor constants) of a ScriptModule."""
+    translator = Translator(graph_of(script))
     return translator.source(), translator.tensors

@@ -1,0 +1,305 @@
+"""What the inductor backend hands to TorchInductor, asked of its Python side: fx_graph.py, candidate.py and emit.py.
+
+    inductor_fx_graph.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
+"""
+
+import operator
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+from typing import List
+
+sys.path.insert(0, sys.argv.pop(1))
+
+import torch
+from torch import Tensor
+
+import candidate
+import emit
+from fx_graph import FxCompiled, Uncovered
+
+aten = torch.ops.aten
+INDUCTOR = torch._TorchCompileInductorWrapper(None, None, None)
+
+
+class Captured:
+    """In the place of TorchInductor: keeps what it is handed, and runs that as it is."""
+
+    def __init__(self):
+        self.graphs = []
+
+    def __call__(self, module, inputs):
+        self.graphs.append(module)
+        return module.forward
+
+    def nodes(self):
+        return [node for node in self.graphs[-1].graph.nodes if node.op == "call_function"]
+
+    def node(self, target):
+        (node,) = (node for node in self.nodes() if node.target is target)
+        return node
+
+
+def through(compiler, model):
+    script = torch.jit.script(model.eval())
+    return FxCompiled(script, candidate.make_module(script)[0], compiler)
+
+
+class KeywordsAndSizes(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(6))
+
+    def forward(self, x, y):
+        flat = x.view(x.size(0), -1)
+        total = torch.add(flat, self.weight, alpha=x.dim() - 1)
+        first, second = torch.split(torch.sum(total, [1], dtype=torch.float64), [1, 1])
+        maximum, place = torch.max(y, 0)
+        parts: List[Tensor] = []
+        parts.append(first)
+        parts.append(second + len(parts))
+        return torch.cat(parts), (maximum, x)
+
+
+class Loop(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(3):
+            x = x + 1
+        return x
+
+
+class Branch(torch.nn.Module):
+    def forward(self, x):
+        if x.dim() > 1:
+            x = x + 1
+        return x
+
+
+class ReadsData(torch.nn.Module):
+    def forward(self, x):
+        return x + int(x.sum())
+
+
+class ShapeOfData(torch.nn.Module):
+    def forward(self, x):
+        return x.nonzero()
+
+
+class WritesToView(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        row = x[0]
+        row.mul_(2)
+        self.count.add_(1)
+        return row, x.t(), x
+
+
+class Trained(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Parameter(torch.randn(3, 4, generator=torch.Generator().manual_seed(0)))
+        self.bias = torch.nn.Parameter(torch.ones(3))
+        self.fixed = torch.nn.Parameter(torch.ones(3), requires_grad=False)
+
+    def forward(self, x):
+        return torch.sin(torch.nn.functional.linear(x, self.layer, self.bias)) * self.fixed
+
+
+class Draws(torch.nn.Module):
+    def forward(self, x):
+        return torch.rand_like(x) + x
+
+
+class Relu(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+class Reshape(torch.nn.Module):
+    def forward(self, x):
+        return x.reshape(x.shape[0], int(x.shape[1]) * 4)
+
+
+class Graph(unittest.TestCase):
+    def test_has_the_operators_of_the_candidate_and_no_other(self):
+        captured, model = Captured(), KeywordsAndSizes()
+        inputs = torch.arange(12.0).reshape(2, 2, 3), torch.arange(4.0).reshape(2, 2)
+        result = through(captured, model)(*inputs)
+        targets = [str(node.target) for node in captured.nodes() if node.target is not operator.getitem]
+        self.assertEqual(
+            " ".join(targets),
+            "aten.view.default aten.add.Tensor aten.sum.dim_IntList aten.split.sizes aten.max.dim aten.add.Scalar "
+            "aten.cat.default",
+        )
+        expected = model(*inputs)
+        torch.testing.assert_close(result[0], expected[0])
+        torch.testing.assert_close(result[1][0], expected[1][0])
+        self.assertIs(result[1][1], inputs[0])
+        self.assertIsInstance(result[1], tuple)
+
+    def test_passes_keyword_only_arguments_by_name_and_sizes_as_numbers(self):
+        captured = Captured()
+        through(captured, KeywordsAndSizes())(torch.ones(2, 2, 3), torch.ones(2, 2))
+        total = captured.node(aten.sum.dim_IntList)
+        self.assertEqual((list(total.args[1]), dict(total.kwargs)), ([1], {"dtype": torch.float64}))
+        add = next(node for node in captured.nodes() if node.target is aten.add.Tensor)
+        self.assertEqual((len(add.args), dict(add.kwargs)), (2, {"alpha": 2}))
+        self.assertEqual(list(captured.node(aten.view.default).args[1]), [2, -1])
+
+    def test_has_parameters_as_attributes_and_inputs_as_placeholders(self):
+        captured = Captured()
+        through(captured, KeywordsAndSizes())(torch.ones(2, 2, 3), torch.ones(2, 2))
+        nodes = list(captured.graphs[0].graph.nodes)
+        self.assertEqual([node.target for node in nodes if node.op == "get_attr"], ["weight"])
+        self.assertEqual(sum(node.op == "placeholder" for node in nodes), 2)
+        self.assertIsInstance(captured.graphs[0].weight, torch.nn.Parameter)
+
+    def test_a_number_that_tracing_put_into_a_tensor_stays_a_number(self):
+        captured = Captured()
+        script = torch.jit.trace(Reshape(), torch.ones(2, 3, 4))
+        self.assertIn("prim::NumToTensor", [node.kind() for node in script.graph.nodes()])
+        result = FxCompiled(script, candidate.make_module(script)[0], captured)(torch.ones(2, 3, 4))
+        self.assertEqual(result.shape, (2, 12))
+        self.assertEqual([node.target for node in captured.nodes()], [aten.reshape.default])
+
+    def test_is_made_once_for_each_shape(self):
+        captured = Captured()
+        compiled = through(captured, Relu())
+        for size in (2, 2, 3):
+            compiled(torch.ones(size))
+        self.assertEqual(len(captured.graphs), 2)
+
+    def test_is_not_compiled_where_nothing_is_computed(self):
+        captured = Captured()
+        x = torch.ones(2)
+        self.assertIs(through(captured, torch.nn.Identity())(x), x)
+        self.assertEqual(captured.graphs, [])
+
+
+class LeftToDynamo(unittest.TestCase):
+    def test_names_what_it_does_not_cover(self):
+        for model, x, why in ((Loop(), torch.ones(2), "prim::Loop"), (Branch(), torch.ones(2), "prim::If"),
+                              (ReadsData(), torch.ones(2), "aten::Int"),
+                              (ShapeOfData(), torch.ones(2), "DynamicOutputShape")):  # fmt: skip
+            captured = Captured()
+            with self.assertRaisesRegex(Uncovered, why):
+                through(captured, model)(x)
+            self.assertEqual(captured.graphs, [])
+
+    def test_gives_what_eager_gives(self):
+        for model in (Loop(), Branch(), ReadsData(), ShapeOfData()):
+            script = torch.jit.script(model)
+            compiled = candidate.compiled(script, candidate.make_module(script)[0], {"backend": "eager"})
+            for x in (torch.ones(2), torch.ones(2, 2)):
+                self.assertTrue(torch.equal(compiled(x), model(x)))
+
+    def test_frontend_fx_does_not_fall_back(self):
+        script = torch.jit.script(Loop())
+        candidate.front_end = "fx"
+        try:
+            with self.assertRaisesRegex(candidate.Untranslatable, "frontend=fx: prim::Loop"):
+                candidate.compiled(script, candidate.make_module(script)[0], {})(torch.ones(2))
+        finally:
+            candidate.front_end = None
+
+
+class Inductor(unittest.TestCase):
+    def test_writes_to_views_of_inputs_and_to_buffers(self):
+        script = torch.jit.script(WritesToView())
+        module = candidate.make_module(script)[0]
+        x, again = torch.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(2, 3)
+        with torch.no_grad():
+            row, transposed, whole = FxCompiled(script, module, INDUCTOR)(x)
+            expected = WritesToView()(again)
+        self.assertTrue(torch.equal(x, again))
+        self.assertIs(whole, x)
+        for given, wanted in zip((row, transposed), expected):
+            self.assertTrue(torch.equal(given, wanted))
+            self.assertEqual(given.stride(), wanted.stride())
+            self.assertEqual(given.untyped_storage().data_ptr(), x.untyped_storage().data_ptr())
+        self.assertEqual(module.count.item(), 1)
+
+    def test_gives_gradients_to_parameters_and_inputs(self):
+        model = Trained()
+        script = torch.jit.script(model)
+        module = candidate.make_module(script)[0]
+        x = torch.ones(2, 4, requires_grad=True)
+        leaves = [module.layer, module.bias, x]
+        result = FxCompiled(script, module, INDUCTOR)(x)
+        given = torch.autograd.grad(result.sum(), leaves)
+        wanted = torch.autograd.grad(model(x).sum(), [model.layer, model.bias, x])
+        for one, other in zip(given, wanted):
+            torch.testing.assert_close(one, other)
+
+    def test_compiles_as_dynamo_does_under_autocast(self):
+        script = torch.jit.script(Trained())
+        x = torch.ones(2, 4)
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+            module = candidate.make_module(script)[0]
+            given = FxCompiled(script, module, INDUCTOR)(x)
+            wanted = torch.compile(candidate.make_module(script)[0])(x)
+        self.assertEqual(given.dtype, wanted.dtype)
+        self.assertTrue(torch.equal(given, wanted))
+        self.assertFalse(torch.equal(given.float(), Trained()(x)))  # autocast did something
+
+    def test_compiling_draws_no_random_numbers(self):
+        script = torch.jit.script(Draws())
+        x = torch.ones(8)
+        torch.manual_seed(3)
+        given = FxCompiled(script, candidate.make_module(script)[0], INDUCTOR)(x)
+        torch.manual_seed(3)
+        self.assertTrue(torch.equal(given, Draws()(x)))
+
+
+class Repro(unittest.TestCase):
+    def setUp(self):
+        facts = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "accuracy", "where": "output",
+                 "tolerance": "1e-3", "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
+                 "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off"}  # fmt: skip
+        script = torch.jit.script(Relu())
+        self.repro = emit.Repro(script, [["x", "input", "", torch.tensor([-1.0, 1.0])]], facts)
+        self.folder = tempfile.mkdtemp()
+        entry = ("cpp.inject_relu_bug_TESTING_ONLY", "accuracy")
+        candidate.configured[:] = [entry]
+        self.addCleanup(candidate.configured.clear)
+
+    def choose(self):
+        emit.choose_front_end(self.repro, emit.Trial(self.repro, self.folder), self.folder)
+        return self.repro.front_end
+
+    def test_goes_through_torch_compile_where_that_fails(self):
+        self.assertEqual(self.choose(), "dynamo")
+        self.assertIn("torch.compile(model)", self.repro.text())
+
+    def test_goes_without_dynamo_where_only_that_fails(self):
+        with torch._dynamo.config.patch(disable=True):  # torch.compile is right then
+            self.assertEqual(self.choose(), "fx")
+        path = Path(self.folder) / "repro.py"
+        path.write_text(self.repro.text())
+        self.assertNotIn("torch.compile(", path.read_text())
+        finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
+        self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
+        self.assertIn("FAIL accuracy", finished.stdout)
+
+    def test_another_exception_is_another_failure(self):
+        candidate.configured[:] = [("cpp.inject_relu_bug_TESTING_ONLY", "compile_error")]
+        found = "C++ compile error: ‘compile’ was not declared in this scope"
+        for message, fails in ((found, True), ("C++ compile error: something else", False)):
+            self.repro.facts |= {"kind": "exception", "found": message}
+            self.assertEqual(emit.Trial(self.repro, self.folder).fails(), fails)
+
+    def test_goes_through_torch_compile_where_neither_fails(self):
+        candidate.configured.clear()
+        self.assertEqual(self.choose(), "dynamo")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # torch.jit is deprecated
+    candidate.prepare(tempfile.mkdtemp(), [])
+    unittest.main(warnings="ignore")

@@ -1,0 +1,24 @@
+// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py.
+#include "check/oracle.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace repro_minify {
+namespace {
+
+TEST(InductorFxGraph, WhatItsPythonTestsSay) {
+  if (std::string(REPRO_MINIFY_PYTHON).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  const auto root = std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path();
+  const auto [output, status] =
+      run_shell(std::string(REPRO_MINIFY_PYTHON) + " -B '" + (root / "tests/backends/inductor_fx_graph.py").string() +
+                "' '" + (root / "src/backends/inductor").string() + "'");
+  EXPECT_EQ(status, 0) << output;
+  EXPECT_NE(output.find("\nRan "), std::string::npos) << output;
+}
+
+} // namespace
+} // namespace repro_minify
