@@ -22,6 +22,7 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -181,9 +182,9 @@ void InductorWorker::give_up(const std::string &problem) {
 void InductorWorker::end() {
   using namespace std::chrono_literals;
   if (report_ >= 0)
-    close(report_);
+    close(std::exchange(report_, -1));
   if (alive_ >= 0)
-    close(alive_); // it ends, and its children, and removes its folder
+    close(std::exchange(alive_, -1)); // it ends, and its children, and removes its folder
   for (int i = 0; pid_ > 0 && i < 500; ++i) {
     if (waitpid(pid_, nullptr, WNOHANG) != 0)
       pid_ = -1;
