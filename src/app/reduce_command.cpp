@@ -158,12 +158,15 @@ private:
     return !fails(session, job_on_saved(session)) && fails(session, as_it_is) && !fails(session, job_on_saved(session));
   }
 
+  bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
+
+  Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
+    return check_repeatedly([&] { return session.test.verdict_of(run_in_sandbox(job, session.limits())); },
+                            [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
+  }
+
   bool fails(const Session &session, const Job &job) const {
-    const auto wanted = [&](const Verdict &verdict) {
-      return shows(verdict, facts_.signature, same_failure(options_));
-    };
-    const auto once = [&] { return session.test.verdict_of(run_in_sandbox(job, session.limits())); };
-    return wanted(check_repeatedly(once, wanted, repetition(options_)));
+    return is_wanted(ask(session, job, repetition(options_)));
   }
 
   /// Once more, with each candidate checked as its file has it. The journal is about the others: a run that is killed
@@ -175,7 +178,7 @@ private:
     const Job job = test.job(std::make_shared<Program>(flattened.program));
     Flattened saved = flattened;
     saved.verdict = test.verdict_of(run_in_sandbox(job, session.limits()));
-    if (!shows(saved.verdict, facts_.signature, same_failure(options_)))
+    if (!is_wanted(saved.verdict))
       return reduction; // it cannot be handed over at all; verification will say so
     Reduction again = reduce_program(session, saved, test, nullptr);
     again.checks += reduction.checks;
@@ -339,13 +342,10 @@ private:
 
   /// Whether what was saved fails, loaded again in new processes. (Meanwhile the repro is written.)
   bool confirm_saved(const Session &session) {
-    const auto wanted = [&](const Verdict &verdict) { return shows(verdict, facts_.signature, facts_.same_failure); };
     // One that is said to fail always has to, more than once: luck has a say in programs that are random themselves.
     const Repetition repetition = options_.repeat > 1 ? facts_.repetition : Repetition{.runs = 3, .need = 3};
-    const Verdict confirmed = check_repeatedly(
-        [&] { return session.test.verdict_of(run_in_sandbox(job_on_saved(session), session.limits())); }, wanted,
-        repetition);
-    if (!wanted(confirmed)) {
+    const Verdict confirmed = ask(session, job_on_saved(session), repetition);
+    if (!is_wanted(confirmed)) {
       facts_.verified = false;
       if (!options_.oracle.empty()) {
         facts_.verify_message = options_.oracle + " changes its mind about reduced.pt: " + confirmed.message +

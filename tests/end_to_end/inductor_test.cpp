@@ -109,7 +109,8 @@ TEST_F(Inductor, AGraphWithControlFlowIsLeftToDynamoAndRefusedByTheOtherFrontEnd
   const Finished finished = run_tool({"run", case_named("jit_75794_loop_swap").model(), "--backend", "inductor",
                                       "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "frontend=fx"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
-  EXPECT_NE(finished.err.find("inductor cannot take this program: frontend=fx: prim::Loop"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("inductor cannot take this program: frontend=fx: prim::Loop"), std::string::npos)
+      << finished.err;
 }
 
 TEST_F(Inductor, BothFrontEndsFailInTheSameWay) {
