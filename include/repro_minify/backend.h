@@ -64,6 +64,9 @@ public:
   virtual std::unique_ptr<Backend> with_steps(const std::vector<std::string> &) const { return nullptr; }
   /// Called once before any check, in the process that starts them: the place to start a helper process.
   virtual void start() const {}
+  /// Returns once what start() has begun is ready: there is something else to do in between. Throws UserError with what
+  /// is wrong where it will never be.
+  virtual void await_start() const {}
   /// What it needs beside LibTorch ("a C++ compiler"); empty: nothing.
   virtual std::string needs() const { return ""; }
   /// Why it cannot be used on this machine, in one sentence; empty if it can. May run programs.

@@ -2,7 +2,6 @@
 
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
-#include "backends/slow_start.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
@@ -66,8 +65,7 @@ InterestingnessTest test_of(const Session &session) {
 /// What has been started while the model was read has to be there before the first check.
 void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
   for (const auto &backend : backends)
-    if (const auto *slow = dynamic_cast<const SlowStart *>(backend.get()))
-      slow->await_start();
+    backend->await_start();
 }
 
 /// The model's file and the values it is run on.

@@ -5,7 +5,6 @@
 #include "backends/inductor_worker.h"
 #include "backends/python_backend.h"
 #include "backends/registry.h"
-#include "backends/slow_start.h"
 #include "program/values.h"
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
@@ -199,7 +198,7 @@ std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gr
   return results;
 }
 
-class InductorBackend : public Backend, public PythonBackend, public OwnBisector, public SlowStart {
+class InductorBackend : public Backend, public PythonBackend, public OwnBisector {
 public:
   explicit InductorBackend(const BackendOptions &options) : options_(options) {}
 

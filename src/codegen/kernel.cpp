@@ -115,8 +115,7 @@ private:
   }
 
   static std::string loop(const std::string &variable, const std::string &first, const std::string &end, int64_t step) {
-    return "for (int64_t " + variable + " = " + first + "; " + variable + " < " + end + "; " +
-           (step == 1 ? "++" + variable : variable + " += " + std::to_string(step)) + ") {\n";
+    return loop_head(variable, first, end, step) + " {\n";
   }
 
   void write_strips(std::ostream &out) const {

@@ -54,6 +54,11 @@ std::pair<Loops, Body> merged_loops(Loops loops, const std::function<Body(const 
   return {std::move(loops), std::move(body)};
 }
 
+std::string loop_head(const std::string &variable, const std::string &first, const std::string &end, int64_t step) {
+  return "for (int64_t " + variable + " = " + first + "; " + variable + " < " + end + "; " +
+         (step == 1 ? "++" + variable : variable + " += " + std::to_string(step)) + ")";
+}
+
 int64_t product(const std::vector<int64_t> &sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }

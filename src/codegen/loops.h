@@ -28,6 +28,9 @@ struct Loops {
 /// The loops with neighbours merged wherever every place that the body computes allows it, and the body over them.
 std::pair<Loops, Body> merged_loops(Loops loops, const std::function<Body(const Loops &)> &make_body);
 
+/// "for (int64_t VARIABLE = FIRST; VARIABLE < END; VARIABLE += STEP)".
+std::string loop_head(const std::string &variable, const std::string &first, const std::string &end, int64_t step = 1);
+
 int64_t product(const std::vector<int64_t> &sizes);
 
 } // namespace repro_minify

@@ -1,6 +1,7 @@
 #include "codegen/strips.h"
 
 #include "codegen/fold.h"
+#include "codegen/loops.h"
 #include "codegen/vector_math.h"
 
 #include <algorithm>
@@ -160,10 +161,7 @@ private:
 
   std::string at() const { return strip_.variable + (strip_.first == "0" ? "" : " - " + strip_.first); }
 
-  std::string loop_head() const {
-    return "for (int64_t " + strip_.variable + " = " + strip_.first + "; " + strip_.variable + " < " + strip_.end +
-           "; ++" + strip_.variable + ")";
-  }
+  std::string over_all() const { return loop_head(strip_.variable, strip_.first, strip_.end); }
 
   /// A variable of an earlier phase.
   Statement fetched(const std::string &name) const {
@@ -215,7 +213,7 @@ private:
       return;
     if (collects && !collected_.pragma.empty())
       out << collected_.pragma << "\n";
-    out << loop_head() << " {\n" << body.str() << "}\n";
+    out << over_all() << " {\n" << body.str() << "}\n";
   }
 
   void write_for_all(std::ostream &out, size_t k) const {
@@ -236,30 +234,30 @@ private:
     const std::string &sum = statement.made[0].name, start = start_value(fold.fold, fold.accumulator);
     const bool in_parts = is_floating(fold.accumulator) && (fold.fold == Fold::Sum || fold.fold == Fold::Product);
     const std::string sums = array_of(sum) + "[" + at() + "]", parts = sum + "p[" + at() + "]";
-    out << loop_head() << " " << sums << " = " << start << ";\n";
+    out << over_all() << " " << sums << " = " << start << ";\n";
     size_t open = 0;
     for (; open + 1 < fold.rows.size(); ++open)
       out << row_loop(fold.rows[open], "0", std::to_string(fold.rows[open].count)) << "\n";
     const ColumnFold::Rows &rows = fold.rows.back();
-    const std::string block = sum + "b", end = std::to_string(rows.count), size = std::to_string(block_of_rows);
+    const std::string block = sum + "b", end = std::to_string(rows.count);
     if (in_parts) {
-      out << "for (int64_t " << block << " = 0; " << block << " < " << end << "; " << block << " += " << size << ") {\n"
+      out << loop_head(block, "0", end, block_of_rows) << " {\n"
           << "alignas(64) " << storage_type(fold.accumulator) << " " << sum << "p[" << strip_.most << "];\n"
-          << loop_head() << " " << parts << " = " << start << ";\n";
+          << over_all() << " " << parts << " = " << start << ";\n";
     }
     out << row_loop(rows, in_parts ? block : "0",
-                    in_parts ? "smaller<int64_t>(" + block + " + " + size + ", " + end + ")" : end)
+                    in_parts ? "smaller<int64_t>(" + block + " + " + std::to_string(block_of_rows) + ", " + end + ")"
+                             : end)
         << "\n"
         << row(k, in_parts ? parts : sums) << "}\n";
     if (in_parts)
-      out << loop_head() << " " << folded(fold.fold, sums, parts) << ";\n}\n";
+      out << over_all() << " " << folded(fold.fold, sums, parts) << ";\n}\n";
     for (; open > 0; --open)
       out << "}\n";
   }
 
   static std::string row_loop(const ColumnFold::Rows &rows, const std::string &first, const std::string &end) {
-    return "for (int64_t " + rows.variable + " = " + first + "; " + rows.variable + " < " + end + "; ++" +
-           rows.variable + ") {";
+    return loop_head(rows.variable, first, end) + " {";
   }
 
   std::string row(size_t k, const std::string &sums) const {

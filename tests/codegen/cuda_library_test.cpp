@@ -3,7 +3,7 @@
 #include "codegen/cuda_library.h"
 
 #include "codegen/cuda_kernel.h"
-#include "codegen/library.h"
+#include "kernel_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -15,23 +15,20 @@
 namespace repro_minify {
 namespace {
 
-class CudaLibraryTest : public testing::Test {
+class CudaLibraryTest : public WithKernelFolder {
 protected:
   void SetUp() override {
-    if (find_compiler().empty())
-      GTEST_SKIP() << "no C++ compiler";
-    std::string pattern = (std::filesystem::temp_directory_path() / "cuda-library-test-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+    WithKernelFolder::SetUp();
+    if (IsSkipped())
+      return;
     setenv("FAKE_NVRTC_LOG", (folder_ + "/log").c_str(), 1);
     nvrtc_ = std::make_unique<Nvrtc>(std::vector<std::string>{"/nowhere/libnvrtc.so", REPRO_MINIFY_FAKE_NVRTC});
     driver_ = std::make_shared<CudaDriver>(REPRO_MINIFY_FAKE_DRIVER);
   }
   void TearDown() override {
-    for (const char *name : {"XDG_CACHE_HOME", "FAKE_NVRTC_LOG", "FAKE_CAPABILITY"})
+    for (const char *name : {"FAKE_NVRTC_LOG", "FAKE_CAPABILITY"})
       unsetenv(name);
-    if (!folder_.empty())
-      std::filesystem::remove_all(folder_);
+    WithKernelFolder::TearDown();
   }
 
   std::unique_ptr<CudaModule> built(const std::string &source, const std::vector<std::string> &names,
@@ -66,7 +63,6 @@ protected:
     return "";
   }
 
-  std::string folder_;
   std::unique_ptr<Nvrtc> nvrtc_;
   std::shared_ptr<CudaDriver> driver_;
 };

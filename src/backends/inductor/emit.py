@@ -18,7 +18,7 @@ import candidate
 from translate import attribute_name
 
 MOST_LITERAL_BYTES = 64 * 1024
-PATIENCE = 120  # seconds for repro.py, as in repro.py itself
+PATIENCE = 120  # seconds for repro.py
 
 
 def comment(text):
@@ -340,7 +340,7 @@ class Repro:
         kind = self.facts["kind"]
         lines = ['    if sys.argv[1:] == ["child"]:', "        sys.exit(main())",
                  "    # The optimised run takes its process with it: give it one of its own.", "    try:",
-                 '        code = subprocess.run([sys.executable, __file__, "child"], timeout=120).returncode',
+                 f'        code = subprocess.run([sys.executable, __file__, "child"], timeout={PATIENCE}).returncode',
                  "    except subprocess.TimeoutExpired:"]  # fmt: skip
         if kind == "hang":
             lines += ['        print("FAIL hang: signal 14, exit code 0")', "        sys.exit(1)"]

@@ -49,11 +49,6 @@ private:
   int refusals_ = 0; ///< since something was accepted last
 };
 
-/// The question that is asked, and what may follow: more than there are workers, for those whose guess ends before.
-int speculation_width(int jobs) {
-  return jobs > 1 ? jobs + 2 : 1;
-}
-
 IndexSet every_atom(const Cutter &cutter) {
   IndexSet all(cutter.atoms());
   for (int i = 0; i < cutter.atoms(); ++i)
@@ -257,7 +252,7 @@ bool cut_nodes(PassContext &context) {
   }
   const IndexSet start = focus(context, cutter, all, oracle);
   SearchOptions search;
-  search.speculation_width = speculation_width(context.judge.jobs());
+  search.speculation_width = speculation_width(context);
   give_hints(context, cutter, start, search);
   // Other passes make the program smaller still: what is certified now would have to be certified again.
   search.certify = context.last_resort || all.size() < small_program;

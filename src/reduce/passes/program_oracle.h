@@ -9,6 +9,11 @@
 
 namespace repro_minify {
 
+/// The question that is asked, and what may follow: more than there are workers, for those whose guess ends before.
+inline int speculation_width(const PassContext &context) {
+  return context.judge.jobs() > 1 ? context.judge.jobs() + 2 : 1;
+}
+
 class ProgramOracle : public Oracle {
 public:
   using Make = std::function<Program(const IndexSet &kept)>;

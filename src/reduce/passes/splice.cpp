@@ -32,7 +32,7 @@ void splice_stretches(PassContext &context) {
   std::iota(all.begin(), all.end(), 0);
   ProgramOracle oracle(context, [&splicer](const IndexSet &kept) { return splicer.keep(kept); });
   SearchOptions search;
-  search.speculation_width = context.judge.jobs();
+  search.speculation_width = speculation_width(context);
   // After a cut, each end is needed and what lies between is often only the way from one to another.
   search.guesses = {splicer.ends()};
   minimize(all, splicer.dataflow(), oracle, search);
