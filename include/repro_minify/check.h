@@ -47,6 +47,9 @@ struct Verdict {
   bool has_fp64_reference = false;
   std::string no_fp64_because; ///< what the fp64 run raised; empty when there is a reference
   bool stateful = false;       ///< eager answers differently from call to call, the same way each time
+  /// Operators that the last eager run called more often than the last optimised one, as "aten::zeros": folded, fused,
+  /// replaced or dropped. Where a backend calls none of them (it runs in another process, or generates code): all.
+  std::vector<std::string> rewritten;
   std::vector<LeafReport> outputs, gradients, state; ///< of the first failing call (the last one when all pass)
   double wall_seconds = 0;                           ///< the whole check, as the parent saw it
 };

@@ -31,13 +31,23 @@ bool is_what_was_checked(const Session &session, const Program &inlined) {
          !has_control_flow(inlined);
 }
 
+/// As the check will see it: without --grad nothing requires one, and a cut that removes nothing is the same Program.
+Program inlined_model(const Session &session) {
+  Program program = flatten_calls(session.model, session.inputs.values);
+  if (!session.settings().grad)
+    for (auto &input : program.inputs)
+      if (input.value.isTensor() && input.value.toTensor().requires_grad())
+        input.value = input.value.toTensor().detach();
+  return program;
+}
+
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
   const SameFailure how = same_failure(session.options);
-  const auto recording = std::make_shared<const Recording>(
-      record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits()));
+  const auto recording =
+      std::make_shared<const Recording>(record(inlined_model(session), session.settings(), session.limits()));
   const Program &inlined = recording->program;
   Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined), recording};
   if (has_control_flow(inlined)) {

@@ -127,6 +127,7 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
+    verdict.rewritten = rewritten_operators(eager[which].operators, observed.operators);
     if (!compare_runs(eager[which], observed, which < fp64.size() ? &fp64[which] : nullptr, options.compare, verdict)) {
       verdict.outcome = Verdict::Outcome::Fail;
       verdict.failing_call = call;

@@ -145,10 +145,13 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
   const auto versions = watch_module ? parameter_versions(instance.module) : std::vector<int64_t>{};
 
   Observed observed;
-  const c10::IValue output = options.boxed ? forward(std::move(copies)) : forward(copies);
-  observed.output = observed_copy(output);
-  if (options.grad)
-    observe_gradients(observed, output, leaves);
+  {
+    const OperatorCounter counter(observed.operators);
+    const c10::IValue output = options.boxed ? forward(std::move(copies)) : forward(copies);
+    observed.output = observed_copy(output);
+    if (options.grad)
+      observe_gradients(observed, output, leaves);
+  }
   if (watch_module)
     observe_module(observed, instance.module, versions);
   if (options.state && !options.boxed)

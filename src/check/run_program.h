@@ -1,6 +1,7 @@
 // One run of a module: forward, and backward when gradients are wanted. After run_fwd_maybe_bwd and
 // reduce_to_scalar_loss of PyTorch's accuracy check (torch/_dynamo/debug_utils.py and testing.py, 2.13.0).
 #pragma once
+#include "check/operator_count.h"
 #include "repro_minify/program.h"
 
 #include <functional>
@@ -16,6 +17,7 @@ struct Observed {
   std::vector<c10::IValue> gradients; ///< of every parameter and input that requires grad; zeros where there is none
   std::vector<std::string> state_names;
   std::vector<c10::IValue> state; ///< parameters, buffers and arguments after the run
+  OperatorCalls operators;        ///< that forward, and backward, called on this thread
 };
 
 struct RunOptions {

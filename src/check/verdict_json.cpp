@@ -91,6 +91,7 @@ std::string to_json(const Verdict &verdict) {
                        {"has_fp64_reference", verdict.has_fp64_reference},
                        {"no_fp64_because", verdict.no_fp64_because},
                        {"stateful", verdict.stateful},
+                       {"rewritten", verdict.rewritten},
                        {"outputs", to_json(verdict.outputs)},
                        {"gradients", to_json(verdict.gradients)},
                        {"state", to_json(verdict.state)},
@@ -116,6 +117,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.has_fp64_reference = value.at("has_fp64_reference");
   verdict.no_fp64_because = value.at("no_fp64_because");
   verdict.stateful = value.at("stateful");
+  verdict.rewritten = value.at("rewritten");
   verdict.outputs = leaves_from(value.at("outputs"));
   verdict.gradients = leaves_from(value.at("gradients"));
   verdict.state = leaves_from(value.at("state"));

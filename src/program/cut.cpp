@@ -44,16 +44,19 @@ public:
   }
 
   /// `nodes`: the top-level ones to copy, in order, as indices into the Recording.
-  Program build(const std::vector<int> &nodes, const std::vector<Version> &exposed) {
+  /// `output_of[i]`: the output that shows exposed[i]. What was written to in place shows several versions as one.
+  Program build(const std::vector<int> &nodes, const std::vector<Version> &exposed, std::vector<size_t> &output_of) {
     add_original_inputs();
     for (int node : nodes)
       copy_node(recording_.nodes[node], graph().block());
-    std::set<Value *> done;
+    std::unordered_map<const Value *, size_t> outputs;
     current_ = graph().return_node();
     for (const Version &version : exposed) {
       Value *value = resolve(version);
-      if (done.insert(value).second)
+      const auto [output, is_new] = outputs.emplace(value, outputs.size());
+      if (is_new)
         graph().registerOutput(value);
+      output_of.push_back(output->second);
     }
     drop_unused(program_);
     return std::move(program_);
@@ -411,18 +414,22 @@ IndexSet Cutter::close(const IndexSet &kept) const {
 }
 
 Program Cutter::cut(const IndexSet &kept, bool expose_all) const {
-  const Kept closed = impl_->close(kept);
-  std::vector<Version> versions;
-  for (const auto &exposed : impl_->exposed(closed, expose_all))
-    versions.push_back(exposed.version);
-  return CutBuilder(*impl_, closed).build(impl_->top_level_nodes(closed), versions);
+  std::vector<int> ignored;
+  return cut(kept, expose_all, ignored);
 }
 
-std::vector<int> Cutter::output_atoms(const IndexSet &kept, bool expose_all) const {
-  std::vector<int> atoms;
-  for (const auto &exposed : impl_->exposed(impl_->close(kept), expose_all))
-    atoms.push_back(exposed.atom);
-  return atoms;
+Program Cutter::cut(const IndexSet &kept, bool expose_all, std::vector<int> &output_atoms) const {
+  const Kept closed = impl_->close(kept);
+  const auto exposed = impl_->exposed(closed, expose_all);
+  std::vector<Version> versions;
+  for (const auto &exposure : exposed)
+    versions.push_back(exposure.version);
+  std::vector<size_t> output_of;
+  Program program = CutBuilder(*impl_, closed).build(impl_->top_level_nodes(closed), versions, output_of);
+  output_atoms.assign(program.graph->outputs().size(), -1);
+  for (size_t i = 0; i < exposed.size(); ++i) // the last to write is what an output shows
+    output_atoms[output_of[i]] = std::max(output_atoms[output_of[i]], exposed[i].atom);
+  return program;
 }
 
 IndexSet Cutter::tensor_atoms() const {

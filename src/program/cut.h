@@ -31,8 +31,8 @@ public:
   /// made.
   Program cut(const IndexSet &kept, bool expose_all = false) const;
 
-  /// For each output of cut(kept, expose_all): the atom that made it (or wrote to it last).
-  std::vector<int> output_atoms(const IndexSet &kept, bool expose_all = false) const;
+  /// The same, with the atom that made (or last wrote to) each of its outputs.
+  Program cut(const IndexSet &kept, bool expose_all, std::vector<int> &output_atoms) const;
 
   /// Atoms all of whose outputs are tensors (or lists of them): the arithmetic, without the bookkeeping of shapes.
   IndexSet tensor_atoms() const;

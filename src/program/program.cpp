@@ -1,5 +1,6 @@
 #include "repro_minify/program.h"
 
+#include "program/atoms.h"
 #include "program/double_precision.h"
 #include "program/outline.h"
 #include "program/values.h"
@@ -112,7 +113,8 @@ private:
     EndOfNodes = ~1ull,
     EndOfBlock = ~2ull,
     BeginOfBlock = ~3ull,
-    IsConstant = ~4ull
+    IsConstant = ~4ull,
+    IsPacking = ~5ull
   };
 
   /// In the order of first use; a Value's own number is dense in its graph, but says how the graph was edited.
@@ -124,6 +126,9 @@ private:
       numbers_[index] = ++count_;
     return numbers_[index];
   }
+  bool is_numbered(const Value *value) const {
+    return value->unique() < numbers_.size() && numbers_[value->unique()] > 0;
+  }
 
   void hash_block(const Block *block) {
     digest_.add(BeginOfBlock);
@@ -131,11 +136,11 @@ private:
       digest_.add(number(input));
     digest_.add(EndOfInputs);
     for (const Node *node : block->nodes())
-      if (node->kind() != torch::jit::prim::Constant)
+      if (!is_packing(node))
         hash_node(node);
     digest_.add(EndOfNodes);
     for (const Value *output : block->outputs())
-      hash_operand(output);
+      hash_operand(output, block);
     digest_.add(EndOfBlock);
   }
 
@@ -146,7 +151,7 @@ private:
     hash_attributes(node);
     digest_.add(node->inputs().size());
     for (const Value *input : node->inputs())
-      hash_operand(input);
+      hash_operand(input, node->owningBlock());
     digest_.add(node->outputs().size());
     for (const Value *output : node->outputs())
       digest_.add(number(output));
@@ -154,12 +159,18 @@ private:
       hash_block(inner);
   }
 
-  /// Where a constant stands, and whether two readers share it, is an accident of how the graph came about.
-  void hash_operand(const Value *value) {
-    if (value->node()->kind() == torch::jit::prim::Constant)
-      hash_constant(value);
-    else
-      digest_.add(number(value));
+  /// Where a constant stands, and whether two readers share it, is an accident of how the graph came about. So is where
+  /// a list is put together, as long as it is in the same block: only its readers can write to it.
+  void hash_operand(const Value *value, const Block *reader) {
+    const Node *node = value->node();
+    if (node->kind() == torch::jit::prim::Constant)
+      return hash_constant(value);
+    if (is_packing(node) && !is_numbered(value)) {
+      digest_.add(IsPacking);
+      digest_.add(node->owningBlock() == reader);
+      hash_node(node);
+    }
+    digest_.add(number(value));
   }
 
   void hash_constant(const Value *constant) {

@@ -3,9 +3,9 @@
 #include "reduce/passes/program_oracle.h"
 
 #include "program/cut.h"
+#include "reduce/passes/suspects.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace repro_minify {
@@ -143,9 +143,9 @@ IndexSet behind_gradient(const Cutter &cutter, const Verdict &verdict, const std
 /// the wanted failure: what has no part in that one goes before anything else, and cannot lead to another bug.
 IndexSet focus(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
   const auto &wanted = context.judge.wanted();
-  const Program program = cutter.cut(all);
+  std::vector<int> atoms;
+  const Program program = cutter.cut(all, /*expose_all=*/false, atoms);
   const Verdict verdict = context.judge.judge(program);
-  const auto atoms = cutter.output_atoms(all);
   if (atoms.size() < 2)
     return all;
   IndexSet made_from;
@@ -155,42 +155,6 @@ IndexSet focus(PassContext &context, const Cutter &cutter, const IndexSet &all, 
     made_from = behind_gradient(cutter, verdict, atoms, program, wanted.kind);
   made_from = cutter.close(made_from);
   return !made_from.empty() && made_from.size() < all.size() && oracle.most_likely_fails(made_from) ? made_from : all;
-}
-
-/// Where eager and optimised part: the first value that fails the check when every intermediate is returned. A hint,
-/// never a verdict: returning a value changes what is fused.
-std::optional<int> first_wrong_atom(PassContext &context, const Cutter &cutter, const IndexSet &all) {
-  const auto &wanted = context.judge.wanted();
-  if (wanted.where != "output")
-    return std::nullopt;
-  const Verdict verdict = context.judge.judge(cutter.cut(all, /*expose_all=*/true));
-  const auto atoms = cutter.output_atoms(all, /*expose_all=*/true);
-  std::optional<int> first;
-  if (verdict.outcome == Verdict::Outcome::Fail && verdict.outputs.size() == atoms.size())
-    for (size_t i = 0; i < atoms.size(); ++i)
-      if (!verdict.outputs[i].same && (!first || atoms[i] < *first))
-        first = atoms[i];
-  return first;
-}
-
-/// Atoms that the message of an exception seems to name ("clamp_min" in "aten::clamp_min: expected ...").
-IndexSet named_atoms(const Cutter &cutter, const std::string &message, const IndexSet &all) {
-  IndexSet named;
-  for (int atom : all) {
-    const std::string name = cutter.node_of(atom)->kind().toUnqualString();
-    if (name.size() > 3 && message.find(name) != std::string::npos)
-      named.push_back(atom);
-  }
-  return named;
-}
-
-/// Where to look first: what the failure itself says of its place.
-IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
-  const auto &wanted = context.judge.wanted();
-  if (wanted.kind == FailureKind::Exception)
-    return named_atoms(cutter, wanted.detail, all);
-  const auto first = first_wrong_atom(context, cutter, all);
-  return first ? IndexSet{*first} : IndexSet{};
 }
 
 /// What is equal of equal operators: kind and types, so that a repeated block of a network is seen as one.
@@ -204,17 +168,6 @@ std::vector<std::string> labels(const Cutter &cutter) {
     result.push_back(std::move(label));
   }
   return result;
-}
-
-/// Suspicion falls off by distance: an eighth for each step away from the nearest suspect.
-std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {
-  constexpr int reach = 3;
-  std::vector<double> weights(static_cast<size_t>(cutter.atoms()), 0.0);
-  const auto distances = cutter.dataflow().undirected_distances(suspects, all);
-  for (size_t atom = 0; atom < weights.size(); ++atom)
-    if (distances[atom] <= reach)
-      weights[atom] = std::pow(8.0, -distances[atom]);
-  return weights;
 }
 
 /// What is known of the failure's place before anything is asked. Small programs need no guesses.

@@ -5,6 +5,7 @@
 #include "reduce/search/stages.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace repro_minify {
@@ -37,15 +38,17 @@ std::vector<double> weights_of(const std::vector<int> &order, const SearchContex
   return result;
 }
 
-/// The rest by distance from the anchors; at equal distance the last in topological order first, since anchors are
-/// found from the end.
+/// The rest by distance from the anchors; at equal distance the most suspicious first, then the last in topological
+/// order, since anchors are found from the end.
 std::vector<int> by_distance(const IndexSet &anchors, const IndexSet &rest, const SearchContext &context) {
   const std::vector<int> distance = context.dataflow.undirected_distances(anchors, rest);
+  const std::vector<double> &weights = context.options.weights;
+  const auto key = [&](int node) {
+    const auto at = static_cast<std::size_t>(node);
+    return std::tuple(distance[at], weights.empty() ? 0 : -weights[at], -context.rank[at]);
+  };
   std::vector<int> order = rest;
-  std::sort(order.begin(), order.end(), [&](int left, int right) {
-    const auto l = static_cast<std::size_t>(left), r = static_cast<std::size_t>(right);
-    return std::pair(distance[l], -context.rank[l]) < std::pair(distance[r], -context.rank[r]);
-  });
+  std::sort(order.begin(), order.end(), [&](int left, int right) { return key(left) < key(right); });
   return order;
 }
 

@@ -1,0 +1,84 @@
+#include "reduce/passes/suspects.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+namespace {
+
+/// Farther away nothing is suspicious.
+constexpr int reach = 3;
+
+/// Operators that are rewritten all over the program (fused, or compiled) say nothing of the place.
+constexpr size_t one_in_few = 8;
+
+/// Where eager and optimised part. Returning a value changes what is fused, so that this may be nowhere.
+std::optional<int> first_wrong_atom(const Verdict &verdict, const std::vector<int> &output_atoms) {
+  std::optional<int> first;
+  if (verdict.outcome == Verdict::Outcome::Fail && verdict.outputs.size() == output_atoms.size())
+    for (size_t i = 0; i < output_atoms.size(); ++i)
+      if (!verdict.outputs[i].same && (!first || output_atoms[i] < *first))
+        first = output_atoms[i];
+  return first;
+}
+
+/// Atoms that the message of an exception seems to name ("clamp_min" in "aten::clamp_min: expected ...").
+IndexSet named_atoms(const Cutter &cutter, const std::string &message, const IndexSet &all) {
+  IndexSet named;
+  for (int atom : all) {
+    const std::string name = cutter.node_of(atom)->kind().toUnqualString();
+    if (name.size() > 3 && message.find(name) != std::string::npos)
+      named.push_back(atom);
+  }
+  return named;
+}
+
+IndexSet rewritten_atoms(const Cutter &cutter, const Verdict &verdict, const IndexSet &all) {
+  const auto &rewritten = verdict.rewritten;
+  IndexSet atoms;
+  for (int atom : all)
+    if (std::binary_search(rewritten.begin(), rewritten.end(), cutter.node_of(atom)->kind().toQualString()))
+      atoms.push_back(atom);
+  return atoms;
+}
+
+/// What a first wrong value may come from: what made it, and what was rewritten nearby.
+IndexSet around(int first_wrong, const IndexSet &rewritten, const Cutter &cutter, const IndexSet &all) {
+  IndexSet result = {first_wrong};
+  const auto distances = cutter.dataflow().undirected_distances(result, all);
+  for (int atom : rewritten)
+    if (atom != first_wrong && distances[atom] <= reach)
+      result.push_back(atom);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+} // namespace
+
+IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
+  const auto &wanted = context.judge.wanted();
+  if (wanted.kind == FailureKind::Exception)
+    return named_atoms(cutter, wanted.detail, all);
+  if (wanted.where == "output") {
+    std::vector<int> output_atoms;
+    const Program everything = cutter.cut(all, /*expose_all=*/true, output_atoms);
+    const Verdict verdict = context.judge.judge(everything);
+    if (const auto first = first_wrong_atom(verdict, output_atoms))
+      return around(*first, rewritten_atoms(cutter, verdict, all), cutter, all);
+  }
+  const IndexSet rewritten = rewritten_atoms(cutter, context.judge.judge(cutter.cut(all)), all);
+  return rewritten.size() * one_in_few <= all.size() ? rewritten : IndexSet{};
+}
+
+std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {
+  std::vector<double> weights(static_cast<size_t>(cutter.atoms()), 0.0);
+  const auto distances = cutter.dataflow().undirected_distances(suspects, all);
+  for (size_t atom = 0; atom < weights.size(); ++atom)
+    if (distances[atom] <= reach)
+      weights[atom] = std::pow(8.0, -distances[atom]);
+  return weights;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,19 @@
+// Where a search looks first: what a failure says of its own place, before anything is asked. A hint, never a verdict.
+#pragma once
+#include "program/cut.h"
+#include "reduce/passes/pass.h"
+
+#include <vector>
+
+namespace repro_minify {
+
+/// The atoms of `all` that the failure points to. An exception: those its message names. A wrong output: the first
+/// value that is wrong where every intermediate is returned, and operators near it that the backend rewrote. A wrong
+/// gradient, or an output that is right once the others are returned: the rewritten operators, if they are few. Costs
+/// one check at most.
+IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all);
+
+/// By atom, for SearchOptions::weights: falls off with the distance from the nearest suspect.
+std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all);
+
+} // namespace repro_minify
