@@ -217,6 +217,7 @@ TEST(Check, VerdictsTravelAsJson) {
   verdict.message = "evil \x01 text";
   verdict.eager_raises = verdict.eager_failed = verdict.stateful = true;
   verdict.no_fp64_because = "no kernel";
+  verdict.rewritten = {"aten::zeros", "\xff"};
   verdict.outputs.resize(1);
   verdict.outputs[0].max_abs_error = INFINITY;
   const Verdict back = verdict_from_json(to_json(verdict));
@@ -224,6 +225,8 @@ TEST(Check, VerdictsTravelAsJson) {
   EXPECT_EQ(back.signatures[0], verdict.signatures[0]);
   EXPECT_TRUE(back.eager_raises && back.eager_failed && back.stateful);
   EXPECT_EQ(back.no_fp64_because, "no kernel");
+  ASSERT_EQ(back.rewritten.size(), 2u);
+  EXPECT_EQ(back.rewritten[0], "aten::zeros");
   EXPECT_EQ(back.signatures[1].kind, FailureKind::Exception);
   EXPECT_EQ(back.outputs[0].max_abs_error, INFINITY);
   EXPECT_TRUE(std::isnan(back.outputs[0].ref_error));

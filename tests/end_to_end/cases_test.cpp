@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 namespace repro_minify::end_to_end {
 namespace {
@@ -48,6 +49,21 @@ void expect_files(const fs::path &repro) {
   }
 }
 
+/// How many checks the search asked until it had a program of ten operators or fewer.
+int checks_until_small(const fs::path &repro) {
+  std::istringstream journal(read_text(repro / "journal.jsonl"));
+  int checks = 0;
+  for (std::string line; std::getline(journal, line);) {
+    const json entry = json::parse(line);
+    if (!entry.contains("pass") || entry.at("pass") == "original" || entry.at("pass") == "flatten")
+      continue;
+    ++checks;
+    if (entry.at("same_failure") == true && entry.at("operators").get<int>() <= 10)
+      break;
+  }
+  return checks;
+}
+
 void expect_reduces(const Case &one, bool verify) {
   const fs::path repro = fs::path(REPRO_MINIFY_TEST_REPROS) / (one.name + ".repro");
   std::vector<std::string> arguments = one.with_backend({one.model()});
@@ -67,6 +83,7 @@ void expect_reduces(const Case &one, bool verify) {
   EXPECT_GE(report.at("after").at("operators_after_freezing").get<int>(), 0);
   if (one.is_big()) {
     EXPECT_LE(report.at("after").at("operators").get<int>(), one.operators_at_most);
+    EXPECT_LE(checks_until_small(repro), 15); // what the failure tells of its place leads there
   }
   EXPECT_EQ(report.at("one_minimal"), true);
   EXPECT_EQ(report.at("verified"), verify ? json(true) : json(nullptr));

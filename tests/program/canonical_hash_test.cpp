@@ -55,6 +55,52 @@ TEST(CanonicalHash, IgnoresWhereConstantsStandAndWhetherTheyAreShared) {
   EXPECT_EQ(hash_of_ir(shared), hash_of_ir(apart));
 }
 
+TEST(CanonicalHash, IgnoresWhereListsArePutTogether) {
+  const std::string first = R"IR(graph(%a : Tensor, %b : Tensor):
+  %dim : int = prim::Constant[value=0]()
+  %list : Tensor[] = prim::ListConstruct(%a, %b)
+  %c : Tensor = aten::relu(%a)
+  %d : Tensor = aten::cat(%list, %dim)
+  return (%c, %d))IR";
+  const std::string late = R"IR(graph(%a : Tensor, %b : Tensor):
+  %unread : Tensor[] = prim::ListConstruct(%b)
+  %c : Tensor = aten::relu(%a)
+  %dim : int = prim::Constant[value=0]()
+  %list : Tensor[] = prim::ListConstruct(%a, %b)
+  %d : Tensor = aten::cat(%list, %dim)
+  return (%c, %d))IR";
+  EXPECT_EQ(hash_of_ir(first), hash_of_ir(late));
+}
+
+/// Of one list `n` iterations append to, or of a new one in each.
+std::string hash_of_appending(bool outside) {
+  const std::string list = "%list : Tensor[] = prim::ListConstruct(%a)\n";
+  return hash_of_ir("graph(%a : Tensor, %b : Tensor):\n"
+                    "  %two : int = prim::Constant[value=2]()\n"
+                    "  %yes : bool = prim::Constant[value=1]()\n" +
+                    (outside ? "  " + list : "") +
+                    "  %y : Tensor = prim::Loop(%two, %yes, %b)\n"
+                    "    block0(%i : int, %c : Tensor):\n" +
+                    (outside ? "" : "      " + list) +
+                    "      %same : Tensor[] = aten::append(%list, %c)\n"
+                    "      %d : Tensor = aten::cat(%list, %i)\n"
+                    "      -> (%yes, %d)\n"
+                    "  return (%y)");
+}
+
+TEST(CanonicalHash, SeesInWhichBlockAListIsPutTogether) {
+  EXPECT_NE(hash_of_appending(true), hash_of_appending(false));
+}
+
+TEST(CanonicalHash, SeesWhetherTwoReadOneList) {
+  const std::string begin = "graph(%a : Tensor, %b : Tensor):\n  %l : Tensor[] = prim::ListConstruct(%a)\n";
+  const std::string other = "  %m : Tensor[] = prim::ListConstruct(%a)\n";
+  const auto rest = [](const std::string &list) {
+    return "  %same : Tensor[] = aten::append(%l, %b)\n  %n : int = aten::len(%" + list + ")\n  return (%n)";
+  };
+  EXPECT_NE(hash_of_ir(begin + rest("l")), hash_of_ir(begin + other + rest("m")));
+}
+
 TEST(CanonicalHash, TellsApartOperandsConstantsAndTheirTypes) {
   const std::string one = "%alpha : int = prim::Constant[value=1]()";
   const std::set<std::string> hashes = {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 namespace repro_minify {
@@ -209,6 +210,26 @@ TEST(CanonicalHash, IsThatOfStructureAndData) {
   ASSERT_FALSE(changed.inputs.empty());
   changed.inputs[0].value = changed.inputs[0].value.toTensor().clone().zero_();
   EXPECT_NE(canonical_hash(cutter.cut(some)), canonical_hash(changed));
+}
+
+/// What is written to in place is one output, however many versions of it are read.
+TEST(Cut, SaysWhichAtomEachOutputIsOf) {
+  for (const char *name : {"big_jit_loop_swap", "jit_einsum_view_alias", "grad_leaky_relu_inplace_exc"}) {
+    SCOPED_TRACE(name);
+    const Cutter cutter(std::make_shared<Recording>(record_case(name)));
+    IndexSet all(cutter.atoms());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<int> atoms;
+    const Program program = cutter.cut(all, /*expose_all=*/true, atoms);
+    ASSERT_EQ(atoms.size(), program.graph->outputs().size());
+    for (size_t i = 0; i < atoms.size(); ++i) {
+      const auto *made_by = program.graph->outputs()[i]->node();
+      const auto *atom = cutter.node_of(atoms[i]);
+      const bool writes = atom->maybeSchema() && atom->schema().is_mutable();
+      EXPECT_TRUE(made_by->kind() == atom->kind() || writes || !atom->blocks().empty())
+          << made_by->kind().toQualString() << " shown as " << atom->kind().toQualString();
+    }
+  }
 }
 
 } // namespace
