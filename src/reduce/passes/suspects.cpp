@@ -35,13 +35,14 @@ IndexSet named_atoms(const Cutter &cutter, const std::string &message, const Ind
   return named;
 }
 
+/// None where most were.
 IndexSet rewritten_atoms(const Cutter &cutter, const Verdict &verdict, const IndexSet &all) {
   const auto &rewritten = verdict.rewritten;
   IndexSet atoms;
   for (int atom : all)
     if (std::binary_search(rewritten.begin(), rewritten.end(), cutter.node_of(atom)->kind().toQualString()))
       atoms.push_back(atom);
-  return atoms;
+  return atoms.size() * one_in_few <= all.size() ? atoms : IndexSet{};
 }
 
 /// What a first wrong value may come from: what made it, and what was rewritten nearby.
@@ -68,8 +69,7 @@ IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &al
     if (const auto first = first_wrong_atom(verdict, output_atoms))
       return around(*first, rewritten_atoms(cutter, verdict, all), cutter, all);
   }
-  const IndexSet rewritten = rewritten_atoms(cutter, context.judge.judge(cutter.cut(all)), all);
-  return rewritten.size() * one_in_few <= all.size() ? rewritten : IndexSet{};
+  return rewritten_atoms(cutter, context.judge.judge(cutter.cut(all)), all);
 }
 
 std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {
