@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -44,6 +45,15 @@ const char *outcome_word(const FailureRate &rate, const Session &session) {
   return outcome_words[static_cast<int>(rate.verdict.outcome)];
 }
 
+/// A backend that compiles the whole program rewrites all of it: the first few will do.
+std::string few_of(const std::vector<std::string> &names) {
+  constexpr size_t few = 6;
+  std::string text;
+  for (size_t i = 0; i < std::min(few, names.size()); ++i)
+    text += (i ? ", " : "") + clean(names[i]);
+  return names.size() > few ? text + " and " + std::to_string(names.size() - few) + " more" : text;
+}
+
 void print_timing(const Timing &timing) {
   std::cout << "\neager " << short_number(timing.eager_seconds * 1e3) << " ms, optimised "
             << short_number(timing.optimised_seconds * 1e3) << " ms (median of " << timing.calls
@@ -76,6 +86,8 @@ void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing,
     std::cout << "  " << rate_text(rate) << '\n';
   if (verdict.failing_call > 1)
     std::cout << "  first wrong on call " << verdict.failing_call << '\n';
+  if (verdict.outcome == Verdict::Outcome::Fail && !verdict.rewritten.empty())
+    std::cout << "  operators that the backend rewrote: " << few_of(verdict.rewritten) << '\n';
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
                                                  "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
   add_rows(rows, "output", verdict.outputs);

@@ -45,6 +45,13 @@ TEST(Run, JsonHasEveryNumber) {
   EXPECT_EQ(result.at("rate").at("runs"), 1);
 }
 
+TEST(Run, NamesWhatTheBackendRewrote) {
+  const Finished folded = run_case("freeze_linear_bn_3d");
+  EXPECT_TRUE(contains(folded.out, "operators that the backend rewrote: aten::batch_norm\n")) << folded.out;
+  const json details = json::parse(run_case("jit_75794_loop_swap", {"--json"}).out).at("details");
+  EXPECT_EQ(details.at("rewritten"), json::array({"aten::zeros"})); // made once, as constants
+}
+
 TEST(Run, RunOnlyModeSeesWhatRaisesAndNothingElse) {
   EXPECT_EQ(run_case("freeze_linear_bn_3d", {"--check", "run"}).exit_code, 0);
   EXPECT_EQ(run_case("static_int_div_exc", {"--check", "run"}).exit_code, 1);
