@@ -5,8 +5,8 @@
 #
 #     scripts/bench.sh [--quick]      --quick: minutes rather than a quarter of an hour
 #
-# PyTorch's minifier is stopped after FX_LIMIT seconds a program (default 60; 0: never, which takes an hour): what it has
-# by then is in the table, its queries marked ">".
+# PyTorch's minifier is stopped where it has asked twenty times our queries, which decides, and after FX_LIMIT seconds a
+# program (default 150; 0: never): what it has by then is in the table, its queries marked ">".
 set -euo pipefail
 quick=()
 if [ "${1:-}" = --quick ]; then
@@ -27,12 +27,12 @@ step() { printf '\n== %s\n' "$*"; }
 step "the search on planted failures"
 "$build/tests/bench/planted/bench_planted" --out "$out" "${quick[@]}"
 
-step "PyTorch's minifier"
-"$torch_python" $minifier/run_fx_minifier.py "${quick[@]}" --limit "${FX_LIMIT:-60}" --jobs "$(nproc)" -o "$out/fx_minifier.json"
-
-step "our reducer on the same graphs"
+step "our reducer on graphs with planted failures"
 "$torch_python" $minifier/run_fx_minifier.py --export "$out/programs"
 "$build/tests/bench/minifier/bench_programs" "$out/programs" -o "$out/programs.json"
+
+step "PyTorch's minifier on the same graphs"
+"$torch_python" $minifier/run_fx_minifier.py "${quick[@]}" --enough "$out/programs.json" --limit "${FX_LIMIT:-150}" --jobs "$(nproc)" -o "$out/fx_minifier.json"
 
 step "PyTorch's minifier and ours on a fault injected into TorchInductor"
 "$torch_python" tests/bench/inductor_minifier.py --binary "$build/repro-minify" --work "$out/inductor" "${quick[@]}" -o "$out/inductor_minifier.json"

@@ -51,7 +51,7 @@ struct ReduceOptions {
   std::shared_ptr<Journal> journal;  ///< every verdict is appended, and what it holds is not asked again; null: none
   std::function<bool()> interrupted; ///< polled; true ends the reduction with the best so far
   std::function<void(const Progress &)> progress;   ///< after every check
-  std::function<void(const Program &)> on_improved; ///< after every accepted step: save it, lest it be lost
+  std::function<void(const Program &)> on_improved; ///< each best so far, while the next check runs: to save it
 };
 
 struct PassStatistics {

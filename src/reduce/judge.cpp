@@ -246,6 +246,8 @@ std::optional<Outcome> Judge::take(const std::string &hash, const std::function<
 Verdict Judge::wait_for_one(const Program &program, const std::string &hash, Upcoming &upcoming) {
   const auto stop = [&] {
     keep_busy(upcoming);
+    if (meanwhile_)
+      std::exchange(meanwhile_, nullptr)();
     return (options_.interrupted && options_.interrupted()) || time_is_up();
   };
   for (int attempt = 0;; ++attempt) {

@@ -82,6 +82,9 @@ public:
     Judge &judge_;
   };
 
+  /// Done once while the next check runs, which costs no time then; the latest only.
+  void do_meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
+
   /// Names what is being tried, for the journal and for progress.
   void set_pass(const std::string &name) { pass_ = name; }
   /// What progress is reported of: the best so far, and how many passes have not found out that they are done.
@@ -144,6 +147,7 @@ private:
   std::map<std::string, Early> early_;
   MakeForesight make_foresight_;
   std::optional<Rehearsed> rehearsed_;
+  std::function<void()> meanwhile_;
   std::string asked_; ///< hash of the question that is asked now
   int question_ = 0;  ///< its number
   std::string pass_;

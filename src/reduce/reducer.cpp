@@ -97,7 +97,7 @@ private:
     passing_.reset();
     judge_.set_best(size_of(standing.best), standing.schedule.open());
     if (options_.on_improved)
-      options_.on_improved(standing.best);
+      judge_.do_meanwhile([this] { options_.on_improved(standing_.best); });
   }
 
   Judge &judge_;

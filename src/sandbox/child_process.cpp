@@ -127,7 +127,7 @@ bool ChildProcess::has_ended() const {
 }
 
 std::optional<Outcome> ChildProcess::try_answer() {
-  if (killed_for_ || !expected_end_ || !area_.finished())
+  if (killed_for_ || !area_.finished())
     return std::nullopt;
   Outcome outcome = outcome_of(0, area_.peak_rss_bytes());
   kill(Ending::Cancelled);

@@ -15,11 +15,11 @@ import math
 import sys
 from pathlib import Path
 
-# How few queries there should be, as a share of those of PyTorch's minifier, by where the needed nodes are.
-SHARES = (
-    ("one or adjacent nodes: at most half of fx_minifier's queries", ("one", "adjacent"), 1 / 2),
-    ("scattered nodes: at most a twentieth", ("scattered", "path"), 1 / 20),
-)
+# By how many times our queries PyTorch's minifier is to ask at least ("times" in its rows).
+SHARES = {
+    2: "one or adjacent nodes: at most half of fx_minifier's queries",
+    20: "scattered nodes: at most a twentieth",
+}
 
 
 def table(title, columns, rows):
@@ -63,31 +63,50 @@ def bound(row):
     return math.log2(others)
 
 
+def standing(row, other):
+    """Of the bar on queries. What was cut short has asked too little yet, which says nothing."""
+    if row["queries"] * other["times"] <= other["queries"]:
+        return "holds"
+    return "undecided" if other["stopped"] else "MISSED"
+
+
 def comparison(row, other):
     line = [row["name"], row["nodes"], row["needed"], row["left"], row["queries"], f"{row['wall']:.2f}"]
     line.append(f"{bound(row):.0f}" if bound(row) else "")
     if other:
         more, less = (">", "<") if other["stopped"] else ("", "")
         share = f"{less}{100 * row['queries'] / other['queries']:.1f}%"
-        line += [other["left"], f"{more}{other['queries']}", f"{other['wall']:.2f}", share]
-    return line + [""] * (11 - len(line))
+        line += [other["left"], f"{more}{other['queries']}", f"{other['wall']:.2f}", other["stopped"], share]
+        line.append(standing(row, other))
+    return line + [""] * (13 - len(line))
+
+
+def why_missed(row, allowed):
+    """Each single deletion is asked, and tells no two sets of that size apart: it comes on top of the bound."""
+    certificate = row["needed"] if row["needed"] > 1 else 0
+    if bound(row) is None or bound(row) + certificate <= allowed:
+        return ""
+    return f"; no search can: the bound is {bound(row):.0f} and {certificate} for 1-minimality"
 
 
 def share_bars(ours, theirs):
-    for text, shapes, share in SHARES:
-        rows = [row for row in ours if row["shape"] in shapes and row["name"] in theirs]
+    for times, text in SHARES.items():
+        rows = [row for row in ours if row["name"] in theirs and theirs[row["name"]]["times"] == times]
         if not rows:
             continue
-        missed = [row for row in rows if row["queries"] > share * theirs[row["name"]]["queries"]]
-        bar(text, len(rows) - len(missed), len(rows))
-        for row in missed:
-            allowed = share * theirs[row["name"]]["queries"]
-            # Each single deletion is asked, and tells no two sets of that size apart: it comes on top.
-            certificate = row["needed"] if row["needed"] > 1 else 0
-            possible = bound(row) is None or bound(row) + certificate <= allowed
-            why = "" if possible else f"; no search can: the bound is {bound(row):.0f} and {certificate} for 1-minimality"
-            stopped = " so far" if theirs[row["name"]]["stopped"] else ""
-            print(f"    {row['name']}: {row['queries']}, allowed {allowed:.0f}{stopped}{why}")
+        found = {word: [] for word in ("MISSED", "undecided", "holds")}
+        for row in rows:
+            found[standing(row, theirs[row["name"]])].append(row)
+        numbers = [f"{len(found['holds'])} of {len(rows)}"]
+        numbers += [f"{len(found[word])} {word}" for word in ("MISSED", "undecided") if found[word]]
+        print(f"  {next(word for word in found if found[word])}: {text}: {', '.join(numbers)}")
+        for row in found["MISSED"]:
+            allowed = theirs[row["name"]]["queries"] // times
+            print(f"    MISSED: {row['name']}: {row['queries']}, allowed {allowed}{why_missed(row, allowed)}")
+        for row in found["undecided"]:
+            other = theirs[row["name"]]
+            decisive = f"{other['queries']} of the {times * row['queries']} queries that decide"
+            print(f"    undecided: {row['name']}: fx_minifier was stopped after {other['stopped']}, at {decisive}")
 
 
 def minifiers(folder):
@@ -96,7 +115,7 @@ def minifiers(folder):
     if not ours:
         return
     columns = ["planted", "nodes", "needed", "left", "queries", "s", "bound"]
-    columns += ["fx left", "fx queries", "fx s", "queries/fx"]
+    columns += ["fx left", "fx queries", "fx s", "stopped", "queries/fx", "bar"]
     lines = [comparison(row, theirs.get(row["name"])) for row in ours]
     table("repro-minify beside torch._functorch.fx_minifier, same graphs, same structural oracle", columns, lines)
     bar("nothing left but what is needed", sum(row["left"] <= row["needed"] for row in ours), len(ours))
@@ -149,8 +168,8 @@ def cases(folder):
     if not rows:
         return
     done = [row for row in rows if "checks" in row]
-    columns = ["case", "backend", "nodes", "operators", "frozen", "at most", "elements", "data file", "checks", "wall s"]
-    columns += ["checks/s", "ms/check", "ms outside/check"]
+    columns = ["case", "backend", "nodes", "operators", "frozen", "at most", "elements", "data file", "checks"]
+    columns += ["wall s", "checks/s", "ms/check", "ms outside/check"]
     keys = ["name", "backend", "nodes", "operators", "operators_after_freezing", "operators_at_most", "elements"]
     keys += ["data_file", "checks", "wall"]
     keys += ["checks_per_second", "ms_a_check", "outside_ms_a_check"]

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -91,6 +92,30 @@ TEST(Reduction, KeepsTheBestWhenInterrupted) {
   EXPECT_FALSE(reduction.one_minimal);
   EXPECT_LE(size_of(reduction.program).operators, size_of(problem.program).operators);
   EXPECT_TRUE(shows(reduction.verdict, problem.verdict.signatures.at(0)));
+}
+
+/// What is done with a better Program delays no check.
+TEST(Reduction, HandsOutTheBestWhileACheckRuns) {
+  const Problem problem = load_problem("static_int_div_exc", "static-runtime");
+  InterestingnessTest test = interestingness_test(problem.backend, {});
+  std::vector<std::string> events;
+  test.job = [&, job_of = test.job](std::shared_ptr<const Program> program) {
+    events.emplace_back("begun");
+    return job_of(std::move(program));
+  };
+  ReduceOptions options;
+  options.limits = testing_support::test_limits();
+  options.progress = [&](const Progress &) { events.emplace_back("answered"); };
+  std::vector<int> sizes;
+  options.on_improved = [&](const Program &best) {
+    ASSERT_FALSE(events.empty());
+    EXPECT_EQ(events.back(), "begun");
+    sizes.push_back(size_of(best).operators);
+  };
+  const Reduction reduction = reduce(problem.program, problem.verdict, problem.verdict.signatures.at(0), test, options);
+  ASSERT_FALSE(sizes.empty());
+  EXPECT_TRUE(std::is_sorted(sizes.rbegin(), sizes.rend()));
+  EXPECT_GE(sizes.back(), size_of(reduction.program).operators);
 }
 
 TEST(Reduction, WritesEveryVerdictToTheJournal) {

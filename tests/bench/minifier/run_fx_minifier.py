@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Runs PyTorch's minifier (torch._functorch.fx_minifier) on the graphs of graphs.py and writes one JSON row for each.
 
-    run_fx_minifier.py [--quick] [--rows GLOB] [--limit SECONDS] [--jobs N] -o rows.json
+    run_fx_minifier.py [--quick] [--rows GLOB] [--enough OURS] [--limit SECONDS] [--jobs N] -o rows.json
     run_fx_minifier.py --export FOLDER [--quick] [--rows GLOB]
     run_fx_minifier.py --scale FOLDER [--quick]
 
 --export minimises nothing: it writes the same programs as TorchScript for bench_programs, and programs.json, which says
-what each one's failure needs. --scale does so for long chains with one planted failure. --limit ends a row after that
-many seconds, with the smallest program seen by then; the row says so ("stopped").
+what each one's failure needs. --scale does so for long chains with one planted failure.
+
+A row can end before the minifier does, with the smallest program seen by then; it says why ("stopped"). --enough: OURS
+is what bench_programs wrote of the same rows; where what is needed is scattered, which takes the minifier minutes to
+hours, it ends once it has asked graphs.TIMES our queries: more would change no answer. --limit ends a row by time.
 """
 
 import argparse
@@ -29,15 +32,16 @@ import graphs
 
 
 class Stopped(Exception):
-    pass
+    """Says why."""
 
 
 class Examination:
-    """Counts the questions and times their answers; keeps the smallest program that failed."""
+    """Counts the questions and times their answers; keeps the smallest program that failed. Throws Stopped."""
 
-    def __init__(self, row, limit):
+    def __init__(self, row, limit, enough):
         self.row = row
         self.limit = limit
+        self.enough = enough
         self.begin = time.perf_counter()
         self.queries = 0
         self.seconds = 0.0
@@ -45,8 +49,10 @@ class Examination:
 
     def __call__(self, module, inputs):
         begin = time.perf_counter()
+        if self.enough and self.queries >= self.enough:
+            raise Stopped("enough")
         if self.limit and begin - self.begin > self.limit:
-            raise Stopped
+            raise Stopped(f"{self.limit:g} s")
         failing = graphs.fails(self.row.oracle, module.graph)
         self.queries += 1
         if failing:
@@ -56,18 +62,18 @@ class Examination:
         return failing
 
 
-def minimise(row, limit):
+def minimise(row, limit, enough):
     torch.manual_seed(0)
     module, inputs = row.build()
     before = graphs.size_of(module.graph, row.unit)
-    examination = Examination(row, limit)
-    stopped = False
+    examination = Examination(row, limit, enough)
+    stopped = ""
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         try:
             reduced, _ = minifier(module, inputs, examination, dump_state=lambda *_: None)
             left = graphs.size_of(reduced.graph, row.unit)
-        except Stopped:
-            left, stopped = examination.smallest, True
+        except Stopped as reason:
+            left, stopped = examination.smallest, str(reason)
     return {
         "name": row.name,
         "tool": "fx_minifier",
@@ -77,14 +83,17 @@ def minimise(row, limit):
         "needed": row.needed,
         "left": left,
         "queries": examination.queries,
+        "times": graphs.TIMES[row.shape],
         "wall": round(time.perf_counter() - examination.begin, 3),
         "outside_oracle": round(time.perf_counter() - examination.begin - examination.seconds, 3),
         "stopped": stopped,
     }
 
 
-def minimise_named(name, limit):
-    return minimise(next(row for row in graphs.rows() if row.name == name), limit)
+def minimise_named(name, limit, ours):
+    row = next(row for row in graphs.rows() if row.name == name)
+    is_long = row.shape in ("scattered", "path")
+    return minimise(row, limit, graphs.TIMES[row.shape] * ours.get(name, 0) if is_long else 0)
 
 
 def prepare():
@@ -137,6 +146,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="leave out what takes more than ten seconds")
     parser.add_argument("--rows", default="*", help="only rows whose name matches")
     parser.add_argument("--limit", type=float, default=0, help="seconds for a row; 0: none")
+    parser.add_argument("--enough", type=Path, metavar="OURS", help="our rows: how many queries decide")
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--export", type=Path)
     parser.add_argument("--scale", type=Path)
@@ -149,13 +159,16 @@ def main():
     if options.export:
         return export_all(rows, options.export)
     names = [row.name for row in rows if not (options.quick and row.slow)]
+    ours = {row["name"]: row["queries"] for row in json.loads(options.enough.read_text())} if options.enough else {}
     with multiprocessing.Pool(options.jobs, prepare) as pool:
         results = []
-        for result in pool.imap(functools.partial(minimise_named, limit=options.limit), names, chunksize=1):
+        work = functools.partial(minimise_named, limit=options.limit, ours=ours)
+        for result in pool.imap(work, names, chunksize=1):
             results.append(result)
             print(
                 f"{result['name']:24}{result['nodes']:6} -> {result['left']:4} (needed {result['needed']})"
-                f"{result['queries']:7} queries {result['wall']:8.2f} s{'  stopped' * result['stopped']}",
+                f"{result['queries']:7} queries {result['wall']:8.2f} s"
+                + (f"  stopped: {result['stopped']}" if result["stopped"] else ""),
                 file=sys.stderr,
                 flush=True,
             )

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""What the tables say of the bar on queries, row by row and in all."""
+
+import contextlib
+import io
+import unittest
+
+import tables
+
+
+def ours(name, queries):
+    row = {"name": name, "queries": queries, "nodes": 100, "needed": 5}
+    return row | {"unit": "operators", "shape": "scattered"}
+
+
+def theirs(name, queries, times=20, stopped=""):
+    return {"name": name, "queries": queries, "times": times, "stopped": stopped}
+
+
+def said_of(pairs):
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        tables.share_bars([row for row, _ in pairs], {other["name"]: other for _, other in pairs})
+    return [line.strip() for line in text.getvalue().splitlines()]
+
+
+class Standing(unittest.TestCase):
+    def test_of_a_row(self):
+        for queries, other, expected in (
+            (20, theirs("a", 400), "holds"),
+            (20, theirs("a", 400, stopped="enough"), "holds"),
+            (20, theirs("a", 399), "MISSED"),
+            (20, theirs("a", 399, stopped="150 s"), "undecided"),
+            (20, theirs("a", 40, times=2), "holds"),
+            (20, theirs("a", 39, times=2), "MISSED"),
+        ):
+            with self.subTest(other=other):
+                self.assertEqual(tables.standing(ours("a", queries), other), expected)
+
+    def test_what_was_cut_short_is_not_counted_as_missed(self):
+        held = (ours("held", 20), theirs("held", 400))
+        short = (ours("short", 20), theirs("short", 399, stopped="150 s"))
+        missed = (ours("missed", 50), theirs("missed", 999))
+        self.assertIn("holds: scattered nodes: at most a twentieth: 1 of 1", said_of([held]))
+        lines = said_of([held, short])
+        self.assertIn("undecided: scattered nodes: at most a twentieth: 1 of 2, 1 undecided", lines)
+        why = "fx_minifier was stopped after 150 s, at 399 of the 400 queries that decide"
+        self.assertIn(f"undecided: short: {why}", lines)
+        lines = said_of([held, short, missed])
+        self.assertIn("MISSED: scattered nodes: at most a twentieth: 1 of 3, 1 MISSED, 1 undecided", lines)
+        self.assertIn("MISSED: missed: 50, allowed 49", lines)
+
+    def test_what_no_search_can_meet_is_said(self):
+        # log2 C(100, 5) = 26.2, and five single deletions: more than 600 / 20.
+        lines = said_of([(ours("hard", 41), theirs("hard", 600))])
+        self.assertIn("MISSED: hard: 41, allowed 30; no search can: the bound is 26 and 5 for 1-minimality", lines)
+        lines = said_of([(ours("hard", 41), theirs("hard", 640))])
+        self.assertIn("MISSED: hard: 41, allowed 32", lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
