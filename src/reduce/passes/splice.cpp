@@ -2,6 +2,7 @@
 // where the failure needs a path from one node to another, only a splice makes the path shorter.
 #include "reduce/passes/program_oracle.h"
 
+#include "reduce/passes/in_bulk.h"
 #include "reduce/passes/single_edits.h"
 #include "reduce/passes/splicer.h"
 
@@ -90,13 +91,31 @@ bool sweep_once(PassContext &context) {
   return any;
 }
 
+/// What goes whole or not at all: what writes in place to what it makes itself, blocks, and what only leads back to a
+/// shape that was there before.
+bool splice_regions(PassContext &context) {
+  const auto recording = recording_of(context);
+  if (!recording)
+    return false;
+  const Splicer splicer(recording);
+  const IndexSet regions = splicer.regions();
+  return accept_in_bulk(context, regions.size(), [&](const std::vector<size_t> &which) {
+    IndexSet gone;
+    for (size_t i : which)
+      gone.push_back(regions[i]);
+    return splicer.without(gone);
+  });
+}
+
 } // namespace
 
 bool splice_nodes(PassContext &context) {
   const Order before = order_of(context.current);
   splice_stretches(context);
-  while (sweep_once(context)) {
-  }
+  do {
+    while (sweep_once(context)) {
+    }
+  } while (splice_regions(context));
   return order_of(context.current) < before;
 }
 
