@@ -248,12 +248,16 @@ IndexSet changing_atoms(const Cutter &cutter, const Recording &recording) {
 }
 
 /// What comes back of a node in a loop is what it made the first time. Some failures need what it made the last time.
+/// Most loops do not last: this is put off until no other pass finds anything.
 void cut_as_it_ended(PassContext &context) {
   const auto recording = recording_of(context);
   if (!recording || recording->last.empty())
     return;
   const Cutter cutter(std::make_shared<Recording>(as_it_ended(*recording)));
   const IndexSet all = every_atom(cutter), changing = changing_atoms(cutter, *recording);
+  context.put_off = !context.last_resort && !changing.empty();
+  if (context.put_off)
+    return;
   accept_in_bulk(context, changing.size(), [&](const std::vector<size_t> &which) {
     IndexSet gone, kept;
     for (size_t i : which)
