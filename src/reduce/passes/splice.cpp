@@ -91,6 +91,17 @@ bool sweep_once(PassContext &context) {
   return any;
 }
 
+/// Two nodes that undo each other (a transposition and another one) go together or not at all. In a large program the
+/// search takes them; in a small one there are few such pairs.
+bool splice_small_stretch(PassContext &context, const Splicer &splicer) {
+  if (splicer.sites() >= worth_a_search)
+    return false;
+  std::vector<Judge::LazyProgram> candidates;
+  for (const auto &stretch : splicer.stretches())
+    candidates.push_back([&splicer, stretch] { return splicer.without_stretch(stretch); });
+  return accept_first(context, candidates);
+}
+
 /// What goes whole or not at all: what writes in place to what it makes itself, blocks, and what only leads back to a
 /// shape that was there before.
 bool splice_regions(PassContext &context) {
@@ -99,12 +110,13 @@ bool splice_regions(PassContext &context) {
     return false;
   const Splicer splicer(recording);
   const IndexSet regions = splicer.regions();
-  return accept_in_bulk(context, regions.size(), [&](const std::vector<size_t> &which) {
+  const bool any = accept_in_bulk(context, regions.size(), [&](const std::vector<size_t> &which) {
     IndexSet gone;
     for (size_t i : which)
       gone.push_back(regions[i]);
     return splicer.without(gone);
   });
+  return any || splice_small_stretch(context, splicer);
 }
 
 } // namespace

@@ -62,6 +62,19 @@ public:
     return site.results.empty() ? std::nullopt : std::optional(std::move(site));
   }
 
+  /// What dominators make that can be read where `exit` is, the nearest first, each with how many dominators are
+  /// between.
+  std::vector<std::pair<const Value *, int>> in_dominators(int number, const Version &exit) const {
+    std::vector<std::pair<const Value *, int>> result;
+    int steps = 0;
+    for (int above = dominators_[number]; above != no_dominator && ++steps < static_cast<int>(farthest);
+         above = dominators_[above])
+      for (const Version &other : unit(above).exits)
+        if (stands_for(other.first, exit))
+          result.emplace_back(other.first, steps);
+    return result;
+  }
+
 private:
   bool is_input(const Value *value) const { return value->node() == recording_.program.graph->param_node(); }
 
@@ -102,21 +115,12 @@ private:
         result.push_back(read.first);
     std::stable_sort(result.begin(), result.end(), [&](auto *a, auto *b) { return rank(a) < rank(b); });
     if (result.empty())
-      if (const Value *found = in_dominator(number, exit))
-        result.push_back(found);
+      if (const auto found = in_dominators(number, exit); !found.empty())
+        result.push_back(found.front().first);
     if (result.empty())
       if (const Value *found = in_ancestor(number, exit))
         result.push_back(found);
     return result;
-  }
-
-  const Value *in_dominator(int number, const Version &exit) const {
-    size_t steps = 0;
-    for (int above = dominators_[number]; above != no_dominator && ++steps < farthest; above = dominators_[above])
-      for (const Version &other : unit(above).exits)
-        if (stands_for(other.first, exit))
-          return other.first;
-    return nullptr;
   }
 
   const Value *in_ancestor(int number, const Version &exit) const {
@@ -322,9 +326,13 @@ struct Splicer::Impl {
     std::vector<char> keeps(sites.size());
     for (int site : kept)
       keeps[site] = 1;
+    return replaced(replacements(keeps), keeps, unread);
+  }
+
+  Program replaced(const std::vector<Replacement> &replacements, const std::vector<char> &keeps, Unread unread) const {
     Program result = copy_of(recording->program);
     const Copy copy(*recording, result);
-    for (const Replacement &replacement : replacements(keeps))
+    for (const Replacement &replacement : replacements)
       replace(replacement, copy);
     tidy_outputs(*result.graph);
     std::set<Value *> returned;
@@ -333,6 +341,14 @@ struct Splicer::Impl {
         result.graph->registerOutput(value);
     drop_unused(result);
     return result;
+  }
+
+  /// Whether a node, and not only an output, works with this version.
+  bool is_worked_with(const Version &version) const {
+    const auto &units = index.units();
+    return std::any_of(units.begin(), units.end(), [&](const Unit &unit) {
+      return std::find(unit.reads.begin(), unit.reads.end(), version) != unit.reads.end();
+    });
   }
 
   /// Whether removing the node, its result read from an operand, is all that goes.
@@ -370,6 +386,28 @@ IndexSet Splicer::regions() const {
     if (!impl_->is_single_edit(impl_->sites[site]))
       result.push_back(site);
   return result;
+}
+
+std::vector<Splicer::Stretch> Splicer::stretches() const {
+  std::vector<Stretch> result;
+  for (int number = 0; number < sites(); ++number) {
+    const Site &site = impl_->sites[number];
+    const auto &[version, stand_ins] = site.results.front();
+    if (site.results.size() > 1 || !impl_->is_worked_with(version))
+      continue;
+    for (const auto &[value, steps] : impl_->index.in_dominators(site.unit, version))
+      if (std::find(stand_ins.begin(), stand_ins.end(), value) == stand_ins.end())
+        result.push_back({number, value, steps});
+  }
+  std::stable_sort(result.begin(), result.end(), [](const auto &a, const auto &b) { return a.length > b.length; });
+  return result;
+}
+
+Program Splicer::without_stretch(const Stretch &stretch) const {
+  std::vector<char> keeps(impl_->sites.size(), 1);
+  keeps[stretch.site] = 0;
+  const Version gone = impl_->sites[stretch.site].results.front().version;
+  return impl_->replaced({{gone, stretch.first}}, keeps, Impl::Unread::Removed);
 }
 
 Program Splicer::keep(const IndexSet &kept) const {

@@ -36,6 +36,16 @@ public:
   /// The Program without these sites, ascending, and without what nobody reads then.
   Program without(const IndexSet &gone) const;
 
+  /// What lies between two values of the same shape and dtype, where everything gets to the second through the first,
+  /// though the second has nearer stand-ins: longest first.
+  struct Stretch {
+    int site; ///< that makes the second
+    const torch::jit::Value *first;
+    int length; ///< steps from dominator to dominator
+  };
+  std::vector<Stretch> stretches() const;
+  Program without_stretch(const Stretch &stretch) const;
+
 private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -11,6 +11,12 @@ namespace {
 
 using namespace testing_support;
 
+bool is_positive(const Program &program) {
+  const auto outputs = outputs_of(program, false);
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [](const auto &output) { return output.toTensor().min().template item<float>() > 0; });
+}
+
 /// All passes that make a program smaller.
 GoldenResult reduced(const std::string &graph, const std::vector<at::Tensor> &values,
                      const Predicate &interesting = error_gets_to_log1p) {
@@ -132,6 +138,24 @@ graph(%x : Tensor, %up : Tensor, %down : Tensor, %k : Tensor):
       });
   EXPECT_EQ(operators(result), 3); // without: 5
   EXPECT_EQ(result.checks, 38);
+}
+
+/// Each of the two alone changes the sign of what is seen.
+TEST(Regions, AreTwoNodesThatUndoEachOther) {
+  const auto result = reduced(R"IR(
+graph(%x : Tensor):
+  %a : Tensor = aten::erf(%x)
+  %b : Tensor = aten::neg(%a)
+  %c : Tensor = aten::neg(%b)
+  %y : Tensor = aten::log1p(%c)
+  return (%y))IR",
+                              {at::full({2, 4}, 0.25)}, [](const Program &candidate) {
+                                return count(candidate, "aten::erf") == 1 && count(candidate, "aten::log1p") == 1 &&
+                                       candidate.graph->outputs().size() == 1 && is_positive(candidate) &&
+                                       candidate.inputs.size() == 1;
+                              });
+  EXPECT_EQ(operators(result), 2); // without: 4
+  EXPECT_EQ(result.checks, 16);
 }
 
 /// A loop that hands a value on, and an oracle that wants none written out: three iterations do what no two do.
