@@ -55,27 +55,38 @@ bool is_there(const Value *value, const Node *node) {
   return false;
 }
 
-/// What is in a list, tuple or dict: what it was made of, or filled with.
-void add_parts(Value *holder, std::vector<Value *> &parts) {
-  const auto add = [&](Node *source) {
+/// Operators that write to what they are given first (aten::append), in the order of the program: that of the uses says
+/// how the graph was edited.
+std::vector<Node *> fillers_of(const Value *holder) {
+  std::vector<Node *> fillers;
+  for (const auto &use : holder->uses())
+    if (const auto *schema = use.user->maybeSchema(); schema && schema->is_mutable() && use.offset == 0)
+      fillers.push_back(use.user);
+  std::sort(fillers.begin(), fillers.end(), [](const Node *a, const Node *b) { return a->isBefore(b); });
+  return fillers;
+}
+
+/// What is in a list, tuple or dict: what it was made of, or filled with. Two lists may be filled with each other.
+void add_parts(const Value *holder, std::vector<Value *> &parts, std::set<const Value *> &seen) {
+  if (!seen.insert(holder).second)
+    return;
+  std::vector<Node *> sources = fillers_of(holder);
+  sources.insert(sources.begin(), const_cast<Node *>(holder->node()));
+  for (Node *source : sources)
     for (Value *part : source->inputs())
       if (part != holder && !holds_values(part))
         parts.push_back(part);
       else if (part != holder)
-        add_parts(part, parts);
-  };
-  add(holder->node());
-  for (const auto &use : holder->uses())
-    if (const auto *schema = use.user->maybeSchema(); schema && schema->is_mutable() && use.offset == 0)
-      add(use.user);
+        add_parts(part, parts, seen);
 }
 
 /// What can be read in place of the node's results: its operands, then what those hold.
 std::vector<Value *> stand_ins(Node *node) {
   std::vector<Value *> result(node->inputs().begin(), node->inputs().end());
+  std::set<const Value *> seen;
   for (Value *operand : node->inputs())
     if (holds_values(operand))
-      add_parts(operand, result);
+      add_parts(operand, result, seen);
   std::erase_if(result, [&](const Value *value) { return !is_there(value, node); });
   return result;
 }

@@ -278,12 +278,15 @@ struct Splicer::Impl {
         copy.of(use.user)->replaceInput(use.offset, copy.of(instead));
   }
 
-  /// An output that now says the same as another, or gives an input back, is none.
+  /// An output that now says the same as another, or gives an input back as it came, is none.
   void tidy_outputs(torch::jit::Graph &graph) const {
+    const auto &inputs = recording->program.graph->inputs();
     std::set<const Value *> seen;
     for (size_t i = 0; i < graph.outputs().size();) {
       const Value *output = graph.outputs()[i];
-      if (output->node() != graph.param_node() && seen.insert(output).second)
+      const bool came_in =
+          output->node() == graph.param_node() && index.final_version(inputs[output->offset()]).second == no_writer;
+      if (!came_in && seen.insert(output).second)
         ++i;
       else
         graph.eraseOutput(i);

@@ -93,6 +93,25 @@ graph(%x : Tensor):
   EXPECT_EQ(result.checks, 31);
 }
 
+TEST(Regions, EndWhereTwoListsAreFilledWithEachOther) {
+  const auto result = run_pass("splice",
+                               program_from(R"IR(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %a : Tensor = aten::erf(%x)
+  %l : Tensor[] = prim::ListConstruct(%a)
+  %m : Tensor[] = prim::ListConstruct()
+  aten::extend(%m, %l)
+  aten::extend(%l, %m)
+  %s : Tensor = aten::stack(%l, %zero)
+  %y : Tensor = aten::log1p(%s)
+  return (%y))IR",
+                                            {small_numbers()}),
+                               error_gets_to_log1p);
+  EXPECT_EQ(operators(result), 2);
+  EXPECT_EQ(result.checks, 3);
+}
+
 TEST(Regions, AreOneNodeThatPutsTogether) {
   const auto result = reduced(R"IR(
 graph(%x : Tensor, %u : Tensor):
@@ -202,6 +221,31 @@ TEST(Regions, GoManyAtOnce) {
   const auto result = run_pass("splice", program_from(written_in_place(20), {small_numbers()}), error_gets_to_log1p);
   EXPECT_EQ(operators(result), 2);
   EXPECT_EQ(result.checks, 3);
+}
+
+/// Whether the error is in an argument that comes back.
+bool error_gets_into_an_argument(const Program &program) {
+  const auto right = outputs_of(program, false), wrong = outputs_of(program, true);
+  for (size_t i = 0; i < right.size(); ++i)
+    if (program.graph->outputs()[i]->node() == program.graph->param_node() &&
+        !at::allclose(right[i].toTensor(), wrong[i].toTensor()))
+      return true;
+  return false;
+}
+
+TEST(Regions, LeaveAnArgumentThatIsWrittenToAndReturned) {
+  std::string text = R"IR(
+graph(%x : Tensor, %z : Tensor):
+  %no : bool = prim::Constant[value=0]()
+  %a0 : Tensor = aten::erf(%x)
+)IR";
+  for (int i = 0; i < 20; ++i)
+    text += "  %a" + std::to_string(i + 1) + " : Tensor = aten::sin(%a" + std::to_string(i) + ")\n";
+  text += "  %c : Tensor = aten::copy_(%z, %a20, %no)\n  return (%z)";
+  const auto result =
+      run_pass("splice", program_from(text, {small_numbers(), small_numbers()}), error_gets_into_an_argument);
+  EXPECT_EQ(operators(result), 2);
+  EXPECT_EQ(result.checks, 4); // without, each node alone: 21
 }
 
 } // namespace
