@@ -29,7 +29,13 @@ constexpr size_t farthest = 256;
 struct Result {
   Version version;
   std::vector<const Value *> stand_ins;
+  std::optional<c10::IValue> constant = std::nullopt; ///< in their place: what a number was
 };
+
+bool is_number(const Value *value) {
+  const auto kind = value->type()->kind();
+  return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType || kind == c10::TypeKind::BoolType;
+}
 
 struct Site {
   int unit;
@@ -54,12 +60,14 @@ public:
     if (unit(number).loose)
       return std::nullopt;
     Site site{number, {}};
+    bool any_tensor = false;
     for (const Version &exit : unit(number).exits) {
-      site.results.push_back({exit, stand_ins(number, exit)});
-      if (site.results.back().stand_ins.empty())
+      site.results.push_back(result_at(number, exit));
+      any_tensor |= !site.results.back().constant;
+      if (site.results.back().stand_ins.empty() && !site.results.back().constant)
         return std::nullopt;
     }
-    return site.results.empty() ? std::nullopt : std::optional(std::move(site));
+    return any_tensor ? std::optional(std::move(site)) : std::nullopt;
   }
 
   /// What dominators make that can be read where `exit` is, the nearest first, each with how many dominators are
@@ -77,6 +85,13 @@ public:
 
 private:
   bool is_input(const Value *value) const { return value->node() == recording_.program.graph->param_node(); }
+
+  Result result_at(int number, const Version &exit) const {
+    if (!is_number(exit.first))
+      return {exit, stand_ins(number, exit)};
+    const auto *contents = recording_.lookup(exit.first, exit.second);
+    return {exit, {}, contents ? std::optional(*contents) : std::nullopt};
+  }
 
   const at::Tensor *tensor(const Version &version) const {
     const auto *contents = recording_.lookup(version.first, version.second);
@@ -201,8 +216,12 @@ struct Splicer::Impl {
   /// What becomes of a kept site that nobody reads any more.
   enum class Unread { Returned, Removed };
 
-  /// What others read and goes, and what is read instead: a value that stays.
-  using Replacement = std::pair<Version, const Value *>;
+  /// What others read and goes, and what is read instead: a value that stays, or a constant.
+  struct Replacement {
+    Version gone;
+    const Value *instead;
+    std::optional<c10::IValue> constant = std::nullopt;
+  };
 
   explicit Impl(std::shared_ptr<const Recording> given) : recording(std::move(given)), index(*recording) {
     for (int unit = 0; unit < static_cast<int>(index.units().size()); ++unit) {
@@ -248,13 +267,17 @@ struct Splicer::Impl {
     for (size_t unit = 0; unit < length.size(); ++unit) {
       const int site = site_at[unit];
       if (site >= 0 && !keeps[site]) {
-        for (const auto &[version, stand_ins] : sites[site].results) {
+        for (const auto &[version, stand_ins, constant] : sites[site].results) {
+          if (constant) {
+            result.push_back({version, nullptr, constant});
+            continue;
+          }
           const Value *best = resolve(stand_ins.front());
           for (const Value *stand_in : stand_ins)
             if (length_of(resolve(stand_in)) > length_of(best))
               best = resolve(stand_in);
           instead[version] = best;
-          result.emplace_back(version, best);
+          result.push_back({version, best});
         }
         continue;
       }
@@ -270,12 +293,14 @@ struct Splicer::Impl {
   }
 
   /// Who sees this version reads the other value.
-  void replace(const Replacement &replacement, const Copy &copy) const {
-    const auto &[version, instead] = replacement;
+  void replace(const Replacement &replacement, const Copy &copy, torch::jit::Graph &graph) const {
+    const Version &version = replacement.gone;
     const int unit = index.maker(version);
+    const torch::jit::WithInsertPoint guard(*graph.nodes().begin());
+    Value *instead = replacement.constant ? graph.insertConstant(*replacement.constant) : copy.of(replacement.instead);
     for (const torch::jit::Use &use : version.first->uses())
       if (index.unit_of(use.user) != unit && index.seen(version.first, use.user) == version)
-        copy.of(use.user)->replaceInput(use.offset, copy.of(instead));
+        copy.of(use.user)->replaceInput(use.offset, instead);
   }
 
   /// An output that now says the same as another, or gives an input back as it came, is none.
@@ -286,7 +311,7 @@ struct Splicer::Impl {
       const Value *output = graph.outputs()[i];
       const bool came_in =
           output->node() == graph.param_node() && index.final_version(inputs[output->offset()]).second == no_writer;
-      if (!came_in && seen.insert(output).second)
+      if (!came_in && output->node()->kind() != prim::Constant && seen.insert(output).second)
         ++i;
       else
         graph.eraseOutput(i);
@@ -316,8 +341,10 @@ struct Splicer::Impl {
       if (is_wanted(unit, copy) || (!goes && (unit.exits.empty() || unit.loose || unit.writes_to_inputs)))
         continue;
       if (!goes && site >= 0 && unread == Unread::Returned)
-        for (const auto &result : sites[site].results)
-          exposed.insert(exposed.begin(), copy.of(result.version.first));
+        for (const auto &result : sites[site].results) {
+          if (!result.constant)
+            exposed.insert(exposed.begin(), copy.of(result.version.first));
+        }
       else
         for (size_t i = unit.nodes.size(); i-- > 0;)
           copy.of(unit.nodes[i])->destroy();
@@ -336,7 +363,7 @@ struct Splicer::Impl {
     Program result = copy_of(recording->program);
     const Copy copy(*recording, result);
     for (const Replacement &replacement : replacements)
-      replace(replacement, copy);
+      replace(replacement, copy, *result.graph);
     tidy_outputs(*result.graph);
     std::set<Value *> returned;
     for (Value *value : sweep(keeps, unread, copy))
@@ -358,8 +385,8 @@ struct Splicer::Impl {
   bool is_single_edit(const Site &site) const {
     const Unit &unit = index.unit(site.unit);
     const auto &inputs = unit.nodes.front()->inputs();
-    const auto &[version, stand_ins] = site.results.front();
-    return unit.nodes.size() == 1 && unit.nodes.front()->blocks().empty() && site.results.size() == 1 &&
+    const auto &[version, stand_ins, constant] = site.results.front();
+    return !constant && unit.nodes.size() == 1 && unit.nodes.front()->blocks().empty() && site.results.size() == 1 &&
            version.second == no_writer && std::find(inputs.begin(), inputs.end(), stand_ins.front()) != inputs.end();
   }
 };
@@ -395,8 +422,8 @@ std::vector<Splicer::Stretch> Splicer::stretches() const {
   std::vector<Stretch> result;
   for (int number = 0; number < sites(); ++number) {
     const Site &site = impl_->sites[number];
-    const auto &[version, stand_ins] = site.results.front();
-    if (site.results.size() > 1 || !impl_->is_worked_with(version))
+    const auto &[version, stand_ins, constant] = site.results.front();
+    if (constant || site.results.size() > 1 || !impl_->is_worked_with(version))
       continue;
     for (const auto &[value, steps] : impl_->index.in_dominators(site.unit, version))
       if (std::find(stand_ins.begin(), stand_ins.end(), value) == stand_ins.end())

@@ -12,7 +12,7 @@ namespace repro_minify {
 /// shape and dtype when the Program ran: an operand, else what every path to the unit comes through (so that a stretch
 /// which changes the shape and changes it back is skipped as one), else the nearest of those it was made from. A node
 /// with blocks is one unit; so are the nodes that write to a value, with those that make and read it in between: all of
-/// them go, or none.
+/// them go, or none. A number that a unit makes beside tensors becomes the constant that it was.
 ///
 /// Any set of sites can go together: readers of a value that goes read what stands in for it, or what stands in for
 /// that.

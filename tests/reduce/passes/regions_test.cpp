@@ -196,6 +196,37 @@ graph(%x : Tensor, %u : Tensor, %v : Tensor):
   EXPECT_EQ(result.checks, 1);
 }
 
+/// The branch also makes a number, which is read elsewhere.
+TEST(Regions, LeaveAConstantForANumber) {
+  const auto result = run_pass(
+      "splice",
+      program_from(R"IR(
+graph(%x : Tensor):
+  %two : int = prim::Constant[value=2]()
+  %true : bool = prim::Constant[value=1]()
+  %a : Tensor = aten::erf(%x)
+  %q : Tensor, %n : int = prim::If(%true)
+    block0():
+      %b : Tensor = aten::neg(%a)
+      %o : int = aten::add(%two, %two)
+      -> (%b, %o)
+    block1():
+      -> (%a, %two)
+  %d : Tensor = aten::div(%q, %n)
+  %y : Tensor = aten::log1p(%d)
+  return (%y))IR",
+                   {small_numbers()}),
+      [](const Program &candidate) { return error_gets_to_log1p(candidate) && count(candidate, "aten::div") == 1; });
+  EXPECT_EQ(result.graph, R"IR(graph(%x : Tensor):
+  %8 : int = prim::Constant[value=2]()
+  %3 : Tensor = aten::erf(%x)
+  %6 : Tensor = aten::div(%3, %8)
+  %7 : Tensor = aten::log1p(%6)
+  return (%7)
+)IR"); // without, the prim::If stays
+  EXPECT_EQ(result.checks, 6);
+}
+
 /// Each block writes half of what it hands on in place: no node of it has a stand-in of its own.
 std::string written_in_place(int blocks) {
   std::string text = R"IR(
