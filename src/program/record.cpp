@@ -26,6 +26,24 @@ void collect_nodes(Block *block, std::vector<Node *> &nodes) {
   }
 }
 
+bool same_tensor(const at::Tensor &a, const at::Tensor &b) {
+  if (!a.defined() || !b.defined() || a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes())
+    return a.defined() == b.defined() && !a.defined();
+  return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
+}
+
+/// Whether a cut would make the same of either. What is not understood differs.
+bool same_contents(const c10::IValue &a, const c10::IValue &b) {
+  std::vector<c10::IValue> x, y;
+  flatten_value(a, x);
+  flatten_value(b, y);
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const c10::IValue &one, const c10::IValue &other) {
+    if (one.isTensor() && other.isTensor())
+      return same_tensor(one.toTensor(), other.toTensor());
+    return one.tagKind() == other.tagKind() && one == other;
+  });
+}
+
 /// Runs a graph node by node in the interpreter and watches what each top-level node writes to.
 class Recorder {
 public:
@@ -48,6 +66,7 @@ public:
     }
     for (Value *output : graph.outputs())
       see(output, static_cast<int>(index_.nodes.size()));
+    compare_last_with_first();
   }
 
   c10::IValue result() const {
@@ -68,8 +87,14 @@ public:
     c10::impl::GenericList hidden(c10::StringType::get());
     for (const auto &kind : hidden_aliases_)
       hidden.push_back(kind);
-    return c10::ivalue::Tuple::create(
-        {decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents)), hidden});
+    c10::impl::GenericList values_with_last(c10::IntType::get());
+    std::vector<c10::IValue> last;
+    for (const auto &[value, its_last] : last_) {
+      values_with_last.push_back(value);
+      last.push_back(its_last);
+    }
+    return c10::ivalue::Tuple::create({decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents)),
+                                       hidden, values_with_last, c10::ivalue::Tuple::create(std::move(last))});
   }
 
 private:
@@ -90,6 +115,17 @@ private:
     const auto &contents = environment_.at(value);
     if (can_materialise(contents))
       seen_.emplace(key, cloner_.clone(contents));
+  }
+
+  /// What is written to is not what it was when it was made any more.
+  void compare_last_with_first() {
+    for (const auto &[value, contents] : environment_) {
+      const int number = index_.value_index.at(value);
+      const auto first = seen_.find({number, no_writer});
+      if (value->node()->owningBlock() != index_.program.graph->block() && writers_[number].empty() &&
+          first != seen_.end() && can_materialise(contents) && !same_contents(first->second, contents))
+        last_.emplace(number, cloner_.clone(contents));
+    }
   }
 
   int last_writer(const Value *value) const {
@@ -273,6 +309,7 @@ private:
       watch_; ///< storages the running node reads, with their version before
   std::set<const Value *> written_lists_;
   std::map<std::pair<int, int>, c10::IValue> seen_;
+  std::map<int, c10::IValue> last_;
   std::vector<std::vector<int>> writers_;
   Decisions decisions_;
   std::set<std::string> hidden_aliases_;
@@ -317,6 +354,13 @@ const c10::IValue *Recording::lookup(const Value *value, int writer) const {
   return found == seen.end() ? nullptr : &found->second;
 }
 
+Recording as_it_ended(const Recording &recording) {
+  Recording result = recording;
+  for (const auto &[value, contents] : recording.last)
+    result.seen[{value, no_writer}] = contents;
+  return result;
+}
+
 Recording record(const Program &program, const RunSettings &settings, const Limits &given) {
   Limits limits = given;
   limits.reply_capacity = generous_limits().reply_capacity; // the reply is every intermediate value
@@ -346,6 +390,9 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
         std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);
   for (const c10::IValue &kind : parts[4].toListRef())
     recording.program.provenance.hidden_aliases.insert(c10::Symbol::fromQualString(kind.toStringRef()));
+  const auto &last = parts[6].toTupleRef().elements();
+  for (size_t i = 0; i < last.size(); ++i)
+    recording.last.emplace(static_cast<int>(parts[5].toListRef()[i].toInt()), last[i]);
   const auto writers = parts[2].toListRef();
   for (size_t i = 0; i < writers.size(); i += 2)
     recording.writers[writers[i].toInt()].push_back(static_cast<int>(writers[i + 1].toInt()));

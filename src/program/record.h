@@ -29,6 +29,9 @@ struct Recording {
   std::unordered_map<const torch::jit::Value *, int> value_index;
   /// (value, writer) -> what a reader saw. Absent: never executed, or of a type that cannot be cut.
   std::map<std::pair<int, int>, c10::IValue> seen;
+  /// What a value inside of a block was the last time that it was made, where that is not what it was the first time
+  /// (which is in `seen`) and nobody writes to it.
+  std::map<int, c10::IValue> last;
   /// value -> top-level nodes that wrote to its storage after it was made, ascending.
   std::vector<std::vector<int>> writers;
 
@@ -39,6 +42,9 @@ struct Recording {
 
 /// Runs the Program in a sandbox child. Throws std::runtime_error with what went wrong in it.
 Recording record(const Program &program, const RunSettings &settings, const Limits &limits);
+
+/// With values inside of blocks as they were the last time.
+Recording as_it_ended(const Recording &recording);
 
 /// The nodes of a graph in depth-first order.
 std::vector<torch::jit::Node *> all_nodes(torch::jit::Graph &graph);

@@ -3,6 +3,7 @@
 #include "reduce/passes/program_oracle.h"
 
 #include "program/cut.h"
+#include "reduce/passes/in_bulk.h"
 #include "reduce/passes/suspects.h"
 
 #include <algorithm>
@@ -187,6 +188,43 @@ void give_hints(PassContext &context, const Cutter &cutter, const IndexSet &all,
   search.labels = labels(cutter);
 }
 
+/// Atoms of which something is made in a block that was not the same every time.
+IndexSet changing_atoms(const Cutter &cutter, const Recording &recording) {
+  IndexSet result;
+  for (int atom = 0; atom < cutter.atoms(); ++atom) {
+    const auto made = cutter.node_of(atom)->outputs();
+    if (std::any_of(made.begin(), made.end(),
+                    [&](const auto *value) { return recording.last.count(recording.value_index.at(value)) > 0; }))
+      result.push_back(atom);
+  }
+  return result;
+}
+
+/// What comes back of a node in a loop is what it made the first time. Some failures need what it made the last time.
+/// Most loops do not last: this is put off until no other pass finds anything.
+void cut_as_it_ended(PassContext &context) {
+  const auto recording = recording_of(context);
+  if (!recording || recording->last.empty())
+    return;
+  const Cutter cutter(std::make_shared<Recording>(as_it_ended(*recording)));
+  const IndexSet all = every_atom(cutter), changing = changing_atoms(cutter, *recording);
+  context.put_off = !context.last_resort && !changing.empty();
+  if (context.put_off)
+    return;
+  accept_in_bulk(context, changing.size(), [&](const std::vector<size_t> &which) {
+    IndexSet gone, kept;
+    for (size_t i : which)
+      gone.push_back(changing[i]);
+    std::set_difference(all.begin(), all.end(), gone.begin(), gone.end(), std::back_inserter(kept));
+    return cutter.cut(kept);
+  });
+}
+
+bool has_blocks(const Program &program) {
+  const auto nodes = all_nodes(*program.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto *node) { return !node->blocks().empty(); });
+}
+
 } // namespace
 
 bool cut_nodes(PassContext &context) {
@@ -216,6 +254,8 @@ bool cut_nodes(PassContext &context) {
   } catch (const PutOff &) {
     context.put_off = true;
   }
+  if (search.certify && has_blocks(context.current))
+    cut_as_it_ended(context);
   return order_of(context.current) < before;
 }
 

@@ -89,6 +89,7 @@ bool straighten_loops(PassContext &context);    // loops.cpp
 bool lower_trip_counts(PassContext &context);   // trips.cpp
 bool merge_duplicates(PassContext &context);    // duplicates.cpp
 bool remove_packing(PassContext &context);      // packing.cpp
+bool fold_constants(PassContext &context);      // constants.cpp
 bool plain_strides(PassContext &context);       // plain_strides.cpp
 bool shrink_sizes(PassContext &context);        // sizes.cpp
 bool drop_dimensions(PassContext &context);     // dimensions.cpp

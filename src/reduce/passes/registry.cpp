@@ -59,6 +59,7 @@ const std::vector<ReductionPass> &reduction_passes() {
        Goal::Simplicity,
        plain_roles,
        {0.2, 0.1}},
+      {"constants", "a tensor constant instead of what is made from constants and weights", Goal::Size, fold_constants},
   };
   return passes;
 }

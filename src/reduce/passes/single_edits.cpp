@@ -1,5 +1,6 @@
 #include "reduce/passes/single_edits.h"
 
+#include "program/atoms.h"
 #include "program/record.h"
 #include "reduce/passes/pass.h"
 
@@ -17,24 +18,96 @@ bool same_type(const Value *a, const Value *b) {
          (a->type()->isSubtypeOf(*c10::TensorType::get()) && b->type()->isSubtypeOf(*c10::TensorType::get()));
 }
 
-/// The one result that anybody reads (a batch norm makes three, and two are for its gradient); null where several are.
-Value *result_of(Node *node) {
-  Value *result = nullptr;
-  for (Value *output : node->outputs()) {
-    if (!output->hasUses())
-      continue;
-    if (result)
-      return nullptr;
-    result = output;
-  }
+bool holds_values(const Value *value) {
+  const auto kind = value->type()->kind();
+  return kind == c10::TypeKind::ListType || kind == c10::TypeKind::TupleType || kind == c10::TypeKind::DictType;
+}
+
+bool unpacks(const Node *node) {
+  return node->kind() == torch::jit::prim::ListUnpack || node->kind() == torch::jit::prim::TupleUnpack;
+}
+
+/// What a list or tuple is read as; itself where it is read in another way than by taking it apart.
+void add_results(Value *value, std::vector<Value *> &results) {
+  const auto &uses = value->uses();
+  if (!holds_values(value) || !std::all_of(uses.begin(), uses.end(), [](const auto &use) { return unpacks(use.user); }))
+    return results.push_back(value);
+  for (const auto &use : uses)
+    for (Value *part : use.user->outputs())
+      if (part->hasUses())
+        add_results(part, results);
+}
+
+/// What anybody reads of the node. (A batch norm makes three values, and two are for its gradient.)
+std::vector<Value *> results_of(Node *node) {
+  std::vector<Value *> results;
+  for (Value *output : node->outputs())
+    if (output->hasUses())
+      add_results(output, results);
+  return results;
+}
+
+/// Whether the value is there already where the node is.
+bool is_there(const Value *value, const Node *node) {
+  for (const Node *outer = node; outer; outer = outer->owningBlock()->owningNode())
+    if (outer->owningBlock() == value->node()->owningBlock())
+      return value->node()->kind() == torch::jit::prim::Param || value->node()->isBefore(node);
+  return false;
+}
+
+/// Operators that write to what they are given first (aten::append), in the order of the program: that of the uses says
+/// how the graph was edited.
+std::vector<Node *> fillers_of(const Value *holder) {
+  std::vector<Node *> fillers;
+  for (const auto &use : holder->uses())
+    if (const auto *schema = use.user->maybeSchema(); schema && schema->is_mutable() && use.offset == 0)
+      fillers.push_back(use.user);
+  std::sort(fillers.begin(), fillers.end(), [](const Node *a, const Node *b) { return a->isBefore(b); });
+  return fillers;
+}
+
+/// What is in a list, tuple or dict: what it was made of, or filled with. Two lists may be filled with each other.
+void add_parts(const Value *holder, std::vector<Value *> &parts, std::set<const Value *> &seen) {
+  if (!seen.insert(holder).second)
+    return;
+  std::vector<Node *> sources = fillers_of(holder);
+  sources.insert(sources.begin(), const_cast<Node *>(holder->node()));
+  for (Node *source : sources)
+    for (Value *part : source->inputs())
+      if (part != holder && !holds_values(part))
+        parts.push_back(part);
+      else if (part != holder)
+        add_parts(part, parts, seen);
+}
+
+/// What can be read in place of the node's results: its operands, then what those hold.
+std::vector<Value *> stand_ins(Node *node) {
+  std::vector<Value *> result(node->inputs().begin(), node->inputs().end());
+  std::set<const Value *> seen;
+  for (Value *operand : node->inputs())
+    if (holds_values(operand))
+      add_parts(operand, result, seen);
+  std::erase_if(result, [&](const Value *value) { return !is_there(value, node); });
   return result;
 }
 
-/// The node removed, its result read from its operand number `operand`.
-Program bypassed(const Program &program, int node, size_t operand) {
+void destroy_unpacking(Node *node) {
+  for (const Value *output : node->outputs())
+    while (output->hasUses()) {
+      Node *unpacking = output->uses().front().user;
+      destroy_unpacking(unpacking);
+      unpacking->destroy();
+    }
+}
+
+/// The node removed, its results read from its stand-in number `which`.
+Program bypassed(const Program &program, int node, size_t which) {
   Program result = copy_of(program);
   Node *victim = all_nodes(*result.graph)[node];
-  result_of(victim)->replaceAllUsesWith(victim->input(operand));
+  Value *instead = stand_ins(victim)[which];
+  for (Value *value : results_of(victim))
+    value->replaceAllUsesWith(instead);
+  destroy_unpacking(victim);
   victim->destroy();
   drop_unused(result);
   return result;
@@ -58,23 +131,32 @@ bool is_only_returned(const Value *value) {
                      [&](const auto &use) { return use.user == value->owningGraph()->return_node(); });
 }
 
-/// The values a node reads that another node made.
-std::set<const Value *> made_operands(const Node *node) {
-  std::set<const Value *> made;
+/// The values a node reads that another node made, packed ones one by one.
+void add_made_operands(const Node *node, std::set<const Value *> &made) {
   for (const Value *input : node->inputs())
-    if (!is_graph_input(input) && input->node()->kind() != torch::jit::prim::Constant)
+    if (is_packing(input->node()))
+      add_made_operands(input->node(), made);
+    else if (!is_graph_input(input))
       made.insert(input);
-  return made;
+}
+
+/// Packed or not.
+bool is_only_read_by(const Value *value, const Node *node) {
+  const auto &uses = value->uses();
+  return std::all_of(uses.begin(), uses.end(), [&](const auto &use) {
+    return use.user == node || (is_packing(use.user) && is_only_read_by(use.user->output(), node));
+  });
 }
 
 /// Where a cut of the node leaves the same operators in the same places, with the recorded value for an input at most:
-/// the operand is an input that nothing else reads, or the node's result is only returned, and its operand would be.
-bool is_what_a_cut_does(Node *node, const Value *operand) {
-  if (is_only_returned(result_of(node)))
-    return is_graph_input(operand) || made_operands(node).size() == 1;
-  const auto &uses = operand->uses();
-  return is_graph_input(operand) &&
-         std::all_of(uses.begin(), uses.end(), [&](const auto &use) { return use.user == node; });
+/// the operand is an input that nothing else reads, or the node's results are only returned, and its operand would be.
+bool is_what_a_cut_does(Node *node, const std::vector<Value *> &results, const Value *operand) {
+  if (std::all_of(results.begin(), results.end(), is_only_returned)) {
+    std::set<const Value *> made;
+    add_made_operands(node, made);
+    return is_graph_input(operand) || made.size() == 1;
+  }
+  return is_graph_input(operand) && is_only_read_by(operand, node);
 }
 
 } // namespace
@@ -86,14 +168,16 @@ std::vector<Judge::LazyProgram> single_edits(const Program &program, int number)
     return candidates;
   if (!node->hasUses())
     candidates.push_back([&program, number] { return without_unread(program, number); });
-  const Value *result = result_of(node);
-  if (!node->blocks().empty() || !result)
+  const auto results = results_of(node);
+  if (!node->blocks().empty() || results.empty())
     return candidates;
+  const auto instead = stand_ins(node);
   std::set<const Value *> tried;
-  for (size_t operand = 0; operand < node->inputs().size(); ++operand) {
-    const Value *value = node->input(operand);
-    if (same_type(result, value) && !is_what_a_cut_does(node, value) && tried.insert(value).second)
-      candidates.push_back([&program, number, operand] { return bypassed(program, number, operand); });
+  for (size_t which = 0; which < instead.size(); ++which) {
+    const Value *value = instead[which];
+    const bool fits = std::all_of(results.begin(), results.end(), [&](auto *one) { return same_type(one, value); });
+    if (fits && !is_what_a_cut_does(node, results, value) && tried.insert(value).second)
+      candidates.push_back([&program, number, which] { return bypassed(program, number, which); });
   }
   return candidates;
 }

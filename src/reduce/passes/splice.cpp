@@ -2,6 +2,7 @@
 // where the failure needs a path from one node to another, only a splice makes the path shorter.
 #include "reduce/passes/program_oracle.h"
 
+#include "reduce/passes/in_bulk.h"
 #include "reduce/passes/single_edits.h"
 #include "reduce/passes/splicer.h"
 
@@ -90,13 +91,43 @@ bool sweep_once(PassContext &context) {
   return any;
 }
 
+/// Two nodes that undo each other (a transposition and another one) go together or not at all. In a large program the
+/// search takes them; in a small one there are few such pairs.
+bool splice_small_stretch(PassContext &context, const Splicer &splicer) {
+  if (splicer.sites() >= worth_a_search)
+    return false;
+  std::vector<Judge::LazyProgram> candidates;
+  for (const auto &stretch : splicer.stretches())
+    candidates.push_back([&splicer, stretch] { return splicer.without_stretch(stretch); });
+  return accept_first(context, candidates);
+}
+
+/// What goes whole or not at all: what writes in place to what it makes itself, blocks, and what only leads back to a
+/// shape that was there before.
+bool splice_regions(PassContext &context) {
+  const auto recording = recording_of(context);
+  if (!recording)
+    return false;
+  const Splicer splicer(recording);
+  const IndexSet regions = splicer.regions();
+  const bool any = accept_in_bulk(context, regions.size(), [&](const std::vector<size_t> &which) {
+    IndexSet gone;
+    for (size_t i : which)
+      gone.push_back(regions[i]);
+    return splicer.without(gone);
+  });
+  return any || splice_small_stretch(context, splicer);
+}
+
 } // namespace
 
 bool splice_nodes(PassContext &context) {
   const Order before = order_of(context.current);
   splice_stretches(context);
-  while (sweep_once(context)) {
-  }
+  do {
+    while (sweep_once(context)) {
+    }
+  } while (splice_regions(context));
   return order_of(context.current) < before;
 }
 

@@ -3,12 +3,14 @@
 #include "dataflow/dominators.h"
 #include "program/atoms.h"
 #include "reduce/passes/pass.h"
+#include "reduce/passes/splice_units.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -23,158 +25,135 @@ namespace prim = torch::jit::prim;
 /// So many dominators, and so many ancestors, are looked at for something of the same shape.
 constexpr size_t farthest = 256;
 
-/// A result of a site with all that may be read instead, best first.
+/// What others read of a site, with all that may be read instead, best first.
 struct Result {
-  const Value *value;
+  Version version;
   std::vector<const Value *> stand_ins;
+  std::optional<c10::IValue> constant = std::nullopt; ///< in their place: what a number was
 };
 
+bool is_number(const Value *value) {
+  const auto kind = value->type()->kind();
+  return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType || kind == c10::TypeKind::BoolType;
+}
+
 struct Site {
-  const Node *node;
+  int unit;
   std::vector<Result> results;
 };
 
-/// The values a node reads, packed ones one by one, those its blocks read included; constants are none.
-void add_operands(const Node *node, std::vector<const Value *> &operands) {
-  for (const Value *input : node->inputs()) {
-    if (input->node()->kind() == prim::Constant)
-      continue;
-    if (is_packing(input->node()))
-      add_operands(input->node(), operands);
-    else if (std::find(operands.begin(), operands.end(), input) == operands.end())
-      operands.push_back(input);
-  }
-  for (const torch::jit::Block *block : node->blocks()) {
-    for (const Node *inner : block->nodes())
-      add_operands(inner, operands);
-    add_operands(block->return_node(), operands);
-  }
-}
-
-/// What of a Recording bears on splicing, by position of a node at the top level.
-class SpliceIndex {
+/// What of a Recording bears on splicing.
+class SpliceIndex : public SpliceUnits {
 public:
-  explicit SpliceIndex(const Recording &recording) : recording_(recording) {
-    for (const auto &list : recording.writers)
-      writers_.insert(list.begin(), list.end());
-    for (const Node *node : recording.program.graph->nodes()) {
-      if (is_packing(node))
-        continue;
-      position_[node] = static_cast<int>(nodes_.size());
-      nodes_.push_back(node);
-      add_operands(node, operands_.emplace_back());
-    }
-    dominators_ = immediate_dominators(Dataflow(static_cast<int>(nodes_.size()), edges()));
+  explicit SpliceIndex(const Recording &recording)
+      : SpliceUnits(recording), recording_(recording),
+        dominators_(immediate_dominators(Dataflow(static_cast<int>(units().size()), edges()))) {}
+
+  const Unit &unit(int number) const { return units()[number]; }
+  /// What a value is once nobody writes to it any more.
+  Version final_version(const Value *value) const {
+    const auto &writers = recording_.writers[recording_.value_index.at(value)];
+    return {value, writers.empty() ? no_writer : writers.back()};
   }
 
-  const std::vector<const Node *> &nodes() const { return nodes_; }
-  const std::vector<const Value *> &operands(int position) const { return operands_[position]; }
-  /// -1 for packing and for what is inside a block.
-  int position(const Node *node) const {
-    const auto found = position_.find(node);
-    return found == position_.end() ? -1 : found->second;
-  }
-  /// The position of what made it; -1 for a graph input too.
-  int maker(const Value *value) const { return position(value->node()); }
-  bool writes(const Node *node) const { return writers_.count(recording_.node_index.at(node)) > 0; }
-
-  std::optional<Site> site_at(int position) const {
-    const Node *node = nodes_[position];
-    if (!node->blocks().empty() || writes(node))
+  std::optional<Site> site_at(int number) const {
+    if (unit(number).loose)
       return std::nullopt;
-    Site site{node, {}};
-    for (const Value *output : node->outputs()) {
-      if (!output->hasUses())
-        continue;
-      site.results.push_back({output, stand_ins(position, output)});
-      if (site.results.back().stand_ins.empty())
+    Site site{number, {}};
+    bool any_tensor = false;
+    for (const Version &exit : unit(number).exits) {
+      site.results.push_back(result_at(number, exit));
+      any_tensor |= !site.results.back().constant;
+      if (site.results.back().stand_ins.empty() && !site.results.back().constant)
         return std::nullopt;
     }
-    return site.results.empty() ? std::nullopt : std::optional(std::move(site));
+    return any_tensor ? std::optional(std::move(site)) : std::nullopt;
+  }
+
+  /// What dominators make that can be read where `exit` is, the nearest first, each with how many dominators are
+  /// between.
+  std::vector<std::pair<const Value *, int>> in_dominators(int number, const Version &exit) const {
+    std::vector<std::pair<const Value *, int>> result;
+    int steps = 0;
+    for (int above = dominators_[number]; above != no_dominator && ++steps < static_cast<int>(farthest);
+         above = dominators_[above])
+      for (const Version &other : unit(above).exits)
+        if (stands_for(other.first, exit))
+          result.emplace_back(other.first, steps);
+    return result;
   }
 
 private:
-  std::vector<std::pair<int, int>> edges() const {
-    std::vector<std::pair<int, int>> edges;
-    for (int reader = 0; reader < static_cast<int>(nodes_.size()); ++reader)
-      for (const Value *operand : operands_[reader])
-        if (const int made_by = maker(operand); made_by >= 0 && made_by != reader)
-          edges.emplace_back(made_by, reader);
-    return edges;
+  bool is_input(const Value *value) const { return value->node() == recording_.program.graph->param_node(); }
+
+  Result result_at(int number, const Version &exit) const {
+    if (!is_number(exit.first))
+      return {exit, stand_ins(number, exit)};
+    const auto *contents = recording_.lookup(exit.first, exit.second);
+    return {exit, {}, contents ? std::optional(*contents) : std::nullopt};
   }
 
-  /// The one tensor that a value was all the time; nothing for what was written to, or never ran.
-  const at::Tensor *tensor(const Value *value) const {
-    const auto number = recording_.value_index.find(value);
-    if (number == recording_.value_index.end() || !recording_.writers[number->second].empty())
-      return nullptr;
-    const auto *contents = recording_.lookup(value, no_writer);
+  const at::Tensor *tensor(const Version &version) const {
+    const auto *contents = recording_.lookup(version.first, version.second);
     return contents && contents->isTensor() && contents->toTensor().defined() ? &contents->toTensor() : nullptr;
   }
 
-  bool alike(const Value *a, const Value *b) const {
-    const auto *x = tensor(a), *y = tensor(b);
+  /// When it is made, or written to: the number of a node.
+  int time_of(const Version &version) const {
+    if (version.second != no_writer)
+      return version.second;
+    return is_input(version.first) ? -1 : recording_.node_index.at(version.first->node());
+  }
+
+  /// Whether `value` can be read where `exit` is: there already, not written to any more, of the same shape and dtype.
+  bool stands_for(const Value *value, const Version &exit) const {
+    const Version version = final_version(value);
+    if (time_of(version) >= time_of(exit) || !value->type()->isSubtypeOf(*c10::TensorType::get()))
+      return false;
+    if (const int made_by = maker(version); made_by >= 0 && unit(made_by).loose)
+      return false;
+    const auto *x = tensor(version), *y = tensor(exit);
     return x && y && x->sizes() == y->sizes() && x->scalar_type() == y->scalar_type();
   }
 
   /// Weights come last: what flows through the graph is what a stretch starts from.
   int rank(const Value *value) const {
-    if (maker(value) >= 0)
+    if (maker(final_version(value)) >= 0)
       return 0;
     return recording_.program.inputs[value->offset()].role == Role::Input ? 1 : 2;
   }
 
-  std::vector<const Value *> stand_ins(int position, const Value *output) const {
+  std::vector<const Value *> stand_ins(int number, const Version &exit) const {
     std::vector<const Value *> result;
-    for (const Value *operand : operands_[position])
-      if (reachable(operand) && alike(operand, output))
-        result.push_back(operand);
+    for (const Version &read : unit(number).reads)
+      if (stands_for(read.first, exit) && std::find(result.begin(), result.end(), read.first) == result.end())
+        result.push_back(read.first);
     std::stable_sort(result.begin(), result.end(), [&](auto *a, auto *b) { return rank(a) < rank(b); });
     if (result.empty())
-      if (const Value *found = in_dominator(position, output))
-        result.push_back(found);
+      if (const auto found = in_dominators(number, exit); !found.empty())
+        result.push_back(found.front().first);
     if (result.empty())
-      if (const Value *found = in_ancestor(position, output))
+      if (const Value *found = in_ancestor(number, exit))
         result.push_back(found);
     return result;
   }
 
-  /// Made at the top level, or an input: to be had anywhere behind.
-  bool reachable(const Value *value) const {
-    return maker(value) >= 0 || value->node() == recording_.program.graph->param_node();
-  }
-
-  const Value *in_dominator(int position, const Value *output) const {
-    size_t steps = 0;
-    for (int above = dominators_[position]; above != no_dominator && ++steps < farthest; above = dominators_[above])
-      for (const Value *value : nodes_[above]->outputs())
-        if (alike(value, output))
-          return value;
-    return nullptr;
-  }
-
-  const Value *in_ancestor(int position, const Value *output) const {
-    std::deque<const Value *> open(operands_[position].begin(), operands_[position].end());
-    std::set<const Value *> seen(open.begin(), open.end());
+  const Value *in_ancestor(int number, const Version &exit) const {
+    std::deque<Version> open(unit(number).reads.begin(), unit(number).reads.end());
+    std::set<Version> seen(open.begin(), open.end());
     for (; !open.empty() && seen.size() < farthest; open.pop_front()) {
-      if (!reachable(open.front()))
-        continue;
-      if (alike(open.front(), output))
-        return open.front();
+      if (stands_for(open.front().first, exit))
+        return open.front().first;
       if (const int made_by = maker(open.front()); made_by >= 0)
-        for (const Value *operand : operands_[made_by])
-          if (seen.insert(operand).second)
-            open.push_back(operand);
+        for (const Version &read : unit(made_by).reads)
+          if (seen.insert(read).second)
+            open.push_back(read);
     }
     return nullptr;
   }
 
   const Recording &recording_;
-  std::set<int> writers_; ///< numbers of nodes that write to something
-  std::vector<const Node *> nodes_;
-  std::unordered_map<const Node *, int> position_;
-  std::vector<std::vector<const Value *>> operands_;
-  std::vector<int> dominators_;
+  const std::vector<int> dominators_;
 };
 
 /// The values and nodes of a graph's copy, found by those of the original.
@@ -182,7 +161,13 @@ class Copy {
 public:
   Copy(const Recording &recording, Program &copy)
       : recording_(recording), graph_(*copy.graph), nodes_(all_nodes(graph_)) {}
-  Node *of(const Node *node) const { return nodes_[recording_.node_index.at(node)]; }
+  Node *of(const Node *node) const {
+    if (node == recording_.program.graph->return_node())
+      return graph_.return_node();
+    if (node->kind() == prim::Return) // of a block
+      return block_of(node)->return_node();
+    return nodes_[recording_.node_index.at(node)];
+  }
   Value *of(const Value *value) const {
     if (value->node() == recording_.program.graph->param_node())
       return graph_.inputs()[value->offset()];
@@ -190,10 +175,34 @@ public:
   }
 
 private:
+  torch::jit::Block *block_of(const Node *node) const {
+    const Node *owner = node->owningBlock()->owningNode();
+    const auto blocks = owner->blocks();
+    const auto which = std::find(blocks.begin(), blocks.end(), node->owningBlock()) - blocks.begin();
+    return of(owner)->blocks()[which];
+  }
+
   const Recording &recording_;
   torch::jit::Graph &graph_;
   std::vector<Node *> nodes_;
 };
+
+/// Whether anybody but these nodes, and what is in them, reads the value. Packing that nobody reads is removed.
+bool is_read(const Value *value, const std::set<const Node *> &members) {
+  const auto uses = value->uses();
+  return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use &use) {
+    const Node *user = use.user;
+    for (; user->owningBlock() != user->owningGraph()->block(); user = user->owningBlock()->owningNode())
+      if (members.count(user))
+        return false;
+    if (members.count(user))
+      return false;
+    if (user != use.user || !is_packing(user) || is_read(user->output(), {}))
+      return true;
+    use.user->destroy();
+    return false;
+  });
+}
 
 } // namespace
 
@@ -201,12 +210,22 @@ struct Splicer::Impl {
   std::shared_ptr<const Recording> recording;
   SpliceIndex index;
   std::vector<Site> sites;
-  std::vector<int> site_at; ///< by position; -1 for a node that is none
+  std::vector<int> site_at; ///< by unit; -1 for one that is none
   std::unique_ptr<Dataflow> dataflow;
 
+  /// What becomes of a kept site that nobody reads any more.
+  enum class Unread { Returned, Removed };
+
+  /// What others read and goes, and what is read instead: a value that stays, or a constant.
+  struct Replacement {
+    Version gone;
+    const Value *instead;
+    std::optional<c10::IValue> constant = std::nullopt;
+  };
+
   explicit Impl(std::shared_ptr<const Recording> given) : recording(std::move(given)), index(*recording) {
-    for (int position = 0; position < static_cast<int>(index.nodes().size()); ++position) {
-      auto site = index.site_at(position);
+    for (int unit = 0; unit < static_cast<int>(index.units().size()); ++unit) {
+      auto site = index.site_at(unit);
       site_at.push_back(site ? static_cast<int>(sites.size()) : -1);
       if (site)
         sites.push_back(std::move(*site));
@@ -217,14 +236,14 @@ struct Splicer::Impl {
   /// Between sites, through whatever is none.
   std::vector<std::pair<int, int>> edges() const {
     std::vector<std::pair<int, int>> result;
-    std::vector<IndexSet> behind(index.nodes().size());
-    for (size_t position = 0; position < behind.size(); ++position) {
+    std::vector<IndexSet> behind(index.units().size());
+    for (size_t unit = 0; unit < behind.size(); ++unit) {
       std::set<int> sources;
-      for (const Value *operand : index.operands(static_cast<int>(position)))
-        if (const int maker = index.maker(operand); maker >= 0)
+      for (const Version &read : index.units()[unit].reads)
+        if (const int maker = index.maker(read); maker >= 0)
           sources.insert(behind[maker].begin(), behind[maker].end());
-      const int site = site_at[position];
-      behind[position] = site < 0 ? IndexSet(sources.begin(), sources.end()) : IndexSet{site};
+      const int site = site_at[unit];
+      behind[unit] = site < 0 ? IndexSet(sources.begin(), sources.end()) : IndexSet{site};
       if (site >= 0)
         for (int source : sources)
           result.emplace_back(source, site);
@@ -232,86 +251,143 @@ struct Splicer::Impl {
     return result;
   }
 
-  /// Each value that goes, in order, with what is read instead: one that stays.
-  std::vector<std::pair<const Value *, const Value *>> replacements(const std::vector<char> &keeps) const {
-    std::vector<std::pair<const Value *, const Value *>> result;
-    std::unordered_map<const Value *, const Value *> instead;
-    std::vector<int> length(index.nodes().size()); // of the longest chain of kept sites that ends here
+  /// In order.
+  std::vector<Replacement> replacements(const std::vector<char> &keeps) const {
+    std::vector<Replacement> result;
+    std::map<Version, const Value *> instead;
+    std::vector<int> length(index.units().size()); // of the longest chain of kept sites that ends here
     const auto resolve = [&](const Value *value) {
-      const auto found = instead.find(value);
+      const auto found = instead.find(index.final_version(value));
       return found == instead.end() ? value : found->second;
     };
     const auto length_of = [&](const Value *value) {
-      const int maker = index.maker(value);
+      const int maker = index.maker(index.final_version(value));
       return maker < 0 ? 0 : length[maker];
     };
-    for (size_t position = 0; position < length.size(); ++position) {
-      const int site = site_at[position];
+    for (size_t unit = 0; unit < length.size(); ++unit) {
+      const int site = site_at[unit];
       if (site >= 0 && !keeps[site]) {
-        for (const auto &[value, stand_ins] : sites[site].results) {
+        for (const auto &[version, stand_ins, constant] : sites[site].results) {
+          if (constant) {
+            result.push_back({version, nullptr, constant});
+            continue;
+          }
           const Value *best = resolve(stand_ins.front());
           for (const Value *stand_in : stand_ins)
             if (length_of(resolve(stand_in)) > length_of(best))
               best = resolve(stand_in);
-          instead[value] = best;
-          result.emplace_back(value, best);
+          instead[version] = best;
+          result.push_back({version, best});
         }
         continue;
       }
-      for (const Value *operand : index.operands(static_cast<int>(position)))
-        length[position] = std::max(length[position], length_of(resolve(operand)));
-      length[position] += site >= 0;
+      for (const Version &read : index.units()[unit].reads) {
+        const auto found = instead.find(read);
+        length[unit] = std::max(length[unit], found != instead.end()  ? length_of(found->second)
+                                              : index.maker(read) < 0 ? 0
+                                                                      : length[index.maker(read)]);
+      }
+      length[unit] += site >= 0;
     }
     return result;
   }
 
-  /// An output that now says the same as another, or gives an input back, is none.
+  /// Who sees this version reads the other value.
+  void replace(const Replacement &replacement, const Copy &copy, torch::jit::Graph &graph) const {
+    const Version &version = replacement.gone;
+    const int unit = index.maker(version);
+    const torch::jit::WithInsertPoint guard(*graph.nodes().begin());
+    Value *instead = replacement.constant ? graph.insertConstant(*replacement.constant) : copy.of(replacement.instead);
+    for (const torch::jit::Use &use : version.first->uses())
+      if (index.unit_of(use.user) != unit && index.seen(version.first, use.user) == version)
+        copy.of(use.user)->replaceInput(use.offset, instead);
+  }
+
+  /// An output that now says the same as another, or gives an input back as it came, is none.
   void tidy_outputs(torch::jit::Graph &graph) const {
+    const auto &inputs = recording->program.graph->inputs();
     std::set<const Value *> seen;
     for (size_t i = 0; i < graph.outputs().size();) {
       const Value *output = graph.outputs()[i];
-      if (output->node() != graph.param_node() && seen.insert(output).second)
+      const bool came_in =
+          output->node() == graph.param_node() && index.final_version(inputs[output->offset()]).second == no_writer;
+      if (!came_in && output->node()->kind() != prim::Constant && seen.insert(output).second)
         ++i;
       else
         graph.eraseOutput(i);
     }
   }
 
-  bool is_kept_site(const Node *node, const std::vector<char> &keeps) const {
-    const int position = index.position(node);
-    return position >= 0 && site_at[position] >= 0 && keeps[site_at[position]];
+  /// Whether any other unit, or an output, reads what the unit makes.
+  bool is_wanted(const Unit &unit, const Copy &copy) const {
+    std::set<const Node *> members;
+    for (const Node *node : unit.nodes)
+      members.insert(copy.of(node));
+    bool wanted = false;
+    for (const Node *node : members)
+      for (const Value *output : node->outputs())
+        wanted |= is_read(output, members);
+    return wanted;
   }
 
-  /// Removes what nothing reads any more, but nothing that writes and nothing that was unread all along. Returns the
-  /// results of kept sites among it.
-  std::vector<Value *> sweep(const std::vector<char> &keeps, const Copy &copy) const {
+  /// Removes what goes, and what nobody reads any more, but nothing that was unread all along or writes to what stays.
+  /// Returns the results of kept sites among it.
+  std::vector<Value *> sweep(const std::vector<char> &keeps, Unread unread, const Copy &copy) const {
     std::vector<Value *> exposed;
-    for (const Node *original : recording->program.graph->nodes().reverse()) {
-      Node *node = copy.of(original);
-      if (!original->hasUses() || node->hasUses() || index.writes(original))
+    for (size_t number = index.units().size(); number-- > 0;) {
+      const Unit &unit = index.units()[number];
+      const int site = site_at[number];
+      const bool goes = site >= 0 && !keeps[site];
+      if (is_wanted(unit, copy) || (!goes && (unit.exits.empty() || unit.loose || unit.writes_to_inputs)))
         continue;
-      if (!is_kept_site(original, keeps))
-        node->destroy();
+      if (!goes && site >= 0 && unread == Unread::Returned)
+        for (const auto &result : sites[site].results) {
+          if (!result.constant)
+            exposed.insert(exposed.begin(), copy.of(result.version.first));
+        }
       else
-        for (const auto &result : sites[site_at[index.position(original)]].results)
-          exposed.insert(exposed.begin(), copy.of(result.value));
+        for (size_t i = unit.nodes.size(); i-- > 0;)
+          copy.of(unit.nodes[i])->destroy();
     }
     return exposed;
   }
 
-  Program keep(const IndexSet &kept) const {
+  Program keep(const IndexSet &kept, Unread unread) const {
     std::vector<char> keeps(sites.size());
     for (int site : kept)
       keeps[site] = 1;
+    return replaced(replacements(keeps), keeps, unread);
+  }
+
+  Program replaced(const std::vector<Replacement> &replacements, const std::vector<char> &keeps, Unread unread) const {
     Program result = copy_of(recording->program);
     const Copy copy(*recording, result);
-    for (const auto &[gone, instead] : replacements(keeps))
-      copy.of(gone)->replaceAllUsesWith(copy.of(instead));
+    for (const Replacement &replacement : replacements)
+      replace(replacement, copy, *result.graph);
     tidy_outputs(*result.graph);
-    for (Value *value : sweep(keeps, copy))
-      result.graph->registerOutput(value);
+    std::set<Value *> returned;
+    for (Value *value : sweep(keeps, unread, copy))
+      if (returned.insert(value).second)
+        result.graph->registerOutput(value);
     drop_unused(result);
     return result;
+  }
+
+  /// Whether a node, and not only an output, works with this version.
+  bool is_worked_with(const Version &version) const {
+    const auto &units = index.units();
+    return std::any_of(units.begin(), units.end(), [&](const Unit &unit) {
+      return std::find(unit.reads.begin(), unit.reads.end(), version) != unit.reads.end();
+    });
+  }
+
+  /// Whether removing the node, its result read from an operand, is all that goes.
+  bool is_single_edit(const Site &site) const {
+    const Unit &unit = index.unit(site.unit);
+    const auto &inputs = unit.nodes.front()->inputs();
+    const auto &[version, stand_ins, constant] = site.results.front();
+    return !constant && unit.nodes.size() == 1 && unit.nodes.front()->blocks().empty() && site.results.size() == 1 &&
+           version.second == no_writer && std::find(inputs.begin(), inputs.end(), stand_ins.front()) != inputs.end();
   }
 };
 
@@ -334,8 +410,46 @@ IndexSet Splicer::ends() const {
   return result;
 }
 
+IndexSet Splicer::regions() const {
+  IndexSet result;
+  for (int site = 0; site < sites(); ++site)
+    if (!impl_->is_single_edit(impl_->sites[site]))
+      result.push_back(site);
+  return result;
+}
+
+std::vector<Splicer::Stretch> Splicer::stretches() const {
+  std::vector<Stretch> result;
+  for (int number = 0; number < sites(); ++number) {
+    const Site &site = impl_->sites[number];
+    const auto &[version, stand_ins, constant] = site.results.front();
+    if (constant || site.results.size() > 1 || !impl_->is_worked_with(version))
+      continue;
+    for (const auto &[value, steps] : impl_->index.in_dominators(site.unit, version))
+      if (std::find(stand_ins.begin(), stand_ins.end(), value) == stand_ins.end())
+        result.push_back({number, value, steps});
+  }
+  std::stable_sort(result.begin(), result.end(), [](const auto &a, const auto &b) { return a.length > b.length; });
+  return result;
+}
+
+Program Splicer::without_stretch(const Stretch &stretch) const {
+  std::vector<char> keeps(impl_->sites.size(), 1);
+  keeps[stretch.site] = 0;
+  const Version gone = impl_->sites[stretch.site].results.front().version;
+  return impl_->replaced({{gone, stretch.first}}, keeps, Impl::Unread::Removed);
+}
+
 Program Splicer::keep(const IndexSet &kept) const {
-  return impl_->keep(kept);
+  return impl_->keep(kept, Impl::Unread::Returned);
+}
+
+Program Splicer::without(const IndexSet &gone) const {
+  IndexSet kept;
+  for (int site = 0; site < sites(); ++site)
+    if (!std::binary_search(gone.begin(), gone.end(), site))
+      kept.push_back(site);
+  return impl_->keep(kept, Impl::Unread::Removed);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,7 @@
 #include "reduce/passes/golden.h"
 
+#include "reduce/passes/erf_error.h"
+
 #include <gtest/gtest.h>
 
 namespace repro_minify {
@@ -61,6 +63,55 @@ graph(%x : Tensor, %z : Tensor):
   EXPECT_EQ(count(result.reduction.program, "aten::copy_"), 0);
   ASSERT_EQ(result.reduction.program.graph->outputs().size(), 1);
   EXPECT_EQ(result.reduction.program.graph->outputs()[0]->node()->kind(), torch::jit::prim::Loop);
+}
+
+/// What a loop grows to in its last iteration only.
+const char *const growing = R"IR(
+graph(%x : Tensor):
+  %ten : int = prim::Constant[value=10]()
+  %trips : int = prim::Constant[value=6]()
+  %yes : bool = prim::Constant[value=1]()
+  %h : Tensor, %s : Tensor = prim::Loop(%trips, %yes, %x, %x)
+    block0(%i : int, %b : Tensor, %c : Tensor):
+      %d : Tensor = aten::mul(%b, %ten)
+      %e : Tensor = aten::log1p(%d)
+      -> (%yes, %d, %e)
+  return (%s))IR";
+
+/// A loop whose logarithm gets above ten: that of a million does, that of ten does not.
+bool has_a_large_logarithm_in_a_loop(const Program &program) {
+  if (count(program, "prim::Loop") == 0 || count(program, "aten::log1p") == 0)
+    return false;
+  for (const auto &output : outputs_of(program, false))
+    if (output.toTensor().max().item<float>() > 10)
+      return true;
+  return false;
+}
+
+TEST(Cut, BringsBackWhatALoopMadeTheLastTime) {
+  const auto result = run_pass("cut", program_from(growing, {at::ones({2, 3})}), has_a_large_logarithm_in_a_loop);
+  EXPECT_EQ(count(result.reduction.program, "aten::mul"), 0);
+  EXPECT_EQ(size_of(result.reduction.program).operators, 2); // with the first time's alone, 3
+  EXPECT_EQ(result.checks, 6);
+}
+
+TEST(Cut, AsksNothingMoreWhereALoopDoesTheSameEveryTime) {
+  const auto result = run_pass("cut",
+                               program_from(R"IR(
+graph(%x : Tensor):
+  %trips : int = prim::Constant[value=6]()
+  %yes : bool = prim::Constant[value=1]()
+  %h : Tensor = prim::Loop(%trips, %yes, %x)
+    block0(%i : int, %b : Tensor):
+      %d : Tensor = aten::neg(%x)
+      %e : Tensor = aten::log1p(%d)
+      -> (%yes, %e)
+  return (%h))IR",
+                                            {at::zeros({2, 3})}),
+                               [](const Program &candidate) {
+                                 return count(candidate, "aten::neg") == 1 && count(candidate, "aten::log1p") == 1;
+                               });
+  EXPECT_EQ(result.checks, 4);
 }
 
 } // namespace

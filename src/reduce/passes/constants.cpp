@@ -1,0 +1,128 @@
+// Constants: what is made from constants and weights alone becomes a tensor constant. A cut makes an input of it, which
+// is simpler; but an optimiser that folds constants, or looks for them, fails on a constant only.
+#include "program/atoms.h"
+#include "program/materialise.h"
+#include "program/surgery.h"
+#include "reduce/passes/in_bulk.h"
+
+#include "program/record.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Use;
+using torch::jit::Value;
+
+/// Which nodes of a Program an optimiser could do away with by running them.
+class Foldable {
+public:
+  explicit Foldable(const Program &program) : program_(program) {
+    for (const Node *node : all_nodes(*program.graph))
+      if (can_be_folded(node))
+        nodes_.insert(node);
+  }
+
+  /// Tensors that such a node makes and another one works with, in order.
+  std::vector<const Value *> results() const {
+    std::vector<const Value *> results;
+    for (const Node *node : all_nodes(*program_.graph))
+      if (nodes_.count(node) && counts_as_operator(node))
+        for (const Value *output : node->outputs())
+          if (output->type()->isSubtypeOf(*c10::TensorType::get()) && is_worked_with(output))
+            results.push_back(output);
+    return results;
+  }
+
+private:
+  bool is_constant(const Value *value) const {
+    const Node *node = value->node();
+    if (is_written_to(value))
+      return false;
+    if (node == program_.graph->param_node())
+      return program_.inputs[value->offset()].role != Role::Input;
+    return nodes_.count(node) > 0;
+  }
+
+  /// Makers come before readers.
+  bool can_be_folded(const Node *node) const {
+    const auto operands = node->inputs();
+    const auto made = node->outputs();
+    return node->kind() != torch::jit::prim::Param && node->blocks().empty() && !has_effects(node) &&
+           std::all_of(operands.begin(), operands.end(), [&](const Value *value) { return is_constant(value); }) &&
+           std::none_of(made.begin(), made.end(), is_written_to);
+  }
+
+  bool is_worked_with(const Value *value) const {
+    return std::any_of(value->uses().begin(), value->uses().end(), [&](const Use &use) {
+      if (is_packing(use.user))
+        return is_worked_with(use.user->output());
+      return use.user->kind() != torch::jit::prim::Return && nodes_.count(use.user) == 0;
+    });
+  }
+
+  const Program &program_;
+  std::unordered_set<const Node *> nodes_;
+};
+
+/// What the value was all the time, if a graph can hold it.
+const c10::IValue *constant_of(const Recording &recording, const Value *value) {
+  if (!recording.writers[recording.value_index.at(value)].empty())
+    return nullptr;
+  const auto *contents = recording.lookup(value, no_writer);
+  const bool plain = contents && contents->isTensor() && contents->toTensor().defined() &&
+                     contents->toTensor().layout() == at::kStrided && contents->toTensor().has_storage() &&
+                     !contents->toTensor().is_quantized();
+  return plain ? contents : nullptr;
+}
+
+/// One of a Program's values and what it becomes.
+struct Folded {
+  int node; ///< that makes it, depth first
+  size_t output;
+  c10::IValue constant;
+};
+
+std::vector<Folded> folded(const Recording &recording) {
+  std::vector<Folded> result;
+  for (const Value *value : Foldable(recording.program).results())
+    if (const auto *constant = constant_of(recording, value))
+      result.push_back({recording.node_index.at(value->node()), value->offset(), constant->toTensor().detach()});
+  return result;
+}
+
+Program with_constants(const Program &program, const std::vector<Folded> &values, const std::vector<size_t> &which) {
+  Program result = copy_of(program);
+  const auto nodes = all_nodes(*result.graph);
+  InputBuilder inputs(result);
+  std::vector<Value *> replaced;
+  for (size_t i : which) {
+    Value *value = nodes[values[i].node]->output(values[i].output);
+    value->replaceAllUsesWith(inputs.add_tensor(values[i].constant, Role::Constant, "c"));
+    replaced.push_back(value);
+  }
+  drop_unread(replaced);
+  drop_unused(result);
+  return result;
+}
+
+} // namespace
+
+bool fold_constants(PassContext &context) {
+  const Program start = context.current;
+  if (Foldable(start).results().empty())
+    return false;
+  const auto recording = recording_of(context);
+  if (!recording)
+    return false;
+  const auto values = folded(*recording);
+  return accept_in_bulk(context, values.size(),
+                        [&](const std::vector<size_t> &which) { return with_constants(start, values, which); });
+}
+
+} // namespace repro_minify
