@@ -68,7 +68,7 @@ graph(%x : Tensor):
   return (%y))IR",
                               {small_numbers()});
   EXPECT_EQ(operators(result), 2); // without: 4, the append and the stack
-  EXPECT_EQ(result.checks, 31);
+  EXPECT_EQ(result.checks, 30);
 }
 
 TEST(Regions, FillAListInALoop) {
