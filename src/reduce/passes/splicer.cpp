@@ -1,14 +1,10 @@
 #include "reduce/passes/splicer.h"
 
-#include "dataflow/dominators.h"
 #include "program/atoms.h"
 #include "reduce/passes/pass.h"
-#include "reduce/passes/splice_units.h"
-
-#include <ATen/core/Tensor.h>
+#include "reduce/passes/splice_sites.h"
 
 #include <algorithm>
-#include <deque>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -20,141 +16,6 @@ namespace {
 
 using torch::jit::Node;
 using torch::jit::Value;
-namespace prim = torch::jit::prim;
-
-/// So many dominators, and so many ancestors, are looked at for something of the same shape.
-constexpr size_t farthest = 256;
-
-/// What others read of a site, with all that may be read instead, best first.
-struct Result {
-  Version version;
-  std::vector<const Value *> stand_ins;
-  std::optional<c10::IValue> constant = std::nullopt; ///< in their place: what a number was
-};
-
-bool is_number(const Value *value) {
-  const auto kind = value->type()->kind();
-  return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType || kind == c10::TypeKind::BoolType;
-}
-
-struct Site {
-  int unit;
-  std::vector<Result> results;
-};
-
-/// What of a Recording bears on splicing.
-class SpliceIndex : public SpliceUnits {
-public:
-  explicit SpliceIndex(const Recording &recording)
-      : SpliceUnits(recording), recording_(recording),
-        dominators_(immediate_dominators(Dataflow(static_cast<int>(units().size()), edges()))) {}
-
-  const Unit &unit(int number) const { return units()[number]; }
-  /// What a value is once nobody writes to it any more.
-  Version final_version(const Value *value) const {
-    const auto &writers = recording_.writers[recording_.value_index.at(value)];
-    return {value, writers.empty() ? no_writer : writers.back()};
-  }
-
-  std::optional<Site> site_at(int number) const {
-    if (unit(number).loose)
-      return std::nullopt;
-    Site site{number, {}};
-    bool any_tensor = false;
-    for (const Version &exit : unit(number).exits) {
-      site.results.push_back(result_at(number, exit));
-      any_tensor |= !site.results.back().constant;
-      if (site.results.back().stand_ins.empty() && !site.results.back().constant)
-        return std::nullopt;
-    }
-    return any_tensor ? std::optional(std::move(site)) : std::nullopt;
-  }
-
-  /// What dominators make that can be read where `exit` is, the nearest first, each with how many dominators are
-  /// between.
-  std::vector<std::pair<const Value *, int>> in_dominators(int number, const Version &exit) const {
-    std::vector<std::pair<const Value *, int>> result;
-    int steps = 0;
-    for (int above = dominators_[number]; above != no_dominator && ++steps < static_cast<int>(farthest);
-         above = dominators_[above])
-      for (const Version &other : unit(above).exits)
-        if (stands_for(other.first, exit))
-          result.emplace_back(other.first, steps);
-    return result;
-  }
-
-private:
-  bool is_input(const Value *value) const { return value->node() == recording_.program.graph->param_node(); }
-
-  Result result_at(int number, const Version &exit) const {
-    if (!is_number(exit.first))
-      return {exit, stand_ins(number, exit)};
-    const auto *contents = recording_.lookup(exit.first, exit.second);
-    return {exit, {}, contents ? std::optional(*contents) : std::nullopt};
-  }
-
-  const at::Tensor *tensor(const Version &version) const {
-    const auto *contents = recording_.lookup(version.first, version.second);
-    return contents && contents->isTensor() && contents->toTensor().defined() ? &contents->toTensor() : nullptr;
-  }
-
-  /// When it is made, or written to: the number of a node.
-  int time_of(const Version &version) const {
-    if (version.second != no_writer)
-      return version.second;
-    return is_input(version.first) ? -1 : recording_.node_index.at(version.first->node());
-  }
-
-  /// Whether `value` can be read where `exit` is: there already, not written to any more, of the same shape and dtype.
-  bool stands_for(const Value *value, const Version &exit) const {
-    const Version version = final_version(value);
-    if (time_of(version) >= time_of(exit) || !value->type()->isSubtypeOf(*c10::TensorType::get()))
-      return false;
-    if (const int made_by = maker(version); made_by >= 0 && unit(made_by).loose)
-      return false;
-    const auto *x = tensor(version), *y = tensor(exit);
-    return x && y && x->sizes() == y->sizes() && x->scalar_type() == y->scalar_type();
-  }
-
-  /// Weights come last: what flows through the graph is what a stretch starts from.
-  int rank(const Value *value) const {
-    if (maker(final_version(value)) >= 0)
-      return 0;
-    return recording_.program.inputs[value->offset()].role == Role::Input ? 1 : 2;
-  }
-
-  std::vector<const Value *> stand_ins(int number, const Version &exit) const {
-    std::vector<const Value *> result;
-    for (const Version &read : unit(number).reads)
-      if (stands_for(read.first, exit) && std::find(result.begin(), result.end(), read.first) == result.end())
-        result.push_back(read.first);
-    std::stable_sort(result.begin(), result.end(), [&](auto *a, auto *b) { return rank(a) < rank(b); });
-    if (result.empty())
-      if (const auto found = in_dominators(number, exit); !found.empty())
-        result.push_back(found.front().first);
-    if (result.empty())
-      if (const Value *found = in_ancestor(number, exit))
-        result.push_back(found);
-    return result;
-  }
-
-  const Value *in_ancestor(int number, const Version &exit) const {
-    std::deque<Version> open(unit(number).reads.begin(), unit(number).reads.end());
-    std::set<Version> seen(open.begin(), open.end());
-    for (; !open.empty() && seen.size() < farthest; open.pop_front()) {
-      if (stands_for(open.front().first, exit))
-        return open.front().first;
-      if (const int made_by = maker(open.front()); made_by >= 0)
-        for (const Version &read : unit(made_by).reads)
-          if (seen.insert(read).second)
-            open.push_back(read);
-    }
-    return nullptr;
-  }
-
-  const Recording &recording_;
-  const std::vector<int> dominators_;
-};
 
 /// The values and nodes of a graph's copy, found by those of the original.
 class Copy {
@@ -164,7 +25,7 @@ public:
   Node *of(const Node *node) const {
     if (node == recording_.program.graph->return_node())
       return graph_.return_node();
-    if (node->kind() == prim::Return) // of a block
+    if (node->kind() == torch::jit::prim::Return) // of a block
       return block_of(node)->return_node();
     return nodes_[recording_.node_index.at(node)];
   }
@@ -208,8 +69,8 @@ bool is_read(const Value *value, const std::set<const Node *> &members) {
 
 struct Splicer::Impl {
   std::shared_ptr<const Recording> recording;
-  SpliceIndex index;
-  std::vector<Site> sites;
+  SpliceSites index;
+  std::vector<SpliceSite> sites;
   std::vector<int> site_at; ///< by unit; -1 for one that is none
   std::unique_ptr<Dataflow> dataflow;
 
@@ -311,7 +172,7 @@ struct Splicer::Impl {
       const Value *output = graph.outputs()[i];
       const bool came_in =
           output->node() == graph.param_node() && index.final_version(inputs[output->offset()]).second == no_writer;
-      if (!came_in && output->node()->kind() != prim::Constant && seen.insert(output).second)
+      if (!came_in && output->node()->kind() != torch::jit::prim::Constant && seen.insert(output).second)
         ++i;
       else
         graph.eraseOutput(i);
@@ -382,7 +243,7 @@ struct Splicer::Impl {
   }
 
   /// Whether removing the node, its result read from an operand, is all that goes.
-  bool is_single_edit(const Site &site) const {
+  bool is_single_edit(const SpliceSite &site) const {
     const Unit &unit = index.unit(site.unit);
     const auto &inputs = unit.nodes.front()->inputs();
     const auto &[version, stand_ins, constant] = site.results.front();
@@ -421,7 +282,7 @@ IndexSet Splicer::regions() const {
 std::vector<Splicer::Stretch> Splicer::stretches() const {
   std::vector<Stretch> result;
   for (int number = 0; number < sites(); ++number) {
-    const Site &site = impl_->sites[number];
+    const SpliceSite &site = impl_->sites[number];
     const auto &[version, stand_ins, constant] = site.results.front();
     if (constant || site.results.size() > 1 || !impl_->is_worked_with(version))
       continue;
