@@ -1,10 +1,12 @@
 #include "reduce/passes/splice_sites.h"
 
 #include "dataflow/dominators.h"
+#include "program/elements.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <set>
 
@@ -16,6 +18,11 @@ namespace {
 
 /// So many dominators, and so many ancestors, are looked at for something of the same shape.
 constexpr size_t farthest = 256;
+
+/// How far two numbers may be apart, as a share of the larger: an exponential and a logarithm undo each other too.
+constexpr double about = 1e-3;
+/// Tensors of more elements are not compared.
+constexpr int64_t most_compared = 1 << 16;
 
 bool is_number(const Value *value) {
   const auto kind = value->type()->kind();
@@ -56,6 +63,17 @@ std::vector<std::pair<const Value *, int>> SpliceSites::in_dominators(int number
       if (stands_for(other.first, exit))
         result.emplace_back(other.first, steps);
   return result;
+}
+
+bool SpliceSites::is_about_the_same(const Value *value, const Version &exit) const {
+  const auto *x = tensor(final_version(value)), *y = tensor(exit);
+  if (!x || !y || !is_plain(*x) || !is_plain(*y))
+    return false;
+  const auto a = elements_of(*x, most_compared), b = elements_of(*y, most_compared);
+  return a && b && std::equal(a->begin(), a->end(), b->begin(), b->end(), [](double one, double other) {
+           return one == other || (std::isnan(one) && std::isnan(other)) ||
+                  std::abs(one - other) <= about * std::max(std::abs(one), std::abs(other));
+         });
 }
 
 bool SpliceSites::is_input(const Value *value) const {

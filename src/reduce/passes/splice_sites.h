@@ -32,6 +32,8 @@ public:
   /// What dominators make that can be read where `exit` is, the nearest first, each with how many dominators are
   /// between.
   std::vector<std::pair<const torch::jit::Value *, int>> in_dominators(int unit, const Version &exit) const;
+  /// Whether `exit` holds about what `value` does in the end: all that lies between undoes itself.
+  bool is_about_the_same(const torch::jit::Value *value, const Version &exit) const;
 
 private:
   bool is_input(const torch::jit::Value *value) const;

@@ -287,7 +287,8 @@ std::vector<Splicer::Stretch> Splicer::stretches() const {
     if (constant || site.results.size() > 1 || !impl_->is_worked_with(version))
       continue;
     for (const auto &[value, steps] : impl_->index.in_dominators(site.unit, version))
-      if (std::find(stand_ins.begin(), stand_ins.end(), value) == stand_ins.end())
+      if (std::find(stand_ins.begin(), stand_ins.end(), value) == stand_ins.end() &&
+          impl_->index.is_about_the_same(value, version))
         result.push_back({number, value, steps});
   }
   std::stable_sort(result.begin(), result.end(), [](const auto &a, const auto &b) { return a.length > b.length; });

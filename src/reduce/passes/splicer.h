@@ -36,8 +36,8 @@ public:
   /// The Program without these sites, ascending, and without what nobody reads then.
   Program without(const IndexSet &gone) const;
 
-  /// What lies between two values of the same shape and dtype, where everything gets to the second through the first,
-  /// though the second has nearer stand-ins: longest first.
+  /// What lies between two values of the same shape and dtype that hold about the same, where everything gets to the
+  /// second through the first, though the second has nearer stand-ins: longest first.
   struct Stretch {
     int site; ///< that makes the second
     const torch::jit::Value *first;
