@@ -17,7 +17,8 @@ RunOptions run_options(const Backend &backend, const CheckOptions &options) {
   return {.grad = options.grad,
           .state = !options.only_forward,
           .module = backend.runs_the_module(),
-          .boxed = backend.boxed_call()};
+          .boxed = backend.boxed_call(),
+          .operators = true};
 }
 
 /// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <optional>
 #include <stdexcept>
 
 namespace repro_minify {
@@ -146,7 +147,9 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
 
   Observed observed;
   {
-    const OperatorCounter counter(observed.operators);
+    std::optional<OperatorCounter> counter;
+    if (options.operators)
+      counter.emplace(observed.operators);
     const c10::IValue output = options.boxed ? forward(std::move(copies)) : forward(copies);
     observed.output = observed_copy(output);
     if (options.grad)

@@ -17,7 +17,7 @@ struct Observed {
   std::vector<c10::IValue> gradients; ///< of every parameter and input that requires grad; zeros where there is none
   std::vector<std::string> state_names;
   std::vector<c10::IValue> state; ///< parameters, buffers and arguments after the run
-  OperatorCalls operators;        ///< that forward, and backward, called on this thread
+  OperatorCalls operators;        ///< that forward, and backward, called on this thread, if asked for
 };
 
 struct RunOptions {
@@ -27,6 +27,7 @@ struct RunOptions {
   /// `forward` gets the only references to its arguments, and may let go of each as soon as it has no more use for it
   /// (TorchInductor's boxed calling convention). What it leaves in them cannot be observed then.
   bool boxed = false;
+  bool operators = false; ///< count what forward, and backward, call: takes time, not for what is timed
 };
 
 /// Calls `forward` with fresh copies of the instance's arguments.

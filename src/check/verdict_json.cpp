@@ -117,7 +117,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.has_fp64_reference = value.at("has_fp64_reference");
   verdict.no_fp64_because = value.at("no_fp64_because");
   verdict.stateful = value.at("stateful");
-  verdict.rewritten = value.at("rewritten");
+  verdict.rewritten = value.value("rewritten", std::vector<std::string>{}); // not in older journals
   verdict.outputs = leaves_from(value.at("outputs"));
   verdict.gradients = leaves_from(value.at("gradients"));
   verdict.state = leaves_from(value.at("state"));

@@ -1,5 +1,6 @@
 // Which operators a backend rewrote, told from what each side called.
 #include "check/operator_count.h"
+#include "check/run_program.h"
 
 #include "backends/registry.h"
 #include "program/fixture.h"
@@ -40,6 +41,13 @@ TEST(OperatorCounter, GoesOnAfterAnException) {
 
 TEST(RewrittenOperators, AreThoseThatEagerCallsMoreOften) {
   EXPECT_EQ(rewritten_operators({{"a", 2}, {"b", 1}, {"c", 1}}, {{"a", 1}, {"b", 1}, {"d", 5}}), (Names{"a", "c"}));
+}
+
+TEST(RunProgram, CountsOperatorsWhereAsked) {
+  const auto relu = [](const std::vector<c10::IValue> &) { return c10::IValue(at::ones({2}).relu()); };
+  const Instance nothing{torch::jit::Module("__torch__.M"), {}};
+  EXPECT_EQ(run_program(relu, nothing, {.operators = true}).operators.count("aten::relu"), 1u);
+  EXPECT_TRUE(run_program(relu, nothing, {}).operators.empty()); // what is timed must not be slowed down
 }
 
 /// What check_here says of a case in fixtures/cases.
