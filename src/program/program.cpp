@@ -159,6 +159,13 @@ private:
       hash_block(inner);
   }
 
+  static uint64_t blocks_between(const Block *outer, const Block *inner) {
+    uint64_t count = 0;
+    for (; inner != outer; inner = inner->owningNode()->owningBlock())
+      ++count;
+    return count;
+  }
+
   /// Where a constant stands, and whether two readers share it, is an accident of how the graph came about. So is where
   /// a list is put together, as long as it is in the same block: only its readers can write to it.
   void hash_operand(const Value *value, const Block *reader) {
@@ -167,7 +174,7 @@ private:
       return hash_constant(value);
     if (is_packing(node) && !is_numbered(value)) {
       digest_.add(IsPacking);
-      digest_.add(node->owningBlock() == reader);
+      digest_.add(blocks_between(node->owningBlock(), reader));
       hash_node(node);
     }
     digest_.add(number(value));
