@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -49,6 +50,15 @@ std::string Case::checker_backend() const {
   return short_name;
 }
 
+SteadyMemory::SteadyMemory(const Case &one) {
+  if (one.reads_unwritten_memory)
+    setenv("MALLOC_PERTURB_", "85", /*replace=*/1);
+}
+
+SteadyMemory::~SteadyMemory() {
+  unsetenv("MALLOC_PERTURB_");
+}
+
 void PrintTo(const Case &one, std::ostream *stream) {
   *stream << one.name;
 }
@@ -64,6 +74,7 @@ std::vector<Case> all_cases(const std::string &table) {
     one.grad = row.at("grad").get<bool>();
     one.kind = row.at("kind").get<std::string>();
     one.operators_at_most = row.value("operators_at_most", 0);
+    one.reads_unwritten_memory = row.value("reads_unwritten_memory", false);
     one.guilty = row.value("guilty", "");
     one.must_have = row.value("must_have", std::vector<std::string>());
     one.must_not_have = row.value("must_not_have", std::vector<std::string>());

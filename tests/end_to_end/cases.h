@@ -15,8 +15,10 @@ struct Case {
   std::string name;
   std::string backend; ///< as the command line names it
   bool grad = false;
-  std::string kind;                       ///< of the failure
-  int operators_at_most = 0;              ///< of the table `cases`
+  std::string kind;          ///< of the failure
+  int operators_at_most = 0; ///< of the table `cases`
+  /// The optimised result is memory that nobody wrote: now and then it is NaN, and the failure another one.
+  bool reads_unwritten_memory = false;
   std::string guilty;                     ///< of the table `cases`: the step that makes it wrong; empty: has none
   std::vector<std::string> must_have;     ///< of the others: operators without which it is another failure
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
@@ -30,6 +32,15 @@ struct Case {
   std::vector<std::string> with_backend(std::vector<std::string> arguments) const;
   /// The backend's name in fixtures/cases/_lib/check.py.
   std::string checker_backend() const;
+};
+
+/// While it lives, such memory holds the same in every program that is started (MALLOC_PERTURB_ of the C library).
+class SteadyMemory {
+public:
+  explicit SteadyMemory(const Case &one);
+  ~SteadyMemory();
+  SteadyMemory(const SteadyMemory &) = delete;
+  SteadyMemory &operator=(const SteadyMemory &) = delete;
 };
 
 /// For GoogleTest.

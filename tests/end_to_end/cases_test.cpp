@@ -65,6 +65,7 @@ int checks_until_small(const fs::path &repro) {
 }
 
 void expect_reduces(const Case &one, bool verify) {
+  const SteadyMemory steady(one);
   const fs::path repro = fs::path(REPRO_MINIFY_TEST_REPROS) / (one.name + ".repro");
   std::vector<std::string> arguments = one.with_backend({one.model()});
   arguments.insert(arguments.end(), {"-o", repro, "--force", "--quiet"});
@@ -98,6 +99,7 @@ TEST_P(RunFindsTheFailure, WithItsKind) {
   const Case &one = GetParam();
   if (one.lacks_python())
     GTEST_SKIP() << "no Python with torch here, which " << one.backend << " needs";
+  const SteadyMemory steady(one);
   const Finished finished = run_tool(one.with_backend({"run", one.model(), "--json"}));
   ASSERT_EQ(finished.exit_code, 1) << describe(finished);
   const json answer = json::parse(finished.out);
