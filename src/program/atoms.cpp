@@ -16,6 +16,10 @@ bool is_packing(const Node *node) {
          node->kind() == prim::Uninitialized;
 }
 
+bool is_unpacking(const Node *node) {
+  return node->kind() == prim::ListUnpack || node->kind() == prim::TupleUnpack;
+}
+
 bool is_tensor_like(const c10::TypePtr &type) {
   if (type->isSubtypeOf(*c10::TensorType::get()))
     return true;
@@ -45,8 +49,8 @@ void AtomIndex::find_atoms() {
     top_level_[i] = nested ? top_level_[owner] : static_cast<int>(i);
     if (is_packing(node))
       continue;
-    const bool unpacks = node->kind() == prim::ListUnpack || node->kind() == prim::TupleUnpack;
-    if (unpacks && recording->node_index.count(node->input()->node()) && !is_packing(node->input()->node())) {
+    if (is_unpacking(node) && recording->node_index.count(node->input()->node()) &&
+        !is_packing(node->input()->node())) {
       atom_of_node[i] = atom_of_node[recording->node_index.at(node->input()->node())];
       continue;
     }

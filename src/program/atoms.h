@@ -15,6 +15,8 @@ using Version = std::pair<const torch::jit::Value *, int>;
 
 /// Constants, and nodes that only pack values: they come and go with their readers.
 bool is_packing(const torch::jit::Node *node);
+/// Takes a list or a tuple apart.
+bool is_unpacking(const torch::jit::Node *node);
 /// Tensors, and lists, tuples and optionals that hold some.
 bool is_tensor_like(const c10::TypePtr &type);
 

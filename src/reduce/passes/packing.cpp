@@ -1,5 +1,6 @@
 // Packing: what is packed and unpacked again is read directly, what is cast to the type that it has is not cast, and a
 // packed output is returned as its parts.
+#include "program/atoms.h"
 #include "program/record.h"
 #include "program/surgery.h"
 #include "reduce/passes/in_bulk.h"
@@ -45,7 +46,7 @@ bool adds_nothing(const Node *cast) {
 std::vector<Value *> read_directly(Node *node) {
   if (adds_nothing(node))
     return {node->input(0)};
-  const bool takes_apart = node->kind() == prim::TupleUnpack || node->kind() == prim::ListUnpack;
+  const bool takes_apart = is_unpacking(node);
   const bool reads_one = node->kind() == prim::TupleIndex || node->kind() == c10::aten::__getitem__;
   if ((!takes_apart && !reads_one) || is_written_to(node->input(0)))
     return {};

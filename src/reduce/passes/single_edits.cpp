@@ -23,14 +23,11 @@ bool holds_values(const Value *value) {
   return kind == c10::TypeKind::ListType || kind == c10::TypeKind::TupleType || kind == c10::TypeKind::DictType;
 }
 
-bool unpacks(const Node *node) {
-  return node->kind() == torch::jit::prim::ListUnpack || node->kind() == torch::jit::prim::TupleUnpack;
-}
-
 /// What a list or tuple is read as; itself where it is read in another way than by taking it apart.
 void add_results(Value *value, std::vector<Value *> &results) {
   const auto &uses = value->uses();
-  if (!holds_values(value) || !std::all_of(uses.begin(), uses.end(), [](const auto &use) { return unpacks(use.user); }))
+  if (!holds_values(value) ||
+      !std::all_of(uses.begin(), uses.end(), [](const auto &use) { return is_unpacking(use.user); }))
     return results.push_back(value);
   for (const auto &use : uses)
     for (Value *part : use.user->outputs())
