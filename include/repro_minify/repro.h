@@ -60,7 +60,7 @@ struct ReproFiles {
 void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name = "reduced");
 /// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot
 /// be.
-int operators_after_freezing(const Program &program);
+int operators_after_freezing(const Program &program, const Limits &limits);
 
 /// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder);
@@ -74,6 +74,7 @@ struct Verification {
   std::string message;
 };
 /// With a Repetition it is run as often as that says.
-Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition = {});
+Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition = {},
+                          const std::function<bool()> &interrupted = {});
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 #include "app/flattening.h"
 
+#include "app/interruption.h"
 #include "support/log.h"
 
 namespace repro_minify {
@@ -41,13 +42,21 @@ Program inlined_model(const Session &session) {
   return program;
 }
 
+Recording recording_of(const Session &session) {
+  try {
+    return record(inlined_model(session), session.settings(), session.limits());
+  } catch (const std::runtime_error &) {
+    throw_if_interrupted();
+    throw;
+  }
+}
+
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
   const SameFailure how = same_failure(session.options);
-  const auto recording =
-      std::make_shared<const Recording>(record(inlined_model(session), session.settings(), session.limits()));
+  const auto recording = std::make_shared<const Recording>(recording_of(session));
   const Program &inlined = recording->program;
   Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined), recording};
   if (has_control_flow(inlined)) {

@@ -82,6 +82,8 @@ void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing,
     std::cout << "  " << clean(to_string(signature)) << '\n';
   if (!verdict.message.empty())
     std::cout << "  " << clean(verdict.message) << '\n';
+  if (!verdict.left_out.empty())
+    std::cout << "  not compared: " << clean(verdict.left_out) << '\n';
   if (rate.runs > 1)
     std::cout << "  " << rate_text(rate) << '\n';
   if (verdict.failing_call > 1)
@@ -137,7 +139,8 @@ std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &t
        {{"outcome", whole["outcome"]},
         {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
         {"where", fails ? verdict.signatures.front().where : ""},
-        {"message", verdict.message}}},
+        {"message", verdict.message},
+        {"left_out", verdict.left_out}}},
       {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.need}}},
       {"timing", timing_json(timing)},
       {"settings", settings_json(session.settings())},

@@ -193,6 +193,8 @@ private:
     reduce_options.same_failure = same_failure(options_);
     reduce_options.repetition = repetition(options_);
     reduce_options.limits = session.limits();
+    if (options_.timeout_seconds <= 0)
+      reduce_options.highest_timeout = 4 * reduce_options.limits.timeout;
     reduce_options.jobs = jobs(options_);
     reduce_options.journal = journal;
     reduce_options.passes = {options_.passes, options_.skip_passes};
@@ -259,9 +261,9 @@ private:
     facts_.hidden_by = flattened.hidden_by;
     facts_.before = flattened.before;
     facts_.after = size_of(reduction.program);
-    facts_.after_freezing = operators_after_freezing(reduction.program);
+    facts_.after_freezing = operators_after_freezing(reduction.program, session.limits());
     facts_.one_minimal = reduction.one_minimal;
-    facts_.interrupted = reduction.interrupted;
+    facts_.interrupted = reduction.interrupted || stop_requested();
     facts_.out_of_time = reduction.out_of_time;
     facts_.resumed = resumed_;
     facts_.check_seconds = reduction.check_seconds;
@@ -293,11 +295,12 @@ private:
     const auto begin = std::chrono::steady_clock::now();
     const bool confirmed = !facts_.interrupted && confirm_saved(session);
     if (repro)
-      require_reply(*pool.wait(*repro));
-    if (confirmed)
+      await_repro(pool, *repro);
+    if (confirmed && !stop_requested())
       verify();
     if (!reduction.interrupted)
       ask_others(session);
+    facts_.interrupted |= stop_requested();
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     facts_.total_seconds = seconds_so_far();
     write_reports(reduction.program, facts_, folder_);
@@ -306,7 +309,7 @@ private:
 
   /// Nice to know: it never stands in the way of the repro.
   void find_guilty_step(const Session &session, const Reduction &reduction) {
-    if (options_.no_bisect || !options_.oracle.empty() || reduction.interrupted)
+    if (options_.no_bisect || !options_.oracle.empty() || reduction.interrupted || facts_.interrupted)
       return;
     try {
       if (!has_steps(*session.backend))
@@ -340,11 +343,27 @@ private:
     return pool.submit([&](Child &) { write_repro(program, facts_, folder_); }, generous_limits());
   }
 
+  /// Whoever interrupts does not want to wait, not even for the repro; it is there in an instant as a rule.
+  static void await_repro(SandboxPool &pool, SandboxPool::Ticket repro) {
+    std::optional<std::chrono::steady_clock::time_point> end;
+    const auto gives_up = [&] {
+      if (stop_requested() && !end)
+        end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      return end && std::chrono::steady_clock::now() > *end;
+    };
+    if (const auto outcome = pool.wait(repro, gives_up))
+      return require_reply(*outcome);
+    pool.cancel(repro);
+    log::warning("interrupted before repro.cpp was written");
+  }
+
   /// Whether what was saved fails, loaded again in new processes. (Meanwhile the repro is written.)
   bool confirm_saved(const Session &session) {
     // One that is said to fail always has to, more than once: luck has a say in programs that are random themselves.
     const Repetition repetition = options_.repeat > 1 ? facts_.repetition : Repetition{.runs = 3, .need = 3};
     const Verdict confirmed = ask(session, job_on_saved(session), repetition);
+    if (stop_requested())
+      return false;
     if (!is_wanted(confirmed)) {
       facts_.verified = false;
       if (!options_.oracle.empty()) {
@@ -367,7 +386,9 @@ private:
     if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition);
+    const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition, stop_requested);
+    if (stop_requested())
+      return;
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
   }
@@ -380,6 +401,8 @@ private:
       const auto once = [&] { return check(saved_subject(), backend, session.check, session.limits()); };
       const auto fails = [](const Verdict &verdict) { return verdict.outcome == Verdict::Outcome::Fail; };
       OtherBackend other{backend->name(), check_repeatedly(once, fails, {.runs = options_.repeat, .need = 1})};
+      if (stop_requested())
+        return;
       other.same_signature = shows(other.verdict, facts_.signature);
       log::info("under " + other.name + ": " + to_string(other));
       facts_.others.push_back(std::move(other));

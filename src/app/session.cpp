@@ -1,10 +1,12 @@
 #include "app/session.h"
 
+#include "app/interruption.h"
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
+#include "program/shared_pages.h"
 #include "program/values.h"
 #include "support/log.h"
 
@@ -79,6 +81,13 @@ std::string identity_of(const LoadedModel &model, const LoadedInputs &inputs) {
   return text.str();
 }
 
+/// Nobody waits for longer than this unless told to.
+constexpr double longest_check_seconds = 1800;
+
+bool is_hang(const Verdict &verdict) {
+  return verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.front().kind == FailureKind::Hang;
+}
+
 /// All that an answer depends on beside what is asked about.
 std::string settings_of(const Session &session) {
   const Options &options = session.options;
@@ -101,15 +110,17 @@ Session::Session(const Options &given)
   inputs = load_inputs(
       model,
       {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
+  share_pages(model.module);
+  for (const auto &value : inputs.values)
+    for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
   await_all(others);
   others.erase(others.begin());
 }
 
 Subject Session::original() {
   if (model.method == "forward" && !backend->needs_flat_graph())
-    return [archive = Archive{model.path, inputs.values, options.seed, options.train}](const InstantiateOptions &how) {
-      return instantiate(archive, how);
-    };
+    return [archive = Archive{model.path, inputs.values, options.seed, options.train, model.module}](
+               const InstantiateOptions &how) { return instantiate(archive, how); };
   try {
     return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
   } catch (const CannotFlatten &error) {
@@ -118,15 +129,12 @@ Subject Session::original() {
 }
 
 FailureRate Session::check_original(const std::function<bool()> &interrupted) {
-  Limits limits;
-  // Nothing is known yet of how long a run takes; a hang has to end some time.
-  limits.timeout = std::chrono::milliseconds(
-      options.timeout_seconds > 0 ? static_cast<int64_t>(options.timeout_seconds * 1000) : 120000);
-  limits.memory_bytes = options.memory_bytes;
   FailureRate rate;
   while (rate.runs < options.repeat && !(rate.runs > 0 && interrupted && interrupted())) {
-    const Verdict verdict = check_once(++rate.runs, limits);
+    const Verdict verdict = check_once(++rate.runs);
     original_seconds_ = std::max(original_seconds_, verdict.wall_seconds);
+    if (is_hang(verdict))
+      eager_seconds_ = std::max(eager_seconds_.value_or(0), verdict.eager_seconds);
     rate.each.push_back(verdict);
     if (verdict.outcome == Verdict::Outcome::Unresolved) {
       rate.verdict = verdict;
@@ -144,12 +152,34 @@ FailureRate Session::check_original(const std::function<bool()> &interrupted) {
   return rate;
 }
 
-Verdict Session::check_once(int run, const Limits &limits) {
+Verdict Session::check_once(int run) {
   const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
   if (known)
     return *known;
-  const Job job = oracle.empty() ? check_job(original(), backend, check) : ask_oracle(oracle, options.model);
-  return test.verdict_of(run_in_sandbox(job, limits));
+  const Verdict verdict = check_within(1);
+  if (!is_hang(verdict) || !oracle.empty() || options.timeout_seconds > 0)
+    return verdict;
+  log::info(options.model + ": " + verdict.message + "; once more, with twice that time");
+  return check_within(2);
+}
+
+/// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.
+Verdict Session::check_within(double times_the_limit) {
+  CheckOptions how = check;
+  Limits limits;
+  limits.memory_bytes = options.memory_bytes;
+  limits.interrupted = stop_requested;
+  double seconds = options.timeout_seconds; // whoever gives one means it
+  if (seconds <= 0) {
+    seconds = longest_check_seconds;
+    how.patience.least_seconds = backend->patience_seconds() * times_the_limit;
+    how.patience.times_eager *= times_the_limit;
+  }
+  limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(seconds * times_the_limit * 1000));
+  const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, options.model);
+  const Verdict verdict = test.verdict_of(run_in_sandbox(job, limits));
+  throw_if_interrupted();
+  return verdict;
 }
 
 void Session::keep_journal(const std::string &path, bool resume) {
@@ -163,8 +193,12 @@ Verdict Session::ask(const Program &program, const Signature &wanted) {
     return *known;
   const auto is_wanted = [&](const Verdict &verdict) { return shows(verdict, wanted, same_failure(options)); };
   const Job job = test.job(std::make_shared<Program>(program));
-  const Verdict verdict =
-      check_repeatedly([&] { return test.verdict_of(run_in_sandbox(job, limits())); }, is_wanted, repetition(options));
+  const auto once = [&] {
+    const Verdict verdict = test.verdict_of(run_in_sandbox(job, limits()));
+    throw_if_interrupted();
+    return verdict;
+  };
+  const Verdict verdict = check_repeatedly(once, is_wanted, repetition(options));
   if (journal)
     journal->append("flatten", key, size_of(program), verdict, is_wanted(verdict));
   return verdict;
@@ -182,9 +216,12 @@ std::string Session::eager_suspects() const {
 
 Limits Session::limits() const {
   Limits limits;
-  const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds : std::max(10.0, 10 * original_seconds_);
+  const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds
+                         : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
+                                                     : std::max(10.0, 10 * original_seconds_);
   limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
   limits.memory_bytes = options.memory_bytes;
+  limits.interrupted = stop_requested;
   return limits;
 }
 
@@ -217,6 +254,11 @@ void require_one_backend(const Session &session) {
 void require_checkable(const Session &session, const Verdict &verdict) {
   if (verdict.outcome == Verdict::Outcome::Unresolved && !verdict.eager_failed)
     throw UserError(session.options.model + ": cannot be checked: " + verdict.message);
+  if (verdict.no_gradient_left)
+    throw UserError(session.options.model + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
+                    (verdict.left_out.rfind("all", 0) == 0
+                         ? "; leave out --grad"
+                         : ", and no input requires a gradient; give inputs that do, or leave out --grad"));
 }
 
 void warn_of_missing_reference(const Session &session, const Verdict &verdict) {

@@ -3,44 +3,18 @@
 #include "backends/cannot_compile.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
+#include "check/initial_state.h"
+#include "check/sides.h"
 #include "program/compute.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
-
-RunOptions run_options(const Backend &backend, const CheckOptions &options) {
-  return {.grad = options.grad,
-          .state = !options.only_forward,
-          .module = backend.runs_the_module(),
-          .boxed = backend.boxed_call(),
-          .operators = true};
-}
-
-/// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.
-std::vector<Observed> run_eager(const Subject &subject, const Backend &backend, const CheckOptions &options, int calls,
-                                bool double_precision = false) {
-  RunSettings settings = run_settings(backend, options);
-  if (double_precision)
-    settings.autocast = false; // a reference that autocast rounds to bfloat16 is none
-  const RunScope scope(settings);
-  Instance instance =
-      subject({.requires_grad = options.grad, .double_precision = double_precision, .device = options.device});
-  const auto forward = [&](std::vector<c10::IValue> arguments) {
-    return instance.module.forward(std::move(arguments));
-  };
-  std::vector<Observed> runs;
-  for (int call = 0; call < calls; ++call) {
-    scope.begin_run();
-    runs.push_back(run_program(forward, instance, run_options(backend, options)));
-    scope.end_run();
-  }
-  return runs;
-}
 
 Verdict unresolved(std::string message) {
   Verdict verdict;
@@ -50,22 +24,22 @@ Verdict unresolved(std::string message) {
 
 /// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
 /// verdict when eager is not reproducible.
-std::vector<Observed> eager_results(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                                    Verdict &verdict) {
+std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
+  const CheckOptions &options = sides.options;
   if (options.mode == CheckMode::Run)
-    return run_eager(subject, backend, options, 1);
-  auto first = run_eager(subject, backend, options, 2);
+    return sides.run_eager(1);
+  auto first = sides.run_eager(2);
   Verdict comparison;
   CompareOptions everything = options.compare; // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
-  if (compare_runs(first[0], first[1], nullptr, everything, comparison)) {
+  if (sides.compare(first[0], first[1], nullptr, everything, comparison)) {
     first.pop_back();
     return first;
   }
   // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
-  auto again = run_eager(subject, backend, options, std::max(2, options.calls));
+  auto again = sides.run_eager(std::max(2, options.calls));
   for (size_t call = 0; call < first.size(); ++call)
-    if (!compare_runs(first[call], again[call], nullptr, options.compare, comparison)) {
+    if (!sides.compare(first[call], again[call], nullptr, options.compare, comparison)) {
       verdict = unresolved("two eager runs differ: " + worst_message(comparison));
       verdict.eager_failed = true;
       break;
@@ -75,15 +49,15 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
 
 /// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
 /// believed, eager has to answer the same `eager_calls` times.
-void doubt_failure(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                   const std::vector<Observed> &eager, Verdict &verdict) {
+void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &verdict) {
   Verdict comparison;
   // A program that keeps state is made anew for each row of calls.
   const int at_a_time = eager.size() > 1 ? static_cast<int>(eager.size()) : 8;
-  for (int calls = 2; calls < options.eager_calls; calls += at_a_time) {
-    const auto again = run_eager(subject, backend, options, at_a_time);
+  for (int calls = 2; calls < sides.options.eager_calls; calls += at_a_time) {
+    auto again = sides.run_eager(at_a_time);
     for (size_t call = 0; call < again.size(); ++call)
-      if (!compare_runs(eager[std::min(call, eager.size() - 1)], again[call], nullptr, options.compare, comparison)) {
+      if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr, sides.options.compare,
+                         comparison)) {
         verdict = unresolved("two eager runs differ: " + worst_message(comparison));
         verdict.eager_failed = true;
         return;
@@ -105,31 +79,59 @@ std::string current_message() {
 }
 
 /// Empty where it cannot be made: then, as in PyTorch, the comparison is against eager alone.
-std::vector<Observed> fp64_references(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                                      int calls, std::string &problem) {
+std::vector<Observed> fp64_references(const Sides &sides, const std::vector<Observed> &eager, std::string &problem) {
   try {
-    return run_eager(subject, backend, options, calls, /*double_precision=*/true);
+    return sides.run_eager(static_cast<int>(eager.size()), &eager);
   } catch (const std::exception &) {
     problem = first_sentence(current_message());
     return {};
   }
 }
 
-void run_optimised(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                   const std::vector<Observed> &eager, const std::vector<Observed> &fp64, Verdict &verdict) {
-  const RunScope scope(run_settings(backend, options));
-  Instance instance = subject({.requires_grad = options.grad, .device = options.device});
-  const Compiled compiled = backend.compile(instance.module);
-  const int calls = backend.needs_several_calls() ? options.calls : 1;
+/// Parameters that became constants have no gradient, in words.
+void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &verdict) {
+  if (eager.left_out == 0)
+    return;
+  verdict.left_out = "the gradients of " + std::to_string(eager.left_out) + " parameter" +
+                     (eager.left_out == 1 ? ", which is a constant" : "s, which are constants") + " under " +
+                     sides.backend.name();
+  verdict.no_gradient_left = eager.gradients.empty();
+}
+
+/// What is made for inference has no way back, by design; the other results are compared all the same.
+void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed, Verdict &verdict) {
+  if (sides.backend.gradients() != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
+    return;
+  eager.gradients.clear();
+  eager.gradient_names.clear();
+  observed.gradients.clear();
+  observed.gradient_names.clear();
+  verdict.left_out = "all gradients, as " + sides.backend.name() + " is for inference and gives none";
+  verdict.no_gradient_left = true;
+}
+
+void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector<Observed> &fp64, Verdict &verdict) {
+  const CheckOptions &options = sides.options;
+  const RunScope scope(run_settings(sides.backend, options));
+  Instance instance = sides.subject(sides.instance_options());
+  RunOptions how = sides.run_options();
+  std::optional<InitialState> before;
+  if (how.state)
+    before.emplace(instance, how.module);
+  how.unchanged = [&](std::size_t place, const c10::IValue &value) { return before->still_holds(place, value); };
+  const Compiled compiled = sides.backend.compile(instance.module);
+  const int calls = sides.backend.needs_several_calls() ? options.calls : 1;
   for (int call = 1; call <= calls; ++call) {
     scope.begin_run();
-    const Observed observed = run_program(compiled, instance, run_options(backend, options));
+    Observed observed = run_program(compiled, instance, how);
     scope.end_run();
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
+    leave_out_gradients(sides, eager[which], observed, verdict);
     verdict.rewritten = rewritten_operators(eager[which].operators, observed.operators);
-    if (!compare_runs(eager[which], observed, which < fp64.size() ? &fp64[which] : nullptr, options.compare, verdict)) {
+    if (!sides.compare(eager[which], observed, which < fp64.size() ? &fp64[which] : nullptr, options.compare,
+                       verdict)) {
       verdict.outcome = Verdict::Outcome::Fail;
       verdict.failing_call = call;
       verdict.message = worst_message(verdict);
@@ -137,6 +139,33 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
     }
   }
   verdict.outcome = Verdict::Outcome::Pass;
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// Eager has a limit of its own, so that what it takes can be the measure of what the optimised side may take.
+void allow_eager(Child &child, const Patience &patience) {
+  if (patience.least_seconds > 0)
+    child.allow(std::chrono::minutes(10));
+}
+void allow_optimised(Child &child, const Patience &patience, Clock::duration eager) {
+  if (patience.least_seconds <= 0)
+    return;
+  const double seconds =
+      std::max(patience.least_seconds, patience.times_eager * std::chrono::duration<double>(eager).count());
+  child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
+}
+
+/// The verdict of an exception in the optimised run; what was known before it stays.
+Verdict raised_verdict(Signature signature, const std::string &message, Verdict verdict) {
+  verdict.outcome = Verdict::Outcome::Fail;
+  verdict.signatures = {std::move(signature)};
+  verdict.message = first_sentence(message);
+  verdict.rewritten.clear();
+  verdict.outputs.clear();
+  verdict.gradients.clear();
+  verdict.state.clear();
+  return verdict;
 }
 
 /// What an exception in the optimised run is.
@@ -171,11 +200,14 @@ std::string fingerprint(const CheckOptions &options) {
 }
 
 Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child) {
+  const Sides sides{subject, backend, options};
   child.stage("eager");
+  allow_eager(child, options.patience);
+  const auto begin = Clock::now();
   Verdict verdict;
   std::vector<Observed> eager;
   try {
-    eager = eager_results(subject, backend, options, verdict);
+    eager = eager_results(sides, verdict);
     if (verdict.eager_failed)
       return verdict;
   } catch (const std::bad_alloc &) {
@@ -185,18 +217,22 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     verdict.eager_raises = true;
     return verdict;
   }
+  const auto eager_took = Clock::now() - begin;
   std::vector<Observed> fp64;
   if (options.mode == CheckMode::Accuracy) {
     child.stage("fp64 reference");
-    fp64 = fp64_references(subject, backend, options, static_cast<int>(eager.size()), verdict.no_fp64_because);
+    allow_eager(child, options.patience);
+    fp64 = fp64_references(sides, eager, verdict.no_fp64_because);
     if (fp64.empty() && options.require_fp64)
       return unresolved("--require-fp64, but there is no fp64 reference: " + verdict.no_fp64_because);
   }
   verdict.has_fp64_reference = !fp64.empty();
   verdict.stateful = eager.size() > 1;
+  say_what_is_left_out(sides, eager.front(), verdict);
   child.stage("optimised");
+  allow_optimised(child, options.patience, eager_took);
   try {
-    run_optimised(subject, backend, options, eager, fp64, verdict);
+    run_optimised(sides, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const CannotCompile &error) {
@@ -205,18 +241,12 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
     const std::string message = current_message();
-    Verdict raised;
-    raised.outcome = Verdict::Outcome::Fail;
-    raised.signatures = {exception_signature(message, options.device)};
-    raised.message = first_sentence(message);
-    raised.has_fp64_reference = verdict.has_fp64_reference;
-    raised.no_fp64_because = verdict.no_fp64_because;
-    raised.stateful = verdict.stateful;
-    return raised;
+    return raised_verdict(exception_signature(message, options.device), message, std::move(verdict));
   }
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
-    doubt_failure(subject, backend, options, eager, verdict);
+    allow_eager(child, options.patience);
+    doubt_failure(sides, eager, verdict);
   }
   return verdict;
 }

@@ -64,13 +64,13 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
   return files;
 }
 
-constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
+constexpr const char *outcomes_in_words[] = {"pass", "fail", "unresolved"};
 
 json others_json(const ReproFacts &facts) {
   json rows = json::array();
   for (const auto &other : facts.others)
     rows.push_back({{"backend", other.name},
-                    {"outcome", outcome_names[static_cast<int>(other.verdict.outcome)]},
+                    {"outcome", outcomes_in_words[static_cast<int>(other.verdict.outcome)]},
                     {"same_signature", other.same_signature},
                     {"signatures", signatures_json(other.verdict)},
                     {"message", other.verdict.message}});
@@ -116,6 +116,7 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"original",
            {{"message", facts.original.message},
             {"failing_call", facts.original.failing_call},
+            {"left_out", facts.original.left_out},
             {"signatures", signatures_json(facts.original)},
             {"wrong", wrong_leaves(facts.original)}}},
           {"same_failure", same_failure_names[static_cast<int>(facts.same_failure)]},
@@ -259,6 +260,7 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
       << (facts.reduced.failing_call > 1 ? ", first wrong on call " + std::to_string(facts.reduced.failing_call) : "")
       << " |\n"
       << "| originally | " << markdown_text(facts.original.message) << " |\n"
+      << (facts.original.left_out.empty() ? "" : "| not compared | " + markdown_text(facts.original.left_out) + " |\n")
       << "| size | " << facts.before.nodes << " nodes, " << facts.before.operators << " operators → "
       << facts.after.nodes << " nodes, " << facts.after.operators << " operators |\n"
       << "| flattened | " << markdown_text(facts.flatten_level)

@@ -33,7 +33,7 @@ void save_program(const Program &program, const std::string &folder, bool grad, 
   write_atomically(folder + "/" + inputs_name(name) + ".pt", std::string_view(inputs.data(), inputs.size()));
 }
 
-int operators_after_freezing(const Program &program) {
+int operators_after_freezing(const Program &program, const Limits &limits) {
   try {
     const auto count = compute_in_child(
         [&](Child &) -> c10::IValue {
@@ -46,7 +46,7 @@ int operators_after_freezing(const Program &program) {
           torch::jit::EliminateDeadCode(graph);
           return size_of({graph, {}, {}}).operators;
         },
-        generous_limits());
+        limits);
     return static_cast<int>(count.toInt());
   } catch (const std::exception &) {
     return -1;

@@ -45,11 +45,11 @@ Verification judge_output(const Outcome &outcome, const Signature &wanted) {
 }
 
 Verification run_repeatedly(const std::vector<std::string> &command, const Signature &wanted,
-                            const Repetition &repetition) {
+                            const Repetition &repetition, const std::function<bool()> &interrupted) {
   int failed = 0;
   Verification last;
   for (int run = 0; run < repetition.runs && failed < repetition.need; ++run) {
-    last = judge_output(run_command(command, std::chrono::minutes(5)), wanted);
+    last = judge_output(run_command(command, std::chrono::minutes(5), interrupted), wanted);
     failed += last.same_failure;
   }
   if (failed < repetition.need && repetition.runs > 1)
@@ -59,7 +59,8 @@ Verification run_repeatedly(const std::vector<std::string> &command, const Signa
 
 } // namespace
 
-Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition) {
+Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition,
+                          const std::function<bool()> &interrupted) {
   const TemporaryFolder temporary;
   for (const auto &entry : fs::directory_iterator(folder)) // the journal and the like are not needed, and do no harm
     if (entry.is_regular_file())
@@ -70,18 +71,18 @@ Verification verify_repro(const std::string &folder, const Signature &wanted, co
   if (!find_program("ninja").empty())
     configure.insert(configure.end(), {"-G", "Ninja"});
   for (const auto &step : {configure, std::vector<std::string>{"cmake", "--build", build}}) {
-    const Outcome outcome = run_command(step, std::chrono::minutes(10));
+    const Outcome outcome = run_command(step, std::chrono::minutes(10), interrupted);
     if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
       return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
                                               : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
   }
-  const Verification in_cpp = run_repeatedly({build + "/repro"}, wanted, repetition);
+  const Verification in_cpp = run_repeatedly({build + "/repro"}, wanted, repetition, interrupted);
   // Without the package it is repro.py that has just run.
   if (!in_cpp.same_failure || !fs::exists(temporary / "model.pt2"))
     return in_cpp;
   const char *python = std::getenv("REPRO_PYTHON");
   const Verification in_python =
-      run_repeatedly({python ? python : "python3", temporary / "repro.py"}, wanted, repetition);
+      run_repeatedly({python ? python : "python3", temporary / "repro.py"}, wanted, repetition, interrupted);
   return in_python.same_failure ? in_cpp : Verification{false, "repro.py: " + in_python.message};
 }
 

@@ -8,7 +8,7 @@
 namespace repro_minify {
 
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits) {
-  const Outcome outcome = run_in_sandbox(
+  Outcome outcome = run_in_sandbox(
       [&](Child &child) {
         const auto bytes = torch::jit::pickle_save(c10::ivalue::Tuple::create({work(child)}));
         child.reply(std::string_view(bytes.data(), bytes.size()));
@@ -16,6 +16,7 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
       limits);
   require_reply(outcome);
   const std::vector<char> bytes(outcome.reply.begin(), outcome.reply.end());
+  outcome.reply = {}; // it can be gigabytes
   return torch::jit::pickle_load(bytes).toTupleRef().elements()[0];
 }
 

@@ -1,5 +1,7 @@
 #include "program/values.h"
 
+#include "program/shared_pages.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/ScalarType.h>
@@ -38,12 +40,6 @@ void fnv(uint64_t &hash, const void *data, size_t size) {
 
 void fnv(uint64_t &hash, int64_t number) {
   fnv(hash, &number, sizeof number);
-}
-
-uint64_t hash_of_storage(const at::Tensor &tensor) {
-  uint64_t hash = 0;
-  fnv(hash, tensor.storage().data(), tensor.storage().nbytes());
-  return hash;
 }
 
 /// The contents of large tensors, hashed once: a reduction asks for the same weights at every check. Known by the
@@ -110,6 +106,12 @@ uint64_t hash_of_tensor(const at::Tensor &tensor) {
 
 } // namespace
 
+uint64_t hash_of_storage(const at::Tensor &tensor) {
+  uint64_t hash = 0;
+  fnv(hash, tensor.storage().data(), tensor.storage().nbytes());
+  return hash;
+}
+
 int64_t version_of(const at::Tensor &tensor) {
   return tensor.defined() && !tensor.is_inference() ? tensor._version() : 0;
 }
@@ -134,7 +136,11 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
     if (!whole.defined() || whole.scalar_type() != type) {
       const auto elements = static_cast<int64_t>(source.storage().nbytes() / source.element_size());
       auto flat = at::empty({0}, source.options()).set_(source.storage(), 0, {elements}, {1});
-      whole = flat.to(device, type, /*non_blocking=*/false, /*copy=*/true);
+      const auto mapped =
+          type == source.scalar_type() && device.is_cpu() ? mapped_copy(source.storage()) : std::nullopt;
+      whole = mapped            ? at::empty({0}, source.options()).set_(*mapped, 0, {elements}, {1})
+              : device.is_cpu() ? converted(flat, type)
+                                : flat.to(device, type, /*non_blocking=*/false, /*copy=*/true);
       kept_alive_.push_back(tensor);
     }
     // set_ rather than a view: a view made here could not be written to in place under autograd.

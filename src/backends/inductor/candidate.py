@@ -4,7 +4,6 @@ import ast
 import contextlib
 import ctypes
 import functools
-import io
 import os
 import resource
 import tempfile
@@ -144,8 +143,8 @@ def make_module(script):
     return module.eval(), source
 
 
-def load(blob):
-    return torch.jit.load(io.BytesIO(bytes(wire.memory_of(blob))))
+def load(header):
+    return torch.jit.load(header["module"])
 
 
 def limit_memory(allowance):
@@ -212,7 +211,7 @@ class Candidate:
 
     def compile(self, header, blobs):
         limit_memory(header["memory"])
-        script = load(blobs[0])
+        script = load(header)
         try:
             self.module, _ = make_module(script)
         except Exception as error:  # no fault of TorchInductor
@@ -280,7 +279,7 @@ class Candidate:
 
         reader = wire.Reader(blobs)
         inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
-        repro = emit.Repro(load(blobs[0]), inputs, header["facts"])
+        repro = emit.Repro(load(header), inputs, header["facts"])
         writer = wire.Writer()
         with tempfile.TemporaryDirectory() as folder:
             repro.save_values(folder)
