@@ -35,7 +35,8 @@ struct ReproFacts {
   std::string flatten_level;            ///< how much was flattened: "straight line", "calls"
   std::optional<std::string> hidden_by; ///< the flattening step that makes the failure vanish
   ProgramSize before, after;
-  int after_freezing = -1; ///< operators_after_freezing
+  int after_freezing = -1;    ///< operators_after_freezing
+  unsigned hang_seconds = 30; ///< after which the optimised side counts as one that hangs
   bool one_minimal = false, interrupted = false, out_of_time = false;
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;

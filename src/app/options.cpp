@@ -54,7 +54,8 @@ void add_check_options(CLI::App &app, Options &options) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("--timeout", options.timeout_seconds,
-                 "seconds a check may take (default: for the model what eager took\nsays, see docs/comparison.md; for candidates 10x what the model\ntook, at least 10)")
+                 "seconds a check may take (default: for the model what eager took\nsays, see docs/comparison.md; for "
+                 "candidates 10x what the model\ntook, at least 10)")
       ->check(CLI::PositiveNumber);
   app.add_option("--memory-limit", options.memory_bytes, "memory a check may add, as in 4GiB (default: no limit)")
       ->transform(CLI::AsSizeValue(false));

@@ -161,7 +161,8 @@ private:
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
 
   Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
-    return check_repeatedly([&] { return session.test.verdict_of(run_in_sandbox(job, session.limits())); },
+    const Limits limits = session.confirming_limits(facts_.signature);
+    return check_repeatedly([&] { return session.test.verdict_of(run_in_sandbox(job, limits)); },
                             [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
   }
 
@@ -262,6 +263,8 @@ private:
     facts_.before = flattened.before;
     facts_.after = size_of(reduction.program);
     facts_.after_freezing = operators_after_freezing(reduction.program, session.limits());
+    facts_.hang_seconds = static_cast<unsigned>(
+        std::max<int64_t>(1, session.confirming_limits(facts_.signature).timeout / std::chrono::seconds(1)));
     facts_.one_minimal = reduction.one_minimal;
     facts_.interrupted = reduction.interrupted || stop_requested();
     facts_.out_of_time = reduction.out_of_time;

@@ -225,6 +225,13 @@ Limits Session::limits() const {
   return limits;
 }
 
+Limits Session::confirming_limits(const Signature &wanted) const {
+  Limits result = limits();
+  if (wanted.kind == FailureKind::Hang)
+    result.timeout /= 2;
+  return result;
+}
+
 RunSettings Session::settings() const {
   return run_settings(*backend, check);
 }

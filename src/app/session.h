@@ -48,6 +48,8 @@ public:
   /// The limits for candidates: ten times what the original took, at least ten seconds, unless told otherwise; for a
   /// hang a hundred times what eager took, at least five.
   Limits limits() const;
+  /// The limits for what a search has come to: a hang that was just long enough for it has to be one for sure.
+  Limits confirming_limits(const Signature &wanted) const;
   RunSettings settings() const;
   /// The operators of the model that may be why eager is not reproducible, for a person.
   std::string eager_suspects() const;

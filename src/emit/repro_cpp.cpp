@@ -496,7 +496,7 @@ private:
             "  const pid_t child = fork();\n"
             "  if (child == 0) {\n";
     if (facts_.signature.kind == FailureKind::Hang)
-      out_ << "    alarm(30);  // it hangs\n";
+      out_ << "    alarm(" << facts_.hang_seconds << ");  // it hangs; eager is done in no time\n";
     // An exception is not a crash, and a program that is refused memory may well say so with one.
     const bool memory = facts_.signature.kind == FailureKind::Memory;
     out_ << "    try {\n"

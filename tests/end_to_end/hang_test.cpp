@@ -39,7 +39,7 @@ TEST(Hang, IsLeftWithinMomentsOfASignal) {
   program.send_signal(SIGTERM);
   const Finished finished = program.wait(std::chrono::seconds(60));
   EXPECT_EQ(finished.exit_code, 130) << describe(finished);
-  // Two seconds are what a quiet machine has to keep to; the limit of the check is 20.
+  // Two seconds are what a quiet machine has to keep to; the limit of the check is 12.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
