@@ -3,8 +3,8 @@
 
     saved_inputs.py FOLDER
 
-FOLDER/good/NAME.* is to be read as what FOLDER/plain/NAME.pt holds, which is the same in the simplest form; sparse and
-quantised tensors are dense there, unsigned ones signed. FOLDER/bad/NAME.* cannot be read, for the cause in FOLDER/bad/NAME.why.
+FOLDER/good/NAME.* is to be read as what FOLDER/plain/NAME.pt holds, which is the same in the simplest form; sparse
+and quantised tensors are dense there, unsigned ones signed. FOLDER/bad/NAME.* cannot be read, for the cause in FOLDER/bad/NAME.why.
 """
 
 import collections
@@ -75,7 +75,8 @@ def tensors(x, y):
     z = x.to(torch.complex64) * (1 + 2j)
     good("conjugate", z.conj(), z.conj().resolve_conj())
     coo = torch.eye(3).to_sparse()
-    good("sparse", (coo, torch.eye(3).to_sparse_csr(), torch.eye(4).to_sparse_bsr((2, 2))), (coo.to_dense(), torch.eye(3), torch.eye(4)))
+    compressed = (torch.eye(3).to_sparse_csr(), torch.eye(4).to_sparse_bsr((2, 2)))
+    good("sparse", (coo, *compressed), (coo.to_dense(), torch.eye(3), torch.eye(4)))
     quantised = torch.quantize_per_tensor(x, 0.1, 3, torch.quint8)
     by_channel = torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([0, 1]), 0, torch.qint8)
     good("quantised", (quantised, by_channel), (quantised.dequantize(), by_channel.dequantize()))
@@ -85,20 +86,24 @@ def legacy(x, y):
     how = {"_use_new_zipfile_serialization": False}
     good("legacy_tensor", x, **how)
     good("legacy_shared", (x, x.t(), x[1:], y, "text", y.to(torch.int64)), **how)
-    good("legacy_dict", collections.OrderedDict(x=x, y=torch.nn.Parameter(y)), {"x": x, "y": y.clone().requires_grad_()}, **how)
+    plain = {"x": x, "y": y.clone().requires_grad_()}
+    good("legacy_dict", collections.OrderedDict(x=x, y=torch.nn.Parameter(y)), plain, **how)
     good("legacy_empty", (torch.zeros(0), torch.zeros(2, 0, dtype=torch.half)), **how)
 
 
 def arrays(x):
     a = x.numpy()
-    good("numpy", (a, a.T, a.astype(">f8"), a.astype("i2"), a > 1, numpy.float32(1.5), numpy.int64(3), numpy.bool_(True)),
-         (x, x.t(), x.double(), x.short(), x > 1, 1.5, 3, True))
-    good("numpy_5", [a, numpy.asfortranarray(a), numpy.zeros((0, 2))], [x, x, torch.zeros(0, 2).double()], pickle_protocol=5)
+    arrays, tensors = (a, a.T, a.astype(">f8"), a.astype("i2"), a > 1), (x, x.t(), x.double(), x.short(), x > 1)
+    numbers = (numpy.float32(1.5), numpy.int64(3), numpy.bool_(True))
+    good("numpy", (*arrays, *numbers), (*tensors, 1.5, 3, True))
+    fortran, empty = numpy.asfortranarray(a), numpy.zeros((0, 2))
+    good("numpy_5", [a, fortran, empty], [x, x, torch.zeros(0, 2).double()], pickle_protocol=5)
     good("numpy_legacy", {"x": a}, {"x": x}, _use_new_zipfile_serialization=False)
-    for name, array in (("c", a), ("fortran", numpy.asfortranarray(a)), ("big", a.astype(">i4")), ("scalar", numpy.float64(2))):
+    files = {"c": (a, x), "fortran": (fortran, x), "big": (a.astype(">i4"), x.int())}
+    files["scalar"] = (numpy.float64(2), torch.tensor(2.0).double())
+    for name, (array, tensor) in files.items():
         numpy.save(FOLDER / "good" / f"npy_{name}.npy", array)
-        torch.save(torch.from_numpy(numpy.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))).reshape(array.shape)),
-                   FOLDER / "plain" / f"npy_{name}.pt")
+        torch.save(tensor, FOLDER / "plain" / f"npy_{name}.pt")
     (FOLDER / "good" / "pickled.pkl").write_bytes(pickle.dumps({"x": a, "n": 3}))
     torch.save({"x": x, "n": 3}, FOLDER / "plain" / "pickled.pt")
     bad("numpy_objects", "of dtype 'O8'", numpy.array([None, "x"]))
