@@ -3,8 +3,9 @@
 
     saved_inputs.py FOLDER
 
-FOLDER/good/NAME.* is to be read as what FOLDER/plain/NAME.pt holds, which is the same in the simplest form; sparse
-and quantised tensors are dense there, unsigned ones signed. FOLDER/bad/NAME.* cannot be read, for the cause in FOLDER/bad/NAME.why.
+FOLDER/good/NAME.* is to be read as what FOLDER/plain/NAME.pt holds, which is the same in the simplest form; sparse and
+quantised tensors are dense there, unsigned ones signed. FOLDER/bad/NAME.* cannot be read, for the cause in
+FOLDER/bad/NAME.why.
 """
 
 import collections
