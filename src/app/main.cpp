@@ -1,6 +1,7 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
 #include "app/config.h"
 #include "app/options.h"
+#include "app/table.h"
 
 #include "program/error_report.h"
 #include "support/log.h"
@@ -144,7 +145,7 @@ int main(int argc, char **argv) {
     return repro_minify::dispatch(argc, argv);
   } catch (...) {
     const auto report = repro_minify::report_of(std::current_exception());
-    repro_minify::log::error(report.sentence);
+    repro_minify::log::error(repro_minify::clean(report.sentence));
     return report.is_users ? repro_minify::BadInput : repro_minify::InternalError;
   }
 }

@@ -157,14 +157,14 @@ private:
 };
 
 /// ((x, y), {'mask': m}): how frameworks keep a call.
-bool is_args_and_kwargs(const c10::IValue &saved) {
+bool is_args_and_kwargs(const c10::FunctionSchema &schema, const c10::IValue &saved) {
   if (!is_sequence(saved))
     return false;
   const auto parts = elements_of(saved);
   if (parts.size() != 2 || !is_sequence(parts[0]) || !parts[1].isGenericDict())
     return false;
   for (const auto &entry : parts[1].toGenericDict())
-    if (!entry.key().isString())
+    if (!entry.key().isString() || !schema.argumentIndexWithName(entry.key().toStringRef()))
       return false;
   return true;
 }
@@ -195,7 +195,7 @@ std::vector<c10::IValue> as_arguments(const c10::FunctionSchema &schema, const c
     } catch (const UserError &) { // the first problem says more
     }
   }
-  if (is_args_and_kwargs(saved)) {
+  if (is_args_and_kwargs(schema, saved)) {
     const auto parts = elements_of(saved);
     return fitting.by_name(parts[1], fitting.positional(elements_of(parts[0])));
   }
