@@ -4,6 +4,7 @@ import ast
 import contextlib
 import ctypes
 import functools
+import importlib
 import io
 import os
 import resource
@@ -23,8 +24,10 @@ from torch._inductor.cpp_builder import CppBuilder
 
 import bisector
 import wire
-from fx_graph import FxCompiled, Uncovered
-from translate import Untranslatable, attribute_name, translate
+from fx_compiled import FxCompiled
+from fx_graph import Uncovered
+from calls import Untranslatable, attribute_name
+from translate import MODULES, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
 FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
@@ -131,7 +134,7 @@ def load_in_fork(_isa, path):
 def make_module(script):
     """(nn.Module, its forward's source): the same parameters and buffers, the operators as Python."""
     lines, constants = translate(script)
-    space = {"torch": torch, "math": __import__("math")}
+    space = {"torch": torch, **{name: importlib.import_module(name) for name in MODULES}}
     source = "\n".join(["class Repro(torch.nn.Module):", *lines])
     exec(compile(source, "<candidate>", "exec"), space)
     module = space["Repro"]()

@@ -15,7 +15,8 @@ import torch
 import torch._inductor.config as inductor_config
 
 import candidate
-from translate import attribute_name
+from calls import attribute_name
+from translate import MODULES
 
 MOST_LITERAL_BYTES = 64 * 1024
 PATIENCE = 120  # seconds for repro.py
@@ -160,11 +161,9 @@ class Repro:
         return self.facts["kind"] in ("crash", "hang", "memory")
 
     def imports(self):
-        lines = ["import sys"]
-        if any("math." in line for line in self.forward):
-            lines.insert(0, "import math")
-        if self.ends_the_process():
-            lines.insert(0, "import subprocess")
+        used = {name for name in MODULES for line in self.forward if re.search(rf"\b{name}\.", line)}
+        used |= {"sys", "subprocess"} if self.ends_the_process() else {"sys"}
+        lines = [f"import {name}" for name in sorted(used)]
         if self.literals is None:
             lines.append("from pathlib import Path")
         lines += ["", "import torch"]
