@@ -455,6 +455,35 @@ class Translation(unittest.TestCase):
                 self.same(compiled(*arguments()), script(*arguments()), name)
 
 
+class Packed(torch.nn.Module):
+    def __init__(self, packed):
+        super().__init__()
+        self.packed_1 = packed
+
+    def forward(self, x: Tensor):
+        return torch.ops.quantized.linear_dynamic(x, self.packed_1, True)
+
+
+class Objects(unittest.TestCase):
+    """Packed parameters of quantised operators have no literal: they are attributes of the module."""
+
+    def quantised(self):
+        torch.manual_seed(0)
+        module = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval()
+        return torch.jit.script(torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8))
+
+    def test_among_the_constants(self):
+        script = torch.jit.freeze(self.quantised())
+        given = candidate.make_module(script)[0](arguments()[0])
+        self.assertTrue(torch.equal(given, script(arguments()[0])))
+
+    def test_as_attributes(self):
+        weight = torch.quantize_per_tensor(torch.ones(3, 4), 0.1, 0, torch.qint8)
+        script = torch.jit.script(Packed(torch.ops.quantized.linear_prepack(weight, torch.ones(3))))
+        module = candidate.make_module(script)[0]
+        self.assertTrue(torch.equal(module(arguments()[0]), script(arguments()[0])))
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as FOLDER:

@@ -70,17 +70,17 @@ def is_default(argument, value):
     )
 
 
-def literal(value, tensor=None):
-    """`tensor`: what stands for a Tensor."""
-    if isinstance(value, torch.Tensor) and tensor:
-        return tensor(value)
+def literal(value, held=None):
+    """`held`: what stands for a Tensor, or an object of a C++ class: they have no literal."""
+    if isinstance(value, (torch.Tensor, torch.ScriptObject)) and held:
+        return held(value)
     if isinstance(value, (list, tuple)):
-        parts = [literal(part, tensor) for part in value]
+        parts = [literal(part, held) for part in value]
         if isinstance(value, list):
             return "[" + ", ".join(parts) + "]"
         return "(" + "".join(part + ", " for part in parts).rstrip(" ") + ")"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{literal(k, tensor)}: {literal(v, tensor)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{literal(k, held)}: {literal(v, held)}" for k, v in value.items()) + "}"
     if isinstance(value, (float, complex)):
         return number(value)
     if isinstance(value, torch.device):

@@ -26,7 +26,7 @@ import bisector
 import wire
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
-from calls import Untranslatable, attribute_name
+from calls import Untranslatable, attribute_name, graph_of
 from translate import MODULES, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
@@ -143,8 +143,22 @@ def make_module(script):
     for name, buffer in script.named_buffers():
         module.register_buffer(attribute_name(name), buffer)
     for name, constant in constants.items():
-        module.register_buffer(name, constant, persistent=False)
+        if isinstance(constant, torch.Tensor):
+            module.register_buffer(name, constant, persistent=False)
+        else:
+            setattr(module, name, constant)
+    for name in attributes_read(script):
+        if not hasattr(module, attribute_name(name)):  # an object of a C++ class: packed parameters
+            setattr(module, attribute_name(name), getattr(script, name))
     return module.eval(), source
+
+
+def attributes_read(script):
+    """Of the module itself."""
+    graph = graph_of(script)
+    own = next(graph.inputs()).debugName()
+    nodes = graph.findAllNodes("prim::GetAttr", recurse=True)
+    return {node.s("name") for node in nodes if node.input().debugName() == own}
 
 
 def load(blob):

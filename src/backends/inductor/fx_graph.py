@@ -124,7 +124,7 @@ class Builder:
             "prim::Constant": self.constant, "prim::GetAttr": self.attribute, "prim::ListConstruct": self.construct,
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
             "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack,
-            "prim::NumToTensor": self.number_to_tensor, "prim::abs": self.absolute,
+            "prim::NumToTensor": self.number_to_tensor, "prim::abs": self.absolute, "prim::AutogradZero": self.undefined,
         }.get(kind)  # fmt: skip
         if special:
             special(node)
@@ -143,11 +143,10 @@ class Builder:
         if not node.output().uses():
             return
         value = enum_name(node) if node.output().type().kind() == "EnumType" else node.output().toIValue()
-        if not isinstance(value, torch.Tensor):
-            literal(value, lambda _: "")  # what Python has no word for is no value here either
-        self.values[node.output().debugName()] = pytree.tree_map_only(torch.Tensor, self.tensor, value)
+        literal(value, lambda _: "")  # what Python has no word for is no value here either
+        self.values[node.output().debugName()] = pytree.tree_map_only((torch.Tensor, torch.ScriptObject), self.held, value)
 
-    def tensor(self, _):
+    def held(self, _):
         self.constants += 1
         return self.get_attr(f"constant_{self.constants - 1}")
 
@@ -171,6 +170,9 @@ class Builder:
             node.kind(), lambda parts: dict(zip(parts[::2], parts[1::2]))
         )
         self.values[node.output().debugName()] = make(values)
+
+    def undefined(self, node):
+        self.assign(node, [None])
 
     def unpack(self, node):
         self.assign(node, list(self.value(node.input())))

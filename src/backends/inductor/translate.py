@@ -20,7 +20,7 @@ class Translator:
         self.names = {}  # of values, by debug name
         self.taken = {*keyword.kwlist, *MODULES, *BUILTINS.split(), "self", "torch", "print", "chr", "ord", "hex", "oct", "bin"}
         self.texts = {}  # of constants and of lists that stand where they are used
-        self.tensors = {}  # constants of the graph: attribute name, value
+        self.held = {}  # tensors and objects among the constants of the graph: attribute name, value
         self.managers = {}  # objects that a `with` is about: name of the class, attributes as text
         self.lines = []
         self.depth = 2
@@ -79,7 +79,7 @@ class Translator:
             "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack, "prim::If": self.branch,
             "prim::Loop": self.loop, "prim::RaiseException": self.raise_exception, "prim::SetAttr": self.set_attribute,
             "prim::Print": self.say, "aten::warn": self.say, "prim::CreateObject": self.create, "prim::Enter": self.enter,
-            "prim::Exit": self.leave,
+            "prim::Exit": self.leave, "prim::AutogradZero": self.undefined,
         }.get(kind)  # fmt: skip
         pattern = None if special else plain.pattern(node)
         if special:
@@ -111,15 +111,19 @@ class Translator:
         if output.type().kind() == "EnumType":  # known by its name
             self.texts[output.debugName()] = repr(enum_name(node))
             return
-        self.texts[output.debugName()] = literal(output.toIValue(), self.tensor)
+        self.texts[output.debugName()] = literal(output.toIValue(), self.hold)
 
-    def tensor(self, value):
-        name = f"constant_{len(self.tensors)}"
-        self.tensors[name] = value
+    def hold(self, value):
+        name = f"constant_{len(self.held)}"
+        self.held[name] = value
         return "self." + name
 
     def attribute(self, node):
         self.texts[node.output().debugName()] = f"{self.text(node.input())}.{attribute_name(node.s('name'))}"
+
+    def undefined(self, node):
+        """A Tensor that is not there."""
+        self.texts[node.output().debugName()] = "None"
 
     def set_attribute(self, node):
         target, value = node.inputs()
@@ -249,9 +253,9 @@ MANAGERS = {
 
 
 def translate(script):
-    """(source lines of forward, tensor constants) of a ScriptModule."""
+    """(source lines of forward, constants without a literal) of a ScriptModule."""
     translator = Translator(graph_of(script))
     try:
-        return translator.source(), translator.tensors
+        return translator.source(), translator.held
     except UnknownWord as error:
         raise Untranslatable(str(error)) from error
