@@ -1,6 +1,7 @@
 #include "app/session.h"
 
 #include "app/interruption.h"
+#include "app/number_option.h"
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
 #include "oracle/external_oracle.h"
@@ -113,18 +114,26 @@ Session::Session(const Options &given)
   share_pages(model.module);
   for (const auto &value : inputs.values)
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
+  if (!inputs.note.empty())
+    log::warning(inputs.note);
   await_all(others);
   others.erase(others.begin());
 }
 
-Subject Session::original() {
+Archive Session::as_given() const {
+  return {model.path, inputs.values, options.seed, options.train, model.method, model.module};
+}
+
+Subject Session::original() const {
+  const Subject archive = [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
   if (model.method == "forward" && !backend->needs_flat_graph())
-    return [archive = Archive{model.path, inputs.values, options.seed, options.train, model.module}](
-               const InstantiateOptions &how) { return instantiate(archive, how); };
+    return archive;
   try {
     return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
   } catch (const CannotFlatten &error) {
-    throw cannot_flatten(*this, error);
+    if (backend->needs_flat_graph())
+      throw cannot_flatten(*this, error);
+    return archive;
   }
 }
 
@@ -175,7 +184,7 @@ Verdict Session::check_within(double times_the_limit) {
     how.patience.least_seconds = backend->patience_seconds() * times_the_limit;
     how.patience.times_eager *= times_the_limit;
   }
-  limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(seconds * times_the_limit * 1000));
+  limits.timeout = std::chrono::milliseconds(milliseconds(seconds * times_the_limit));
   const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, options.model);
   const Verdict verdict = test.verdict_of(run_in_sandbox(job, limits));
   throw_if_interrupted();
@@ -219,7 +228,7 @@ Limits Session::limits() const {
   const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds
                          : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
                                                      : std::max(10.0, 10 * original_seconds_);
-  limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  limits.timeout = std::chrono::milliseconds(milliseconds(seconds));
   limits.memory_bytes = options.memory_bytes;
   limits.interrupted = stop_requested;
   return limits;
@@ -244,9 +253,7 @@ std::string eager_problem(const Session &session, const Verdict &verdict) {
 }
 
 UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
-  std::string text =
-      session.options.model + ": cannot be flattened: " + error.what() +
-      "; try torch.jit.trace of the same model with the same inputs, which keeps only the operators that ran";
+  std::string text = session.options.model + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
   if (!session.backend->needs_flat_graph())
     text += " (`repro-minify run` takes the model as it is)";
   return UserError(text);

@@ -2,6 +2,7 @@
 
 #include "program/device.h"
 #include "program/double_precision.h"
+#include "program/method_as_forward.h"
 #include "program/run_settings.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
@@ -39,7 +40,7 @@ Instance instantiate(const Archive &archive, const InstantiateOptions &options) 
   torch::jit::Module module = torch::jit::load(archive.path, c10::kCPU);
   if (archive.loaded)
     share_pages_with(module, *archive.loaded);
-  return as_wanted(std::move(module), archive.arguments, archive.train, options);
+  return as_wanted(with_method_as_forward(module, archive.method), archive.arguments, archive.train, options);
 }
 
 Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options) {
