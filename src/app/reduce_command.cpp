@@ -137,7 +137,7 @@ private:
     if (options_.repeat > 1)
       return true;
     const Job again = ask_oracle(session.oracle, options_.model);
-    const Verdict verdict = session.test.verdict_of(run_in_sandbox(again, session.limits()));
+    const Verdict verdict = session.answer_to(again, session.limits());
     if (!shows(verdict, wanted))
       log::error("--oracle " + options_.oracle + ": changes its mind about " + options_.model + " (" + verdict.message +
                  "); for one that is not always sure give --repeat N --need M");
@@ -205,7 +205,7 @@ private:
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
 
   Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
-    return check_repeatedly([&] { return session.test.verdict_of(run_in_sandbox(job, session.limits())); },
+    return check_repeatedly([&] { return session.answer_to(job, session.limits()); },
                             [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
   }
 
@@ -221,7 +221,7 @@ private:
     const InterestingnessTest test = reloading_test(session.backend, session.check);
     const Job job = test.job(std::make_shared<Program>(flattened.program));
     Flattened saved = flattened;
-    saved.verdict = test.verdict_of(run_in_sandbox(job, session.limits()));
+    saved.verdict = session.answer_to(test, job, session.limits());
     if (!is_wanted(saved.verdict))
       return reduction; // it cannot be handed over at all; verification will say so
     Reduction again = reduce_program(session, saved, test, nullptr);
@@ -255,6 +255,8 @@ private:
     for (const auto &pass : reduction.passes)
       if (!pass.problem.empty())
         log::warning("pass " + pass.pass + " ended early: " + first_sentence(pass.problem));
+    for (const auto &reason : reduction.not_minimal_because)
+      log::warning("not shown to be 1-minimal: " + reason);
     return reduction;
   }
 

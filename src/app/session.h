@@ -45,6 +45,9 @@ public:
   /// Whether a Program made from the model is as wrong as the model: as often as `--repeat` says, unless the journal
   /// knows.
   Verdict ask(const Program &program, const Signature &wanted);
+  /// What the test says of such a job, asked again while it has no answer.
+  Verdict answer_to(const Job &job, const Limits &limits) const;
+  Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const;
   /// Keeps a journal from now on. What it holds of an earlier run is used.
   void keep_journal(const std::string &path, bool resume);
   std::shared_ptr<Journal> journal;

@@ -1,5 +1,7 @@
 #include "program/compute.h"
 
+#include "sandbox/ask_again.h"
+
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <sstream>
@@ -8,7 +10,7 @@
 namespace repro_minify {
 
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits) {
-  const Outcome outcome = run_in_sandbox(
+  const Outcome outcome = run_until_answered(
       [&](Child &child) {
         const auto bytes = torch::jit::pickle_save(c10::ivalue::Tuple::create({work(child)}));
         child.reply(std::string_view(bytes.data(), bytes.size()));

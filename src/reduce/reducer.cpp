@@ -37,7 +37,10 @@ public:
       result.interrupted = true;
     } catch (const OutOfTime &) {
       result.out_of_time = true;
+    } catch (const NothingAnswers &) {
+      // Whatever they want will not come back: the best so far is what there is.
     }
+    say_what_had_no_answer(result);
     result.program = standing_.best;
     result.verdict = standing_.verdict;
     result.passing = passing_.program();
@@ -51,6 +54,17 @@ public:
   }
 
 private:
+  void say_what_had_no_answer(Reduction &result) const {
+    result.unanswered = judge_.unanswered();
+    if (result.one_minimal || result.unanswered == 0)
+      return;
+    std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
+                       " had no answer, however often asked (";
+    for (const auto &reason : judge_.reasons())
+      text += (&reason == &*judge_.reasons().begin() ? "" : "; ") + reason;
+    result.not_minimal_because.push_back(text + ")");
+  }
+
   /// 1-minimality is what the cut certifies; a pass that was skipped or gave up leaves something untried.
   bool all_was_tried() const {
     const auto &incomplete = standing_.incomplete;
