@@ -134,7 +134,16 @@ private:
              std::to_string(options_.need);
     return std::to_string(session.check.calls) + " calls" +
            (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
-           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager");
+           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
+           nearer_note(rate.verdict);
+  }
+
+  static std::string nearer_note(const Verdict &verdict) {
+    const std::string nearer = nearer_to_fp64(verdict);
+    return nearer.empty() ? ""
+                          : "; " + nearer +
+                                " differs, nearer to float64 than eager: --compare close or exact takes "
+                                "that for a failure";
   }
 
   Flattened flatten(Session &session) const {
@@ -286,6 +295,9 @@ private:
     std::error_code ignored;
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
     find_guilty_step(session, reduction);
+    if (options_.oracle.empty() && !reduction.interrupted && is_comparison(facts_.signature.kind))
+      facts_.reads_unwritten = reads_unwritten_memory(subject_of(std::make_shared<Program>(reduction.program)),
+                                                      session.backend, session.check, session.limits());
     SandboxPool pool(1);
     std::optional<SandboxPool::Ticket> repro;
     if (options_.oracle.empty())
