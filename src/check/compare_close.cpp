@@ -8,25 +8,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
 
-template <typename... Parts> std::string text(const Parts &...parts) {
-  std::ostringstream out;
-  out.precision(3);
-  (out << ... << parts);
-  return out.str();
-}
-
 /// Two tensors that stand for two others, or for a part of them.
-struct Pair {
+struct TensorPair {
   at::Tensor ref, res;
 };
 
 /// What can be told without looking at an element. True if the elements can be compared.
-bool forms_match(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options, TensorVerdict &verdict) {
+bool attributes_match(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options,
+                      TensorVerdict &verdict) {
   bool comparable = true;
   const auto mismatch = [&](FailureKind kind, const char *what, const auto &expected, const auto &found) {
     fail(verdict, kind, text(what, " ", expected, " expected, ", found, " found"));
@@ -46,7 +39,7 @@ bool forms_match(const at::Tensor &ref, const at::Tensor &res, const CompareOpti
   return comparable;
 }
 
-bool equal_indices(const Pair &pair) {
+bool equal_indices(const TensorPair &pair) {
   return pair.ref.sizes() == pair.res.sizes() && at::equal(pair.ref.to(at::kLong), pair.res.to(at::kLong));
 }
 
@@ -64,21 +57,15 @@ bool places_match(const at::Tensor &ref, const at::Tensor &res) {
                     equal_indices({ref.row_indices(), res.row_indices()});
 }
 
-bool is_sparse_layout(const at::Tensor &tensor) {
-  const at::Layout layout = tensor.layout();
-  return layout == at::kSparse || layout == at::kSparseCsr || layout == at::kSparseCsc || layout == at::kSparseBsr ||
-         layout == at::kSparseBsc;
-}
-
-at::Tensor values_of(const at::Tensor &tensor) {
+at::Tensor specified_values(const at::Tensor &tensor) {
   if (tensor.layout() == at::kSparse)
     return tensor._values();
   return is_sparse_layout(tensor) ? tensor.values() : tensor;
 }
 
 /// Dense, dequantised, of one dtype that holds both.
-Pair comparable_pair(const at::Tensor &ref, const at::Tensor &res) {
-  Pair pair{values_of(ref.detach()), values_of(res.detach())};
+TensorPair comparable_pair(const at::Tensor &ref, const at::Tensor &res) {
+  TensorPair pair{specified_values(ref.detach()), specified_values(res.detach())};
   if (ref.scalar_type() == res.scalar_type() && !ref.is_quantized() && pair.ref.layout() == at::kStrided)
     return {pair.ref.resolve_conj().resolve_neg(), pair.res.resolve_conj().resolve_neg()};
   pair = {plain(pair.ref), plain(pair.res)};
@@ -87,7 +74,7 @@ Pair comparable_pair(const at::Tensor &ref, const at::Tensor &res) {
 }
 
 /// The bits of each element, as an integer.
-at::Tensor bits(const at::Tensor &tensor) {
+at::Tensor bits_of(const at::Tensor &tensor) {
   switch (tensor.element_size()) {
   case 1:
     return tensor.view(at::kByte);
@@ -100,26 +87,26 @@ at::Tensor bits(const at::Tensor &tensor) {
   }
 }
 
-at::Tensor equal_bits(const Pair &pair) {
-  const at::Tensor same = bits(pair.ref) == bits(pair.res);
+at::Tensor equal_bits(const TensorPair &pair) {
+  const at::Tensor same = bits_of(pair.ref) == bits_of(pair.res);
   if (!at::isFloatingType(pair.ref.scalar_type()))
     return same;
   return same.logical_or(plain(pair.ref).isnan().logical_and(plain(pair.res).isnan()));
 }
 
-at::Tensor close_elements(const Pair &pair, const Tolerances &tolerances, bool equal_nan) {
+at::Tensor close_elements(const TensorPair &pair, const Tolerances &tolerances, bool equal_nan) {
   if (!pair.ref.is_floating_point() && !pair.ref.is_complex() && tolerances.rtol == 0 && tolerances.atol == 0)
     return equal_bits(pair); // the same, for every type
   return at::isclose(plain(pair.res), plain(pair.ref), tolerances.rtol, tolerances.atol, equal_nan);
 }
 
 /// An element of which a NaN or an infinity is wrong is of another kind than one that is merely off.
-void report_wrong(const Pair &pair, const at::Tensor &same, const std::string &how, TensorVerdict &verdict) {
+void report_wrong(const TensorPair &pair, const at::Tensor &same, const std::string &how, TensorVerdict &verdict) {
   const at::Tensor wrong = same.logical_not();
   const auto count = wrong.sum().item<std::int64_t>();
   if (count == 0)
     return;
-  const Pair numbers{plain(pair.ref), plain(pair.res)};
+  const TensorPair numbers{plain(pair.ref), plain(pair.res)};
   const at::Tensor finite = at::isfinite(numbers.ref).logical_and(at::isfinite(numbers.res));
   if (wrong.logical_and(finite.logical_not()).any().item<bool>())
     fail(verdict, FailureKind::Nan, "");
@@ -133,12 +120,12 @@ void report_wrong(const Pair &pair, const at::Tensor &same, const std::string &h
   verdict.reason += text(verdict.reason.empty() ? "" : "; ", count, " of ", same.numel(), " elements ", how, note);
 }
 
-void compare_values(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options,
-                    TensorVerdict &verdict) {
+void compare_elements_closely(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options,
+                              TensorVerdict &verdict) {
   const bool floating = ref.is_floating_point() || ref.is_complex() || ref.is_quantized();
   if (options.ignore_non_fp && !floating)
     return;
-  Pair pair = comparable_pair(ref, res);
+  TensorPair pair = comparable_pair(ref, res);
   if (options.rule == CompareRule::Close) {
     const Tolerances tolerances = close_tolerances(options, ref.scalar_type(), res.scalar_type());
     return report_wrong(pair, close_elements(pair, tolerances, options.equal_nan),
@@ -179,12 +166,12 @@ Tolerances close_tolerances(const CompareOptions &options, at::ScalarType a, at:
 TensorVerdict compare_close(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options) {
   TensorVerdict verdict;
   try {
-    if (!forms_match(ref, res, options, verdict))
+    if (!attributes_match(ref, res, options, verdict))
       return verdict;
     if (is_sparse_layout(ref) && !places_match(ref, res))
       fail(verdict, FailureKind::Structure, "its specified elements are in other places");
     else
-      compare_values(ref, res, options, verdict);
+      compare_elements_closely(ref, res, options, verdict);
     if (options.exact_dtype && ref.scalar_type() != res.scalar_type())
       blame_dtype(ref, res, verdict);
   } catch (const std::exception &error) {

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -29,17 +28,6 @@ struct FiniteRest {
   at::Tensor ref, res;
   at::Tensor reference; ///< in float64; undefined when there is no fp64 reference
 };
-
-template <typename... Parts> std::string text(const Parts &...parts) {
-  std::ostringstream out;
-  out.precision(3);
-  (out << ... << parts);
-  return out.str();
-}
-
-bool is_sparse_layout(const at::Tensor &tensor) {
-  return tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn && tensor.layout() != at::kJagged;
-}
 
 /// A size-1 dimension's stride, and every stride of an empty tensor, has no effect on anything.
 bool strides_differ(const at::Tensor &ref, const at::Tensor &res) {
@@ -270,6 +258,10 @@ void compare_elements(const at::Tensor &ref, const at::Tensor &res, const at::Te
 }
 
 } // namespace
+
+bool is_sparse_layout(const at::Tensor &tensor) {
+  return tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn && tensor.layout() != at::kJagged;
+}
 
 void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason) {
   verdict.same = false;

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,17 @@ bool same_as_pytorch_answers(const at::Tensor &ref, const at::Tensor &res, const
 /// the eager result.
 double error_multiplier(std::int64_t size, at::IntArrayRef shape, at::ScalarType result_type,
                         const CompareOptions &options);
+
+/// Values in a row, numbers with three digits.
+template <typename... Parts> std::string text(const Parts &...parts) {
+  std::ostringstream out;
+  out.precision(3);
+  (out << ... << parts);
+  return out.str();
+}
+
+/// A layout that has indices.
+bool is_sparse_layout(const at::Tensor &tensor);
 
 /// Adds a kind of wrongness, and what is to be said about it.
 void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason);

@@ -27,7 +27,7 @@ std::vector<Observed> run_over(Fill fill, const Subject &subject, const Backend 
   return runs;
 }
 
-bool equal(const std::vector<Observed> &a, const std::vector<Observed> &b) {
+bool all_equal(const std::vector<Observed> &a, const std::vector<Observed> &b) {
   CompareOptions exactly;
   exactly.rule = CompareRule::Exact;
   exactly.equal_nan = true;
@@ -53,8 +53,8 @@ std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<cons
                                            const CheckOptions &options, const Limits &limits) {
   const Job job = [&](Child &child) {
     const auto once = run_over(Fill::Usual, subject, *backend, options);
-    const bool changes = !equal(once, run_over(Fill::Other, subject, *backend, options));
-    const bool comes_back = equal(once, run_over(Fill::Usual, subject, *backend, options));
+    const bool changes = !all_equal(once, run_over(Fill::Other, subject, *backend, options));
+    const bool comes_back = all_equal(once, run_over(Fill::Usual, subject, *backend, options));
     child.reply(!comes_back ? "unknown" : changes ? "yes" : "no");
   };
   const Outcome outcome = run_in_sandbox(job, limits);

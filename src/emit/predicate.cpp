@@ -31,7 +31,7 @@ at::ScalarType dtype_in(const std::string &type) {
   return name == "float" ? at::kDouble : at::kLong;
 }
 
-bool is_floating(at::ScalarType type) {
+bool has_rounding(at::ScalarType type) {
   return at::isFloatingType(type) || at::isComplexType(type);
 }
 
@@ -111,7 +111,7 @@ Predicate by_rule(const LeafReport &leaf, const ReproFacts &facts) {
   case CompareRule::Close:
     return close_by_dtype(leaf, compare);
   case CompareRule::Strict:
-    if (is_floating(dtype_in(leaf.ref_type)))
+    if (has_rounding(dtype_in(leaf.ref_type)))
       return bounded(leaf, compare);
     predicate.form = Predicate::Form::Equal;
     return predicate;
