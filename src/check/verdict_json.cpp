@@ -50,8 +50,8 @@ LeafReport leaf_from(const json &value) {
   leaf.res_type = value.at("res_type");
   leaf.ref_error = number_from_json(value.at("ref_error"));
   leaf.res_error = number_from_json(value.at("res_error"));
-  leaf.ref_max_error = number_from_json(value.at("ref_max_error"));
-  leaf.nearer_to_fp64 = value.at("nearer_to_fp64");
+  leaf.ref_max_error = number_from_json(value.value("ref_max_error", json())); // not in older journals
+  leaf.nearer_to_fp64 = value.value("nearer_to_fp64", false);
   leaf.multiplier = number_from_json(value.at("multiplier"));
   leaf.max_abs_error = number_from_json(value.at("max_abs_error"));
   leaf.max_rel_error = number_from_json(value.at("max_rel_error"));
@@ -135,7 +135,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.no_fp64_because = value.at("no_fp64_because");
   verdict.stateful = value.at("stateful");
   verdict.rewritten = value.value("rewritten", std::vector<std::string>{}); // not in older journals
-  verdict.coverage = coverage_from(value.at("coverage"));
+  verdict.coverage = coverage_from(value.value("coverage", json()));
   verdict.outputs = leaves_from(value.at("outputs"));
   verdict.gradients = leaves_from(value.at("gradients"));
   verdict.state = leaves_from(value.at("state"));
