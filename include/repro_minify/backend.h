@@ -5,7 +5,9 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,13 @@ Identity identity_of(const BackendOptions &options);
 
 /// Runs the optimised program once: arguments in, forward's result out. May be called several times.
 using Compiled = std::function<c10::IValue(std::vector<c10::IValue>)>;
+
+/// What came of a program in a backend that compiles some operators and runs the others as they are.
+struct Coverage {
+  int compiled = 0;
+  std::map<std::string, int> not_compiled; ///< "aten::conv2d": how many
+  std::string because;                     ///< why nothing was compiled at all; empty where something was
+};
 
 /// How a user of the backend would write it in C++; becomes part of repro.cpp.
 struct BackendSource {
@@ -57,6 +66,8 @@ public:
   /// Compiles a module (eval mode, method forward) that nobody else uses. Called in a sandbox child, may throw
   /// anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
+  /// Of what was compiled last; nothing from a backend that does not say.
+  virtual std::optional<Coverage> coverage() const { return std::nullopt; }
   virtual BackendSource source() const = 0;
   /// The same for a Program, where it depends on that (generated kernels). Called in a sandbox child.
   virtual BackendSource source_for(const Program &, const RunSettings &) const { return source(); }

@@ -54,6 +54,7 @@ struct Verdict {
   /// Operators that the last eager run called more often than the last optimised one, as "aten::zeros": folded, fused,
   /// replaced or dropped. Where a backend calls none of them (it runs in another process, or generates code): all.
   std::vector<std::string> rewritten;
+  std::optional<Coverage> coverage;                  ///< of the optimised run, where the backend says
   std::vector<LeafReport> outputs, gradients, state; ///< of the first failing call (the last one when all pass)
   double wall_seconds = 0;                           ///< the whole check, as the parent saw it
 };
@@ -111,6 +112,15 @@ struct Repetition {
 /// As many runs of `once` as it takes to know whether `need` of them are `wanted`; the Verdict that decided.
 Verdict check_repeatedly(const std::function<Verdict()> &once, const std::function<bool(const Verdict &)> &wanted,
                          const Repetition &repetition);
+
+/// The optimised results run again over memory that holds something else wherever nobody has written: whether they
+/// change, and so depend on it. Nothing where that cannot be told.
+std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
+                                           const CheckOptions &options, const Limits &limits);
+
+/// The first result that differs from eager by more than rounding and is nearer to float64 than eager is, as
+/// "output[1]"; empty where there is none.
+std::string nearer_to_fp64(const Verdict &verdict);
 
 /// How often each side ran, and how fast once it was warm.
 struct Timing {

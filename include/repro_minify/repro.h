@@ -50,6 +50,7 @@ struct ReproFacts {
   std::vector<PassStatistics> passes;
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
   std::vector<OtherBackend> others;
+  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of the reduced program
 };
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);

@@ -167,7 +167,16 @@ private:
              std::to_string(options_.need);
     return std::to_string(session.check.calls) + " calls" +
            (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
-           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager");
+           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
+           nearer_note(rate.verdict);
+  }
+
+  static std::string nearer_note(const Verdict &verdict) {
+    const std::string nearer = nearer_to_fp64(verdict);
+    return nearer.empty() ? ""
+                          : "; " + nearer +
+                                " differs, nearer to float64 than eager: --compare close or exact takes "
+                                "that for a failure";
   }
 
   /// Nothing where the model has to be handed back as it is; `not_reduced` says why.
@@ -337,6 +346,8 @@ private:
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
     if (!interrupted)
       find_guilty_step(session, subject);
+    if (options_.oracle.empty() && !interrupted && is_comparison(facts_.signature.kind))
+      facts_.reads_unwritten = reads_unwritten_memory(subject, session.backend, session.check, session.limits());
     SandboxPool pool(1);
     std::optional<SandboxPool::Ticket> repro;
     if (options_.oracle.empty())

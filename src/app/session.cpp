@@ -234,7 +234,8 @@ void require_checkable(const Session &session, const Verdict &verdict) {
 }
 
 void warn_of_missing_reference(const Session &session, const Verdict &verdict) {
-  if (session.check.mode == CheckMode::Accuracy && !verdict.no_fp64_because.empty())
+  if (session.check.mode == CheckMode::Accuracy && has_arbiter(session.check.compare.rule) &&
+      !verdict.no_fp64_because.empty())
     log::warning("no fp64 reference (" + verdict.no_fp64_because + "): compared with eager alone");
 }
 

@@ -77,9 +77,15 @@ void require_checkable(const Session &session, const Verdict &verdict);
 /// The accuracy check without its arbiter is a weaker one: says so, and why.
 void warn_of_missing_reference(const Session &session, const Verdict &verdict);
 
+/// What `run` finds out beside the Verdict.
+struct RunFacts {
+  std::optional<Timing> timing;
+  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
+};
+
 /// Prints results for people on standard output, one table.
-void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
+void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session);
 /// The same for scripts.
-std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
+std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const Session &session);
 
 } // namespace repro_minify

@@ -4,6 +4,7 @@
 #include "check/ask_again.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
+#include "check/unwritten_memory.h"
 #include "program/compute.h"
 #include "support/no_answer.h"
 
@@ -24,8 +25,9 @@ RunOptions run_options(const Backend &backend, const CheckOptions &options) {
 }
 
 /// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.
+/// Memory that nobody has written holds `fill` in the first call, something else in the second, and so on in turn.
 std::vector<Observed> run_eager(const Subject &subject, const Backend &backend, const CheckOptions &options, int calls,
-                                bool double_precision = false) {
+                                bool double_precision = false, Fill fill = Fill::Usual) {
   RunSettings settings = run_settings(backend, options);
   if (double_precision)
     settings.autocast = false; // a reference that autocast rounds to bfloat16 is none
@@ -36,7 +38,8 @@ std::vector<Observed> run_eager(const Subject &subject, const Backend &backend, 
     return instance.module.forward(std::move(arguments));
   };
   std::vector<Observed> runs;
-  for (int call = 0; call < calls; ++call) {
+  for (int call = 0; call < calls; ++call, fill = other(fill)) {
+    fill_unwritten_memory(fill);
     scope.begin_run();
     runs.push_back(run_program(forward, instance, run_options(backend, options)));
     scope.end_run();
@@ -50,6 +53,29 @@ Verdict unresolved(std::string message) {
   return verdict;
 }
 
+/// Of eager with itself: a NaN twice is no difference, whatever the rule says of it.
+CompareOptions reproducibility(CompareOptions options) {
+  options.equal_nan = true;
+  return options;
+}
+
+/// Whether eager answers the same once memory that nobody has written holds the same.
+bool unwritten_memory_is_to_blame(const Subject &subject, const Backend &backend, const CheckOptions &options) {
+  const auto once = run_eager(subject, backend, options, 1), again = run_eager(subject, backend, options, 1);
+  Verdict comparison;
+  return compare_runs(once[0], again[0], nullptr, reproducibility(options.compare), comparison);
+}
+
+Verdict eager_differs(const Subject &subject, const Backend &backend, const CheckOptions &options,
+                      const Verdict &comparison) {
+  const bool blame = unwritten_memory_is_to_blame(subject, backend, options);
+  Verdict verdict = unresolved("two eager runs differ" +
+                               std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
+                               worst_message(comparison));
+  verdict.eager_failed = true;
+  return verdict;
+}
+
 /// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
 /// verdict when eager is not reproducible.
 std::vector<Observed> eager_results(const Subject &subject, const Backend &backend, const CheckOptions &options,
@@ -58,18 +84,18 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
     return run_eager(subject, backend, options, 1);
   auto first = run_eager(subject, backend, options, 2);
   Verdict comparison;
-  CompareOptions everything = options.compare; // a counter is state, whether or not it is looked at afterwards
+  CompareOptions everything =
+      reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
   if (compare_runs(first[0], first[1], nullptr, everything, comparison)) {
     first.pop_back();
     return first;
   }
   // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
-  auto again = run_eager(subject, backend, options, std::max(2, options.calls));
+  auto again = run_eager(subject, backend, options, std::max(2, options.calls), false, other(Fill::Usual));
   for (size_t call = 0; call < first.size(); ++call)
-    if (!compare_runs(first[call], again[call], nullptr, options.compare, comparison)) {
-      verdict = unresolved("two eager runs differ: " + worst_message(comparison));
-      verdict.eager_failed = true;
+    if (!compare_runs(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
+      verdict = eager_differs(subject, backend, options, comparison);
       break;
     }
   return again;
@@ -85,9 +111,9 @@ void doubt_failure(const Subject &subject, const Backend &backend, const CheckOp
   for (int calls = 2; calls < options.eager_calls; calls += at_a_time) {
     const auto again = run_eager(subject, backend, options, at_a_time);
     for (size_t call = 0; call < again.size(); ++call)
-      if (!compare_runs(eager[std::min(call, eager.size() - 1)], again[call], nullptr, options.compare, comparison)) {
-        verdict = unresolved("two eager runs differ: " + worst_message(comparison));
-        verdict.eager_failed = true;
+      if (!compare_runs(eager[std::min(call, eager.size() - 1)], again[call], nullptr, reproducibility(options.compare),
+                        comparison)) {
+        verdict = eager_differs(subject, backend, options, comparison);
         return;
       }
   }
@@ -119,6 +145,7 @@ std::vector<Observed> fp64_references(const Subject &subject, const Backend &bac
 
 void run_optimised(const Subject &subject, const Backend &backend, const CheckOptions &options,
                    const std::vector<Observed> &eager, const std::vector<Observed> &fp64, Verdict &verdict) {
+  fill_unwritten_memory(Fill::Usual);
   const RunScope scope(run_settings(backend, options));
   Instance instance = subject({.requires_grad = options.grad, .device = options.device});
   const Compiled compiled = backend.compile(instance.module);
@@ -127,6 +154,7 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
     scope.begin_run();
     const Observed observed = run_program(compiled, instance, run_options(backend, options));
     scope.end_run();
+    verdict.coverage = backend.coverage();
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;

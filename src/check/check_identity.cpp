@@ -21,6 +21,7 @@ void add_compare_options(Identity &identity, const CompareOptions &compare) {
   identity.add("floating point only", compare.ignore_non_fp);
   identity.add("larger multiplier for smaller tensors", compare.use_larger_multiplier_for_smaller_tensor);
   identity.add("largest multiplier always", compare.force_max_multiplier);
+  identity.add("tolerance by dtype", compare.tol_by_dtype);
   identity.add("IoU for bool", compare.use_iou_for_bool);
   identity.add("IoU threshold", compare.iou_threshold);
 }

@@ -1,6 +1,8 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
+#include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
+#include "emit/repro_differs.h"
 #include "emit/repro_py.h"
 #include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
@@ -100,7 +102,7 @@ public:
     inputs();
     move_inputs();
     flatten();
-    differs();
+    out_ << differs_function(facts_, mentions_complex());
     run();
     main_function();
     return out_.str();
@@ -149,6 +151,8 @@ private:
     out_ << "#include <torch/script.h>\n\n";
     for (const auto &include : torch)
       out_ << "#include <" << include << ">\n";
+    if (facts_.reads_unwritten.value_or(false))
+      out_ << "\n#include <malloc.h>\n";
     out_ << "\n#include <algorithm>\n#include <cmath>\n#include <cstdio>\n#include <exception>\n#include "
             "<iostream>\n#include <string>\n#include <vector>\n";
     if (parts_.files.inputs_from_file || parts_.files.module_from_file)
@@ -306,28 +310,6 @@ private:
             "}\n\n";
   }
 
-  void differs() {
-    const FailureKind kind = facts_.signature.kind;
-    if (kind == FailureKind::Exception || ends_the_process(kind))
-      return;
-    if (kind == FailureKind::Structure) {
-      out_ << "static bool differs(const c10::IValue& expected, const c10::IValue& found) {\n"
-              "  return expected.isNone() != found.isNone() || expected.isTensor() != found.isTensor() ||\n"
-              "         (expected.isTensor() && expected.toTensor().defined() != found.toTensor().defined());\n}\n\n";
-      return;
-    }
-    out_ << "static bool differs(const c10::IValue& expected_value, const c10::IValue& found_value) {\n"
-            "  if (!expected_value.isTensor() || !found_value.isTensor())\n"
-            "    return false;\n"
-            "  at::Tensor expected = expected_value.toTensor().detach(), found = found_value.toTensor().detach();\n";
-    if (kind == FailureKind::Dtype)
-      out_ << "  return expected.scalar_type() != found.scalar_type();\n}\n\n";
-    else if (kind == FailureKind::Shape)
-      out_ << "  return expected.sizes() != found.sizes();\n}\n\n";
-    else
-      differs_in_value(kind);
-  }
-
   bool mentions_complex() const {
     if (facts_.not_reduced)
       return true; // who knows
@@ -335,25 +317,6 @@ private:
       if (input.value.toTensor().is_complex())
         return true;
     return facts_.reduced.message.find("complex") != std::string::npos;
-  }
-
-  void differs_in_value(FailureKind kind) {
-    out_ << (facts_.check.grad ? ""
-                               : "  if (expected.sizes() != found.sizes())\n    return false;  // another failure\n");
-    out_ << (mentions_complex() ? "  if (expected.is_complex()) {\n"
-                                  "    expected = at::view_as_real(expected.resolve_conj());\n"
-                                  "    found = at::view_as_real(found.resolve_conj());\n"
-                                  "  }\n"
-                                : "")
-         << "  expected = expected.to(at::kDouble);\n"
-            "  found = found.to(at::kDouble);\n";
-    if (kind == FailureKind::Nan)
-      out_ << "  return !at::equal(expected.isnan(), found.isnan()) || !at::equal(expected.isinf(), "
-              "found.isinf());\n}\n\n";
-    else
-      out_ << "  // Far more than rounding.\n"
-           << "  return !at::allclose(found, expected, /*rtol=*/" << tolerance(facts_) << ", /*atol=*/"
-           << tolerance(facts_) << ", /*equal_nan=*/true);\n}\n\n";
   }
 
   void run() {
@@ -401,7 +364,11 @@ private:
   }
 
   std::string settings() const {
-    std::string text = "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
+    std::string text;
+    if (facts_.reads_unwritten.value_or(false)) // what is allocated then holds the complement
+      text += "  mallopt(M_PERTURB, " + std::to_string(usual_perturbation) +
+              ");  // memory that nobody has written is read: it holds the same each time\n";
+    text += "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
     text += std::string("  c10::AutoGradMode grad_mode(") + (facts_.check.grad ? "true" : "false") + ");\n";
     if (facts_.check.autocast)
       text += "  at::autocast::set_autocast_dtype(" + device_type() + ", " +
