@@ -2,6 +2,7 @@
 
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
+#include "check/subject.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
@@ -111,7 +112,7 @@ Subject Session::original() {
       return instantiate(archive, how);
     };
   try {
-    return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
+    return subject_for(std::make_shared<Program>(flatten_calls(model, inputs.values)), *backend);
   } catch (const CannotFlatten &error) {
     throw cannot_flatten(*this, error);
   }

@@ -17,6 +17,13 @@ namespace {
 
 using nlohmann::json;
 
+json phases_json(const ReproFacts &facts) {
+  json phases = json::array();
+  for (const auto &[name, seconds] : facts.phases)
+    phases.push_back({{"phase", name}, {"seconds", seconds}});
+  return phases;
+}
+
 json size_json(const ProgramSize &size) {
   return {{"nodes", size.nodes}, {"operators", size.operators}, {"inputs", size.inputs}, {"outputs", size.outputs}};
 }
@@ -64,13 +71,13 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
   return files;
 }
 
-constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
+constexpr const char *outcomes_in_words[] = {"pass", "fail", "unresolved"};
 
 json others_json(const ReproFacts &facts) {
   json rows = json::array();
   for (const auto &other : facts.others)
     rows.push_back({{"backend", other.name},
-                    {"outcome", outcome_names[static_cast<int>(other.verdict.outcome)]},
+                    {"outcome", outcomes_in_words[static_cast<int>(other.verdict.outcome)]},
                     {"same_signature", other.same_signature},
                     {"signatures", signatures_json(other.verdict)},
                     {"message", other.verdict.message}});
@@ -131,6 +138,7 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
             {"checks", facts.check_seconds},
             {"verify", facts.verify_seconds},
             {"total", facts.total_seconds}}},
+          {"phases", phases_json(facts)},
           {"passes", passes},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)},
           {"one_minimal", facts.one_minimal},

@@ -1,6 +1,7 @@
 // reduced.pt and inputs.pt.
 #include "emit/atomic_file.h"
 #include "program/compute.h"
+#include "program/parts.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
 
@@ -24,7 +25,7 @@ std::string inputs_name(const std::string &name) {
 } // namespace
 
 void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name) {
-  const Instance instance = instantiate(program, {.requires_grad = grad});
+  const Instance instance = instantiate_in_parts(program, {.requires_grad = grad});
   std::ostringstream module;
   instance.module.save(module);
   // A tuple: what Python's torch.load(weights_only=True) reads, in the order of forward's arguments.
