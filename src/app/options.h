@@ -80,7 +80,8 @@ enum ExitCode {
   BadInput = 2,
   EagerNotReproducible = 3,
   NotVerified = 4,
-  NoStepFound = 4, ///< bisect
+  NoStepFound = 4,    ///< bisect
+  InternalError = 70, ///< EX_SOFTWARE of sysexits.h
   InterruptedByUser = 130
 };
 

@@ -1,5 +1,6 @@
 #include "app/session.h"
 
+#include "app/number_option.h"
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
 #include "check/subject.h"
@@ -102,27 +103,34 @@ Session::Session(const Options &given)
   inputs = load_inputs(
       model,
       {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
+  if (!inputs.note.empty())
+    log::warning(inputs.note);
   await_all(others);
   others.erase(others.begin());
 }
 
-Subject Session::original() {
+Archive Session::as_given() const {
+  return {model.path, inputs.values, options.seed, options.train, model.method};
+}
+
+Subject Session::original() const {
+  const Subject archive = [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
   if (model.method == "forward" && !backend->needs_flat_graph())
-    return [archive = Archive{model.path, inputs.values, options.seed, options.train}](const InstantiateOptions &how) {
-      return instantiate(archive, how);
-    };
+    return archive;
   try {
     return subject_for(std::make_shared<Program>(flatten_calls(model, inputs.values)), *backend);
   } catch (const CannotFlatten &error) {
-    throw cannot_flatten(*this, error);
+    if (backend->needs_flat_graph())
+      throw cannot_flatten(*this, error);
+    return archive;
   }
 }
 
 FailureRate Session::check_original(const std::function<bool()> &interrupted) {
   Limits limits;
   // Nothing is known yet of how long a run takes; a hang has to end some time.
-  limits.timeout = std::chrono::milliseconds(
-      options.timeout_seconds > 0 ? static_cast<int64_t>(options.timeout_seconds * 1000) : 120000);
+  limits.timeout =
+      std::chrono::milliseconds(options.timeout_seconds > 0 ? milliseconds(options.timeout_seconds) : 120000);
   limits.memory_bytes = options.memory_bytes;
   FailureRate rate;
   while (rate.runs < options.repeat && !(rate.runs > 0 && interrupted && interrupted())) {
@@ -184,7 +192,7 @@ std::string Session::eager_suspects() const {
 Limits Session::limits() const {
   Limits limits;
   const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds : std::max(10.0, 10 * original_seconds_);
-  limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  limits.timeout = std::chrono::milliseconds(milliseconds(seconds));
   limits.memory_bytes = options.memory_bytes;
   return limits;
 }
@@ -201,9 +209,7 @@ std::string eager_problem(const Session &session, const Verdict &verdict) {
 }
 
 UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
-  std::string text =
-      session.options.model + ": cannot be flattened: " + error.what() +
-      "; try torch.jit.trace of the same model with the same inputs, which keeps only the operators that ran";
+  std::string text = session.options.model + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
   if (!session.backend->needs_flat_graph())
     text += " (`repro-minify run` takes the model as it is)";
   return UserError(text);

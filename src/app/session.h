@@ -3,6 +3,7 @@
 #include "app/options.h"
 #include "app/phase_clock.h"
 #include "check/nondeterminism.h"
+#include "program/archive.h"
 #include "program/flatten.h"
 #include "program/load.h"
 #include "program/record.h"
@@ -37,8 +38,10 @@ public:
   LoadedModel model;
   LoadedInputs inputs;
 
-  /// The model as it is, nothing flattened. (A method other than forward is inlined first: backends compile forward.)
-  Subject original();
+  /// The model as it is, nothing flattened. (A method other than forward is inlined first, if it can be: backends
+  /// compile forward.)
+  Subject original() const;
+  Archive as_given() const;
   /// Checks it as often as `--repeat` says. Ends early when a run is unresolved. What the journal knows is not asked.
   FailureRate check_original(const std::function<bool()> &interrupted = {});
   /// Whether a Program made from the model is as wrong as the model: as often as `--repeat` says, unless the journal
@@ -61,6 +64,9 @@ private:
 
 /// "MODEL: eager itself failed: ..., operators that ...".
 std::string eager_problem(const Session &session, const Verdict &verdict);
+/// What to do about a model that cannot be flattened.
+inline constexpr const char *advice_on_flattening =
+    "try torch.jit.trace of the same model with the same inputs, which keeps only the operators that ran";
 /// "MODEL: cannot be flattened: ...", and what to do about it.
 UserError cannot_flatten(const Session &session, const CannotFlatten &error);
 /// Throws UserError where more than one backend is named.

@@ -128,6 +128,7 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"same_failure", same_failure_names[static_cast<int>(facts.same_failure)]},
           {"flatten",
            {{"level", facts.flatten_level}, {"hidden_by", facts.hidden_by ? json(*facts.hidden_by) : json(nullptr)}}},
+          {"not_reduced", facts.not_reduced ? json(*facts.not_reduced) : json(nullptr)},
           {"before", size_json(facts.before)},
           {"after", after},
           {"checks", facts.checks},
@@ -252,13 +253,33 @@ std::string bisection_text(const ReproFacts &facts) {
          seconds(bisection.seconds) + ")\n\n";
 }
 
+/// What was found, and the program, or why it is not there.
+std::string program_and_inputs(const Program &program, const ReproFacts &facts) {
+  if (facts.not_reduced)
+    return "`reduced.pt` is the model as it was given, and `inputs.pt` holds its inputs";
+  return markdown_fence(program_text(program), "python") + "\n" + inputs_table(program) +
+         "\n`reduced.pt` and `inputs.pt` hold this program";
+}
+
+std::string not_reduced_text(const ReproFacts &facts) {
+  if (!facts.not_reduced)
+    return "";
+  return "**Not reduced: this is the model as it was given.** " + markdown_text(*facts.not_reduced) + "\n\n";
+}
+
+std::string one_minimal_text(const ReproFacts &facts) {
+  return facts.not_reduced   ? "no: not reduced"
+         : facts.one_minimal ? "yes: no single node, output or input can go"
+         : facts.interrupted ? "no: interrupted"
+         : facts.out_of_time ? "no: the time budget was spent"
+                             : "no";
+}
+
 std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
   std::ostringstream out;
   out << "# " << to_string(facts.signature.kind) << " failure under " << markdown_text(facts.backend->title()) << "\n\n"
-      << bisection_text(facts) << markdown_text(facts.reduced.message) << "\n\n"
-      << markdown_fence(program_text(program), "python") << "\n"
-      << inputs_table(program) << "\n"
-      << "`reduced.pt` and `inputs.pt` hold this program" << passing_text(facts) << how_to_build(facts, folder)
+      << not_reduced_text(facts) << bisection_text(facts) << markdown_text(facts.reduced.message) << "\n\n"
+      << program_and_inputs(program, facts) << passing_text(facts) << how_to_build(facts, folder)
       << "\n| | |\n|---|---|\n"
       << "| PyTorch | " << markdown_text(facts.torch_version) << " |\n"
       << "| backend | " << markdown_text(facts.backend->name()) << (facts.check.grad ? ", with gradients" : "")
@@ -272,16 +293,11 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
       << "| flattened | " << markdown_text(facts.flatten_level)
       << (facts.hidden_by ? "; " + markdown_text(*facts.hidden_by) + " hides the failure" : "") << " |\n"
       << "| checks | " << facts.checks << " in " << seconds(facts.search_seconds) << " |\n"
-      << "| 1-minimal | "
-      << (facts.one_minimal   ? "yes: no single node, output or input can go"
-          : facts.interrupted ? "no: interrupted"
-          : facts.out_of_time ? "no: the time budget was spent"
-                              : "no")
-      << " |\n"
+      << "| 1-minimal | " << one_minimal_text(facts) << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
       << other_rows(facts) << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
-      << passes_table(facts) << "Minimised by repro-minify " << facts.version << " from "
-      << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
+      << (facts.not_reduced ? "Handed back" : passes_table(facts) + "Minimised") << " by repro-minify " << facts.version
+      << " from " << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();
 }
 

@@ -47,6 +47,13 @@ Program compacted(const Program &program) {
   return result;
 }
 
+/// A model that is handed back as it was given is in the files, all of it.
+Parts parts_as_given() {
+  Parts parts;
+  parts.files = {.inputs_from_file = true, .module_from_file = true};
+  return parts;
+}
+
 Parts make_parts(const Program &given, bool grad) {
   const Program program = compacted(given);
   Parts parts;
@@ -102,6 +109,8 @@ public:
 private:
   void header() {
     out_ << "// " << comment_text(headline(facts_)) << "\n//\n";
+    if (facts_.not_reduced)
+      out_ << comment_block("NOT REDUCED: this is the model as it was given. " + *facts_.not_reduced + ".") << "//\n";
     if (facts_.bisection && facts_.bisection->guilty)
       out_ << comment_block(bisection_sentence(facts_)) << "//\n";
     out_ << "// Expected: what the TorchScript interpreter computes without optimisation.\n"
@@ -111,8 +120,11 @@ private:
     if (facts_.original_runs > 1)
       out_ << "// Does not show in every run: the original model failed in " << facts_.original_failed << " of "
            << facts_.original_runs << ".\n";
-    out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; minimised from " << facts_.before.operators
-         << " operators to " << facts_.after.operators << " by repro-minify " << facts_.version << ".\n//\n"
+    out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; "
+         << (facts_.not_reduced ? "handed back"
+                                : "minimised from " + std::to_string(facts_.before.operators) + " operators to " +
+                                      std::to_string(facts_.after.operators))
+         << " by repro-minify " << facts_.version << ".\n//\n"
          << "// Build and run:\n"
          << "//   cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
             "print(torch.utils.cmake_prefix_path)')\"\n"
@@ -155,6 +167,8 @@ private:
   }
 
   void script() {
+    if (facts_.not_reduced)
+      return;
     if (parts_.files.module_from_file) {
       out_ << "// The program is in reduced.pt:\n"
            << comment_block(parts_.script.empty() ? program_.graph->toString(false) : parts_.script) << "\n";
@@ -171,6 +185,10 @@ private:
 
   void module() {
     out_ << "static torch::jit::Module make_module() {\n";
+    if (facts_.not_reduced) {
+      module_as_given();
+      return;
+    }
     if (parts_.files.module_from_file) {
       out_ << "  return torch::jit::load(beside(\"reduced.pt\")" << (on_cuda() ? ", device" : "") << ");\n}\n\n";
       return;
@@ -189,6 +207,18 @@ private:
     if (on_cuda())
       out_ << "  module.to(device);\n";
     out_ << "  return module;\n}\n\n";
+  }
+
+  /// As the check has it: in eval mode, and asking for gradients only where they are compared.
+  void module_as_given() {
+    out_ << "  at::manual_seed(" << facts_.check.seed << ");  // loading may draw random numbers\n"
+         << "  torch::jit::Module module = torch::jit::load(beside(\"reduced.pt\")" << (on_cuda() ? ", device" : "")
+         << ");\n"
+         << (facts_.train ? "" : "  module.eval();\n")
+         << (facts_.check.grad ? ""
+                               : "  for (at::Tensor parameter : module.parameters())\n"
+                                 "    parameter.set_requires_grad(false);\n")
+         << "  return module;\n}\n\n";
   }
 
   bool is_parameter(const std::string &name) const {
@@ -244,7 +274,8 @@ private:
       out_ << "static std::vector<c10::IValue> make_inputs() {\n"
               "  std::vector<c10::IValue> inputs = make_inputs_on_cpu();\n"
               "  for (auto& input : inputs) {\n"
-              "    const at::Tensor made = input.toTensor();\n"
+           << (facts_.not_reduced ? "    if (!input.isTensor())\n      continue;\n" : "")
+           << "    const at::Tensor made = input.toTensor();\n"
               "    input = made.detach().to(device).set_requires_grad(made.requires_grad());\n"
               "  }\n"
               "  return inputs;\n}\n\n";
@@ -298,6 +329,8 @@ private:
   }
 
   bool mentions_complex() const {
+    if (facts_.not_reduced)
+      return true; // who knows
     for (const auto &input : program_.inputs)
       if (input.value.toTensor().is_complex())
         return true;
@@ -557,7 +590,7 @@ set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
   if (!write_repro_py(program, facts, folder))
     return {};
-  const Parts parts = make_parts(program, facts.check.grad);
+  const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);
   Writer writer(program, facts, parts);
   write_atomically(folder + "/repro.cpp", writer.file());
   std::string cmake = REPRO_MINIFY_TORCH_HAS_CUDA ? cmake_lists_for_cuda : cmake_lists;

@@ -4,6 +4,7 @@ import ast
 import contextlib
 import ctypes
 import functools
+import importlib
 import io
 import os
 import resource
@@ -23,8 +24,10 @@ from torch._inductor.cpp_builder import CppBuilder
 
 import bisector
 import wire
-from fx_graph import FxCompiled, Uncovered
-from translate import Untranslatable, attribute_name, translate
+from fx_compiled import FxCompiled
+from fx_graph import Uncovered
+from calls import Untranslatable, attribute_name, graph_of
+from translate import MODULES, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
 FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
@@ -131,7 +134,7 @@ def load_in_fork(_isa, path):
 def make_module(script):
     """(nn.Module, its forward's source): the same parameters and buffers, the operators as Python."""
     lines, constants = translate(script)
-    space = {"torch": torch, "math": __import__("math")}
+    space = {"torch": torch, **{name: importlib.import_module(name) for name in MODULES}}
     source = "\n".join(["class Repro(torch.nn.Module):", *lines])
     exec(compile(source, "<candidate>", "exec"), space)
     module = space["Repro"]()
@@ -140,8 +143,22 @@ def make_module(script):
     for name, buffer in script.named_buffers():
         module.register_buffer(attribute_name(name), buffer)
     for name, constant in constants.items():
-        module.register_buffer(name, constant, persistent=False)
+        if isinstance(constant, torch.Tensor):
+            module.register_buffer(name, constant, persistent=False)
+        else:
+            setattr(module, name, constant)
+    for name in attributes_read(script):
+        if not hasattr(module, attribute_name(name)):  # an object of a C++ class: packed parameters
+            setattr(module, attribute_name(name), getattr(script, name))
     return module.eval(), source
+
+
+def attributes_read(script):
+    """Of the module itself."""
+    graph = graph_of(script)
+    own = next(graph.inputs()).debugName()
+    nodes = graph.findAllNodes("prim::GetAttr", recurse=True)
+    return {node.s("name") for node in nodes if node.input().debugName() == own}
 
 
 def load(blob):

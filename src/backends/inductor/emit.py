@@ -15,7 +15,8 @@ import torch
 import torch._inductor.config as inductor_config
 
 import candidate
-from translate import attribute_name
+from calls import attribute_name
+from translate import MODULES
 
 MOST_LITERAL_BYTES = 64 * 1024
 PATIENCE = 120  # seconds for repro.py
@@ -110,6 +111,9 @@ class Repro:
     def __init__(self, script, inputs, facts):
         self.facts = facts
         self.inputs = [[local_name(name) if role == "input" else name, role, *rest] for name, role, *rest in inputs]
+        self.script = script
+        tensors = {name for name, _ in candidate.named_tensors(script)}
+        self.objects = sorted(candidate.attributes_read(script) - tensors)  # packed parameters: they have no literal
         self.module, source = candidate.make_module(script)
         self.forward = source.splitlines()[1:]
         self.front_end = "dynamo"
@@ -126,6 +130,8 @@ class Repro:
 
     def save_values(self, folder):
         """The files that it reads, if any; repro-minify writes the same beside it."""
+        if self.objects:
+            self.script.save(f"{folder}/reduced.pt")
         if self.literals is None:
             for name, wanted in (("inputs.pt", True), ("attributes.pt", False)):
                 tensors = tuple(t.detach().requires_grad_(t.requires_grad and wanted) for _, role, _, t in self.inputs
@@ -156,16 +162,17 @@ class Repro:
         ]
         return "\n".join(("# " + comment(line)).rstrip() for line in lines)
 
+    def reads_files(self):
+        return self.literals is None or bool(self.objects)
+
     def ends_the_process(self):
         return self.facts["kind"] in ("crash", "hang", "memory")
 
     def imports(self):
-        lines = ["import sys"]
-        if any("math." in line for line in self.forward):
-            lines.insert(0, "import math")
-        if self.ends_the_process():
-            lines.insert(0, "import subprocess")
-        if self.literals is None:
+        used = {name for name in MODULES for line in self.forward if re.search(rf"\b{name}\.", line)}
+        used |= {"sys", "subprocess"} if self.ends_the_process() else {"sys"}
+        lines = [f"import {name}" for name in sorted(used)]
+        if self.reads_files():
             lines.append("from pathlib import Path")
         lines += ["", "import torch"]
         if self.front_end == "fx":
@@ -176,7 +183,7 @@ class Repro:
         if configured:
             lines += ["import torch._inductor.config as config", ""]
             lines += [f"config.{key} = {value!r}" for key, value in dict(configured).items()]
-        if self.literals is None:
+        if self.reads_files():
             lines += ["", "here = Path(__file__).resolve().parent"]
         return "\n".join(lines)
 
@@ -193,8 +200,11 @@ class Repro:
 
     def classes(self):
         lines = ["class Repro(torch.nn.Module):"]
-        if self.attributes:
+        if self.attributes or self.objects:
             lines += ["    def __init__(self):", "        super().__init__()"]
+            if self.objects:
+                lines.append('        reduced = torch.jit.load(here / "reduced.pt")')
+            lines += [f"        self.{attribute_name(name)} = reduced.{name}" for name in self.objects]
             if self.literals is None:
                 lines.append('        saved = torch.load(here / "attributes.pt", weights_only=True)')
             for index, (name, role) in enumerate(self.attributes):

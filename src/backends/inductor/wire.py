@@ -10,6 +10,8 @@ import struct
 
 import torch
 
+from words import NUMBERS
+
 
 class Closed(Exception):
     """The other side has gone."""
@@ -117,6 +119,8 @@ class Writer:
             return {"none": None}
         if isinstance(value, torch.device):
             return {"device": str(value)}
+        if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
+            return {"int": NUMBERS[value]}
         if isinstance(value, list):
             return {"list": [self.value(part) for part in value]}
         if isinstance(value, (tuple, torch.Size)):

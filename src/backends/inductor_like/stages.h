@@ -1,4 +1,4 @@
-// The stages of the compilation by name, in order, from a module to a plan.
+// The stages of the compilation, in order, from a module to a plan.
 #pragma once
 #include "backends/inductor_like/functionalise.h"
 #include "backends/inductor_like/plan.h"
@@ -9,7 +9,7 @@
 
 namespace repro_minify::inductor_like {
 
-/// Every stage that can be skipped, in order.
+/// What --skip-stage takes, in order. (Skipping functionalise is NotCovered; the kernels' are parts of one lowering.)
 const std::vector<std::string> &stage_names();
 
 struct CompiledProgram {
@@ -19,7 +19,7 @@ struct CompiledProgram {
   c10::IValue result; ///< what forward returned, for its structure
 };
 
-/// Writes what a stage made, if --dump-stage asks for it.
+/// Writes what a stage made, if --dump-stage asks for it: a name above that leaves a text, capture, or generate.
 void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text);
 
 /// Throws NotCovered, and whatever running the program on its inputs raises. Autocast, if it is on, becomes part of the
