@@ -46,8 +46,10 @@ Program inlined_model(const Session &session) {
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
   const SameFailure how = same_failure(session.options);
-  const auto recording =
-      std::make_shared<const Recording>(record(inlined_model(session), session.settings(), session.limits()));
+  const Program to_record = inlined_model(session);
+  session.phases.enter("record");
+  const auto recording = std::make_shared<const Recording>(record(to_record, session.settings(), session.limits()));
+  session.phases.enter("flat check");
   const Program &inlined = recording->program;
   Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined), recording};
   if (has_control_flow(inlined)) {

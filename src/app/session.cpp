@@ -4,6 +4,7 @@
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
 #include "check/ask_again.h"
+#include "check/subject.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
@@ -119,7 +120,7 @@ Subject Session::original() const {
   if (model.method == "forward" && !backend->needs_flat_graph())
     return archive;
   try {
-    return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
+    return subject_for(std::make_shared<Program>(flatten_calls(model, inputs.values)), *backend);
   } catch (const CannotFlatten &error) {
     if (backend->needs_flat_graph())
       throw cannot_flatten(*this, error);
