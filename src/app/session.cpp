@@ -5,6 +5,7 @@
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
+#include "program/trace.h"
 #include "program/values.h"
 #include "support/log.h"
 
@@ -111,7 +112,8 @@ Subject Session::original() {
       return instantiate(archive, how);
     };
   try {
-    return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
+    return subject_of(
+        std::make_shared<Program>(flatten_or_trace(model, inputs.values, settings(), generous_limits()).program));
   } catch (const CannotFlatten &error) {
     throw cannot_flatten(*this, error);
   }
