@@ -261,6 +261,7 @@ private:
     facts_.after = size_of(reduction.program);
     facts_.after_freezing = operators_after_freezing(reduction.program);
     facts_.one_minimal = reduction.one_minimal;
+    // PHASE B
     facts_.interrupted = reduction.interrupted;
     facts_.out_of_time = reduction.out_of_time;
     facts_.resumed = resumed_;
@@ -295,7 +296,7 @@ private:
     if (repro)
       require_reply(*pool.wait(*repro));
     if (confirmed)
-      verify();
+      verify(reduction.program);
     if (!reduction.interrupted)
       ask_others(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -361,13 +362,14 @@ private:
   }
 
   /// repro.cpp is built and run.
-  void verify() {
+  void verify(const Program &program) {
     if (!options_.oracle.empty())
       facts_.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
     if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition);
+    const Verification verification =
+        verify_repro(folder_, reproduction_marker(program, facts_.signature), facts_.signature, facts_.repetition);
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
   }
@@ -402,17 +404,24 @@ private:
     };
   }
 
+  static std::string joined(const std::vector<std::string> &reasons) {
+    std::string text;
+    for (const auto &reason : reasons)
+      text += (text.empty() ? "" : "; ") + reason;
+    return text;
+  }
+
   int conclude() const {
     if (facts_.interrupted) {
       log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
       return InterruptedByUser;
     }
     if (facts_.out_of_time)
-      log::warning("the time budget is spent: this is the best so far, and not 1-minimal; --resume goes on from here");
+      log::warning("the time budget is spent: this is the best so far; --resume goes on from here");
     const std::string result = folder_ + (options_.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
     log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
               std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
-              (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
+              (facts_.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts_.not_shown_because)));
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
       std::cout << result;

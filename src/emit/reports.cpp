@@ -77,6 +77,14 @@ json others_json(const ReproFacts &facts) {
   return rows;
 }
 
+/// What `one_minimal` is about, beside operators, inputs and outputs.
+json simplifications_json() {
+  json list = json::array();
+  for (const auto &pass : list_reduction_passes())
+    list.push_back({{"pass", pass.name}, {"what", pass.summary}});
+  return list;
+}
+
 json report_json(const ReproFacts &facts, const std::string &folder) {
   json passes = json::array();
   for (const auto &row : facts.passes)
@@ -134,6 +142,8 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"passes", passes},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)},
           {"one_minimal", facts.one_minimal},
+          {"not_shown_because", facts.not_shown_because},
+          {"simplifications", simplifications_json()},
           {"interrupted", facts.interrupted},
           {"out_of_time", facts.out_of_time},
           {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
@@ -244,6 +254,26 @@ std::string bisection_text(const ReproFacts &facts) {
          seconds(bisection.seconds) + ")\n\n";
 }
 
+/// docs/one-minimal.md has the definition.
+std::string one_minimal_text(const ReproFacts &facts) {
+  if (facts.one_minimal)
+    return "yes: no single operator, input or output can go, and no single simplification of the list below applies";
+  std::string text = "not shown: ";
+  for (const auto &reason : facts.not_shown_because)
+    text += (&reason == &facts.not_shown_because.front() ? "" : "; ") + markdown_text(reason);
+  return text;
+}
+
+/// What was tried on the result, one by one, and no longer fails.
+std::string simplifications_list(const ReproFacts &facts) {
+  if (!facts.one_minimal)
+    return "";
+  std::string list;
+  for (const auto &pass : list_reduction_passes())
+    list += "- " + pass.name + ": " + markdown_text(pass.summary) + "\n";
+  return "<details><summary>What does not apply any more</summary>\n\n" + list + "\n</details>\n\n";
+}
+
 std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
   std::ostringstream out;
   out << "# " << to_string(facts.signature.kind) << " failure under " << markdown_text(facts.backend->title()) << "\n\n"
@@ -264,15 +294,10 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
       << "| flattened | " << markdown_text(facts.flatten_level)
       << (facts.hidden_by ? "; " + markdown_text(*facts.hidden_by) + " hides the failure" : "") << " |\n"
       << "| checks | " << facts.checks << " in " << seconds(facts.search_seconds) << " |\n"
-      << "| 1-minimal | "
-      << (facts.one_minimal   ? "yes: no single node, output or input can go"
-          : facts.interrupted ? "no: interrupted"
-          : facts.out_of_time ? "no: the time budget was spent"
-                              : "no")
-      << " |\n"
+      << "| 1-minimal | " << one_minimal_text(facts) << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
       << other_rows(facts) << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
-      << passes_table(facts) << "Minimised by repro-minify " << facts.version << " from "
+      << passes_table(facts) << simplifications_list(facts) << "Minimised by repro-minify " << facts.version << " from "
       << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();
 }

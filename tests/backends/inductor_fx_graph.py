@@ -261,7 +261,8 @@ class Repro(unittest.TestCase):
     def setUp(self):
         facts = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "accuracy", "where": "output",
                  "tolerance": "1e-3", "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
-                 "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off"}  # fmt: skip
+                 "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off",
+                 "marker": "REPRODUCED accuracy 0123abcd"}  # fmt: skip
         script = torch.jit.script(Relu())
         self.repro = emit.Repro(script, [["x", "input", "", torch.tensor([-1.0, 1.0])]], facts)
         self.folder = tempfile.mkdtemp()
@@ -286,6 +287,7 @@ class Repro(unittest.TestCase):
         finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
         self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
         self.assertIn("FAIL accuracy", finished.stdout)
+        self.assertEqual(finished.stdout.splitlines()[-1], "REPRODUCED accuracy 0123abcd")
 
     def test_another_exception_is_another_failure(self):
         candidate.configured[:] = [("cpp.inject_relu_bug_TESTING_ONLY", "compile_error")]

@@ -52,6 +52,10 @@ PRIM = {
 }  # fmt: skip
 
 
+# Python's own functions that the source calls: no value is named like one.
+CALLED = {"len", "int", "float", "bool", "complex", "str", "list", "dict", "tuple", "range", "min", "max", "abs", "isinstance", "RuntimeError"}  # fmt: skip
+
+
 def attribute_name(name):
     """What a parameter or buffer of that name is called in a torch.nn.Module, which has names of its own."""
     if not name.isidentifier():
@@ -69,7 +73,7 @@ class Translator:
     def __init__(self, graph):
         self.graph = graph
         self.names = {}  # of values, by debug name
-        self.taken = set(keyword.kwlist) | {"self", "torch", "math", "len", "int", "float", "bool", "list", "range", "min", "max", "abs"}
+        self.taken = set(keyword.kwlist) | CALLED | {"self", "torch", "math"}
         self.texts = {}  # of constants and of lists that stand where they are used
         self.tensors = {}  # constants of the graph: attribute name, value
         self.lines = []
