@@ -85,19 +85,5 @@ TEST(Verification, AnotherExceptionIsNotTheFailure) {
   EXPECT_NE(finished.err.find("another exception: another one"), std::string::npos) << describe(finished);
 }
 
-/// Python exits with 1 for any error: a repro.py that cannot even begin is not the failure.
-TEST(Verification, APythonThatCannotImportIsNotTheFailure) {
-  const Case one = case_named("inductor_191499_u8_min");
-  if (one.lacks_python())
-    GTEST_SKIP() << "no Python with torch here";
-  const TemporaryFolder folder;
-  const fs::path repro = folder / "x.repro";
-  setenv("REPRO_PYTHON", "/usr/bin/false", 1);
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro}));
-  unsetenv("REPRO_PYTHON");
-  EXPECT_EQ(finished.exit_code, 4) << describe(finished);
-  EXPECT_EQ(json::parse(read_text(repro / "report.json")).at("verified"), false);
-}
-
 } // namespace
 } // namespace repro_minify::end_to_end
