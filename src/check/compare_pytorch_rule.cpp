@@ -30,7 +30,7 @@ bool point_the_same_way(const at::Tensor &ref, const at::Tensor &res, const Comp
   return at::cosine_similarity(flat_ref, flat_res, /*dim=*/0, /*eps=*/1e-6).ge(0.99).item<bool>();
 }
 
-at::Tensor root_mean_squared_error(const at::Tensor &a, const at::Tensor &b) {
+at::Tensor rmse_as_pytorch_has_it(const at::Tensor &a, const at::Tensor &b) {
   return at::sqrt(at::mean(at::square(a - b)));
 }
 
@@ -40,8 +40,8 @@ bool near_enough_to_fp64(const at::Tensor &ref, const at::Tensor &res, const at:
   if (!fp64_ref.isnan().any().item<bool>() && !res.isnan().any().item<bool>() && ref.isnan().any().item<bool>() &&
       at::allclose(fp64_ref.to(res.scalar_type()), res, loose, loose, options.equal_nan))
     return true;
-  const at::Tensor ref_rmse = root_mean_squared_error(fp64_ref, ref);
-  const at::Tensor res_rmse = root_mean_squared_error(fp64_ref, res);
+  const at::Tensor ref_rmse = rmse_as_pytorch_has_it(fp64_ref, ref);
+  const at::Tensor res_rmse = rmse_as_pytorch_has_it(fp64_ref, res);
   if (ref_rmse.is_complex() || res_rmse.is_complex())
     return false; // math.isnan raises
   const double ref_error = ref_rmse.item<double>();

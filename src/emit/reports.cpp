@@ -64,13 +64,13 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
   return files;
 }
 
-constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
+constexpr const char *outcomes_in_words[] = {"pass", "fail", "unresolved"};
 
 json others_json(const ReproFacts &facts) {
   json rows = json::array();
   for (const auto &other : facts.others)
     rows.push_back({{"backend", other.name},
-                    {"outcome", outcome_names[static_cast<int>(other.verdict.outcome)]},
+                    {"outcome", outcomes_in_words[static_cast<int>(other.verdict.outcome)]},
                     {"same_signature", other.same_signature},
                     {"signatures", signatures_json(other.verdict)},
                     {"message", other.verdict.message}});
