@@ -70,7 +70,11 @@ struct Reduction {
   Verdict verdict;
   /// The candidate that passes and differs least from the result; nothing when none was seen.
   std::optional<Program> passing;
-  bool one_minimal = false; ///< no single node, output or input can go, and no listed simplification applies
+  /// No single operator, input or output can go, and no simplification of list_reduction_passes() applies, each of them
+  /// seen on `program` itself: docs/one-minimal.md.
+  bool one_minimal = false;
+  /// What stands against it, a sentence each without its full stop. Empty exactly if `one_minimal`.
+  std::vector<std::string> not_shown_because;
   bool interrupted = false;
   bool out_of_time = false; ///< the time budget ended it
   int checks = 0;           ///< sandboxed checks whose answer was needed

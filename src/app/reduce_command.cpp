@@ -261,7 +261,7 @@ private:
     facts_.after = size_of(reduction.program);
     facts_.after_freezing = operators_after_freezing(reduction.program);
     facts_.one_minimal = reduction.one_minimal;
-    // PHASE B
+    facts_.not_shown_because = reduction.not_shown_because;
     facts_.interrupted = reduction.interrupted;
     facts_.out_of_time = reduction.out_of_time;
     facts_.resumed = resumed_;

@@ -20,7 +20,7 @@ public:
           std::vector<const ReductionPass *> passes, std::shared_ptr<const Recording> recording)
       : judge_(judge), options_(options),
         passes_(std::move(passes)), standing_{start, std::move(verdict), order_of(start), Schedule(passes_),
-                                              std::vector<bool>(passes_.size())},
+                                              std::vector<std::string>(passes_.size())},
         turn_began_(standing_), recorder_(std::move(recording)) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
@@ -32,12 +32,15 @@ public:
     try {
       while (take_turn()) {
       }
-      result.one_minimal = all_was_tried();
+      result.not_shown_because = left_out();
     } catch (const Interrupted &) {
       result.interrupted = true;
+      result.not_shown_because = {"it was interrupted"};
     } catch (const OutOfTime &) {
       result.out_of_time = true;
+      result.not_shown_because = {"the time budget was spent"};
     }
+    result.one_minimal = result.not_shown_because.empty();
     result.program = standing_.best;
     result.verdict = standing_.verdict;
     result.passing = passing_.program();
@@ -51,11 +54,19 @@ public:
   }
 
 private:
-  /// 1-minimality is what the cut certifies; a pass that was skipped or gave up leaves something untried.
-  bool all_was_tried() const {
-    const auto &incomplete = standing_.incomplete;
-    return passes_.size() == reduction_passes().size() &&
-           std::none_of(incomplete.begin(), incomplete.end(), [](bool incomplete) { return incomplete; });
+  /// What was not tried on the result. Otherwise every pass has, as the last thing it did, found nothing on it.
+  std::vector<std::string> left_out() const {
+    std::vector<std::string> reasons;
+    std::string skipped;
+    for (const ReductionPass &pass : reduction_passes())
+      if (std::none_of(passes_.begin(), passes_.end(), [&](const auto *taken) { return taken->name == pass.name; }))
+        skipped += (skipped.empty() ? "" : ", ") + std::string(pass.name);
+    if (!skipped.empty())
+      reasons.push_back("what was chosen leaves out: " + skipped);
+    for (size_t i = 0; i < passes_.size(); ++i)
+      if (!standing_.untried[i].empty())
+        reasons.push_back(std::string("pass ") + passes_[i]->name + " " + standing_.untried[i]);
+    return reasons;
   }
 
   /// False when there is none left to take.

@@ -15,7 +15,7 @@ struct Standing {
   Verdict verdict;
   Order order;
   Schedule schedule;
-  std::vector<bool> incomplete; ///< by pass: its last turn left something untried
+  std::vector<std::string> untried; ///< by pass: what its last turn left out; empty: nothing
 };
 
 /// What a turn came to, as far as it got.
