@@ -1,7 +1,5 @@
 #include "emit/repro_words.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 
@@ -43,15 +41,6 @@ std::string reproduction_marker(const Program &program, const Signature &signatu
   char text[16];
   std::snprintf(text, sizeof text, "%08x", id);
   return std::string("REPRODUCED ") + to_string(signature.kind) + " " + text;
-}
-
-const char *tolerance(const ReproFacts &facts) {
-  for (const auto *leaves : {&facts.reduced.outputs, &facts.reduced.gradients, &facts.reduced.state})
-    for (const auto &leaf : *leaves)
-      if (!leaf.same && leaf.ref_type.find("float16") != std::string::npos &&
-          leaf.max_abs_error > 0.3 * std::max(1.0, std::abs(leaf.ref_at_worst)))
-        return "3e-2";
-  return "1e-3";
 }
 
 } // namespace repro_minify

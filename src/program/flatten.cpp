@@ -190,17 +190,26 @@ void settle_interfaces(Block *block, std::unordered_map<const Value *, ObjectPtr
   }
 }
 
+class OptimisesNothing {
+public:
+  OptimisesNothing() { torch::jit::setGraphExecutorOptimize(false); }
+  ~OptimisesNothing() { torch::jit::setGraphExecutorOptimize(before_); }
+  OptimisesNothing(const OptimisesNothing &) = delete;
+  OptimisesNothing &operator=(const OptimisesNothing &) = delete;
+
+private:
+  const bool before_ = torch::jit::getGraphExecutorOptimize();
+};
+
 /// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
 /// passes whose faults are looked for. While it may not, Inline goes one level deep.
 void inline_calls(Graph &graph, const ObjectPtr &self) {
-  const bool optimises = torch::jit::getGraphExecutorOptimize();
-  torch::jit::setGraphExecutorOptimize(false);
+  const OptimisesNothing guard;
   for (int depth = 0; depth < 100 && has_calls(graph.block()); ++depth) {
     std::unordered_map<const Value *, ObjectPtr> objects = {{graph.inputs()[0], self}};
     settle_interfaces(graph.block(), objects);
     torch::jit::Inline(graph);
   }
-  torch::jit::setGraphExecutorOptimize(optimises);
   if (has_calls(graph.block()))
     throw CannotFlatten("the model calls something that cannot be inlined (recursion, or an object's method that is "
                         "chosen while the model runs)");

@@ -29,6 +29,7 @@ public:
 
   Reduction run() {
     Reduction result;
+    bool gave_up = false;
     try {
       while (take_turn()) {
       }
@@ -39,7 +40,10 @@ public:
     } catch (const OutOfTime &) {
       result.out_of_time = true;
       result.not_shown_because = {"the time budget was spent"};
+    } catch (const NothingAnswers &) {
+      gave_up = true; // whatever they want will not come back: the best so far is what there is
     }
+    say_what_had_no_answer(result, gave_up);
     result.one_minimal = result.not_shown_because.empty();
     result.program = standing_.best;
     result.verdict = standing_.verdict;
@@ -64,9 +68,24 @@ private:
     if (!skipped.empty())
       reasons.push_back("what was chosen leaves out: " + skipped);
     for (size_t i = 0; i < passes_.size(); ++i)
-      if (!standing_.untried[i].empty())
+      if (!standing_.untried[i].empty() && standing_.untried[i] != had_no_answer)
         reasons.push_back(std::string("pass ") + passes_[i]->name + " " + standing_.untried[i]);
     return reasons;
+  }
+
+  /// Where that ended the reduction, or the last turn of a pass left it at that.
+  void say_what_had_no_answer(Reduction &result, bool gave_up) const {
+    result.unanswered = judge_.unanswered();
+    const auto &untried = standing_.untried;
+    const bool counts = gave_up || !result.not_shown_because.empty() ||
+                        std::find(untried.begin(), untried.end(), had_no_answer) != untried.end();
+    if (!counts || result.unanswered == 0)
+      return;
+    std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
+                       " had no answer, however often asked (";
+    for (const auto &reason : judge_.reasons())
+      text += (&reason == &*judge_.reasons().begin() ? "" : "; ") + reason;
+    result.not_shown_because.push_back(text + ")");
   }
 
   /// False when there is none left to take.

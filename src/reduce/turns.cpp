@@ -51,6 +51,7 @@ bool Turns::run_pass(Turn &turn, size_t index) {
   };
   std::string untried;
   bool put_off = false;
+  const int unanswered = judge_.unanswered();
   // The lambdas replace what passes hold by reference: they see the new ones.
   PassContext context{judge_,
                       standing.best,
@@ -71,7 +72,11 @@ bool Turns::run_pass(Turn &turn, size_t index) {
     untried = "ended early: " + first_sentence(error.what());
     put_off = false;
   }
-  standing.untried[index] = untried.empty() && put_off ? "was put off" : untried;
+  if (untried.empty() && put_off)
+    untried = "was put off";
+  if (untried.empty() && judge_.unanswered() > unanswered)
+    untried = had_no_answer;
+  standing.untried[index] = untried;
   return put_off;
 }
 

@@ -9,6 +9,9 @@
 
 namespace repro_minify {
 
+/// What a pass left out whose only fault is that a question of its turn had no answer, however often asked.
+inline constexpr const char *had_no_answer = "had no answer to a question";
+
 /// Where a reduction stands between two turns. Beside the verdicts to come, nothing else decides what is asked next.
 struct Standing {
   Program best;

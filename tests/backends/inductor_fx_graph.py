@@ -19,7 +19,8 @@ from torch import Tensor
 
 import candidate
 import emit
-from fx_graph import FxCompiled, Uncovered
+from fx_compiled import FxCompiled
+from fx_graph import Uncovered
 
 aten = torch.ops.aten
 INDUCTOR = torch._TorchCompileInductorWrapper(None, None, None)
@@ -260,7 +261,10 @@ class Inductor(unittest.TestCase):
 class Repro(unittest.TestCase):
     def setUp(self):
         facts = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "accuracy", "where": "output",
-                 "tolerance": "1e-3", "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
+                 "perturb": None,
+                 "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.0, "equal_nan": True, "as_it_is": False,
+                             "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
+                 "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
                  "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off",
                  "marker": "REPRODUCED accuracy 0123abcd"}  # fmt: skip
         script = torch.jit.script(Relu())

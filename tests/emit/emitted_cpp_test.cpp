@@ -91,12 +91,17 @@ constexpr FailureKind kinds[] = {
     FailureKind::Crash, FailureKind::Hang, FailureKind::Memory,   FailureKind::Exception, FailureKind::Structure,
     FailureKind::Shape, FailureKind::Nan,  FailureKind::Gradient, FailureKind::Accuracy,  FailureKind::Dtype};
 
-/// Every rule that a comparison may have been made under.
+/// Every rule that a comparison may have been made under; the first two for each kind of run.
 std::vector<CompareOptions> rules() {
-  CompareOptions strict = accuracy_check_options();
-  strict.rule = CompareRule::Strict;
-  strict.tol = 1e-6;
-  return {accuracy_check_options(), strict};
+  std::vector<CompareOptions> result;
+  for (const auto rule :
+       {CompareRule::Default, CompareRule::Strict, CompareRule::PyTorch, CompareRule::Close, CompareRule::Exact}) {
+    result.push_back(accuracy_check_options());
+    result.back().rule = rule;
+    result.back().tol_by_dtype = rule == CompareRule::Close;
+    result.back().tol = rule == CompareRule::Strict ? 1e-6 : result.back().tol;
+  }
+  return result;
 }
 
 void add_every_kind(OneFile &all, const Program &program) {
@@ -104,6 +109,9 @@ void add_every_kind(OneFile &all, const Program &program) {
     for (const bool grad : {false, true})
       for (const bool autocast : {false, true})
         for (const auto &rule : rules()) {
+          const bool usual = rule.rule == CompareRule::Default || rule.rule == CompareRule::Strict;
+          if (!usual && (grad || autocast || !is_comparison(kind)))
+            continue;
           ReproFacts facts = facts_of(kind, grad, autocast);
           facts.check.compare = rule;
           all.add(write(program, facts).source);
@@ -119,6 +127,7 @@ void add_variants(OneFile &all, const Program &program) {
     facts.reduced.failing_call = 3;
     facts.needs_determinism = true;
     facts.original_runs = 5;
+    facts.reads_unwritten = true;
     all.add(write(program, facts).source);
     facts.check.device = at::Device("cuda:0");
     facts.check.autocast = true;

@@ -10,7 +10,10 @@ sys.path.insert(0, sys.argv[1])
 import emit  # noqa: E402
 
 FACTS = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "accuracy", "where": "output",
-         "tolerance": "1e-3", "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
+         "perturb": None,
+         "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.0, "equal_nan": True, "as_it_is": False,
+                     "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
+         "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
          "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off", "marker": "REPRODUCED accuracy 0"}  # fmt: skip
 
 if __name__ == "__main__":

@@ -86,30 +86,5 @@ torch.save((torch.tensor([0.3, 1.3]),), sys.argv[1] + "/inputs.pt")
   }
 }
 
-/// What the message advises helps.
-TEST_F(Flattening, MayNeedATrace) {
-  make(R"(
-import sys, torch
-class Box:
-    def __init__(self, x: torch.Tensor):
-        self.x = x
-class Boxed(torch.nn.Module):
-    def forward(self, x):
-        boxes = [Box(x), Box(x + 1)]
-        return torch.round(boxes[0].x * 3).relu()
-model, x = Boxed().eval(), torch.tensor([0.3, 1.3])
-torch.jit.script(model).save(sys.argv[1] + "/scripted.pt")
-torch.jit.trace(model, x).save(sys.argv[1] + "/traced.pt")
-torch.save((x,), sys.argv[1] + "/inputs.pt")
-)");
-  const std::string backend = R"(command:sh -c 'cp "$2" "$3"' sh)"; // gives its inputs back
-  const Finished refused = run_tool({folder_ / "scripted.pt", "--backend", backend, "--quiet"});
-  EXPECT_EQ(refused.exit_code, 2) << describe(refused);
-  EXPECT_NE(refused.err.find("an object that it passes around as a value; try torch.jit.trace"), std::string::npos)
-      << describe(refused);
-  const Finished reduced = run_tool({folder_ / "traced.pt", "--backend", backend, "--quiet", "--no-verify"});
-  EXPECT_EQ(reduced.exit_code, 0) << describe(reduced);
-}
-
 } // namespace
 } // namespace repro_minify::end_to_end
