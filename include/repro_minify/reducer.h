@@ -54,8 +54,11 @@ struct ReduceOptions {
   double time_budget_seconds = 0;    ///< ends with the best so far; 0: no limit
   std::shared_ptr<Journal> journal;  ///< every verdict is appended, and what it holds is not asked again; null: none
   std::function<bool()> interrupted; ///< polled; true ends the reduction with the best so far
-  std::function<void(const Progress &)> progress;   ///< after every check
-  std::function<void(const Program &)> on_improved; ///< each best so far, while the next check runs: to save it
+  std::function<void(const Progress &)> progress; ///< after every check
+  /// The first Program and each best so far, while the next check runs: to save it.
+  std::function<void(const Program &)> on_improved;
+  /// Is told what is done next: "hash", "index", "hints", "first cut", "search".
+  std::function<void(const std::string &)> on_phase;
 };
 
 struct PassStatistics {

@@ -1,6 +1,7 @@
 // What every subcommand begins with: the model, its inputs, and the first check of it as it was given.
 #pragma once
 #include "app/options.h"
+#include "app/phase_clock.h"
 #include "check/nondeterminism.h"
 #include "program/archive.h"
 #include "program/flatten.h"
@@ -28,6 +29,7 @@ public:
   explicit Session(const Options &options);
 
   const Options &options;
+  PhaseClock phases{"load"};
   const std::string oracle; ///< absolute path of --oracle's program; empty: the backend decides
   std::vector<std::shared_ptr<const Backend>> others; ///< what --backend names after the first
   std::shared_ptr<const Backend> backend;

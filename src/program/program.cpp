@@ -1,12 +1,18 @@
 #include "repro_minify/program.h"
 
 #include "program/double_precision.h"
+#include "program/objects.h"
 #include "program/outline.h"
+#include "program/parts.h"
+#include "program/surgery.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
+#include <unordered_map>
 
 namespace repro_minify {
 namespace {
@@ -27,10 +33,54 @@ void pack_outputs(Graph &graph) {
   } else {
     std::vector<Value *> outputs(graph.outputs().begin(), graph.outputs().end());
     packed = graph.insertNode(graph.createTuple(outputs))->output();
-    while (!graph.outputs().empty())
-      graph.eraseOutput(0);
+    graph.block()->removeAllOutputs();
   }
   graph.registerOutput(packed);
+}
+
+/// Gives the module of a Program its parameters and buffers.
+class Attributes {
+public:
+  Attributes(torch::jit::Module &module, Graph &graph, bool spread) : module_(module), graph_(graph), spread_(spread) {}
+
+  /// More than a small program has: what is handed over in the end has no parts.
+  static constexpr std::ptrdiff_t many = 256;
+
+  /// What reads the new attribute.
+  Value *add(const ProgramInput &input, at::Tensor data) {
+    if (spread_ && added_++ % in_one_part == 0)
+      begin_part();
+    torch::jit::Module &owner = spread_ ? part_ : module_;
+    owner.register_parameter(input.name, std::move(data), /*is_buffer=*/input.role == Role::Buffer);
+    return graph_.insertGetAttr(spread_ ? parts_.back()->output() : graph_.inputs()[0], input.name);
+  }
+  /// Called last: parts stand in front of all that is read of them.
+  void finish() {
+    for (Node *part : parts_)
+      graph_.prependNode(part);
+  }
+
+private:
+  static constexpr std::ptrdiff_t in_one_part = 64;
+
+  void begin_part() {
+    const std::string number = std::to_string(parts_.size() + 1);
+    part_ = torch::jit::Module(c10::QualifiedName("__torch__.Part" + number), module_._ivalue()->compilation_unit());
+    part_.register_attribute("training", c10::BoolType::get(), false);
+    module_.register_module("part_" + number, part_);
+    parts_.push_back(graph_.createGetAttr(graph_.inputs()[0], "part_" + number));
+  }
+
+  torch::jit::Module &module_;
+  Graph &graph_;
+  const bool spread_;
+  std::ptrdiff_t added_ = 0;
+  torch::jit::Module part_; ///< the last one
+  std::vector<Node *> parts_;
+};
+
+bool is_attribute(const ProgramInput &input) {
+  return input.role == Role::Parameter || input.role == Role::Buffer;
 }
 
 void count(const Block *block, ProgramSize &size) {
@@ -41,6 +91,46 @@ void count(const Block *block, ProgramSize &size) {
       count(inner, size);
   }
 }
+
+/// Objects of C++ classes are constants of a Program's graph, and attributes of its module: where the model had them.
+/// `clone` copies one.
+class ObjectAttributes {
+public:
+  ObjectAttributes(torch::jit::Module &module, Value *self, std::function<c10::IValue(const c10::IValue &)> clone)
+      : module_(module), self_(self), clone_(std::move(clone)) {}
+
+  void take_from(Block *block) {
+    for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+      Node *node = *it++;
+      for (Block *inner : node->blocks())
+        take_from(inner);
+      if (node->kind() != torch::jit::prim::Constant || !is_opaque_class(node->output()->type()))
+        continue;
+      torch::jit::WithInsertPoint guard(node);
+      node->output()->replaceAllUsesWith(
+          node->owningGraph()->insertGetAttr(self_, name_of(torch::jit::toIValue(node->output()).value())));
+      node->destroy();
+    }
+  }
+
+private:
+  const std::string &name_of(const c10::IValue &object) {
+    std::string &name = names_[&object.toObjectRef()];
+    if (name.empty()) {
+      do
+        name = "packed_" + std::to_string(++count_);
+      while (module_.hasattr(name));
+      module_.register_attribute(name, object.type(), clone_(object));
+    }
+    return name;
+  }
+
+  torch::jit::Module &module_;
+  Value *self_;
+  std::function<c10::IValue(const c10::IValue &)> clone_;
+  std::unordered_map<const void *, std::string> names_;
+  int count_ = 0;
+};
 
 } // namespace
 
@@ -59,10 +149,11 @@ const char *to_string(Role role) {
 }
 
 bool counts_as_operator(const Node *node) {
-  static const std::set<c10::Symbol> uncounted = {
-      torch::jit::prim::Constant,      torch::jit::prim::GetAttr,        torch::jit::prim::SetAttr,
-      torch::jit::prim::ListConstruct, torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
-      torch::jit::prim::TupleUnpack,   torch::jit::prim::NumToTensor,    torch::jit::prim::RaiseException};
+  static const std::set<c10::Symbol> uncounted = {torch::jit::prim::Constant,       torch::jit::prim::GetAttr,
+                                                  torch::jit::prim::SetAttr,        torch::jit::prim::ListConstruct,
+                                                  torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
+                                                  torch::jit::prim::TupleUnpack,    torch::jit::prim::NumToTensor,
+                                                  torch::jit::prim::RaiseException, torch::jit::prim::AutogradZero};
   return uncounted.count(node->kind()) == 0;
 }
 
@@ -75,7 +166,9 @@ ProgramSize size_of(const Program &program) {
   return size;
 }
 
-Instance instantiate(const Program &program, const InstantiateOptions &options) {
+namespace {
+
+Instance make_instance(const Program &program, const InstantiateOptions &options, bool in_parts) {
   auto graph = program.graph->copy();
   if (options.double_precision)
     widen_graph(graph->block());
@@ -87,34 +180,45 @@ Instance instantiate(const Program &program, const InstantiateOptions &options) 
   SharedCloner cloner(
       {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device});
   Instance instance{module, {}};
-  size_t position = 1;
-  for (const auto &input : program.inputs) {
-    Value *value = graph->inputs()[position];
+  const auto count = std::count_if(program.inputs.begin(), program.inputs.end(), is_attribute);
+  Attributes attributes(module, *graph, in_parts && count > Attributes::many);
+  std::vector<char> gone(graph->inputs().size());
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const auto &input = program.inputs[i];
+    Value *value = graph->inputs()[i + 1];
     auto data = options.clone_values ? cloner.clone(input.value) : input.value;
     if (input.role == Role::Input) {
       if (value->debugName() != input.name)
         value->setDebugName(input.name);
       instance.arguments.push_back(std::move(data));
-      ++position;
       continue;
     }
     torch::jit::WithInsertPoint guard(*graph->nodes().begin());
-    Value *replacement;
-    if (input.role == Role::Constant) {
-      replacement = graph->insertConstant(data.toTensor().detach());
-    } else {
-      module.register_parameter(input.name, data.toTensor(), /*is_buffer=*/input.role == Role::Buffer);
-      replacement = graph->insertGetAttr(self, input.name);
-    }
-    value->replaceAllUsesWith(replacement);
-    graph->eraseInput(position);
+    value->replaceAllUsesWith(input.role == Role::Constant ? graph->insertConstant(data.toTensor().detach())
+                                                           : attributes.add(input, data.toTensor()));
+    gone[i + 1] = 1;
   }
+  attributes.finish();
+  erase_inputs(*graph, gone);
+  ObjectAttributes(module, self, [&](const c10::IValue &object) {
+    return options.clone_values ? cloner.clone(object) : object;
+  }).take_from(graph->block());
   pack_outputs(*graph);
   outline_hidden_aliases(module, *graph, program.provenance.hidden_aliases);
   auto *function = module._ivalue()->compilation_unit()->create_function(
       c10::QualifiedName(*module._ivalue()->type()->name(), "forward"), graph);
   module._ivalue()->type()->addMethod(function);
   return instance;
+}
+
+} // namespace
+
+Instance instantiate(const Program &program, const InstantiateOptions &options) {
+  return make_instance(program, options, /*in_parts=*/false);
+}
+
+Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options) {
+  return make_instance(program, options, /*in_parts=*/true);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,7 @@
 #include "repro_minify/reducer.h"
 
+#include "check/subject.h"
+
 namespace repro_minify {
 
 InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
@@ -15,7 +17,7 @@ InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend,
   test.revive = [backend] { backend->revive(); };
   test.settings = run_settings(*backend, options);
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
-    return check_job(subject_of(std::move(program)), backend, options);
+    return check_job(subject_for(std::move(program), *backend), backend, options);
   };
   test.verdict_of = [](const Outcome &outcome) { return verdict_of(outcome); };
   return test;

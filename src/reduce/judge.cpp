@@ -7,6 +7,18 @@
 #include <utility>
 
 namespace repro_minify {
+namespace {
+
+/// How long it takes still is said from this check on, where checks are slow enough for anybody to ask, and programs
+/// small enough to go through hundreds of them meanwhile.
+constexpr int first_outlook = 10;
+constexpr double slow_check = 0.01;
+constexpr int most_nodes_to_look_at = 4000;
+/// Of the whole time, what that may take of a processor, and for how long answers may have to wait for it.
+constexpr double most_looking = 0.15;
+constexpr double most_overtime = 0.02;
+
+} // namespace
 
 /// So many questions without an answer in a row, and no other will have one.
 constexpr int most_unanswered_in_a_row = 8;
@@ -59,11 +71,6 @@ double Judge::elapsed_seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-void Judge::set_best(const ProgramSize &size, int open_passes) {
-  best_ = size;
-  open_passes_ = open_passes;
-}
-
 bool Judge::time_is_up() const {
   return options_.time_budget_seconds > 0 && elapsed_seconds() >= options_.time_budget_seconds;
 }
@@ -94,20 +101,48 @@ const Verdict &Judge::rehearse(const Program &program, const std::string &hash) 
     verdict.outcome = Verdict::Outcome::Pass;
     return verdict;
   }();
-  if (pool_.ready(running_.at(asked_).ticket))
+  if (pool_.ready(running_.at(asked_).ticket) && rehearses_too_long())
     throw RehearsalOver{};
   if (const Verdict *verdict = known(hash))
     return *verdict;
   if (const auto early = early_.find(hash);
       early != early_.end() && is_answer(early->second.ended, early->second.verdict))
     return early->second.verdict;
-  if (const auto assumed = rehearsed_->assumed->find(hash); assumed != rehearsed_->assumed->end())
-    return assumed->second ? *rehearsed_->yes : no;
-  if (const auto none = without_answer_.find(hash); none != without_answer_.end())
-    return none->second;
-  if (cannot_fail(program))
-    return no;
-  throw OpenQuestion{program, hash};
+  auto assumed = rehearsed_->assumed.find(hash);
+  if (assumed == rehearsed_->assumed.end()) {
+    if (const auto none = without_answer_.find(hash); none != without_answer_.end())
+      return none->second;
+    if (cannot_fail(program))
+      return no;
+    if (options_.interrupted && options_.interrupted())
+      throw RehearsalOver{};
+    if (!rehearsed_->decide)
+      throw OpenQuestion{program, hash};
+    assumed = rehearsed_->assumed.emplace(hash, rehearsed_->decide(program)).first;
+  }
+  return assumed->second ? *rehearsed_->yes : no;
+}
+
+/// A guess at the next question is worth nothing once there is the answer. An outlook may hold the search up a little.
+bool Judge::rehearses_too_long() {
+  const double now = elapsed_seconds();
+  answer_there_at_ = answer_there_at_.value_or(now);
+  return !rehearsed_->decide || overtime_ + now - *answer_there_at_ > most_overtime * now;
+}
+
+/// Once for each question, while its answer is waited for.
+void Judge::look_ahead() {
+  const double begin = elapsed_seconds();
+  if (!outlook_ || !options_.progress || looked_during_ == question_ || checks_ + 2 < first_outlook ||
+      best_.nodes > most_nodes_to_look_at || cost_.seconds_for(best_.nodes).value_or(0) < slow_check ||
+      looked_seconds_ > most_looking * begin)
+    return;
+  looked_during_ = question_;
+  answer_there_at_.reset();
+  outlook_->look(begin, cost_);
+  const double end = elapsed_seconds();
+  looked_seconds_ += end - begin;
+  overtime_ += answer_there_at_ ? end - *answer_there_at_ : 0;
 }
 
 const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgram> &likely_next) {
@@ -158,12 +193,14 @@ void Judge::write_down(const Program &program, const std::string &hash, const Ve
   check_seconds_ += verdict.wall_seconds;
   if (options_.journal)
     options_.journal->append(pass_, hash, size, verdict, is_wanted(verdict));
-  cost_.saw(size.nodes, verdict.wall_seconds);
+  // With what is done between two checks, and what several jobs save.
+  cost_.saw(size.nodes, elapsed_seconds() - last_answer_at_);
+  last_answer_at_ = elapsed_seconds();
   if (!options_.progress)
     return;
   Progress progress{pass_, checks_, best_.operators, best_.nodes, elapsed_seconds(), std::nullopt};
-  if (const auto seconds = cost_.seconds_for(best_.nodes))
-    progress.remaining_seconds = *seconds * expected_calls(best_.operators, open_passes_);
+  if (outlook_ && checks_ >= first_outlook)
+    progress.remaining_seconds = outlook_->seconds_left(progress.elapsed_seconds);
   options_.progress(progress);
 }
 
@@ -299,6 +336,7 @@ Verdict Judge::wait_for_one(const Program &program, const std::string &hash, Upc
       keep_busy(upcoming);
     if (meanwhile_)
       std::exchange(meanwhile_, nullptr)();
+    look_ahead();
     return should_stop();
   };
   for (int again = 0;;) {

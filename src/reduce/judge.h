@@ -52,11 +52,23 @@ public:
   virtual std::optional<Guess> next() = 0;
 };
 
+/// Says how long the reduction takes still.
+class Outlook {
+public:
+  virtual ~Outlook() = default;
+  /// What is known now, while a check runs.
+  virtual void look(double elapsed_seconds, const CostModel &cost) = 0;
+  /// Nothing where nobody can tell.
+  virtual std::optional<double> seconds_left(double elapsed_seconds) const = 0;
+};
+
 class Judge {
 public:
   /// A Program made when a worker is free for it.
   using LazyProgram = std::function<Program()>;
   using MakeForesight = std::function<std::unique_ptr<Foresight>()>;
+  /// Answers a question that is not known.
+  using Decide = std::function<bool(const Program &)>;
 
   Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
 
@@ -71,12 +83,15 @@ public:
 
   /// Who is asked what may come, while a worker has nothing to do. Called from within judge().
   void foresee_with(MakeForesight make) { make_foresight_ = std::move(make); }
+  /// Who says how long it will take. Looks while a check runs, from within judge(); it has to live as long.
+  void tell_with(Outlook &outlook) { outlook_ = &outlook; }
   /// While it lives, judge() runs nothing: it answers from memory and from `assumed` (`yes` is the Verdict for yes),
-  /// and throws OpenQuestion beyond, RehearsalOver once the question that is really asked has its answer.
+  /// and throws OpenQuestion beyond, RehearsalOver once the question that is really asked has its answer. With `decide`
+  /// nothing is open.
   class Assuming {
   public:
-    Assuming(Judge &judge, const Assumptions &assumed, const Verdict &yes) : judge_(judge) {
-      judge_.rehearsed_ = Rehearsed{&assumed, &yes};
+    Assuming(Judge &judge, Assumptions assumed, const Verdict &yes, Decide decide = {}) : judge_(judge) {
+      judge_.rehearsed_ = Rehearsed{std::move(assumed), &yes, std::move(decide)};
     }
     ~Assuming() { judge_.rehearsed_.reset(); }
     Assuming(const Assuming &) = delete;
@@ -91,8 +106,17 @@ public:
 
   /// Names what is being tried, for the journal and for progress.
   void set_pass(const std::string &name) { pass_ = name; }
-  /// What progress is reported of: the best so far, and how many passes have not found out that they are done.
-  void set_best(const ProgramSize &size, int open_passes);
+  /// Says what is done next, until the first cut is made: from then on all is the search.
+  void enter_phase(const std::string &phase) {
+    if (options_.on_phase && !rehearsed_ && !searching_)
+      options_.on_phase(phase);
+  }
+  void enter_search() {
+    enter_phase("search");
+    searching_ = true;
+  }
+  /// What progress is reported of.
+  void set_best(const ProgramSize &size) { best_ = size; }
 
   /// Questions that had no answer, and why; each reason once.
   int unanswered() const { return unanswered_; }
@@ -111,8 +135,9 @@ public:
 private:
   class Upcoming;
   struct Rehearsed {
-    const Assumptions *assumed;
+    Assumptions assumed;
     const Verdict *yes;
+    Decide decide;
   };
   struct Running {
     SandboxPool::Ticket ticket;
@@ -156,6 +181,8 @@ private:
   void write_down(const Program &program, const std::string &hash, const Verdict &verdict);
   bool cannot_fail(const Program &program) const;
   bool time_is_up() const;
+  bool rehearses_too_long();
+  void look_ahead();
 
   InterestingnessTest test_;
   Signature wanted_;
@@ -170,11 +197,17 @@ private:
   MakeForesight make_foresight_;
   std::optional<Rehearsed> rehearsed_;
   std::function<void()> meanwhile_;
+  Outlook *outlook_ = nullptr;
+  int looked_during_ = 0;                 ///< the number of a question
+  double looked_seconds_ = 0;             ///< all in all
+  double overtime_ = 0;                   ///< of these, how long answers had to wait
+  std::optional<double> answer_there_at_; ///< since when one waits
+  double last_answer_at_ = 0;
   std::string asked_; ///< hash of the question that is asked now
   int question_ = 0;  ///< its number
+  bool searching_ = false;
   std::string pass_;
   ProgramSize best_;
-  int open_passes_ = 0;
   int checks_ = 0, cached_ = 0, started_ = 0;
   int unanswered_ = 0, unanswered_in_a_row_ = 0;
   std::set<std::string> reasons_;
