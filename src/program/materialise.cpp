@@ -1,70 +1,16 @@
 #include "program/materialise.h"
 
+#include "program/names.h"
 #include "program/objects.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace repro_minify {
 
 using torch::jit::Value;
-
-std::string to_identifier(const std::string &text) {
-  std::string name;
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 128 && (std::isalnum(byte) || c == '_'))
-      name += c;
-    else if (!name.empty() && name.back() != '_')
-      name += '_';
-  }
-  while (name.size() > 1 && name.back() == '_')
-    name.pop_back();
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
-    name = "v" + name;
-  // Keywords and names that TorchScript source gives a meaning of its own.
-  static const std::set<std::string> reserved = {"and",       "as",
-                                                 "assert",    "async",
-                                                 "await",     "break",
-                                                 "class",     "continue",
-                                                 "def",       "del",
-                                                 "elif",      "else",
-                                                 "except",    "finally",
-                                                 "for",       "from",
-                                                 "global",    "if",
-                                                 "import",    "in",
-                                                 "is",        "lambda",
-                                                 "not",       "or",
-                                                 "pass",      "print",
-                                                 "raise",     "return",
-                                                 "try",       "while",
-                                                 "with",      "yield",
-                                                 "None",      "True",
-                                                 "False",     "self",
-                                                 "torch",     "ops",
-                                                 "inf",       "nan",
-                                                 "int",       "float",
-                                                 "bool",      "str",
-                                                 "list",      "dict",
-                                                 "tuple",     "len",
-                                                 "range",     "Tensor",
-                                                 "training",  "forward",
-                                                 "annotate",  "uninitialized",
-                                                 "fork",      "wait",
-                                                 "module",    "v",
-                                                 "min",       "max",
-                                                 "abs",       "all",
-                                                 "any",       "sum",
-                                                 "round",     "device",
-                                                 "dtype",     "unchecked_cast",
-                                                 "CONSTANTS", "__torch__"};
-  if (reserved.count(name))
-    name += "_0";
-  return name.size() > 60 ? name.substr(name.size() - 60) : name;
-}
 
 std::string Identifiers::unique(const std::string &name, const Identifiers *others) {
   const std::string base = to_identifier(name);
