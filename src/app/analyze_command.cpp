@@ -6,6 +6,7 @@
 #include "app/session.h"
 #include "app/table.h"
 #include "emit/atomic_file.h"
+#include "program/trace.h"
 #include "repro_minify/analysis.h"
 #include "sandbox/command.h"
 #include "support/log.h"
