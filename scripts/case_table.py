@@ -60,12 +60,13 @@ def cells(row, report, wall):
     # The table's bound counts as fixtures/cases/_lib/check.py does: after freezing, which folds constants.
     operators = report["after"]["operators_after_freezing"]
     at_most = row["operators_at_most"]
+    shown = "**not known**" if operators < 0 else operators if operators <= at_most else f"**{operators}**"
     return (
         row["case"],
         row["backend"] + (" --grad" if row["grad"] else ""),
         report["before"]["nodes"],
         report["after"]["operators"],
-        operators if operators <= at_most else f"**{operators}**",
+        shown,
         at_most,
         report["checks"],
         f"{seconds['search']:.1f}",

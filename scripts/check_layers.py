@@ -16,11 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 # What a folder of src/ may include, itself aside.
 ALLOWED = {
     "support": set(),
+    "pickle": {"support"},
     "dataflow": {"support"},
     "sandbox": {"support"},
     "codegen": {"support"},
     "reduce/search": {"support", "dataflow"},
-    "program": {"support", "dataflow", "sandbox"},
+    "program": {"support", "pickle", "dataflow", "sandbox"},
     "backends": {"support", "dataflow", "program", "codegen", "sandbox"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
     "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
@@ -34,7 +35,7 @@ ALLOWED["app"] = set(ALLOWED)
 # Which folder a public header speaks for.
 PUBLIC = {"program": "program", "backend": "backends", "check": "check", "analysis": "analyze", "reducer": "reduce", "bisect": "reduce", "repro": "emit"}
 
-TORCH_FREE = {"support", "dataflow", "sandbox", "codegen", "reduce/search"}
+TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "reduce/search"}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 # support/torch_pch.h is the precompiled header of the targets that link LibTorch.
 TORCH_FREE_EXCEPT = {"src/support/torch_pch.h"}

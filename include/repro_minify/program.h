@@ -46,8 +46,8 @@ struct Program {
   } provenance;
 };
 
-/// A Program made runnable: a fresh module (method `forward`) and fresh arguments, nothing shared with the Program's
-/// values.
+/// A Program made runnable: a fresh module (method `forward`) and its arguments. Nothing is shared with the Program's
+/// values, unless InstantiateOptions::clone_values is off.
 struct Instance {
   torch::jit::Module module;
   std::vector<c10::IValue> arguments;
@@ -62,21 +62,21 @@ struct InstantiateOptions {
 
 /// A hidden alias that is written to later goes into a method of its own: TorchScript's compiler would otherwise trust
 /// the schema and drop the write, when the module is saved and loaded again, on both sides of the comparison. Several
-/// outputs become a tuple, one is returned as it is, none gives None. The module is in eval mode unless `training`.
+/// outputs become a tuple, one is returned as it is, none gives None. The module is in eval mode.
 Instance instantiate(const Program &program, const InstantiateOptions &options = {});
 
 /// What a repro's size is measured by.
 struct ProgramSize {
   int nodes = 0;     ///< all nodes, nested blocks included, constants too
-  int operators = 0; ///< nodes but constants, attribute reads, and list and tuple packing
+  int operators = 0; ///< nodes that counts_as_operator()
   int inputs = 0;    ///< arguments of forward
   int outputs = 0;
 };
 ProgramSize size_of(const Program &program);
-/// Whether a node of this kind counts as an operator in ProgramSize.
+/// All do but constants, attributes read or set, lists and tuples made or unpacked, tensors of numbers, and raising.
 bool counts_as_operator(const torch::jit::Node *node);
 
-/// Structure, outputs, roles, and the inputs' data: equal for Programs that a check cannot tell apart.
+/// Of structure, outputs, roles and the inputs' data. A check cannot tell Programs of the same hash apart.
 std::string canonical_hash(const Program &program);
 
 } // namespace repro_minify

@@ -9,6 +9,8 @@
 
 namespace repro_minify {
 
+struct Archive;
+
 /// How the reduced program fares under another backend.
 struct OtherBackend {
   std::string name;
@@ -30,8 +32,11 @@ struct ReproFacts {
   int original_failed = 1, original_runs = 1; ///< how often the original failed of how many runs
   /// Operators of the reduced program that may be nondeterministic: then the settings of determinism are part of it.
   bool needs_determinism = false;
-  Verdict original;                     ///< of the model as it was given
-  Verdict reduced;                      ///< of the program that is handed back
+  Verdict original; ///< of the model as it was given
+  Verdict reduced;  ///< of the program that is handed back
+  /// Why the model is handed back as it was given, and what to try; nothing: it was reduced.
+  std::optional<std::string> not_reduced;
+  bool train = false;                   ///< the model was left in training mode
   std::string flatten_level;            ///< how much was flattened: "straight line", "calls"
   std::optional<std::string> hidden_by; ///< the flattening step that makes the failure vanish
   ProgramSize before, after;
@@ -40,11 +45,13 @@ struct ReproFacts {
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;
   double search_seconds = 0, check_seconds = 0, verify_seconds = 0, total_seconds = 0;
-  std::optional<bool> verified; ///< nothing: not tried
+  std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
+  std::optional<bool> verified;                       ///< nothing: not tried
   std::string verify_message;
   std::vector<PassStatistics> passes;
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
   std::vector<OtherBackend> others;
+  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of the reduced program
 };
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);
@@ -55,9 +62,16 @@ struct ReproFiles {
   bool module_from_file = false; ///< likewise, or the program has no TorchScript source
 };
 
-/// NAME.pt, and its inputs as inputs.pt (reduced, candidate) or NAME_inputs.pt (any other name), each written whole or
-/// not at all.
-void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name = "reduced");
+/// NAME.pt, and its inputs as inputs.pt (reduced, candidate) or NAME_inputs.pt (any other name). Both are of one
+/// program at any moment: NAME.pt holds the inputs too (but for candidates), and their own file is away while NAME.pt
+/// changes. `durable`: they survive the machine's end too.
+void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name = "reduced",
+                  bool durable = true);
+/// The model as it was given, in the place of a reduced one: reduced.pt and inputs.pt.
+void save_as_given(const Archive &archive, const std::string &folder);
+/// Writes inputs.pt again where it is not what reduced.pt was written with (a killed run left it out, or it was
+/// replaced); whether that was so.
+bool repair_saved(const std::string &folder);
 /// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot
 /// be.
 int operators_after_freezing(const Program &program);

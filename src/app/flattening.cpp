@@ -48,7 +48,9 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
   const Signature &wanted = original.signatures.front();
   const SameFailure how = same_failure(session.options);
   const FlatModel model = inlined_model(session);
+  session.phases.enter("record");
   const auto recording = std::make_shared<const Recording>(record(model.program, session.settings(), session.limits()));
+  session.phases.enter("flat check");
   const Program &inlined = recording->program;
   Flattened result{inlined,
                    {},

@@ -1,8 +1,9 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
 #include "app/config.h"
 #include "app/options.h"
+#include "app/table.h"
 
-#include "program/compute.h"
+#include "program/error_report.h"
 #include "support/log.h"
 
 #include <ATen/Parallel.h>
@@ -38,6 +39,7 @@ Exit codes:
   2    bad usage or input
   3    eager itself is not reproducible
   4    reduced, but the repro did not verify
+  70   an internal error (please report it), or the machine lacks memory or processes
   130  interrupted; the best so far was kept
 )";
 
@@ -50,6 +52,7 @@ Exit codes:
   2    bad usage or input, or a backend without steps
   3    eager itself is not reproducible
   4    it fails, but no step is to blame
+  70   an internal error (please report it), or the machine lacks memory or processes
   130  interrupted
 )";
 
@@ -140,11 +143,9 @@ int main(int argc, char **argv) {
   at::set_num_threads(1);
   try {
     return repro_minify::dispatch(argc, argv);
-  } catch (const repro_minify::UserError &error) {
-    repro_minify::log::error(error.what());
-    return repro_minify::BadInput;
-  } catch (const std::exception &error) {
-    repro_minify::log::error(repro_minify::first_sentence(error.what()));
-    return repro_minify::BadInput;
+  } catch (...) {
+    const auto report = repro_minify::report_of(std::current_exception());
+    repro_minify::log::error(repro_minify::clean(report.sentence));
+    return report.is_users ? repro_minify::BadInput : repro_minify::InternalError;
   }
 }

@@ -1,9 +1,19 @@
 #include "app/options.h"
 
+#include "app/number_option.h"
+
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 namespace repro_minify {
+namespace {
+
+/// Limits that nobody meets by intention; everything up to them can be counted, multiplied and waited for.
+constexpr int64_t most_runs = 1'000'000, most_threads = 1024;
+constexpr double most_seconds = 1e6;
+
+} // namespace
 
 void add_check_options(CLI::App &app, Options &options) {
   app.add_option("model,--model", options.model, "TorchScript archive that fails (torch.jit.save)");
@@ -41,29 +51,34 @@ void add_check_options(CLI::App &app, Options &options) {
   app.add_flag("--require-fp64", options.require_fp64, "refuse to go on without an fp64 reference");
   app.add_option("--repeat", options.repeat, "check up to N times, for a failure that does not always show")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, most_runs));
   app.add_option("--need", options.need, "how many of the --repeat runs must fail")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, most_runs));
   app.add_option("--seed", options.seed, "seed of every generator, before loading and before each run")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0, std::numeric_limits<int64_t>::max()));
   app.add_option("--calls", options.calls, "calls of the optimised program, each compared")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, most_runs));
   app.add_option("--threads", options.threads, "threads of each check")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, most_threads));
   app.add_option("--timeout", options.timeout_seconds,
                  "seconds a check may take (default: 10x what the original took,\nat least 10)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number(most_seconds));
   app.add_option("--memory-limit", options.memory_bytes, "memory a check may add, as in 4GiB (default: no limit)")
-      ->transform(CLI::AsSizeValue(false));
-  app.add_option("--compare", options.compare, "rules of the comparison: default, pytorch, strict")
+      ->transform(memory_size());
+  app.add_option("--compare", options.compare,
+                 "rules of the comparison: default, pytorch, strict; or, with no\nfloat64 to decide: close "
+                 "(torch.testing.assert_close), exact (bit\nfor bit)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"default", "pytorch", "strict"}));
-  app.add_option("--tol", options.tol, "tolerance of the comparison")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::IsMember({"default", "pytorch", "strict", "close", "exact"}));
+  app.add_option("--tol", options.tol,
+                 "absolute and relative tolerance of the comparison (default: 0.001;\nwith --compare close by dtype)")
+      ->check(positive_number(1e6));
+  app.add_flag("--equal-nan,!--no-equal-nan", options.equal_nan,
+               "NaN equals NaN (default: yes; with --compare close no)");
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
   add_backend_options(app, options.backend_options);
   app.add_option("--config", options.config, "TOML file with any of these options by their long names")
@@ -91,8 +106,9 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
   app.add_flag("--emulate-precision-casts", options.emulate_precision_casts,
                "round to 16 bits after each operator of a fused kernel");
   app.add_option("--inject", options.inject,
-                 "a fault on purpose, for demonstrations: relu-compile-error,\nrelu-runtime-error, relu-accuracy")
-      ->check(CLI::IsMember({"relu-compile-error", "relu-runtime-error", "relu-accuracy"}));
+                 "a fault on purpose, for demonstrations: relu-compile-error,\nrelu-runtime-error, relu-accuracy, "
+                 "relu-internal-error")
+      ->check(CLI::IsMember({"relu-compile-error", "relu-runtime-error", "relu-accuracy", "relu-internal-error"}));
 }
 
 void add_reduce_options(CLI::App &app, Options &options) {
@@ -104,14 +120,14 @@ void add_reduce_options(CLI::App &app, Options &options) {
       ->check(CLI::IsMember({"strict", "kind", "any"}));
   app.add_option("-j,--jobs", options.jobs,
                  "checks at a time (default: one for each core); the result is the\nsame for any number")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, most_threads));
   app.add_option("--oracle", options.oracle,
                  "instead of --backend: a program that is given a candidate's path and\nexits with 0 if it is "
                  "interesting, 1 if not, 125 if it cannot tell,\n101 if it is not but worth keeping");
   app.add_flag("--resume", options.resume, "go on where an earlier run into this folder was killed");
   app.add_option("--time-budget", options.time_budget_seconds,
                  "seconds after which the search ends with the best so far")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number(most_seconds));
   app.add_option("--passes", options.passes, "only these passes, as in cut,splice")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -126,7 +142,7 @@ void add_analyze_options(CLI::App &app, Options &options) {
                  "folder for the table, JSON and picture (default: MODEL without\n.pt, with .analysis)");
   app.add_flag("--force", options.force, "write into a folder that exists");
   app.add_option("-j,--jobs", options.jobs, "checks at a time (default: one for each core)")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, most_threads));
   app.add_flag("--json", options.json, "print JSON");
 }
 
@@ -141,6 +157,26 @@ c10::Device parse_device(const std::string &text) {
   } catch (const std::exception &) {
   }
   throw UserError("--device " + text + ": not a device; give cpu, cuda or cuda:N");
+}
+
+CompareOptions compare_options(const Options &options) {
+  CompareOptions compare = accuracy_check_options();
+  for (const auto rule :
+       {CompareRule::Default, CompareRule::PyTorch, CompareRule::Strict, CompareRule::Close, CompareRule::Exact})
+    if (options.compare == to_string(rule))
+      compare.rule = rule;
+  if (compare.rule == CompareRule::Exact && options.tol)
+    throw UserError("--compare exact and --tol: exact is bit for bit and has no tolerance; give --compare close --tol");
+  if (compare.rule == CompareRule::Exact && !options.equal_nan.value_or(true))
+    throw UserError("--compare exact and --no-equal-nan: under exact a NaN equals a NaN; give --compare close");
+  if (!has_arbiter(compare.rule) && options.require_fp64)
+    throw UserError("--compare " + options.compare + " and --require-fp64: " + options.compare +
+                    " asks eager alone, and no float64 reference; give one of them");
+  compare.tol = options.tol.value_or(compare.tol);
+  compare.tol_by_dtype = compare.rule == CompareRule::Close && !options.tol;
+  compare.equal_nan = options.equal_nan.value_or(compare.rule != CompareRule::Close);
+  compare.ignore_non_fp = options.ignore_non_fp;
+  return compare;
 }
 
 } // namespace
@@ -167,11 +203,7 @@ CheckOptions check_options(const Options &options) {
   check.calls = options.calls;
   check.seed = options.seed;
   check.threads = options.threads;
-  check.compare.tol = options.tol;
-  check.compare.ignore_non_fp = options.ignore_non_fp;
-  check.compare.rule = options.compare == "strict"    ? CompareRule::Strict
-                       : options.compare == "pytorch" ? CompareRule::PyTorch
-                                                      : CompareRule::Default;
+  check.compare = compare_options(options);
   return check;
 }
 

@@ -16,6 +16,7 @@
 #include "repro_minify/repro.h"
 #include "support/log.h"
 
+#include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/version.h>
 
@@ -46,8 +47,11 @@ public:
     if (resumes) {
       session.keep_journal(journal, true);
       resumed_ = static_cast<int>(session.journal->earlier());
+      if (repair_saved(folder_))
+        log::warning(folder_ + "/inputs.pt was not what reduced.pt was written with, and has been written again");
       log::info("resuming: " + std::to_string(session.journal->earlier()) + " answers are in " + journal);
     }
+    session.phases.enter("original check");
     const FailureRate rate = session.check_original(stop_requested);
     const Verdict &original = rate.verdict;
     throw_if_interrupted();
@@ -67,19 +71,51 @@ public:
       log::info("it fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) +
                 " runs; a smaller program has to in " + std::to_string(options_.need) + " of up to " +
                 std::to_string(options_.repeat));
-    const Flattened flattened = flatten(session);
+    session.phases.enter("flatten");
+    const auto flattened = flatten(session);
     throw_if_interrupted();
+    return flattened ? reduce(session, *flattened) : hand_back(session);
+  }
+
+private:
+  int reduce(Session &session, const Flattened &flattened) {
     Reduction reduction = reduce_program(session, flattened, session.test, session.journal);
+    session.phases.enter("emit");
     save_program(reduction.program, folder_, options_.grad);
     if (!reduction.interrupted && options_.oracle.empty() && is_lost_in_saving(session, reduction.program)) {
       reduction = reduce_as_saved(session, flattened, std::move(reduction));
       save_program(reduction.program, folder_, options_.grad);
     }
-    collect_facts(session, flattened, reduction);
-    return hand_over(session, reduction);
+    collect_facts(session, reduction.program);
+    collect_facts(flattened, reduction);
+    save_passing(reduction);
+    const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
+    return hand_over(session, reduction.program, subject, reduction.interrupted);
   }
 
-private:
+  /// What cannot be reduced is handed back as it was given, with all else that a reduced program gets.
+  int hand_back(Session &session) {
+    log::warning(options_.model + ": NOT REDUCED: " + *facts_.not_reduced);
+    save_as_given(session.as_given(), folder_);
+    const Program shown = outline_of(session);
+    collect_facts(session, shown);
+    facts_.reduced = facts_.original;
+    facts_.flatten_level = "not flattened";
+    facts_.before = facts_.after = size_of(shown);
+    return hand_over(session, shown, session.original(), false);
+  }
+
+  /// The graph that a person would look at; without values, it is no Program that can be run.
+  static Program outline_of(const Session &session) {
+    Program program;
+    program.graph = session.model.module.get_method(session.model.method).graph()->copy();
+    try {
+      torch::jit::Inline(*program.graph);
+    } catch (const std::exception &) { // as far as it goes
+    }
+    return program;
+  }
+
   /// From here on there is something to keep.
   void begin_journal(Session &session, const FailureRate &rate, const std::string &path) const {
     make_folder(folder_);
@@ -104,7 +140,7 @@ private:
     if (options_.repeat > 1)
       return true;
     const Job again = ask_oracle(session.oracle, options_.model);
-    const Verdict verdict = session.test.verdict_of(run_in_sandbox(again, session.limits()));
+    const Verdict verdict = session.answer_to(again, session.limits());
     if (!shows(verdict, wanted))
       log::error("--oracle " + options_.oracle + ": changes its mind about " + options_.model + " (" + verdict.message +
                  "); for one that is not always sure give --repeat N --need M");
@@ -134,22 +170,42 @@ private:
              std::to_string(options_.need);
     return std::to_string(session.check.calls) + " calls" +
            (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
-           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager");
+           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
+           nearer_note(rate.verdict);
   }
 
-  Flattened flatten(Session &session) const {
+  static std::string nearer_note(const Verdict &verdict) {
+    const std::string nearer = nearer_to_fp64(verdict);
+    return nearer.empty() ? ""
+                          : "; " + nearer +
+                                " differs, nearer to float64 than eager: --compare close or exact takes "
+                                "that for a failure";
+  }
+
+  /// Nothing where the model has to be handed back as it is; `not_reduced` says why.
+  std::optional<Flattened> flatten(Session &session) {
     try {
       if (auto flattened = flatten_model(session, facts_.original)) {
         if (flattened->hidden_by)
           log::info(*flattened->hidden_by + " hides the failure; blocks are kept as they are");
-        return std::move(*flattened);
+        return flattened;
       }
-      throw UserError(options_.model + ": fails as it is, but no longer once its calls are inlined and its attributes "
-                                       "made inputs; it cannot be reduced (if it does not fail in every run: give "
-                                       "--repeat N --need M)");
+      facts_.not_reduced =
+          "it fails as it is, but no longer once its calls are inlined and its attributes made inputs; "
+          "if it does not fail in every run, give --repeat N --need M; otherwise " +
+          std::string(advice_on_flattening);
     } catch (const CannotFlatten &error) {
-      throw cannot_flatten(session, error);
+      facts_.not_reduced = "it cannot be flattened: " + std::string(error.what()) + "; " + advice_on_flattening;
+    } catch (const UserError &) {
+      throw;
+    } catch (const std::exception &error) {
+      facts_.not_reduced =
+          "its values cannot be recorded: " + first_sentence(error.what()) + "; " + advice_on_flattening;
     }
+    if (session.backend->needs_flat_graph())
+      throw UserError(options_.model + ": cannot be reduced, and " + session.backend->name() +
+                      " takes nothing else than a flat program: " + *facts_.not_reduced);
+    return std::nullopt;
   }
 
   /// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
@@ -161,7 +217,7 @@ private:
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
 
   Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
-    return check_repeatedly([&] { return session.test.verdict_of(run_in_sandbox(job, session.limits())); },
+    return check_repeatedly([&] { return session.answer_to(job, session.limits()); },
                             [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
   }
 
@@ -171,13 +227,13 @@ private:
 
   /// Once more, with each candidate checked as its file has it. The journal is about the others: a run that is killed
   /// here comes back to this point.
-  Reduction reduce_as_saved(const Session &session, const Flattened &flattened, Reduction reduction) {
+  Reduction reduce_as_saved(Session &session, const Flattened &flattened, Reduction reduction) {
     log::info("the reduced program no longer fails once it is saved and loaded; reducing again, with each candidate "
               "saved and loaded before it is checked");
     const InterestingnessTest test = reloading_test(session.backend, session.check);
     const Job job = test.job(std::make_shared<Program>(flattened.program));
     Flattened saved = flattened;
-    saved.verdict = test.verdict_of(run_in_sandbox(job, session.limits()));
+    saved.verdict = session.answer_to(test, job, session.limits());
     if (!is_wanted(saved.verdict))
       return reduction; // it cannot be handed over at all; verification will say so
     Reduction again = reduce_program(session, saved, test, nullptr);
@@ -187,7 +243,7 @@ private:
     return again;
   }
 
-  Reduction reduce_program(const Session &session, const Flattened &flattened, const InterestingnessTest &test,
+  Reduction reduce_program(Session &session, const Flattened &flattened, const InterestingnessTest &test,
                            const std::shared_ptr<Journal> &journal) {
     ReduceOptions reduce_options;
     reduce_options.same_failure = same_failure(options_);
@@ -201,7 +257,7 @@ private:
     reduce_options.interrupted = stop_requested;
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
     reduce_options.on_improved = [this](const Program &program) { save_now_and_then(program); };
-    save_now(flattened.program);
+    reduce_options.on_phase = [&](const std::string &phase) { session.phases.enter(phase); };
     // An oracle of the user's own has settings of its own.
     const auto recording = options_.oracle.empty() ? flattened.recording : nullptr;
     auto reduction =
@@ -211,6 +267,8 @@ private:
     for (const auto &pass : reduction.passes)
       if (!pass.problem.empty())
         log::warning("pass " + pass.pass + " ended early: " + first_sentence(pass.problem));
+    for (const auto &reason : reduction.not_minimal_because)
+      log::warning("not shown to be 1-minimal: " + reason);
     return reduction;
   }
 
@@ -225,7 +283,7 @@ private:
       save_now(program);
   }
   void save_now(const Program &program) {
-    save_program(program, folder_, options_.grad);
+    save_program(program, folder_, options_.grad, "reduced", /*durable=*/false);
     last_save_ = std::chrono::steady_clock::now();
   }
 
@@ -242,7 +300,14 @@ private:
     return "what each pass did:\n" + table;
   }
 
-  void collect_facts(const Session &session, const Flattened &flattened, const Reduction &reduction) {
+  std::string phases_table() const {
+    std::vector<std::vector<std::string>> rows = {{"phase", "seconds"}};
+    for (const auto &[name, seconds] : facts_.phases)
+      rows.push_back({name, short_number(seconds)});
+    return "where the time went:\n" + table_text(rows);
+  }
+
+  void collect_facts(const Session &session, const Program &program) {
     facts_.model_path = options_.model;
     facts_.method = options_.method;
     facts_.inputs_origin = session.inputs.origin;
@@ -252,7 +317,12 @@ private:
     facts_.same_failure = same_failure(options_);
     facts_.repetition = repetition(options_);
     facts_.needs_determinism = session.check.device.is_cuda() || session.check.determinism == Determinism::On ||
-                               !suspects(*reduction.program.graph, session.check.device, session.check.grad).empty();
+                               !suspects(*program.graph, session.check.device, session.check.grad).empty();
+    facts_.train = options_.train;
+    facts_.resumed = resumed_;
+  }
+
+  void collect_facts(const Flattened &flattened, const Reduction &reduction) {
     facts_.reduced = reduction.verdict;
     facts_.signature = shown_by(reduction.verdict);
     facts_.flatten_level = flattened.level;
@@ -263,7 +333,6 @@ private:
     facts_.one_minimal = reduction.one_minimal;
     facts_.interrupted = reduction.interrupted;
     facts_.out_of_time = reduction.out_of_time;
-    facts_.resumed = resumed_;
     facts_.check_seconds = reduction.check_seconds;
     facts_.checks = reduction.checks;
     facts_.cached = reduction.cached;
@@ -281,37 +350,52 @@ private:
     return facts_.signature;
   }
 
-  int hand_over(const Session &session, const Reduction &reduction) {
-    save_passing(reduction);
+  /// `subject` is what is handed over, `program` what the reports show of it.
+  int hand_over(Session &session, const Program &program, const Subject &subject, bool interrupted) {
     std::error_code ignored;
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
-    find_guilty_step(session, reduction);
+    if (!interrupted)
+      find_guilty_step(session, subject);
+    if (options_.oracle.empty() && !interrupted && is_comparison(facts_.signature.kind))
+      facts_.reads_unwritten = reads_unwritten_memory(subject, session.backend, session.check, session.limits());
     SandboxPool pool(1);
     std::optional<SandboxPool::Ticket> repro;
     if (options_.oracle.empty())
-      repro = write_repro_in_child(reduction.program, pool);
+      repro = write_repro_in_child(program, pool);
     const auto begin = std::chrono::steady_clock::now();
     const bool confirmed = !facts_.interrupted && confirm_saved(session);
-    if (repro)
-      require_reply(*pool.wait(*repro));
-    if (confirmed)
+    const bool written = !repro || is_written(*pool.wait(*repro));
+    if (confirmed && written)
       verify();
-    if (!reduction.interrupted)
+    if (!interrupted)
       ask_others(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     facts_.total_seconds = seconds_so_far();
-    write_reports(reduction.program, facts_, folder_);
+    facts_.phases = session.phases.seconds();
+    log::debug(phases_table());
+    write_reports(program, facts_, folder_);
     return conclude();
   }
 
+  /// A program that nobody can write down is still reduced, and in its file.
+  bool is_written(const Outcome &outcome) {
+    try {
+      require_reply(outcome);
+      return true;
+    } catch (const std::exception &error) {
+      facts_.verified = false;
+      facts_.verify_message = "repro.cpp cannot be written: " + first_sentence(error.what());
+      return false;
+    }
+  }
+
   /// Nice to know: it never stands in the way of the repro.
-  void find_guilty_step(const Session &session, const Reduction &reduction) {
-    if (options_.no_bisect || !options_.oracle.empty() || reduction.interrupted)
+  void find_guilty_step(const Session &session, const Subject &subject) {
+    if (options_.no_bisect || !options_.oracle.empty())
       return;
     try {
       if (!has_steps(*session.backend))
         return;
-      const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
       BisectOptions bisect_options = bisect_options_of(session, facts_.signature);
       bisect_options.progress = [this](int done) { progress_.show_count("bisect", done, 0); };
       facts_.bisection = bisect(subject, session.backend, bisect_options);
@@ -329,7 +413,7 @@ private:
   void save_passing(const Reduction &reduction) {
     try {
       if (reduction.passing)
-        save_program(*reduction.passing, folder_, options_.grad, "passing");
+        save_program(*reduction.passing, folder_, options_.grad, "passing", /*durable=*/false);
       facts_.has_passing = reduction.passing.has_value();
     } catch (const std::exception &error) {
       log::debug(std::string("passing.pt: ") + first_sentence(error.what()));
@@ -377,7 +461,14 @@ private:
     for (const auto &backend : session.others) {
       if (stop_requested())
         return;
-      const auto once = [&] { return check(saved_subject(), backend, session.check, session.limits()); };
+      const auto once = [&] {
+        if (facts_.not_reduced && backend->needs_flat_graph()) {
+          Verdict verdict; // unresolved
+          verdict.message = "it takes nothing else than a flat program";
+          return verdict;
+        }
+        return check(saved_subject(), backend, session.check, session.limits());
+      };
       const auto fails = [](const Verdict &verdict) { return verdict.outcome == Verdict::Outcome::Fail; };
       OtherBackend other{backend->name(), check_repeatedly(once, fails, {.runs = options_.repeat, .need = 1})};
       other.same_signature = shows(other.verdict, facts_.signature);
@@ -393,11 +484,13 @@ private:
   }
 
   Subject saved_subject() const {
-    return [folder = folder_, seed = options_.seed](const InstantiateOptions &instantiate_options) {
+    // What is handed back unreduced is as the model was given; a reduced program is in eval mode.
+    const bool train = facts_.not_reduced && options_.train;
+    return [folder = folder_, seed = options_.seed, train](const InstantiateOptions &instantiate_options) {
       std::ifstream file(folder + "/inputs.pt", std::ios::binary);
       const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
       const auto inputs = torch::jit::pickle_load(bytes);
-      return instantiate(Archive{folder + "/reduced.pt", inputs.toTupleRef().elements().vec(), seed},
+      return instantiate(Archive{folder + "/reduced.pt", inputs.toTupleRef().elements().vec(), seed, train},
                          instantiate_options);
     };
   }
@@ -410,9 +503,12 @@ private:
     if (facts_.out_of_time)
       log::warning("the time budget is spent: this is the best so far, and not 1-minimal; --resume goes on from here");
     const std::string result = folder_ + (options_.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
-    log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
-              std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
-              (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
+    if (facts_.not_reduced)
+      log::warning("handed back as it was given, NOT REDUCED: " + *facts_.not_reduced);
+    else
+      log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
+                std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
+                (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
       std::cout << result;

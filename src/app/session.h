@@ -1,7 +1,9 @@
 // What every subcommand begins with: the model, its inputs, and the first check of it as it was given.
 #pragma once
 #include "app/options.h"
+#include "app/phase_clock.h"
 #include "check/nondeterminism.h"
+#include "program/archive.h"
 #include "program/flatten.h"
 #include "program/load.h"
 #include "program/record.h"
@@ -27,6 +29,7 @@ public:
   explicit Session(const Options &options);
 
   const Options &options;
+  PhaseClock phases{"load"};
   const std::string oracle; ///< absolute path of --oracle's program; empty: the backend decides
   std::vector<std::shared_ptr<const Backend>> others; ///< what --backend names after the first
   std::shared_ptr<const Backend> backend;
@@ -35,13 +38,18 @@ public:
   LoadedModel model;
   LoadedInputs inputs;
 
-  /// The model as it is, nothing flattened. (A method other than forward is inlined first: backends compile forward.)
-  Subject original();
+  /// The model as it is, nothing flattened. (A method other than forward is inlined first, if it can be: backends
+  /// compile forward.)
+  Subject original() const;
+  Archive as_given() const;
   /// Checks it as often as `--repeat` says. Ends early when a run is unresolved. What the journal knows is not asked.
   FailureRate check_original(const std::function<bool()> &interrupted = {});
   /// Whether a Program made from the model is as wrong as the model: as often as `--repeat` says, unless the journal
   /// knows.
   Verdict ask(const Program &program, const Signature &wanted);
+  /// What the test says of such a job, asked again while it has no answer.
+  Verdict answer_to(const Job &job, const Limits &limits) const;
+  Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const;
   /// Keeps a journal from now on. What it holds of an earlier run is used.
   void keep_journal(const std::string &path, bool resume);
   std::shared_ptr<Journal> journal;
@@ -59,6 +67,9 @@ private:
 
 /// "MODEL: eager itself failed: ..., operators that ...".
 std::string eager_problem(const Session &session, const Verdict &verdict);
+/// What to do about a model that cannot be flattened.
+inline constexpr const char *advice_on_flattening =
+    "try torch.jit.trace of the same model with the same inputs, which keeps only the operators that ran";
 /// "MODEL: cannot be flattened: ...", and what to do about it.
 UserError cannot_flatten(const Session &session, const CannotFlatten &error);
 /// Throws UserError where more than one backend is named.
@@ -68,9 +79,15 @@ void require_checkable(const Session &session, const Verdict &verdict);
 /// The accuracy check without its arbiter is a weaker one: says so, and why.
 void warn_of_missing_reference(const Session &session, const Verdict &verdict);
 
+/// What `run` finds out beside the Verdict.
+struct RunFacts {
+  std::optional<Timing> timing;
+  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
+};
+
 /// Prints results for people on standard output, one table.
-void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
+void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session);
 /// The same for scripts.
-std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
+std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const Session &session);
 
 } // namespace repro_minify

@@ -1,6 +1,8 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
+#include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
+#include "emit/repro_differs.h"
 #include "emit/repro_py.h"
 #include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
@@ -47,6 +49,13 @@ Program compacted(const Program &program) {
     input.value = tensor.detach().clone().set_requires_grad(tensor.requires_grad());
   }
   return result;
+}
+
+/// A model that is handed back as it was given is in the files, all of it.
+Parts parts_as_given() {
+  Parts parts;
+  parts.files = {.inputs_from_file = true, .module_from_file = true};
+  return parts;
 }
 
 bool reads_objects(const Program &program) {
@@ -103,7 +112,7 @@ public:
     inputs();
     move_inputs();
     flatten();
-    differs();
+    out_ << differs_function(facts_, mentions_complex());
     run();
     main_function();
     return out_.str();
@@ -112,6 +121,8 @@ public:
 private:
   void header() {
     out_ << "// " << comment_text(headline(facts_)) << "\n//\n";
+    if (facts_.not_reduced)
+      out_ << comment_block("NOT REDUCED: this is the model as it was given. " + *facts_.not_reduced + ".") << "//\n";
     if (facts_.bisection && facts_.bisection->guilty)
       out_ << comment_block(bisection_sentence(facts_)) << "//\n";
     out_ << "// Expected: what the TorchScript interpreter computes without optimisation.\n"
@@ -121,8 +132,11 @@ private:
     if (facts_.original_runs > 1)
       out_ << "// Does not show in every run: the original model failed in " << facts_.original_failed << " of "
            << facts_.original_runs << ".\n";
-    out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; minimised from " << facts_.before.operators
-         << " operators to " << facts_.after.operators << " by repro-minify " << facts_.version << ".\n//\n"
+    out_ << "//\n// Seen with PyTorch " << facts_.torch_version << "; "
+         << (facts_.not_reduced ? "handed back"
+                                : "minimised from " + std::to_string(facts_.before.operators) + " operators to " +
+                                      std::to_string(facts_.after.operators))
+         << " by repro-minify " << facts_.version << ".\n//\n"
          << "// Build and run:\n"
          << "//   cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
             "print(torch.utils.cmake_prefix_path)')\"\n"
@@ -147,6 +161,8 @@ private:
     out_ << "#include <torch/script.h>\n\n";
     for (const auto &include : torch)
       out_ << "#include <" << include << ">\n";
+    if (facts_.reads_unwritten.value_or(false))
+      out_ << "\n#include <malloc.h>\n";
     out_ << "\n#include <algorithm>\n#include <cmath>\n#include <cstdio>\n#include <exception>\n#include "
             "<iostream>\n#include <string>\n#include <vector>\n";
     if (parts_.files.inputs_from_file || parts_.files.module_from_file)
@@ -165,6 +181,8 @@ private:
   }
 
   void script() {
+    if (facts_.not_reduced)
+      return;
     if (parts_.files.module_from_file) {
       out_ << "// The program is in reduced.pt:\n"
            << comment_block(parts_.script.empty() ? program_.graph->toString(false) : parts_.script) << "\n";
@@ -181,6 +199,10 @@ private:
 
   void module() {
     out_ << "static torch::jit::Module make_module() {\n";
+    if (facts_.not_reduced) {
+      module_as_given();
+      return;
+    }
     if (parts_.files.module_from_file) {
       out_ << "  return torch::jit::load(beside(\"reduced.pt\")" << (on_cuda() ? ", device" : "") << ");\n}\n\n";
       return;
@@ -199,6 +221,18 @@ private:
     if (on_cuda())
       out_ << "  module.to(device);\n";
     out_ << "  return module;\n}\n\n";
+  }
+
+  /// As the check has it: in eval mode, and asking for gradients only where they are compared.
+  void module_as_given() {
+    out_ << "  at::manual_seed(" << facts_.check.seed << ");  // loading may draw random numbers\n"
+         << "  torch::jit::Module module = torch::jit::load(beside(\"reduced.pt\")" << (on_cuda() ? ", device" : "")
+         << ");\n"
+         << (facts_.train ? "" : "  module.eval();\n")
+         << (facts_.check.grad ? ""
+                               : "  for (at::Tensor parameter : module.parameters())\n"
+                                 "    parameter.set_requires_grad(false);\n")
+         << "  return module;\n}\n\n";
   }
 
   bool is_parameter(const std::string &name) const {
@@ -254,7 +288,8 @@ private:
       out_ << "static std::vector<c10::IValue> make_inputs() {\n"
               "  std::vector<c10::IValue> inputs = make_inputs_on_cpu();\n"
               "  for (auto& input : inputs) {\n"
-              "    const at::Tensor made = input.toTensor();\n"
+           << (facts_.not_reduced ? "    if (!input.isTensor())\n      continue;\n" : "")
+           << "    const at::Tensor made = input.toTensor();\n"
               "    input = made.detach().to(device).set_requires_grad(made.requires_grad());\n"
               "  }\n"
               "  return inputs;\n}\n\n";
@@ -285,52 +320,13 @@ private:
             "}\n\n";
   }
 
-  void differs() {
-    const FailureKind kind = facts_.signature.kind;
-    if (kind == FailureKind::Exception || ends_the_process(kind))
-      return;
-    if (kind == FailureKind::Structure) {
-      out_ << "static bool differs(const c10::IValue& expected, const c10::IValue& found) {\n"
-              "  return expected.isNone() != found.isNone() || expected.isTensor() != found.isTensor() ||\n"
-              "         (expected.isTensor() && expected.toTensor().defined() != found.toTensor().defined());\n}\n\n";
-      return;
-    }
-    out_ << "static bool differs(const c10::IValue& expected_value, const c10::IValue& found_value) {\n"
-            "  if (!expected_value.isTensor() || !found_value.isTensor())\n"
-            "    return false;\n"
-            "  at::Tensor expected = expected_value.toTensor().detach(), found = found_value.toTensor().detach();\n";
-    if (kind == FailureKind::Dtype)
-      out_ << "  return expected.scalar_type() != found.scalar_type();\n}\n\n";
-    else if (kind == FailureKind::Shape)
-      out_ << "  return expected.sizes() != found.sizes();\n}\n\n";
-    else
-      differs_in_value(kind);
-  }
-
   bool mentions_complex() const {
+    if (facts_.not_reduced)
+      return true; // who knows
     for (const auto &input : program_.inputs)
       if (input.value.toTensor().is_complex())
         return true;
     return facts_.reduced.message.find("complex") != std::string::npos;
-  }
-
-  void differs_in_value(FailureKind kind) {
-    out_ << (facts_.check.grad ? ""
-                               : "  if (expected.sizes() != found.sizes())\n    return false;  // another failure\n");
-    out_ << (mentions_complex() ? "  if (expected.is_complex()) {\n"
-                                  "    expected = at::view_as_real(expected.resolve_conj());\n"
-                                  "    found = at::view_as_real(found.resolve_conj());\n"
-                                  "  }\n"
-                                : "")
-         << "  expected = expected.to(at::kDouble);\n"
-            "  found = found.to(at::kDouble);\n";
-    if (kind == FailureKind::Nan)
-      out_ << "  return !at::equal(expected.isnan(), found.isnan()) || !at::equal(expected.isinf(), "
-              "found.isinf());\n}\n\n";
-    else
-      out_ << "  // Far more than rounding.\n"
-           << "  return !at::allclose(found, expected, /*rtol=*/" << tolerance(facts_) << ", /*atol=*/"
-           << tolerance(facts_) << ", /*equal_nan=*/true);\n}\n\n";
   }
 
   void run() {
@@ -378,7 +374,11 @@ private:
   }
 
   std::string settings() const {
-    std::string text = "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
+    std::string text;
+    if (facts_.reads_unwritten.value_or(false)) // what is allocated then holds the complement
+      text += "  mallopt(M_PERTURB, " + std::to_string(usual_perturbation) +
+              ");  // memory that nobody has written is read: it holds the same each time\n";
+    text += "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
     text += std::string("  c10::AutoGradMode grad_mode(") + (facts_.check.grad ? "true" : "false") + ");\n";
     if (facts_.check.autocast)
       text += "  at::autocast::set_autocast_dtype(" + device_type() + ", " +
@@ -567,7 +567,7 @@ set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
   if (!write_repro_py(program, facts, folder))
     return {};
-  const Parts parts = make_parts(program, facts.check.grad);
+  const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);
   Writer writer(program, facts, parts);
   write_atomically(folder + "/repro.cpp", writer.file());
   std::string cmake = REPRO_MINIFY_TORCH_HAS_CUDA ? cmake_lists_for_cuda : cmake_lists;

@@ -1,7 +1,9 @@
 #include "emit/repro_py.h"
 
 #include "backends/python_backend.h"
+#include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
+#include "emit/repro_differs.h"
 #include "emit/repro_words.h"
 #include "emit/torchscript_source.h"
 #include "program/values.h"
@@ -23,7 +25,8 @@ nlohmann::json facts_for_python(const ReproFacts &facts) {
                             std::to_string(facts.after.operators) + " by repro-minify " + facts.version},
           {"kind", to_string(facts.signature.kind)},
           {"where", facts.signature.where},
-          {"tolerance", tolerance(facts)},
+          {"differs", differs_json(facts)},
+          {"perturb", facts.reads_unwritten.value_or(false) ? nlohmann::json(usual_perturbation) : nlohmann::json()},
           {"calls", std::max(1, facts.reduced.failing_call)},
           {"seed", facts.check.seed},
           {"threads", facts.check.threads},

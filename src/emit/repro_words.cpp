@@ -1,8 +1,5 @@
 #include "emit/repro_words.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace repro_minify {
 
 std::string headline(const ReproFacts &facts) {
@@ -32,15 +29,6 @@ std::string headline(const ReproFacts &facts) {
     return "Interesting to " + facts.backend->title() + ".";
   }
   return "";
-}
-
-const char *tolerance(const ReproFacts &facts) {
-  for (const auto *leaves : {&facts.reduced.outputs, &facts.reduced.gradients, &facts.reduced.state})
-    for (const auto &leaf : *leaves)
-      if (!leaf.same && leaf.ref_type.find("float16") != std::string::npos &&
-          leaf.max_abs_error > 0.3 * std::max(1.0, std::abs(leaf.ref_at_worst)))
-        return "3e-2";
-  return "1e-3";
 }
 
 } // namespace repro_minify

@@ -1,6 +1,10 @@
-// reduced.pt and inputs.pt.
+// reduced.pt and inputs.pt: one thing in two files.
 #include "emit/atomic_file.h"
+#include "program/archive.h"
 #include "program/compute.h"
+#include "program/method_as_forward.h"
+#include "program/parts.h"
+#include "program/read_inputs.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
 
@@ -9,28 +13,71 @@
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/serialization/export.h>
+#include <torch/csrc/jit/serialization/import.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
+#include <filesystem>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
 
-/// The name that is looked for beside a model, where the model is the only one of its folder.
-std::string inputs_name(const std::string &name) {
-  return name == "reduced" || name == "candidate" ? "inputs" : name + "_inputs";
+PairOfFiles files_of(const std::string &folder, const std::string &name) {
+  // The name that is looked for beside a model, where the model is the only one of its folder.
+  const bool is_alone = name == "reduced" || name == "candidate";
+  return {folder + "/" + name + ".pt", folder + "/" + (is_alone ? "inputs" : name + "_inputs") + ".pt"};
+}
+
+/// A tuple: what Python's torch.load(weights_only=True) reads, in the order of forward's arguments.
+std::string saved_inputs(const std::vector<c10::IValue> &arguments) {
+  const auto bytes = torch::jit::pickle_save(c10::ivalue::Tuple::create(arguments));
+  return {bytes.data(), bytes.size()};
+}
+
+/// With the inputs inside: without the file beside it, it still is the whole program.
+std::string saved_module(const torch::jit::Module &module, const std::string &inputs) {
+  std::ostringstream out;
+  module.save(out, {{inputs_inside_name, inputs}});
+  return std::move(out).str();
 }
 
 } // namespace
 
-void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name) {
-  const Instance instance = instantiate(program, {.requires_grad = grad});
+void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name, bool durable) {
+  const Instance instance = instantiate_in_parts(program, {.requires_grad = grad});
+  const std::string inputs = saved_inputs(instance.arguments);
+  const PairOfFiles files = files_of(folder, name);
+  if (name != "candidate") {
+    write_pair(files, saved_module(instance.module, inputs), inputs, durable);
+    return;
+  }
+  // Nobody but the oracle ever sees these: they go with the process that asks it.
   std::ostringstream module;
   instance.module.save(module);
-  // A tuple: what Python's torch.load(weights_only=True) reads, in the order of forward's arguments.
-  const auto inputs = torch::jit::pickle_save(c10::ivalue::Tuple::create(instance.arguments));
-  write_atomically(folder + "/" + name + ".pt", module.str());
-  write_atomically(folder + "/" + inputs_name(name) + ".pt", std::string_view(inputs.data(), inputs.size()));
+  write_atomically(files.first, module.str());
+  write_atomically(files.second, inputs);
+}
+
+void save_as_given(const Archive &archive, const std::string &folder) {
+  const std::string inputs = saved_inputs(archive.arguments);
+  const PairOfFiles files = files_of(folder, "reduced");
+  if (archive.method == "forward") {
+    write_pair(files, bytes_of(archive.path), inputs, /*durable=*/true); // not loaded and saved: that can change it
+    return;
+  }
+  auto module = with_method_as_forward(torch::jit::load(archive.path, c10::kCPU), archive.method);
+  if (!archive.train)
+    module.eval();
+  write_pair(files, saved_module(module, inputs), inputs, /*durable=*/true);
+}
+
+bool repair_saved(const std::string &folder) {
+  const PairOfFiles files = files_of(folder, "reduced");
+  const auto inside = std::filesystem::exists(files.first) ? inputs_inside(files.first) : std::nullopt;
+  if (!inside || (std::filesystem::exists(files.second) && bytes_of(files.second) == *inside))
+    return false;
+  write_atomically(files.second, *inside);
+  return true;
 }
 
 int operators_after_freezing(const Program &program) {

@@ -2,6 +2,7 @@
 
 #include "program/formula.h"
 #include "program/values.h"
+#include "support/cpp_number.h"
 
 #include <ATen/ATen.h>
 
@@ -45,10 +46,8 @@ std::string element(const at::Tensor &flat, int64_t i) {
     return std::to_string(flat.data_ptr<int16_t>()[i]);
   case at::kInt:
     return std::to_string(flat.data_ptr<int32_t>()[i]);
-  case at::kLong: {
-    const int64_t value = flat.data_ptr<int64_t>()[i];
-    return value == INT64_MIN ? "INT64_MIN" : std::to_string(value);
-  }
+  case at::kLong:
+    return integer_literal(flat.data_ptr<int64_t>()[i]);
   case at::kComplexFloat: {
     const auto value = flat.data_ptr<c10::complex<float>>()[i];
     return "c10::complex<double>(" + number(value.real()) + ", " + number(value.imag()) + ")";

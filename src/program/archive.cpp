@@ -3,6 +3,7 @@
 #include "program/autocast_blocks.h"
 #include "program/device.h"
 #include "program/double_precision.h"
+#include "program/method_as_forward.h"
 #include "program/run_settings.h"
 #include "program/values.h"
 
@@ -37,7 +38,8 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
 
 Instance instantiate(const Archive &archive, const InstantiateOptions &options) {
   seed_cpu(archive.seed);
-  return as_wanted(torch::jit::load(archive.path, c10::kCPU), archive.arguments, archive.train, options);
+  return as_wanted(with_method_as_forward(torch::jit::load(archive.path, c10::kCPU), archive.method), archive.arguments,
+                   archive.train, options);
 }
 
 Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options) {

@@ -8,12 +8,13 @@
 
 namespace repro_minify {
 
-/// A TorchScript archive and the arguments of its forward.
+/// A TorchScript archive and the arguments of its method.
 struct Archive {
   std::string path;
   std::vector<c10::IValue> arguments;
   uint64_t seed = 0;  ///< of the generators while it is loaded: loading can draw random numbers
   bool train = false; ///< leave it in training mode
+  std::string method = "forward";
 };
 
 /// A Program as whoever is given its file gets it: written as TorchScript and loaded again, which can change it (the
@@ -21,6 +22,7 @@ struct Archive {
 Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options);
 
 /// Loads the archive afresh each time, since a backend may have changed constants in place, and clones the arguments.
+/// A method of another name becomes forward (see with_method_as_forward).
 Instance instantiate(const Archive &archive, const InstantiateOptions &options);
 
 } // namespace repro_minify

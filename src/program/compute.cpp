@@ -1,6 +1,7 @@
 #include "program/compute.h"
 
 #include "program/map_tensors.h"
+#include "sandbox/ask_again.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/serialization/pickle.h>
@@ -40,7 +41,7 @@ c10::IValue with_undefined(const c10::IValue &pair) {
 } // namespace
 
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits) {
-  const Outcome outcome = run_in_sandbox(
+  const Outcome outcome = run_until_answered(
       [&](Child &child) {
         const auto bytes = torch::jit::pickle_save(without_undefined(work(child)));
         child.reply(std::string_view(bytes.data(), bytes.size()));
@@ -67,6 +68,13 @@ Limits generous_limits() {
   limits.timeout = std::chrono::minutes(10);
   limits.reply_capacity = size_t{16} << 30;
   return limits;
+}
+
+bool is_out_of_memory(const std::string &message) {
+  for (const char *words : {"not enough memory", "can't allocate memory", "out of memory"})
+    if (message.find(words) != std::string::npos)
+      return true;
+  return false;
 }
 
 std::string first_sentence(const std::string &message) {

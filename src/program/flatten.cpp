@@ -48,8 +48,7 @@ void unpack_outputs(Graph &graph) {
   std::vector<Value *> parts;
   for (Value *output : graph.outputs())
     unpack_output(output, parts);
-  while (!graph.outputs().empty())
-    graph.eraseOutput(0);
+  graph.block()->removeAllOutputs();
   for (Value *part : parts)
     if (!part->mustBeNone())
       graph.registerOutput(part);
@@ -146,12 +145,15 @@ private:
 
 void drop_unused(Program &program) {
   remove_unused_constants(*program.graph);
-  for (size_t i = program.inputs.size(); i-- > 0;) {
-    if (program.graph->inputs()[i]->hasUses())
-      continue;
-    program.graph->eraseInput(i);
-    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  std::vector<char> gone;
+  for (const Value *input : program.graph->inputs())
+    gone.push_back(!input->hasUses());
+  erase_inputs(*program.graph, gone);
+  std::vector<ProgramInput> left;
+  for (size_t i = 0; i < gone.size(); ++i)
+    if (!gone[i])
+      left.push_back(std::move(program.inputs[i]));
+  program.inputs = std::move(left);
 }
 
 void remove_unused_constants(Graph &graph) {
@@ -181,8 +183,9 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
     }
   }
   resolve_attributes(program, builder, originals[0], model.module._ivalue());
-  for (size_t i = original_inputs; i-- > 0;)
-    graph.eraseInput(i);
+  std::vector<char> gone(graph.inputs().size());
+  std::fill_n(gone.begin(), original_inputs, 1);
+  erase_inputs(graph, gone);
   finish_flat(program);
   return program;
 }

@@ -9,12 +9,12 @@
 
 namespace repro_minify {
 
-/// The tensor a formula stands for, contiguous; nothing for a formula that the dtype does not have (a randn of
-/// integers). Serial kernels only: the reducing process may call it.
+/// The tensor a formula stands for, contiguous; nothing for one that the dtype does not have (a randn of integers), or
+/// an arange of over 100. The reducing process may call it: it has one thread, and then no kernel enters OpenMP.
 std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes,
                                               at::ScalarType dtype);
 
-/// The same as C++ source, an expression of type at::Tensor; seeds are set by at::manual_seed before it.
+/// The same as C++ source, an expression of type at::Tensor; one that draws has a generator of its own.
 std::string formula_source(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);
 
 /// The formula of a tensor that has this number everywhere.

@@ -123,9 +123,18 @@ bool waits_for_unknown(const Block *block) {
   return false;
 }
 
-} // namespace
+/// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
+/// passes whose faults are looked for. While it may not, Inline goes one level deep.
+class OptimisesNothing {
+public:
+  OptimisesNothing() { torch::jit::setGraphExecutorOptimize(false); }
+  ~OptimisesNothing() { torch::jit::setGraphExecutorOptimize(before_); }
+  OptimisesNothing(const OptimisesNothing &) = delete;
+  OptimisesNothing &operator=(const OptimisesNothing &) = delete;
 
-namespace {
+private:
+  const bool before_ = torch::jit::getGraphExecutorOptimize();
+};
 
 /// Level by level: what is pasted in has calls, tasks and blocks of its own.
 void inline_all(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
@@ -149,23 +158,10 @@ void inline_all(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
     throw CannotFlatten("the model waits for a task that is chosen while the model runs");
 }
 
-/// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
-/// passes whose faults are looked for. While it may not, Inline goes one level deep.
-class WithoutOptimising {
-public:
-  WithoutOptimising() { torch::jit::setGraphExecutorOptimize(false); }
-  ~WithoutOptimising() { torch::jit::setGraphExecutorOptimize(before_); }
-  WithoutOptimising(const WithoutOptimising &) = delete;
-  WithoutOptimising &operator=(const WithoutOptimising &) = delete;
-
-private:
-  bool before_ = torch::jit::getGraphExecutorOptimize();
-};
-
 } // namespace
 
 void inline_calls(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
-  const WithoutOptimising guard;
+  const OptimisesNothing guard;
   inline_all(graph, self);
   write_out_casts(graph);
   write_out_with(graph->block(), /*of_autocast=*/true);

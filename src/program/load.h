@@ -21,8 +21,8 @@ struct LoadedModel {
 LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train,
                        c10::Device device = c10::kCPU);
 
-/// Where inputs come from; the first that is given counts: specs, inputs_path, bundled inputs, an inputs.pt beside the
-/// model.
+/// Where inputs come from; the first that is given counts: specs, inputs_path, bundled inputs, those that a reduced.pt
+/// was written with, an inputs.pt beside the model.
 struct InputSource {
   std::vector<std::string> specs;         ///< --input, one for each argument
   std::optional<std::string> inputs_path; ///< --inputs
@@ -33,6 +33,7 @@ struct InputSource {
 struct LoadedInputs {
   std::vector<c10::IValue> values; ///< one for each argument of the method, of its type
   std::string origin;              ///< "inputs.pt beside the model", for the report
+  std::string note = {};           ///< what somebody should be told about them; empty: nothing
 };
 LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source);
 

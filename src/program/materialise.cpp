@@ -66,29 +66,42 @@ std::string to_identifier(const std::string &text) {
   return name.size() > 60 ? name.substr(name.size() - 60) : name;
 }
 
-std::string InputBuilder::unique_identifier(const std::string &name) {
-  if (names_.size() != program_.inputs.size()) {
-    names_.clear();
-    last_suffix_.clear();
-    for (const auto &input : program_.inputs)
-      names_.insert(input.name);
-  }
+std::string Identifiers::unique(const std::string &name, const Identifiers *others) {
   const std::string base = to_identifier(name);
+  const auto is_taken = [&](const std::string &text) {
+    return names_.count(text) > 0 || (others && others->names_.count(text) > 0);
+  };
+  int first = 0;
+  if (others)
+    if (const auto last = others->last_suffix_.find(base); last != others->last_suffix_.end())
+      first = last->second;
   std::string candidate = base;
-  // Names are never given back: what was taken once need not be tried again.
-  for (int &i = last_suffix_[base]; names_.count(candidate);)
+  for (int &i = last_suffix_.try_emplace(base, first).first->second; is_taken(candidate);)
     candidate = base + "_" + std::to_string(++i);
   names_.insert(candidate);
   return candidate;
 }
 
+std::string InputBuilder::unique_identifier(const std::string &name) {
+  if (names_.size() != program_.inputs.size()) {
+    names_ = {};
+    for (const auto &input : program_.inputs)
+      names_.take(input.name);
+  }
+  return names_.unique(name, taken_);
+}
+
 Value *InputBuilder::add_tensor(const c10::IValue &value, Role role, const std::string &name,
                                 const std::string &formula) {
-  const std::string identifier = unique_identifier(name);
-  Value *input = program_.graph->addInput(identifier);
-  input->setType(c10::TensorType::get());
-  program_.inputs.push_back({identifier, role, value, formula});
-  return input;
+  return add_input({unique_identifier(name), role, value, formula});
+}
+
+Value *InputBuilder::add_input(ProgramInput input) {
+  Value *value = program_.graph->addInput(input.name);
+  value->setType(c10::TensorType::get());
+  names_.take(input.name);
+  program_.inputs.push_back(std::move(input));
+  return value;
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "program/objects.h"
 
+#include "program/value_digest.h"
 #include "program/values.h"
 
 #include <algorithm>
@@ -17,21 +18,13 @@ std::string class_name(const c10::IValue &object) {
   return object.toObjectRef().type()->name()->qualifiedName();
 }
 
-uint64_t combined_hash(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-  return hash ^ (hash >> 29);
-}
-
-uint64_t hash_of_state(const c10::IValue &object) {
-  uint64_t hash = hash_value(c10::IValue(class_name(object)));
+std::string digest_of_state(const c10::IValue &object) {
   auto *get_state = object.toObjectRef().type()->findMethod("__getstate__");
-  if (!get_state) // equal to itself alone
-    return combined_hash(hash, reinterpret_cast<uintptr_t>(&object.toObjectRef()));
-  std::vector<c10::IValue> leaves;
-  flatten_value((*get_state)({object}), leaves);
-  for (const auto &leaf : leaves)
-    hash = combined_hash(hash, hash_value(leaf));
-  return hash;
+  if (!get_state)
+    return "";
+  Digest digest;
+  digest.add(class_name(object));
+  return add_value(digest, (*get_state)({object})) ? digest.text() : "";
 }
 
 } // namespace
@@ -57,12 +50,12 @@ c10::IValue copy_of_object(const c10::IValue &object) {
   return is_packed ? object : object.deepcopy();
 }
 
-uint64_t hash_of_object(const c10::IValue &object) {
+const std::string &digest_of_object(const c10::IValue &object) {
   // Unpacking weights takes its time. What is in here lives on, so that its address is not used again.
-  static thread_local std::unordered_map<const void *, std::pair<c10::IValue, uint64_t>> known;
-  const auto [entry, is_new] = known.try_emplace(&object.toObjectRef(), object, 0);
+  static thread_local std::unordered_map<const void *, std::pair<c10::IValue, std::string>> known;
+  const auto [entry, is_new] = known.try_emplace(&object.toObjectRef(), object, std::string());
   if (is_new)
-    entry->second.second = hash_of_state(object);
+    entry->second.second = digest_of_state(object);
   return entry->second.second;
 }
 

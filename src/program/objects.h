@@ -4,7 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
 
-#include <cstdint>
+#include <string>
 
 namespace repro_minify {
 
@@ -16,7 +16,7 @@ bool holds_object(const c10::IValue &value);
 /// A copy by the object's own __getstate__ and __setstate__; packed parameters themselves, as nothing writes to them.
 c10::IValue copy_of_object(const c10::IValue &object);
 
-/// By content, as far as the object can say what that is.
-uint64_t hash_of_object(const c10::IValue &object);
+/// Of its content, as far as the object can say what that is; empty where it cannot.
+const std::string &digest_of_object(const c10::IValue &object);
 
 } // namespace repro_minify

@@ -7,9 +7,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/ScalarType.h>
 
-#include <algorithm>
-#include <cstring>
-#include <unordered_map>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -23,92 +21,6 @@ at::ScalarType widened(at::ScalarType type) {
   if (at::isComplexType(type))
     return at::kComplexDouble;
   return at::isFloatingType(type) ? at::kDouble : type;
-}
-
-void fnv(uint64_t &hash, const void *data, size_t size) {
-  // Eight bytes a step: tensors of megabytes are hashed once each, but they are hashed.
-  const auto *bytes = static_cast<const unsigned char *>(data);
-  size_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    uint64_t word;
-    std::memcpy(&word, bytes + i, 8);
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 29;
-  }
-  for (; i < size; ++i)
-    hash = (hash ^ bytes[i]) * 0x100000001B3ull;
-}
-
-void fnv(uint64_t &hash, int64_t number) {
-  fnv(hash, &number, sizeof number);
-}
-
-uint64_t hash_of_storage(const at::Tensor &tensor) {
-  uint64_t hash = 0;
-  fnv(hash, tensor.storage().data(), tensor.storage().nbytes());
-  return hash;
-}
-
-/// The contents of large tensors, hashed once: a reduction asks for the same weights at every check. Known by the
-/// tensor (a weak reference keeps its address from being used again) and the version of its contents.
-class KnownContents {
-public:
-  uint64_t hash(const at::Tensor &tensor) {
-    if (tensor.storage().nbytes() < worthwhile_bytes)
-      return hash_of_storage(tensor);
-    forget_the_dead();
-    const auto [entry, is_new] = known_.try_emplace(tensor.unsafeGetTensorImpl(), tensor);
-    if (!is_new && (entry->second.tensor.expired() || entry->second.version != version_of(tensor)))
-      entry->second = Entry(tensor);
-    return entry->second.hash;
-  }
-
-private:
-  static constexpr size_t worthwhile_bytes = 4096;
-  using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
-
-  struct Entry {
-    explicit Entry(const at::Tensor &of)
-        : tensor(of.getIntrusivePtr()), version(version_of(of)), hash(hash_of_storage(of)) {}
-    WeakTensor tensor;
-    int64_t version;
-    uint64_t hash;
-  };
-
-  void forget_the_dead() {
-    if (known_.size() < next_sweep_)
-      return;
-    std::erase_if(known_, [](const auto &entry) { return entry.second.tensor.expired(); });
-    next_sweep_ = std::max(size_t{1024}, 2 * known_.size());
-  }
-
-  std::unordered_map<c10::TensorImpl *, Entry> known_;
-  size_t next_sweep_ = 1024;
-};
-
-uint64_t hash_of_tensor(const at::Tensor &tensor) {
-  static thread_local KnownContents known;
-  uint64_t hash = 0xCBF29CE484222325ull;
-  if (!tensor.defined())
-    return hash;
-  fnv(hash, static_cast<int64_t>(tensor.scalar_type()));
-  fnv(hash, tensor.requires_grad());
-  fnv(hash, static_cast<int64_t>(tensor.layout()));
-  fnv(hash, static_cast<int64_t>(tensor.device().type()));
-  for (auto size : tensor.sizes())
-    fnv(hash, size);
-  if (tensor.layout() == at::kSparse) {
-    fnv(hash, static_cast<int64_t>(hash_of_tensor(tensor._indices())));
-    fnv(hash, static_cast<int64_t>(hash_of_tensor(tensor._values())));
-  }
-  if (tensor.layout() != at::kStrided || !tensor.has_storage() || !tensor.is_cpu())
-    return hash;
-  fnv(hash, tensor.is_conj() + 2 * tensor.is_neg());
-  for (auto stride : tensor.strides())
-    fnv(hash, stride);
-  fnv(hash, tensor.storage_offset());
-  fnv(hash, static_cast<int64_t>(known.hash(tensor)));
-  return hash;
 }
 
 /// Null where it is not known: an undefined tensor has no type that could be asked for.
@@ -226,26 +138,6 @@ void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves) {
   } else {
     leaves.push_back(value);
   }
-}
-
-uint64_t hash_value(const c10::IValue &value) {
-  if (value.isTensor())
-    return hash_of_tensor(value.toTensor());
-  if (is_opaque_object(value))
-    return hash_of_object(value);
-  if (holds_object(value)) {
-    std::vector<c10::IValue> leaves;
-    flatten_value(value, leaves);
-    uint64_t hash = leaves.size();
-    for (const auto &leaf : leaves)
-      fnv(hash, static_cast<int64_t>(hash_value(leaf)));
-    return hash;
-  }
-  std::ostringstream text;
-  text << value;
-  uint64_t hash = 1469598103934665603ull;
-  fnv(hash, text.str().data(), text.str().size());
-  return hash;
 }
 
 std::string dtype_name(at::ScalarType type) {

@@ -1,4 +1,4 @@
-// The total order in which a reduction only goes down: what "smaller" and "simpler" mean.
+// The order in which a reduction only goes down: what "smaller" and "simpler" mean. Two programs can be equal in it.
 #pragma once
 #include "repro_minify/program.h"
 
@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-/// Compared from the first member to the last. Strict, so that two passes cannot undo each other for ever.
+/// Compared from the first member to the last. Only less will do, never equal: no two passes undo each other for ever.
 struct Order {
   int operators = 0;
   int nodes = 0; ///< a constant None is none: an argument that is left out is simpler
@@ -21,8 +21,8 @@ struct Order {
   int dtypes = 0;             ///< how far the inputs' are from float32
   int needs_autograd = 0;     ///< inputs with requires_grad
   int roles = 0;              ///< parameters, buffers and constants weigh more than arguments
-  std::int64_t values = 0;    ///< how hard the inputs' values are to take in (see plainness.h)
-  std::int64_t constants = 0; ///< how hard the graph's numbers are to take in
+  std::int64_t values = 0;    ///< how hard the inputs' values are to take in (plainness.h); data: to 16 operators
+  std::int64_t constants = 0; ///< how hard the graph's numbers are to take in; to 256 operators
 
   auto operator<=>(const Order &) const = default;
 };

@@ -12,7 +12,7 @@ namespace repro_minify {
 TemporaryFolder::TemporaryFolder() : owner_(getpid()) {
   std::string pattern = (std::filesystem::temp_directory_path() / "repro-minify-XXXXXX").string();
   if (!mkdtemp(pattern.data()))
-    throw std::runtime_error("no temporary folder can be made");
+    throw std::system_error(errno, std::generic_category(), "no temporary folder can be made (TMPDIR says where)");
   path_ = pattern;
 }
 

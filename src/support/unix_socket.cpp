@@ -1,7 +1,8 @@
 #include "support/unix_socket.h"
 
+#include <cerrno>
 #include <cstring>
-#include <stdexcept>
+#include <system_error>
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,7 +15,7 @@ sockaddr_un address_of(const std::string &path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    throw std::runtime_error("the path of the temporary folder is too long for a socket; set TMPDIR to a shorter one");
+    throw std::system_error(ENAMETOOLONG, std::generic_category(), "the temporary folder takes no socket; set TMPDIR");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
 }
@@ -31,7 +32,7 @@ int listening_socket(const std::string &path) {
   if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0 ||
       listen(listener, SOMAXCONN) != 0) {
     close(listener);
-    throw std::runtime_error("no socket can be made in the temporary folder");
+    throw std::system_error(errno, std::generic_category(), "no socket can be made in the temporary folder");
   }
   return listener;
 }

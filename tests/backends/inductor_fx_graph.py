@@ -19,7 +19,8 @@ from torch import Tensor
 
 import candidate
 import emit
-from fx_graph import FxCompiled, Uncovered
+from fx_compiled import FxCompiled
+from fx_graph import Uncovered
 
 aten = torch.ops.aten
 INDUCTOR = torch._TorchCompileInductorWrapper(None, None, None)

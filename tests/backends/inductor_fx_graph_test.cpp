@@ -1,4 +1,4 @@
-// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py.
+// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py, inductor_translation.py.
 #include "check/oracle.h"
 
 #include <gtest/gtest.h>
@@ -9,15 +9,23 @@
 namespace repro_minify {
 namespace {
 
-TEST(InductorFxGraph, WhatItsPythonTestsSay) {
+void expect_to_pass(const std::string &tests) {
   if (std::string(REPRO_MINIFY_PYTHON).empty())
     GTEST_SKIP() << "no Python with torch here";
   const auto root = std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path();
   const auto [output, status] =
-      run_shell(std::string(REPRO_MINIFY_PYTHON) + " -B '" + (root / "tests/backends/inductor_fx_graph.py").string() +
-                "' '" + (root / "src/backends/inductor").string() + "'");
+      run_shell(std::string(REPRO_MINIFY_PYTHON) + " -B '" + (root / "tests/backends" / tests).string() + "' '" +
+                (root / "src/backends/inductor").string() + "'");
   EXPECT_EQ(status, 0) << output;
   EXPECT_NE(output.find("\nRan "), std::string::npos) << output;
+}
+
+TEST(InductorFxGraph, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_fx_graph.py");
+}
+
+TEST(InductorTranslation, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_translation.py");
 }
 
 } // namespace

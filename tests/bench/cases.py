@@ -87,6 +87,7 @@ def two_jobs(options, case, row):
     repro = options.work / f"{case['case']}-2-jobs.repro"
     code, _ = reduce_case(options.binary, case, repro, 2)
     if code != 0:
+        row["exit_code_with_two_jobs"] = code
         return
     search = json.loads((repro / "report.json").read_text())["seconds"]["search"]
     row["search_with_two_jobs"] = round(search, 3)

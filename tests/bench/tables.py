@@ -163,6 +163,21 @@ def picture(ours, theirs):
     return "\n".join(parts + ["</svg>"]) + "\n"
 
 
+def is_small_enough(row):
+    """A count that could not be had is -1: that is no small one."""
+    return 0 <= row["operators_after_freezing"] <= row["operators_at_most"]
+
+
+def two_jobs_bar(rows):
+    """Every case that was worth two jobs counts, not the one that gained most."""
+    worth = [row for row in rows if "speedup_of_two_jobs" in row or "exit_code_with_two_jobs" in row]
+    for row in worth:
+        said = f"{row['speedup_of_two_jobs']} x as fast as one" if "speedup_of_two_jobs" in row else "failed"
+        print(f"  {row['name']}, {row['ms_a_check']:.0f} ms a check: two jobs are {said}")
+    if worth:
+        bar("two jobs 1.6 x as fast as one", sum(row.get("speedup_of_two_jobs", 0) >= 1.6 for row in worth), len(worth))
+
+
 def cases(folder):
     rows = read(folder, "cases.json")
     if not rows:
@@ -180,19 +195,12 @@ def cases(folder):
         if "exit_code" in row:
             print(f"{row['name']}: exit code {row['exit_code']}")
     total = len(rows)
-    small = sum(row["operators_after_freezing"] <= row["operators_at_most"] for row in done)
-    bar("as many operators as the case's row allows", small, total)
+    bar("as many operators as the case's row allows", sum(map(is_small_enough, done)), total)
     files = sum(not row["data_file"] for row in done)
     print(f"  {'holds' if files * 10 >= total * 9 else 'MISSED'}: nine in ten need no data file: {files} of {total}")
     bar("300 checks or fewer", sum(row["checks"] <= 300 for row in done), total)
     bar("3 ms outside the check or less", sum(row["outside_ms_a_check"] <= 3 for row in done), total)
-    twice = [row for row in done if "speedup_of_two_jobs" in row]
-    for row in twice:
-        speedup = row["speedup_of_two_jobs"]
-        print(f"  {row['name']}, {row['ms_a_check']:.0f} ms a check: two jobs are {speedup} x as fast as one")
-    if twice:
-        best = max(row["speedup_of_two_jobs"] for row in twice)
-        print(f"  {'holds' if best >= 1.6 else 'MISSED'}: two jobs 1.6 x as fast on one of them")
+    two_jobs_bar(done)
     write_csv(folder / "cases.csv", rows)
 
 

@@ -58,5 +58,29 @@ class Standing(unittest.TestCase):
         self.assertIn("MISSED: hard: 41, allowed 32", lines)
 
 
+class Cases(unittest.TestCase):
+    def test_a_count_that_could_not_be_had_is_not_small(self):
+        for count, expected in ((-1, False), (0, True), (2, True), (3, False)):
+            row = {"operators_after_freezing": count, "operators_at_most": 2}
+            with self.subTest(count=count):
+                self.assertEqual(tables.is_small_enough(row), expected)
+
+    def test_two_jobs_are_judged_by_all_cases(self):
+        def said(*speedups):
+            rows = [{"name": "a", "ms_a_check": 60} | ({"speedup_of_two_jobs": s} if s else {}) for s in speedups]
+            for row in rows:
+                if "speedup_of_two_jobs" not in row:
+                    row["exit_code_with_two_jobs"] = 2
+            text = io.StringIO()
+            with contextlib.redirect_stdout(text):
+                tables.two_jobs_bar(rows)
+            return text.getvalue()
+
+        self.assertIn("holds: two jobs 1.6 x as fast as one: 2 of 2", said(1.6, 1.9))
+        self.assertIn("MISSED: two jobs 1.6 x as fast as one: 1 of 4", said(1.9, 1.5, 1.2, 1.1))
+        self.assertIn("MISSED: two jobs 1.6 x as fast as one: 1 of 2", said(1.9, None))
+        self.assertEqual(said(), "")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -119,8 +119,33 @@ TEST_F(Mistakes, InputOfAnotherType) {
 }
 
 TEST_F(Mistakes, BadInputSpec) {
-  for (const char *spec : {"f99[4,6]", "f32[4,", "f32", "[4,6]", "f32[-1]", ""})
+  for (const char *spec : {"f99[4,6]", "f32[4,", "f32", "[4,6]", "f32[-1]", "", "i64[4,6]@0:inf", "f32[4,6]@nan:1"})
     expect_one_clear_sentence(run_jit(one_.model(), {"--input", spec, "--input", "f32[4,6]"}), "--input");
+}
+
+/// Of every option that takes a number: text that is none, and numbers that nothing behind it can take.
+TEST_F(Mistakes, NumbersOutOfRange) {
+  for (const std::string option : {"--repeat", "--need", "--calls", "--threads", "--timeout", "--tol", "--jobs",
+                                   "--time-budget", "--seed", "--memory-limit"})
+    for (const std::string number : {"nan", "1e300", "-1"})
+      expect_one_clear_sentence(run_jit(one_.model(), {option + "=" + number}), option);
+  for (const std::string number : {"inf", "99999999999999999999", "", "x", "0x10", "1 2"})
+    expect_one_clear_sentence(run_jit(one_.model(), {"--timeout=" + number}), "--timeout");
+  for (const std::string option : {"--repeat", "--timeout", "--tol", "--jobs"})
+    expect_one_clear_sentence(run_jit(one_.model(), {option, "0"}), option);
+}
+
+TEST_F(Mistakes, SizesThatAreNone) {
+  for (const std::string size : {"GiB", "4XB", "-1GB", "0", "4GiBs", "99999999999GB", "nanGB"})
+    expect_one_clear_sentence(run_jit(one_.model(), {"--memory-limit=" + size}), "--memory-limit");
+}
+
+/// In a file as on the command line.
+TEST_F(Mistakes, NumbersOutOfRangeInAFile) {
+  for (const char *line : {"timeout = nan", "timeout = inf", "calls = -1", "tol = \"\"", "seed = -1"}) {
+    std::ofstream(folder_ / "x.toml") << line << '\n';
+    expect_one_clear_sentence(run_jit(one_.model(), {"--config", folder_ / "x.toml"}), "x.toml");
+  }
 }
 
 TEST_F(Mistakes, UnknownBackend) {
@@ -249,6 +274,22 @@ TEST(Inputs, ComeInManyWays) {
     EXPECT_EQ(finished.exit_code, 1) << describe(finished);
     EXPECT_EQ(nlohmann::json::parse(finished.out).at("verdict").at("kind"), "accuracy");
   }
+}
+
+/// Less than a millisecond is one, not none: no limit at all.
+TEST(Timeout, IsNeverRoundedToNone) {
+  const Case one = case_named("jit_type_as_dce");
+  const Finished finished = run_tool({"run", one.model(), "--backend", "jit", "--timeout", "0.0001"});
+  EXPECT_NE(finished.exit_code, 1) << "it had the time to fail\n" << describe(finished);
+}
+
+/// The machine's trouble is neither the model's nor the user's.
+TEST(ExitCodes, InternalErrorsHaveOneOfTheirOwn) {
+  const Case one = case_named("jit_type_as_dce");
+  const Finished finished = run_program(
+      {"env", "TMPDIR=/proc", REPRO_MINIFY_BINARY, "run", one.model(), "--backend", "command:true --serve"});
+  EXPECT_EQ(finished.exit_code, 70) << describe(finished);
+  EXPECT_NE(finished.err.find("the machine does not give what is needed"), std::string::npos) << describe(finished);
 }
 
 TEST(HostileNames, AreOnlyNames) {

@@ -5,6 +5,7 @@
 #include "program/fixture.h"
 #include "program/objects.h"
 #include "program/trace.h"
+#include "program/value_digest.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
@@ -167,10 +168,10 @@ TEST(PackedWeights, AreTheSameWhereverTheyWereLoaded) {
 
 TEST(PackedWeights, DifferByWhatIsInThem) {
   const Program program = flat(load_construct("quantised_dynamically"));
-  std::vector<uint64_t> hashes;
+  std::vector<std::string> hashes;
   for (const auto *node : all_nodes(*program.graph))
     if (node->kind() == torch::jit::prim::Constant && is_opaque_class(node->output()->type()))
-      hashes.push_back(hash_value(torch::jit::toIValue(node->output()).value()));
+      hashes.push_back(digest_of(torch::jit::toIValue(node->output()).value()));
   ASSERT_EQ(hashes.size(), 2u);
   EXPECT_NE(hashes[0], hashes[1]);
 }

@@ -3,9 +3,12 @@
 import ast
 import contextlib
 import ctypes
+import errno
 import functools
+import importlib
 import io
 import os
+import re
 import resource
 import tempfile
 from unittest import mock
@@ -23,8 +26,10 @@ from torch._inductor.cpp_builder import CppBuilder
 
 import bisector
 import wire
-from fx_graph import FxCompiled, Uncovered
-from translate import Untranslatable, attribute_name, translate
+from fx_compiled import FxCompiled
+from fx_graph import Uncovered
+from calls import Untranslatable, attribute_name, graph_of
+from translate import MODULES, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
 FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
@@ -131,7 +136,7 @@ def load_in_fork(_isa, path):
 def make_module(script):
     """(nn.Module, its forward's source): the same parameters and buffers, the operators as Python."""
     lines, constants = translate(script)
-    space = {"torch": torch, "math": __import__("math")}
+    space = {"torch": torch, **{name: importlib.import_module(name) for name in MODULES}}
     source = "\n".join(["class Repro(torch.nn.Module):", *lines])
     exec(compile(source, "<candidate>", "exec"), space)
     module = space["Repro"]()
@@ -140,8 +145,22 @@ def make_module(script):
     for name, buffer in script.named_buffers():
         module.register_buffer(attribute_name(name), buffer)
     for name, constant in constants.items():
-        module.register_buffer(name, constant, persistent=False)
+        if isinstance(constant, torch.Tensor):
+            module.register_buffer(name, constant, persistent=False)
+        else:
+            setattr(module, name, constant)
+    for name in attributes_read(script):
+        if not hasattr(module, attribute_name(name)):  # an object of a C++ class: packed parameters
+            setattr(module, attribute_name(name), getattr(script, name))
     return module.eval(), source
+
+
+def attributes_read(script):
+    """Of the module itself."""
+    graph = graph_of(script)
+    own = next(graph.inputs()).debugName()
+    nodes = graph.findAllNodes("prim::GetAttr", recurse=True)
+    return {node.s("name") for node in nodes if node.input().debugName() == own}
 
 
 def load(blob):
@@ -178,6 +197,31 @@ def first_sentence(error):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = lines[0] if lines else ""
     return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
+
+
+WANTS = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EROFS)
+
+
+def lacked_means(error):
+    """What was missing for an answer: a compiler that could be started, a process, room on the disk. Empty: nothing."""
+    seen = []
+    while isinstance(error, BaseException) and error not in seen:
+        seen.append(error)
+        error = getattr(error, "inner_exception", None) or error.__cause__
+    for error in seen:
+        name = type(error).__name__
+        if isinstance(error, OSError) and error.errno in WANTS or name == "InvalidCxxCompiler":
+            return f"{name}: {' '.join(str(error).split())[:200]}"
+        if name == "CppCompileError" and not has_compilers_verdict(str(error)):
+            return "the C++ compiler could not do its work: " + " ".join(str(error).split())[-200:]
+    return ""
+
+
+def has_compilers_verdict(output):
+    """Whether the compiler found fault with the source, at a line of it, or with itself."""
+    if "No space left on device" in output or "Killed signal" in output:
+        return False
+    return re.search(r":\d+: (fatal )?error: |undefined reference|internal compiler error", output) is not None
 
 
 def compiled(script, module, options):
@@ -304,7 +348,8 @@ class Candidate:
         except MemoryError:
             return {"memory": True}, []
         except Exception as error:
-            return {"raised": first_sentence(error)}, []
+            lacked = lacked_means(error)
+            return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
 
 
 def named_tensors(script):
@@ -349,7 +394,15 @@ def settings(given):
         yield
 
 
+def hold_unwritten_memory_still():
+    """What the checks of the other backends do to themselves: see check/unwritten_memory.h."""
+    perturb = -6
+    with contextlib.suppress(AttributeError):  # not glibc
+        ctypes.CDLL(None).mallopt(perturb, 85)
+
+
 def serve(connection):
+    hold_unwritten_memory_still()
     candidate = Candidate()
     try:
         while True:
@@ -362,3 +415,5 @@ def serve(connection):
                 wire.send(connection, *candidate.answer(header, blobs))
     except wire.Closed:
         pass
+    except wire.Garbled as problem:
+        wire.send(connection, {"unanswered": f"the Python worker was sent {problem}"})

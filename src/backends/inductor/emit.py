@@ -15,7 +15,8 @@ import torch
 import torch._inductor.config as inductor_config
 
 import candidate
-from translate import attribute_name
+from calls import attribute_name
+from translate import MODULES
 
 MOST_LITERAL_BYTES = 64 * 1024
 PATIENCE = 120  # seconds for repro.py
@@ -110,6 +111,9 @@ class Repro:
     def __init__(self, script, inputs, facts):
         self.facts = facts
         self.inputs = [[local_name(name) if role == "input" else name, role, *rest] for name, role, *rest in inputs]
+        self.script = script
+        tensors = {name for name, _ in candidate.named_tensors(script)}
+        self.objects = sorted(candidate.attributes_read(script) - tensors)  # packed parameters: they have no literal
         self.module, source = candidate.make_module(script)
         self.forward = source.splitlines()[1:]
         self.front_end = "dynamo"
@@ -126,6 +130,8 @@ class Repro:
 
     def save_values(self, folder):
         """The files that it reads, if any; repro-minify writes the same beside it."""
+        if self.objects:
+            self.script.save(f"{folder}/reduced.pt")
         if self.literals is None:
             for name, wanted in (("inputs.pt", True), ("attributes.pt", False)):
                 tensors = tuple(t.detach().requires_grad_(t.requires_grad and wanted) for _, role, _, t in self.inputs
@@ -156,16 +162,18 @@ class Repro:
         ]
         return "\n".join(("# " + comment(line)).rstrip() for line in lines)
 
+    def reads_files(self):
+        return self.literals is None or bool(self.objects)
+
     def ends_the_process(self):
         return self.facts["kind"] in ("crash", "hang", "memory")
 
     def imports(self):
-        lines = ["import sys"]
-        if any("math." in line for line in self.forward):
-            lines.insert(0, "import math")
-        if self.ends_the_process():
-            lines.insert(0, "import subprocess")
-        if self.literals is None:
+        used = {name for name in MODULES for line in self.forward if re.search(rf"\b{name}\.", line)}
+        used |= {"sys", "subprocess"} if self.ends_the_process() else {"sys"}
+        used |= {"ctypes"} if self.facts["perturb"] is not None else set()
+        lines = [f"import {name}" for name in sorted(used)]
+        if self.reads_files():
             lines.append("from pathlib import Path")
         lines += ["", "import torch"]
         if self.front_end == "fx":
@@ -176,7 +184,7 @@ class Repro:
         if configured:
             lines += ["import torch._inductor.config as config", ""]
             lines += [f"config.{key} = {value!r}" for key, value in dict(configured).items()]
-        if self.literals is None:
+        if self.reads_files():
             lines += ["", "here = Path(__file__).resolve().parent"]
         return "\n".join(lines)
 
@@ -193,8 +201,11 @@ class Repro:
 
     def classes(self):
         lines = ["class Repro(torch.nn.Module):"]
-        if self.attributes:
+        if self.attributes or self.objects:
             lines += ["    def __init__(self):", "        super().__init__()"]
+            if self.objects:
+                lines.append('        reduced = torch.jit.load(here / "reduced.pt")')
+            lines += [f"        self.{attribute_name(name)} = reduced.{name}" for name in self.objects]
             if self.literals is None:
                 lines.append('        saved = torch.load(here / "attributes.pt", weights_only=True)')
             for index, (name, role) in enumerate(self.attributes):
@@ -259,22 +270,42 @@ class Repro:
             "dtype": ["    return expected.dtype != found.dtype"],
             "shape": ["    return expected.shape != found.shape"],
         }
-        body = bodies.get(kind)
-        if not body:
-            body = ["    if expected.is_complex():",
-                    "        expected, found = torch.view_as_real(expected), torch.view_as_real(found)",
-                    "    expected, found = expected.double(), found.double()"]  # fmt: skip
-            if kind == "nan":
-                body.append("    return not (torch.equal(expected.isnan(), found.isnan()) and "
-                            "torch.equal(expected.isinf(), found.isinf()))")  # fmt: skip
-            else:
-                tolerance = self.facts["tolerance"]
-                body.append(f"    return not torch.allclose(found, expected, rtol={tolerance}, atol={tolerance}, equal_nan=True)"
-                            "  # far more than rounding")  # fmt: skip
+        if kind == "structure" and self.facts["differs"]["strides"]:
+            bodies["structure"] = ["    if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):",
+                                   "        return expected.stride() != found.stride()", *bodies["structure"]]  # fmt: skip
+        body = bodies.get(kind) or self.compare_values()
         if kind != "structure":
             body = ["    if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):",
                     "        return False", *body]  # fmt: skip
         return "\n" + "\n".join(["def differs(expected, found):", *body])
+
+    def compare_values(self):
+        """The rule in force, as far as this failure needs it: see Predicate in emit/predicate.h."""
+        how = self.facts["differs"]
+        form, limit, rtol = how["form"], how["limit"], how["rtol"]
+        body = ["    if expected.is_complex():",
+                "        expected, found = torch.view_as_real(expected), torch.view_as_real(found)"]  # fmt: skip
+        if how["floating_only"]:
+            body = ["    if not expected.is_floating_point() and not expected.is_complex():",
+                    "        return False", *body]  # fmt: skip
+        if form == "places" or form not in ("exact", "equal") and not how["as_it_is"]:
+            body.append("    expected, found = expected.double(), found.double()")
+        if how["why"] and form != "places":
+            body.append("    # " + comment(how["why"]))
+        order = "found, expected" if how["relative_to_expected"] else "expected, found"
+        bodies = {
+            "places": ["    expected, found = (torch.where(x.isfinite(), 0.0, x) for x in (expected, found))",
+                       "    return not torch.allclose(expected, found, rtol=0, atol=0, equal_nan=True)"],
+            "exact": ["    same = (expected == found) & (expected.signbit() == found.signbit())",
+                      "    return not (same | (expected.isnan() & found.isnan())).all().item()"],
+            "equal": ["    return not expected.is_floating_point() and not torch.equal(expected, found)"],
+            "rms": ["    error = torch.nan_to_num(expected - found, 0, 0, 0)",
+                    f"    return error.numel() > 0 and error.square().mean().sqrt().item() > {limit}"],
+            "bound": [f"    bound = expected.abs().clamp_min(1) * {rtol} + {limit}",
+                      "    return ((found - expected).abs() > bound).any().item()"],
+            "close": [f"    return not torch.allclose({order}, rtol={rtol}, atol={how['atol']}, equal_nan={how['equal_nan']})"],
+        }  # fmt: skip
+        return body + bodies[form]
 
     def straight_to_inductor(self):
         if self.front_end != "fx":
@@ -306,6 +337,9 @@ class Repro:
         facts = self.facts
         kind, calls = facts["kind"], facts["calls"]
         settings = [f"    torch.set_num_threads({facts['threads']})"]
+        if facts["perturb"] is not None:
+            settings.append("    # Memory that nobody has written is read: it holds the same each time (M_PERTURB).")
+            settings.append(f"    ctypes.CDLL(None).mallopt(-6, {facts['perturb']})")
         if facts["deterministic"] != "off":
             settings.append(f"    torch.use_deterministic_algorithms(True, warn_only={facts['deterministic'] == 'warn'})")
             settings.append("    torch.utils.deterministic.fill_uninitialized_memory = False")

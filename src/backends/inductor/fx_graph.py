@@ -5,6 +5,7 @@ Plain numbers, lists and shapes are known once the inputs are, and are computed 
 it with static shapes; a fake run beside it says what shapes and types intermediate values have.
 """
 
+import cmath
 import math
 import operator
 from dataclasses import dataclass
@@ -14,18 +15,9 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils import _pytree as pytree
 
-from translate import (
-    PRIM,
-    Untranslatable,
-    attribute_name,
-    call,
-    function,
-    graph_of,
-    is_number_again,
-    literal,
-    scalar_pattern,
-    writes_to_list,
-)
+import plain
+from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, literal
+from words import TABLES, Words, kind_of, schema_of
 
 
 class Uncovered(Untranslatable):
@@ -59,10 +51,30 @@ class Attribute:
     name: str
 
 
+SPACE = {"math": math, "cmath": cmath, "torch": torch}
+
+
+def names_of(values):
+    return {f"v{index}": value for index, value in enumerate(values)}
+
+
 def computed(pattern, values):
-    """What a piece of Python of translate.py gives for these values."""
-    names = [f"v{index}" for index in range(len(values))]
-    return eval(pattern.format(*names), {"math": math, "torch": torch}, dict(zip(names, values)))
+    """What a piece of Python of plain.py gives for these values."""
+    names = names_of(values)
+    return eval(pattern.format(*names), SPACE, names)
+
+
+def has_symbols(values):
+    return any(isinstance(leaf, Symbol) for leaf in pytree.tree_leaves(values))
+
+
+def reads_tensor(node, name):
+    first = node.inputsAt(0).type().kind() if node.inputsSize() else None
+    return first == "TensorType" or name in ("isinstance", "result_type")
+
+
+def compares_data(name, values):
+    return name in plain.COMPARING and isinstance(values[0], list) and has_symbols(values)
 
 
 class Builder:
@@ -70,6 +82,7 @@ class Builder:
 
     def __init__(self, script, module, arguments):
         self.jit_graph = graph_of(script)
+        self.words = Words(self.jit_graph)
         self.module = module
         self.arguments = arguments
         self.fake_mode = FakeTensorMode()
@@ -97,8 +110,13 @@ class Builder:
     def value(self, value):
         return self.values[value.debugName()]
 
-    def values_of(self, values):
-        return [self.value(value) for value in values]
+    def operand(self, node, index):
+        value = node.inputsAt(index)
+        word = self.words.word(value, self.words.operand(node, index))
+        return getattr(torch, word) if word else self.value(value)
+
+    def operands(self, node):
+        return [self.operand(node, index) for index in range(node.inputsSize())]
 
     def node(self, node):
         kind = node.kind()
@@ -106,25 +124,33 @@ class Builder:
             "prim::Constant": self.constant, "prim::GetAttr": self.attribute, "prim::ListConstruct": self.construct,
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
             "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack,
-            "prim::NumToTensor": self.number_to_tensor,
+            "prim::NumToTensor": self.number_to_tensor, "prim::abs": self.absolute,
+            "prim::AutogradZero": self.undefined,
         }.get(kind)  # fmt: skip
         if special:
             special(node)
-        elif kind in PRIM:
-            self.plain(node, PRIM[kind])
+        elif kind in plain.SAID:
+            return  # what is printed or warned of is no part of the result
+        elif kind in plain.SWITCHES:
+            raise Uncovered(kind)
+        elif pattern := plain.pattern(node):
+            (self.write if plain.writes(node) else self.plain)(node, pattern)
         elif node.schema() == "(no schema)" or kind.startswith("prim::") or next(node.blocks(), None) is not None:
             raise Uncovered(kind)
         else:
             self.operator(node)
 
     def constant(self, node):
-        value = node.output().toIValue()
-        if isinstance(value, torch.Tensor):
-            value = self.get_attr(f"constant_{self.constants}")
-            self.constants += 1
-        else:
-            literal(value)  # what Python has no word for is no value here either
-        self.values[node.output().debugName()] = value
+        if not node.output().uses():
+            return
+        value = enum_name(node) if node.output().type().kind() == "EnumType" else node.output().toIValue()
+        literal(value, lambda _: "")  # what Python has no word for is no value here either
+        kinds = (torch.Tensor, torch.ScriptObject)
+        self.values[node.output().debugName()] = pytree.tree_map_only(kinds, self.held, value)
+
+    def held(self, _):
+        self.constants += 1
+        return self.get_attr(f"constant_{self.constants - 1}")
 
     def attribute(self, node):
         if self.value(node.input()) is not self.module:
@@ -141,11 +167,14 @@ class Builder:
         return self.attributes[name]
 
     def construct(self, node):
-        values = self.values_of(node.inputs())
+        values = self.operands(node)
         make = {"prim::ListConstruct": list, "prim::TupleConstruct": tuple}.get(
             node.kind(), lambda parts: dict(zip(parts[::2], parts[1::2]))
         )
         self.values[node.output().debugName()] = make(values)
+
+    def undefined(self, node):
+        self.assign(node, [None])
 
     def unpack(self, node):
         self.assign(node, list(self.value(node.input())))
@@ -156,52 +185,70 @@ class Builder:
 
     def number_to_tensor(self, node):
         number = self.value(node.input())
-        if is_number_again(node):
+        if plain.is_number_again(node):
             self.assign(node, [number])
             return
-        dtype = torch.int64 if isinstance(number, int) else torch.float64
+        dtype = {bool: torch.bool, int: torch.int64, complex: torch.complex128}.get(type(number), torch.float64)
         self.assign(node, [self.add_node(torch.ops.aten.scalar_tensor.default, [number], {"dtype": dtype})])
+
+    def absolute(self, node):
+        number = self.operand(node, 0)
+        made = isinstance(number, Symbol)
+        self.assign(node, [self.add_node(torch.ops.aten.abs.default, [number], {}) if made else abs(number)])
 
     def plain(self, node, pattern):
         """Anything that is known without a Tensor's data."""
-        values = self.values_of(node.inputs())
-        if pattern != "{}":  # that only hands on what it is given
+        values = self.operands(node)
+        name = node.kind().split("::")[1]
+        if compares_data(name, values) or (name in plain.FORMATS and has_symbols(values)):
+            raise Uncovered(f"{node.kind()} of Tensors")
+        if pattern != "{}" and reads_tensor(node, name):
             values = [value.fake if isinstance(value, Symbol) else value for value in values]
+        self.assign_computed(node, pattern, values)
+
+    def assign_computed(self, node, pattern, values):
         try:
             result = computed(pattern, values)
         except Exception as error:
             raise Uncovered(f"{node.kind()}: {type(error).__name__}") from error
         if any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(result)):
             raise Uncovered(f"{node.kind()} of a Tensor")
-        self.assign(node, [result] if node.outputsSize() else [])
+        self.assign(node, result if node.outputsSize() > 1 else [result] * node.outputsSize())
 
     def operator(self, node):
-        pattern = scalar_pattern(node)
-        if writes_to_list(node):
-            self.list_statement(node)
-        elif node.kind() == "aten::__getitem__":
-            self.assign(node, [computed(pattern, self.values_of(node.inputs()))])
-        elif pattern is not None:
-            self.plain(node, pattern)
+        positional, by_name = call(node)
+        arguments = [self.argument(node, index) for index in positional]
+        keywords = {key: self.argument(node, index) for key, index in by_name.items()}
+        target = getattr(torch, MADE[node.kind()]) if node.kind() in MADE else function(node)
+        if not has_symbols([arguments, keywords]) and not any(map(plain.holds_tensor, node.outputs())):
+            result = target(*arguments, **keywords)
         else:
-            positional, by_name = call(node)
-            result = self.add_node(
-                function(node),
-                [self.argument(*given) for given in positional],
-                {key: self.argument(*given) for key, given in by_name.items()},
-            )
-            self.assign(node, result if node.outputsSize() > 1 else [result] * node.outputsSize())
+            result = self.add_node(target, arguments, keywords)
+        self.assign(node, result if node.outputsSize() > 1 else [result] * node.outputsSize())
 
-    def argument(self, word, value):
-        return getattr(torch, word) if word else self.value(value)
+    def argument(self, node, index):
+        """A dtype, layout or memory format that is only known as a number gets its word."""
+        value = self.operand(node, index)
+        kind = kind_of(schema_of(node).arguments[index])
+        if kind and isinstance(value, int):
+            return getattr(torch, TABLES[kind][value])
+        return value
 
-    def list_statement(self, node):
-        first, *rest = self.values_of(node.inputs())
-        if node.kind() == "aten::_set_item":
-            first[rest[0]] = rest[1]
-        else:
-            getattr(first, node.kind().removeprefix("aten::"))(*rest)
-        self.assign(node, [first] * node.outputsSize())
+    def write(self, node, pattern):
+        """To a list or a dict."""
+        values = self.operands(node)
+        name = node.kind().removeprefix("aten::")
+        if compares_data(name, values):
+            raise Uncovered(f"{node.kind()} of Tensors")
+        if name in plain.TAKING:
+            self.assign_taken(node, computed(pattern, values))
+            return
+        names = names_of(values)
+        exec(pattern.format(*names), SPACE, names)
+        self.assign(node, [values[0]] * node.outputsSize())
+
+    def assign_taken(self, node, result):
+        self.assign(node, result if node.outputsSize() > 1 else [result])
 
     def add_node(self, target, positional, by_name):
         """The node of an operator, as Symbols: one Tensor, or a list or tuple of them."""
@@ -260,53 +307,3 @@ def build(script, module, arguments):
         raise
     except Exception as error:  # where running on fakes fails, Dynamo fails too, or knows what to do instead
         raise Uncovered(f"{type(error).__name__}: {error}") from error
-
-
-class FxCompiled:
-    """Compiles when it is first called, as torch.compile does, and again for inputs of other shapes or other modes."""
-
-    def __init__(self, script, module, compiler):
-        self.script = script
-        self.module = module
-        self.compiler = compiler
-        self.entries = {}
-
-    def __call__(self, *arguments):
-        key = situation(arguments)
-        if key not in self.entries:
-            self.entries[key] = self.compile(arguments)
-        graph, template = self.entries[key]
-        results = graph(*arguments) if graph else ()
-
-        def leaf(value):
-            if isinstance(value, Output):
-                return results[value.position]
-            if isinstance(value, Argument):
-                return arguments[value.position]
-            return getattr(self.module, value.name) if isinstance(value, Attribute) else value
-
-        return pytree.tree_map(leaf, template)
-
-    def compile(self, arguments):
-        module, template = build(self.script, self.module, arguments)
-        if not any(node.op == "call_function" for node in module.graph.nodes):
-            return None, template
-        context = torch._guards.TracingContext(FakeTensorMode())
-        with torch._dynamo.utils.preserve_rng_state(), torch._guards.tracing(context):
-            try:
-                return self.compiler(module, list(arguments)), template
-            except (torch._dynamo.exc.SkipFrame, *torch._dynamo.exc.exceptions_allowed_to_be_fallback) as error:
-                raise Uncovered(f"{type(error).__name__}: {error}") from error
-
-
-def situation(arguments):
-    """What Dynamo would guard."""
-    autocast = [
-        (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")
-    ]
-    tensors = [
-        (a.shape, a.stride(), a.storage_offset(), a.dtype, a.device, a.requires_grad)
-        for a in arguments
-        if isinstance(a, torch.Tensor)
-    ]
-    return repr((torch.is_grad_enabled(), autocast, tensors))

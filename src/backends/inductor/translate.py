@@ -2,76 +2,28 @@
 replaced by another."""
 
 import keyword
-import math
 import re
 
 import torch
 
+import plain
+from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, literal
+from words import UnknownWord, Words
 
-class Untranslatable(Exception):
-    """The graph has something that Python source cannot say; the message names it."""
-
-
-DTYPES = {
-    index: name
-    for index, name in enumerate(
-        "uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex64 complex128 bool qint8 quint8 qint32 "
-        "bfloat16 quint4x2 quint2x4 bits1x8 bits2x4 bits4x2 bits8 bits16 float8_e5m2 float8_e4m3fn float8_e5m2fnuz "
-        "float8_e4m3fnuz uint16 uint32 uint64".split()
-    )
-}
-LAYOUTS = {0: "strided", 1: "sparse_coo", 2: "sparse_csr", 3: "_mkldnn", 4: "sparse_csc", 5: "sparse_bsr", 6: "sparse_bsc"}
-MEMORY_FORMATS = {0: "contiguous_format", 1: "preserve_format", 2: "channels_last", 3: "channels_last_3d"}
-
-# On plain numbers, lists and strings: Python's own operators, which Dynamo computes while it traces.
-SCALAR_OPERATORS = {
-    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "floordiv": "{} // {}",
-    "remainder": "{} % {}", "pow": "{} ** {}", "neg": "-{}", "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}",
-    "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}", "__and__": "{} & {}", "__or__": "{} | {}", "__xor__": "{} ^ {}",
-    "__not__": "not {}", "__is__": "{} is {}", "__isnot__": "{} is not {}", "__getitem__": "{}[{}]", "len": "len({})",
-    "Int": "int({})", "Float": "float({})", "Bool": "bool({})", "floor": "math.floor({})", "ceil": "math.ceil({})",
-    "sqrt": "math.sqrt({})", "list": "list({})", "__contains__": "{1} in {0}", "__range_length":
-    "len(range({}, {}, {}))", "__derive_index": "{1} + {0} * {2}", "copy": "list({})", "abs": "abs({})",
-}  # fmt: skip
-# Operators that write to a list, and the scalars that are read from a Tensor.
-STATEMENTS = {"append": "{}.append({})", "extend": "{}.extend({})", "_set_item": "{}[{}] = {}", "clear": "{}.clear()"}
-FROM_TENSOR = {
-    "Int": "int({})", "Float": "float({})", "Bool": "bool({})", "ScalarImplicit": "{}.item()", "IntImplicit": "int({})",
-    "FloatImplicit": "float({})", "item": "{}.item()", "size": "{}.size({})", "dim": "{}.dim()", "numel": "{}.numel()",
-    "len": "len({})", "is_floating_point": "{}.is_floating_point()", "is_complex": "{}.is_complex()",
-    "stride": "{}.stride({})", "storage_offset": "{}.storage_offset()",
-}  # fmt: skip
-PRIM = {
-    "prim::NumToTensor": "torch.scalar_tensor({0}, dtype=torch.int64 if isinstance({0}, int) else torch.float64)",
-    "prim::unchecked_cast": "{}", "prim::unchecked_unwrap_optional": "{}", "aten::_unwrap_optional": "{}",
-    "prim::dtype": "{}.dtype", "prim::device": "{}.device", "prim::layout": "{}.layout", "prim::is_cuda": "{}.is_cuda",
-    "prim::requires_grad": "{}.requires_grad", "prim::Uninitialized": "None", "prim::min": "min({})",
-    "prim::max": "max({})", "prim::TupleIndex": "{}[{}]", "prim::data": "{}.data", "prim::tolist": "{}.tolist()",
-    "prim::is_quantized": "{}.is_quantized", "prim::is_sparse": "{}.is_sparse", "aten::device": "torch.device({})",
-    "prim::abs": "abs({})",
-}  # fmt: skip
-
-
-def attribute_name(name):
-    """What a parameter or buffer of that name is called in a torch.nn.Module, which has names of its own."""
-    if not name.isidentifier():
-        raise Untranslatable(f"{name!r} is no name in Python")
-    return name + "_" if keyword.iskeyword(name) or hasattr(torch.nn.Module, name) else name
-
-
-def number(value):
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float('{value}')"
-    return repr(value)
+MODULES = ("math", "cmath", "warnings")  # what a source may need beside torch
+BUILTINS = "len int float bool complex list dict tuple str range min max abs sum all any sorted round id isinstance type "
+BUILTINS += "print chr ord hex oct bin"
 
 
 class Translator:
     def __init__(self, graph):
         self.graph = graph
+        self.words = Words(graph)
         self.names = {}  # of values, by debug name
-        self.taken = set(keyword.kwlist) | {"self", "torch", "math", "len", "int", "float", "bool", "list", "range", "min", "max", "abs"}
+        self.taken = {*keyword.kwlist, *MODULES, *BUILTINS.split(), "self", "torch"}
         self.texts = {}  # of constants and of lists that stand where they are used
-        self.tensors = {}  # constants of the graph: attribute name, value
+        self.held = {}  # tensors and objects among the constants of the graph: attribute name, value
+        self.managers = {}  # objects that a `with` is about: name of the class, attributes as text
         self.lines = []
         self.depth = 2
 
@@ -103,8 +55,19 @@ class Translator:
         known = self.texts.get(value.debugName())
         return known if known is not None else self.names[value.debugName()]
 
-    def texts_of(self, values):
-        return [self.text(value) for value in values]
+    def operand(self, node, index):
+        value = node.inputsAt(index)
+        word = self.words.word(value, self.words.operand(node, index))
+        return "torch." + word if word else self.text(value)
+
+    def operands(self, node):
+        return [self.operand(node, index) for index in range(node.inputsSize())]
+
+    def results(self, node, position, block):
+        """What a block hands to the outputs of its node."""
+        words = [self.words.word(value, self.words.block_result(node, position, index)) if node.outputsSize() else None
+                 for index, value in enumerate(block.outputs())]  # fmt: skip
+        return ["torch." + word if word else self.text(value) for word, value in zip(words, block.outputs())]
 
     def block(self, block):
         for node in block.nodes():
@@ -112,21 +75,25 @@ class Translator:
 
     def node(self, node):
         kind = node.kind()
-        if kind == "aten::format":
-            self.assign(node, "{}.format({})".format(*(lambda t: (t[0], ", ".join(t[1:])))(self.texts_of(node.inputs()))))
-            return
         special = {
             "prim::Constant": self.constant, "prim::GetAttr": self.attribute, "prim::ListConstruct": self.construct,
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
             "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack, "prim::If": self.branch,
             "prim::Loop": self.loop, "prim::RaiseException": self.raise_exception, "prim::SetAttr": self.set_attribute,
+            "prim::Print": self.say, "aten::warn": self.say, "prim::CreateObject": self.create, "prim::Enter": self.enter,
+            "prim::Exit": self.leave, "prim::AutogradZero": self.undefined,
         }.get(kind)  # fmt: skip
+        pattern = None if special else plain.pattern(node)
         if special:
             special(node)
-        elif kind in PRIM:
-            pattern = "{}" if is_number_again(node) else PRIM[kind]
-            self.assign(node, pattern.format(*self.texts_of(node.inputs())))
-        elif node.schema() == "(no schema)" or kind.startswith("prim::"):
+        elif plain.writes(node) and pattern:
+            self.write(node, pattern)
+        elif pattern:
+            texts = [f"({text})" if text.startswith("-") else text for text in self.operands(node)]
+            self.assign(node, pattern.format(*texts))
+        elif kind in MADE:
+            self.make(node)
+        elif node.schema() == "(no schema)" or next(node.blocks(), None) is not None:
             raise Untranslatable(f"{kind} has no equivalent in Python")
         else:
             self.operator(node)
@@ -141,29 +108,40 @@ class Translator:
 
     def constant(self, node):
         output = node.output()
-        value = output.toIValue()
-        if isinstance(value, torch.Tensor):
-            name = f"constant_{len(self.tensors)}"
-            self.tensors[name] = value
-            self.texts[output.debugName()] = "self." + name
-        else:
-            self.texts[output.debugName()] = literal(value)
+        if not output.uses():
+            return
+        if output.type().kind() == "EnumType":  # known by its name
+            self.texts[output.debugName()] = repr(enum_name(node))
+            return
+        self.texts[output.debugName()] = literal(output.toIValue(), self.hold)
+
+    def hold(self, value):
+        name = f"constant_{len(self.held)}"
+        self.held[name] = value
+        return "self." + name
 
     def attribute(self, node):
         self.texts[node.output().debugName()] = f"{self.text(node.input())}.{attribute_name(node.s('name'))}"
 
+    def undefined(self, node):
+        """A Tensor that is not there."""
+        self.texts[node.output().debugName()] = "None"
+
     def set_attribute(self, node):
         target, value = node.inputs()
+        if target.debugName() in self.managers:
+            self.managers[target.debugName()][1][node.s("name")] = self.operand(node, 1)
+            return
         self.line(f"{self.text(target)}.{attribute_name(node.s('name'))} = {self.text(value)}")
 
     def construct(self, node):
-        texts = self.texts_of(node.inputs())
+        texts = self.operands(node)
         if node.kind() == "prim::DictConstruct":
             self.assign(node, "{" + ", ".join(f"{k}: {v}" for k, v in zip(texts[::2], texts[1::2])) + "}")
             return
         is_list = node.kind() == "prim::ListConstruct"
         text = "[" + ", ".join(texts) + "]" if is_list else "(" + "".join(part + ", " for part in texts).rstrip() + ")"
-        uses = node.output().uses() if callable(getattr(node.output(), "uses", None)) else []
+        uses = node.output().uses()
         if len(uses) == 1 and self.only_reads(uses[0].user):
             self.texts[node.output().debugName()] = text
         else:
@@ -171,9 +149,7 @@ class Translator:
 
     @staticmethod
     def only_reads(user):
-        return user.kind() == "prim::Return" or (
-            user.kind().startswith("aten::") and user.kind().removeprefix("aten::") not in STATEMENTS
-        )
+        return user.kind() == "prim::Return" or (user.kind().startswith("aten::") and not plain.writes(user))
 
     def unpack(self, node):
         outputs = list(node.outputs())
@@ -185,6 +161,32 @@ class Translator:
     def raise_exception(self, node):
         self.line(f"raise RuntimeError({self.text(next(node.inputs()))})")
 
+    def say(self, node):
+        texts = self.operands(node)
+        text = f"print({', '.join(texts)})" if node.kind() == "prim::Print" else f"warnings.warn({texts[0]})"
+        self.line(text)
+
+    def create(self, node):
+        name = node.output().type().annotation_str.rpartition(".")[2]
+        if name not in MANAGERS:
+            raise Untranslatable(f"an object of the class {name} has no equivalent in Python")
+        self.managers[node.output().debugName()] = (name, {})
+
+    def enter(self, node):
+        name, attributes = self.managers.get(node.input().debugName(), ("", {}))
+        if not name:
+            raise Untranslatable("a `with` about an object that is handed around has no equivalent in Python")
+        self.line(f"with {MANAGERS[name].format(**attributes)}:")
+        self.depth += 1
+        for output in node.outputs():
+            self.texts[output.debugName()] = "None"
+
+    def leave(self, node):
+        self.line("pass")
+        self.depth -= 1
+        for output in node.outputs():
+            self.texts[output.debugName()] = "None"
+
     def branch(self, node):
         outputs = [self.new_name(value) for value in node.outputs()]
         self.line(f"if {self.text(node.input())}:")
@@ -193,14 +195,14 @@ class Translator:
                 self.line("else:")
             self.depth += 1
             self.block(block)
-            self.hand_over(outputs, self.texts_of(block.outputs()))
+            self.hand_over(outputs, self.results(node, position, block))
             self.depth -= 1
 
     def hand_over(self, names, texts):
         self.line(", ".join(names) + " = " + ", ".join(texts) if names else "pass")
 
     def loop(self, node):
-        most, first_condition, *initial = self.texts_of(node.inputs())
+        most, first_condition, *initial = self.operands(node)
         (block,) = node.blocks()
         index, *carried = block.inputs()
         index = self.new_name(index)
@@ -215,158 +217,47 @@ class Translator:
         self.line(f"if not {condition}:")
         self.line("    break")
         self.block(block)
-        texts = self.texts_of(block.outputs())
-        self.hand_over([condition, *carried], texts)
+        self.hand_over([condition, *carried], self.results(node, 0, block))
         self.depth -= 1
         outputs = [self.new_name(value) for value in node.outputs()]
         if outputs:
             self.hand_over(outputs, carried)
 
     def operator(self, node):
-        name = node.kind().split("::")[1]
-        inputs = list(node.inputs())
-        if writes_to_list(node):
-            self.list_statement(node, name)
-        elif (pattern := scalar_pattern(node)) is not None:
-            self.assign(node, pattern.format(*(f"({text})" if " " in text else text for text in self.texts_of(inputs))))
-        else:
-            positional, by_name = call(node)
-            words = [self.argument(*given) for given in positional]
-            words += [f"{key}={self.argument(*given)}" for key, given in by_name.items()]
-            self.assign(node, f"torch.ops.{function(node)}({', '.join(words)})")
+        positional, by_name = call(node)
+        words = [self.operand(node, index) for index in positional]
+        words += [f"{key}={self.operand(node, index)}" for key, index in by_name.items()]
+        self.assign(node, f"torch.ops.{function(node)}({', '.join(words)})")
 
-    def list_statement(self, node, name):
-        texts = self.texts_of(node.inputs())
-        self.line(STATEMENTS[name].format(*texts))
+    def make(self, node):
+        """A Tensor of plain values: torch.tensor has no operator that Dynamo knows."""
+        positional, by_name = call(node)
+        words = [self.operand(node, index) for index in positional]
+        words += [f"{key}={self.operand(node, index)}" for key, index in by_name.items()]
+        self.assign(node, f"torch.{MADE[node.kind()]}({', '.join(words)})")
+
+    def write(self, node, pattern):
+        """To a list or a dict."""
+        texts = self.operands(node)
+        if node.kind().removeprefix("aten::") in plain.TAKING:
+            self.assign(node, pattern.format(*texts))
+            return
+        self.line(pattern.format(*texts))
         for output in node.outputs():
             self.texts[output.debugName()] = texts[0]
 
-    def argument(self, word, value):
-        return "torch." + word if word else self.text(value)
 
-
-def holds_tensor(value):
-    return "Tensor" in value.type().annotation_str
-
-
-def writes_to_list(node):
-    namespace, name = node.kind().split("::")
-    return namespace == "aten" and name in STATEMENTS and next(node.inputs()).type().kind() == "ListType"
-
-
-# What is read from a Tensor that a number was put into, in the place of that number.
-FROM_NUMBER = {
-    "Int": "int({})", "Float": "float({})", "Bool": "bool({})", "ScalarImplicit": "{}", "IntImplicit": "int({})",
-    "FloatImplicit": "float({})", "item": "{}",
+MANAGERS = {
+    "no_grad": "torch.no_grad()", "enable_grad": "torch.enable_grad()", "inference_mode": "torch.inference_mode()",
+    "set_grad_enabled": "torch.set_grad_enabled({mode})",
+    "autocast": "torch.autocast({device}, {fast_dtype}, enabled={_enabled})",
 }  # fmt: skip
 
 
-def is_number_again(node):
-    """A number that tracing has put into a Tensor only for it to be read again."""
-    return node.kind() == "prim::NumToTensor" and all(
-        use.user.kind().removeprefix("aten::") in FROM_NUMBER for use in node.output().uses()
-    )
-
-
-def scalar_pattern(node):
-    """An operator on plain values, or one that reads such a value from a Tensor, as a piece of Python; else None."""
-    namespace, name = node.kind().split("::")
-    if namespace != "aten":
-        return None
-    inputs = list(node.inputs())
-    gives_tensor = any(map(holds_tensor, node.outputs()))
-    on_tensors = gives_tensor or any(map(holds_tensor, inputs))
-    if name in FROM_NUMBER and is_number_again(inputs[0].node()):
-        return FROM_NUMBER[name]
-    pattern = FROM_TENSOR.get(name) if on_tensors else SCALAR_OPERATORS.get(name)
-    if name == "__getitem__" or (name in ("len", "list") and inputs[0].type().kind() == "ListType"):
-        pattern = SCALAR_OPERATORS[name]
-    if name in ("__is__", "__isnot__"):
-        return SCALAR_OPERATORS[name]
-    if not pattern or (gives_tensor and name != "__getitem__"):
-        return None
-    if name in ("size", "stride") and len(inputs) == 1:
-        return "list({}." + name + "())"
-    return pattern
-
-
-def function(node):
-    """The OpOverload; its text is aten.add.Tensor."""
-    namespace, name = node.kind().split("::")
-    overload = torch._C.parse_schema(node.schema()).overload_name or "default"
-    packet = getattr(getattr(torch.ops, namespace), name, None)
-    if packet is None or not hasattr(packet, overload):
-        raise Untranslatable(f"{namespace}::{name}.{overload} is not among torch.ops")
-    return getattr(packet, overload)
-
-
-def call(node):
-    """(positional arguments, arguments by name), each (word, value): a dtype, layout or memory format has a word,
-    "float32".
-
-    As short as they can be: what equals its default is left out from the right, or by name.
-    """
-    schema = torch._C.parse_schema(node.schema())
-    positional, by_name = [], {}
-    for argument, value in zip(schema.arguments, node.inputs()):
-        given, default = (word_for(argument, value), value), is_default(argument, value)
-        if not argument.kwarg_only:
-            positional.append((given, default))
-        elif not default:
-            by_name[argument.name] = given
-    while positional and positional[-1][1]:
-        positional.pop()
-    return [given for given, _ in positional], by_name
-
-
-def is_default(argument, value):
-    if value.node().kind() != "prim::Constant" or not argument.has_default_value():
-        return False
-    given = value.toIValue()
-    return not isinstance(given, torch.Tensor) and type(given) is type(argument.default_value) and (
-        given == argument.default_value
-    )
-
-
-def word_for(argument, value):
-    """dtypes, layouts and memory formats are numbers in TorchScript."""
-    if value.node().kind() != "prim::Constant":
-        return None
-    wanted = str(argument.real_type) + getattr(argument.real_type, "annotation_str", "")
-    given = value.toIValue()
-    for kind, table in (("ScalarType", DTYPES), ("Layout", LAYOUTS), ("MemoryFormat", MEMORY_FORMATS)):
-        if kind in wanted and isinstance(given, int):
-            if given not in table:
-                raise Untranslatable(f"no {kind} has the number {given}")
-            return table[given]
-    return None
-
-
-def literal(value):
-    if isinstance(value, (list, tuple)):
-        parts = [literal(part) for part in value]
-        if isinstance(value, list):
-            return "[" + ", ".join(parts) + "]"
-        return "(" + "".join(part + ", " for part in parts).rstrip(" ") + ")"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, (float, complex)):
-        return number(value)
-    if isinstance(value, torch.device):
-        return f"torch.device('{value}')"
-    if value is None or isinstance(value, (bool, int, str)):
-        return repr(value)
-    raise Untranslatable(f"a constant of type {type(value).__name__} has no literal")
-
-
-def graph_of(script):
-    """That of a ScriptModule's forward, calls inlined."""
-    graph = script._c._get_method("forward").graph.copy()
-    torch._C._jit_pass_inline(graph)
-    return graph
-
-
 def translate(script):
-    """(source lines of forward, tensor constants) of a ScriptModule."""
+    """(source lines of forward, constants without a literal) of a ScriptModule."""
     translator = Translator(graph_of(script))
-    return translator.source(), translator.tensors
+    try:
+        return translator.source(), translator.held
+    except UnknownWord as error:
+        raise Untranslatable(str(error)) from error

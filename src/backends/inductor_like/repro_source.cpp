@@ -3,6 +3,7 @@
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/cuda_repro.h"
 #include "codegen/vector_math.h"
+#include "support/cpp_number.h"
 #include "support/escape.h"
 
 #include <set>
@@ -41,7 +42,7 @@ static void launch(void (*kernel)(void* const*, int), const std::vector<at::Tens
 std::string sizes_text(const std::vector<int64_t> &sizes) {
   std::string text = "{";
   for (size_t k = 0; k < sizes.size(); ++k)
-    text += (k ? ", " : "") + std::to_string(sizes[k]);
+    text += (k ? ", " : "") + integer_literal(sizes[k]);
   return text + "}";
 }
 
@@ -68,7 +69,7 @@ std::string constant_text(const c10::IValue &value) {
   if (value.isBool())
     return value.toBool() ? "true" : "false";
   if (value.isInt())
-    return "int64_t{" + std::to_string(value.toInt()) + "}";
+    return "int64_t{" + integer_literal(value.toInt()) + "}";
   if (value.isDouble())
     return number_text(value.toDouble());
   if (value.isString())

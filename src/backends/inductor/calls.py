@@ -1,0 +1,97 @@
+"""How an operator of TorchScript is called from Python, and how what it is called with is written down."""
+
+import keyword
+import math
+import re
+
+import torch
+
+from words import schema_of
+
+
+class Untranslatable(Exception):
+    """The graph has something that Python source cannot say; the message names it."""
+
+
+# Tensors of plain values: what TorchScript has for them is no operator that Dynamo knows.
+MADE = {"aten::tensor": "tensor", "aten::as_tensor": "as_tensor", "aten::_list_to_tensor": "tensor"}
+
+
+def attribute_name(name):
+    """What a parameter or buffer of that name is called in a torch.nn.Module, which has names of its own."""
+    if not name.isidentifier():
+        raise Untranslatable(f"{name!r} is no name in Python")
+    return name + "_" if keyword.iskeyword(name) or hasattr(torch.nn.Module, name) else name
+
+
+def number(value):
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
+
+
+def enum_name(node):
+    return re.search(r"value=([\w.]+)", str(node)).group(1)
+
+
+def function(node):
+    """The OpOverload; its text is aten.add.Tensor."""
+    namespace, name = node.kind().split("::")
+    overload = torch._C.parse_schema(node.schema()).overload_name or "default"
+    packet = getattr(getattr(torch.ops, namespace), name, None)
+    if packet is None or not hasattr(packet, overload):
+        raise Untranslatable(f"{namespace}::{name}.{overload} is not among torch.ops")
+    return getattr(packet, overload)
+
+
+def call(node):
+    """(positional operands, operands by name), each an index.
+
+    As short as they can be: what equals its default is left out from the right, or by name.
+    """
+    positional, by_name = [], {}
+    for index, (argument, value) in enumerate(zip(schema_of(node).arguments, node.inputs())):
+        default = is_default(argument, value)
+        if not argument.kwarg_only:
+            positional.append((index, default))
+        elif not default:
+            by_name[argument.name] = index
+    while positional and positional[-1][1]:
+        positional.pop()
+    return [index for index, _ in positional], by_name
+
+
+def is_default(argument, value):
+    if value.node().kind() != "prim::Constant" or not argument.has_default_value():
+        return False
+    given = value.toIValue()
+    return not isinstance(given, torch.Tensor) and type(given) is type(argument.default_value) and (
+        given == argument.default_value
+    )
+
+
+def literal(value, held=None):
+    """`held`: what stands for a Tensor, or an object of a C++ class: they have no literal."""
+    if isinstance(value, (torch.Tensor, torch.ScriptObject)) and held:
+        return held(value)
+    if isinstance(value, (list, tuple)):
+        parts = [literal(part, held) for part in value]
+        if isinstance(value, list):
+            return "[" + ", ".join(parts) + "]"
+        return "(" + "".join(part + ", " for part in parts).rstrip(" ") + ")"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(k, held)}: {literal(v, held)}" for k, v in value.items()) + "}"
+    if isinstance(value, (float, complex)):
+        return number(value)
+    if isinstance(value, torch.device):
+        return f"torch.device('{value}')"
+    if value is None or isinstance(value, (bool, int, str)):
+        return repr(value)
+    raise Untranslatable(f"a constant of type {type(value).__name__} has no literal")
+
+
+def graph_of(script):
+    """That of a ScriptModule's forward, calls inlined."""
+    graph = script._c._get_method("forward").graph.copy()
+    torch._C._jit_pass_inline(graph)
+    return graph

@@ -1,0 +1,57 @@
+"""A candidate as a graph of its own making (fx_graph.py), compiled: callable as the module is."""
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import _pytree as pytree
+
+from fx_graph import Argument, Attribute, Output, Uncovered, build
+
+
+class FxCompiled:
+    """Compiles when it is first called, as torch.compile does, and again for inputs of other shapes or other modes."""
+
+    def __init__(self, script, module, compiler):
+        self.script = script
+        self.module = module
+        self.compiler = compiler
+        self.entries = {}
+
+    def __call__(self, *arguments):
+        key = situation(arguments)
+        if key not in self.entries:
+            self.entries[key] = self.compile(arguments)
+        graph, template = self.entries[key]
+        results = graph(*arguments) if graph else ()
+
+        def leaf(value):
+            if isinstance(value, Output):
+                return results[value.position]
+            if isinstance(value, Argument):
+                return arguments[value.position]
+            return getattr(self.module, value.name) if isinstance(value, Attribute) else value
+
+        return pytree.tree_map(leaf, template)
+
+    def compile(self, arguments):
+        module, template = build(self.script, self.module, arguments)
+        if not any(node.op == "call_function" for node in module.graph.nodes):
+            return None, template
+        context = torch._guards.TracingContext(FakeTensorMode())
+        with torch._dynamo.utils.preserve_rng_state(), torch._guards.tracing(context):
+            try:
+                return self.compiler(module, list(arguments)), template
+            except (torch._dynamo.exc.SkipFrame, *torch._dynamo.exc.exceptions_allowed_to_be_fallback) as error:
+                raise Uncovered(f"{type(error).__name__}: {error}") from error
+
+
+def situation(arguments):
+    """What Dynamo would guard."""
+    autocast = [
+        (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")
+    ]
+    tensors = [
+        (a.shape, a.stride(), a.storage_offset(), a.dtype, a.device, a.requires_grad)
+        for a in arguments
+        if isinstance(a, torch.Tensor)
+    ]
+    return repr((torch.is_grad_enabled(), autocast, tensors))

@@ -1,0 +1,25 @@
+// A file of inputs, of whichever kind people have: torch.save's two formats, numpy's .npy, pickle.dump's.
+#pragma once
+#include <ATen/core/ivalue.h>
+
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+
+/// What was saved, as it was: a tensor, a list, tuple or dict. Nothing in the file is executed. Throws UserError, which
+/// says what is wrong with the file, or what it is instead.
+c10::IValue read_inputs(const std::string &path);
+/// The same from the bytes of a file; `origin` is what to call it.
+c10::IValue read_inputs(const std::string &bytes, const std::string &origin);
+
+/// The name of the inputs that reduced.pt was written with among what it holds (its "extra files").
+inline constexpr const char *inputs_inside_name = "inputs.pt";
+/// Their file's bytes; nothing for an archive without.
+std::optional<std::string> inputs_inside(const std::string &archive);
+
+std::string bytes_of(const std::string &path);
+/// Throws UserError unless there is something to read.
+void require_file(const std::string &path);
+
+} // namespace repro_minify
