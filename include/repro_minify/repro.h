@@ -45,7 +45,8 @@ struct ReproFacts {
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;
   double search_seconds = 0, check_seconds = 0, verify_seconds = 0, total_seconds = 0;
-  std::optional<bool> verified; ///< nothing: not tried
+  std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
+  std::optional<bool> verified;                       ///< nothing: not tried
   std::string verify_message;
   std::vector<PassStatistics> passes;
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps

@@ -26,7 +26,8 @@ Program program_of(Session &session, const Verdict &original) {
       throw UserError(session.options.model + ": fails as it is, but no longer once its calls are inlined");
     }
     const Recording recording =
-        record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits());
+        record(flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,
+               session.settings(), session.limits());
     return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
                                                : recording.program;
   } catch (const CannotFlatten &error) {

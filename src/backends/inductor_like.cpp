@@ -1,5 +1,6 @@
 // inductor-like: what TorchInductor does, natively: functionalise, decompose, fuse, generate C++, compile. What it does
 // not cover runs as ATen.
+#include "backends/compiler_version.h"
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/repro_source.h"
@@ -10,6 +11,7 @@
 #include "program/run_settings.h"
 #include "repro_minify/program.h"
 #include "support/log.h"
+#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -27,6 +29,8 @@ bool compiles(const Plan &plan) {
   try {
     build(plan);
     return true;
+  } catch (const NoAnswer &) {
+    throw; // of the compiler, not of the kernels
   } catch (const std::exception &) {
     return false;
   }
@@ -162,6 +166,11 @@ public:
   }
   void start() const override { tidy_kernel_cache(); }
   std::string needs() const override { return "a C++ compiler"; }
+  Identity identity() const override {
+    Identity identity;
+    identity.add("the C++ compiler", compiler_version());
+    return identity;
+  }
   std::string unusable_because() const override {
     return find_compiler().empty() ? "no C++ compiler was found: neither $CXX nor c++, g++ or clang++" : "";
   }

@@ -1,15 +1,17 @@
 #include "repro_minify/check.h"
 
 #include "backends/cannot_compile.h"
+#include "check/ask_again.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
 #include "check/unwritten_memory.h"
 #include "program/compute.h"
+#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <sstream>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -85,7 +87,8 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
   CompareOptions everything =
       reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
-  if (compare_runs(first[0], first[1], nullptr, everything, comparison)) {
+  if ((everything.equal_nan && same_bits(first[0], first[1])) ||
+      compare_runs(first[0], first[1], nullptr, everything, comparison)) {
     first.pop_back();
     return first;
   }
@@ -177,25 +180,37 @@ Signature exception_signature(const std::string &message, c10::Device device) {
   return {FailureKind::Exception, "", normalise_message(message)};
 }
 
+/// The Verdict on an exception in the optimised run; `so_far`: what was known before.
+Verdict raised(const Verdict &so_far, const std::string &message, c10::Device device) {
+  Verdict verdict;
+  verdict.outcome = Verdict::Outcome::Fail;
+  verdict.signatures = {exception_signature(message, device)};
+  verdict.message = first_sentence(message);
+  verdict.has_fp64_reference = so_far.has_fp64_reference;
+  verdict.no_fp64_because = so_far.no_fp64_because;
+  verdict.stateful = so_far.stateful;
+  return verdict;
+}
+
+Verdict without_answer(const std::string &why) {
+  Verdict verdict = unresolved(why);
+  verdict.no_answer = true;
+  return verdict;
+}
+
+/// No thread, no process, no room: nobody's fault but the moment's.
+bool is_want_of_means(const std::error_code &code) {
+  return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
+         code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
+         code == std::errc::too_many_files_open_in_system;
+}
+
 } // namespace
 
 RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
   RunSettings settings = options;
   settings.autocast |= backend.autocast();
   return settings;
-}
-
-std::string fingerprint(const CheckOptions &options) {
-  const auto &compare = options.compare;
-  std::ostringstream text;
-  text << options.device << ' ' << options.grad << ' ' << options.seed << ' ' << options.threads << ' '
-       << options.autocast << ' ' << options.autocast_dtype << ' ' << to_string(options.determinism) << ' '
-       << options.tf32 << ' ' << static_cast<int>(options.mode) << ' ' << options.calls << ' ' << options.eager_calls
-       << ' ' << options.only_forward << ' ' << options.require_fp64 << ' ' << static_cast<int>(compare.rule) << ' '
-       << compare.cos_similarity << ' ' << compare.tol << ' ' << compare.tol_by_dtype << ' ' << compare.equal_nan << ' '
-       << compare.exact_dtype << ' ' << compare.ignore_non_fp << ' ' << compare.use_larger_multiplier_for_smaller_tensor
-       << ' ' << compare.force_max_multiplier << ' ' << compare.use_iou_for_bool << ' ' << compare.iou_threshold;
-  return text.str();
 }
 
 Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child) {
@@ -227,20 +242,18 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     run_optimised(subject, backend, options, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw;
+  } catch (const NoAnswer &error) {
+    return without_answer(error.what());
+  } catch (const std::system_error &error) {
+    if (is_want_of_means(error.code()))
+      return without_answer(error.what());
+    return raised(verdict, error.what(), options.device);
   } catch (const CannotCompile &error) {
     return unresolved(backend.name() + " cannot take this program: " + error.what());
   } catch (const UserError &error) {
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
-    const std::string message = current_message();
-    Verdict raised;
-    raised.outcome = Verdict::Outcome::Fail;
-    raised.signatures = {exception_signature(message, options.device)};
-    raised.message = first_sentence(message);
-    raised.has_fp64_reference = verdict.has_fp64_reference;
-    raised.no_fp64_because = verdict.no_fp64_because;
-    raised.stateful = verdict.stateful;
-    return raised;
+    return raised(verdict, current_message(), options.device);
   }
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
@@ -274,7 +287,8 @@ Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOpti
 
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits) {
-  return verdict_of(run_in_sandbox(check_job(std::move(subject), std::move(backend), options), limits));
+  const Job job = check_job(std::move(subject), backend, options);
+  return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { backend->revive(); });
 }
 
 } // namespace repro_minify

@@ -103,6 +103,7 @@ std::string to_json(const Verdict &verdict) {
                        {"message", verdict.message},
                        {"eager_failed", verdict.eager_failed},
                        {"eager_raises", verdict.eager_raises},
+                       {"no_answer", verdict.no_answer},
                        {"failing_call", verdict.failing_call},
                        {"has_fp64_reference", verdict.has_fp64_reference},
                        {"no_fp64_because", verdict.no_fp64_because},
@@ -130,6 +131,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.message = value.at("message");
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");
+  verdict.no_answer = value.value("no_answer", false);
   verdict.failing_call = value.at("failing_call");
   verdict.has_fp64_reference = value.at("has_fp64_reference");
   verdict.no_fp64_because = value.at("no_fp64_because");

@@ -17,6 +17,13 @@ namespace {
 
 using nlohmann::json;
 
+json phases_json(const ReproFacts &facts) {
+  json phases = json::array();
+  for (const auto &[name, seconds] : facts.phases)
+    phases.push_back({{"phase", name}, {"seconds", seconds}});
+  return phases;
+}
+
 json size_json(const ProgramSize &size) {
   return {{"nodes", size.nodes}, {"operators", size.operators}, {"inputs", size.inputs}, {"outputs", size.outputs}};
 }
@@ -140,6 +147,7 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
             {"checks", facts.check_seconds},
             {"verify", facts.verify_seconds},
             {"total", facts.total_seconds}}},
+          {"phases", phases_json(facts)},
           {"passes", passes},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)},
           {"one_minimal", facts.one_minimal},

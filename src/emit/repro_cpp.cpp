@@ -7,6 +7,8 @@
 #include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
+#include "program/objects.h"
+#include "program/record.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
 #include "support/escape.h"
@@ -56,6 +58,13 @@ Parts parts_as_given() {
   return parts;
 }
 
+bool reads_objects(const Program &program) {
+  const auto nodes = all_nodes(*program.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const torch::jit::Node *node) {
+    return node->kind() == torch::jit::prim::Constant && is_opaque_class(node->output()->type());
+  });
+}
+
 Parts make_parts(const Program &given, bool grad) {
   const Program program = compacted(given);
   Parts parts;
@@ -63,9 +72,10 @@ Parts make_parts(const Program &given, bool grad) {
     parts.script = torchscript_source(program);
   } catch (const std::exception &) {
   }
-  if (!source_is_faithful(program, parts.script))
+  parts.files.module_from_file = !source_is_faithful(program, parts.script);
+  // Packed weights have no source, but how they are used has one.
+  if (parts.files.module_from_file && !reads_objects(program))
     parts.script.clear();
-  parts.files.module_from_file = parts.script.empty();
   TensorLiterals literals(grad);
   size_t bytes = 0;
   try {

@@ -1,6 +1,7 @@
 #include "repro_minify/reducer.h"
 
 #include "reduce/closest_pass.h"
+#include "reduce/forecast.h"
 #include "reduce/judge.h"
 #include "reduce/passes/pass.h"
 #include "reduce/reduce_recorded.h"
@@ -25,10 +26,12 @@ public:
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
     judge_.foresee_with([this] { return std::make_unique<Rehearsal>(judge_, recorder_, passes_, turn_began_); });
+    judge_.tell_with(forecast_);
   }
 
   Reduction run() {
     Reduction result;
+    save_meanwhile();
     try {
       while (take_turn()) {
       }
@@ -37,7 +40,10 @@ public:
       result.interrupted = true;
     } catch (const OutOfTime &) {
       result.out_of_time = true;
+    } catch (const NothingAnswers &) {
+      // Whatever they want will not come back: the best so far is what there is.
     }
+    say_what_had_no_answer(result);
     result.program = standing_.best;
     result.verdict = standing_.verdict;
     result.passing = passing_.program();
@@ -51,6 +57,17 @@ public:
   }
 
 private:
+  void say_what_had_no_answer(Reduction &result) const {
+    result.unanswered = judge_.unanswered();
+    if (result.one_minimal || result.unanswered == 0)
+      return;
+    std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
+                       " had no answer, however often asked (";
+    for (const auto &reason : judge_.reasons())
+      text += (&reason == &*judge_.reasons().begin() ? "" : "; ") + reason;
+    result.not_minimal_because.push_back(text + ")");
+  }
+
   /// 1-minimality is what the cut certifies; a pass that was skipped or gave up leaves something untried.
   bool all_was_tried() const {
     const auto &incomplete = standing_.incomplete;
@@ -66,7 +83,7 @@ private:
       return false;
     PassStatistics &row = statistics_[*next];
     judge_.set_pass(row.pass);
-    judge_.set_best(size_of(standing_.best), standing_.schedule.open());
+    judge_.set_best(size_of(standing_.best));
     const int checks = judge_.checks(), operators = standing_.order.operators;
     const double begin = judge_.elapsed_seconds();
     TurnReport report;
@@ -89,15 +106,20 @@ private:
     return true;
   }
 
+  void save_meanwhile() {
+    if (options_.on_improved)
+      judge_.do_meanwhile([this] { options_.on_improved(standing_.best); });
+  }
+
   void turned_down(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) override {
     passing_.consider(candidate, order, verdict, best);
   }
 
   void improved(const Standing &standing) override {
+    judge_.enter_search();
     passing_.reset();
-    judge_.set_best(size_of(standing.best), standing.schedule.open());
-    if (options_.on_improved)
-      judge_.do_meanwhile([this] { options_.on_improved(standing_.best); });
+    judge_.set_best(size_of(standing.best));
+    save_meanwhile();
   }
 
   Judge &judge_;
@@ -108,6 +130,7 @@ private:
   ClosestPass passing_;
   std::vector<PassStatistics> statistics_;
   Recorder recorder_;
+  Forecast forecast_{judge_, recorder_, passes_, turn_began_};
 };
 
 } // namespace
@@ -117,6 +140,7 @@ Reduction reduce_recorded(const Program &start, std::shared_ptr<const Recording>
                           const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
   Judge judge(test, wanted, options);
+  judge.enter_phase("hash");
   judge.remember(start, start_verdict);
   return Reducer(start, start_verdict, judge, options, passes, std::move(recording)).run();
 }

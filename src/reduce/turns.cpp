@@ -48,6 +48,7 @@ bool Turns::run_pass(Turn &turn, size_t index) {
     return order < standing.order && consider(turn, candidate, order, {}) && order == standing.order;
   };
   bool incomplete = false, put_off = false;
+  const int unanswered = judge_.unanswered();
   // The lambdas replace what passes hold by reference: they see the new ones.
   PassContext context{judge_,
                       standing.best,
@@ -68,7 +69,7 @@ bool Turns::run_pass(Turn &turn, size_t index) {
     incomplete = true;
     put_off = false;
   }
-  standing.incomplete[index] = incomplete || put_off;
+  standing.incomplete[index] = incomplete || put_off || judge_.unanswered() > unanswered;
   return put_off;
 }
 

@@ -122,7 +122,7 @@ TEST(Reduction, WritesEveryVerdictToTheJournal) {
   const Problem problem = load_problem("static_int_div_exc", "static-runtime");
   const std::string path = std::filesystem::temp_directory_path() / ("journal-" + std::to_string(getpid()) + ".jsonl");
   const Reduction reduction = reduce_problem(problem, 1, [&](ReduceOptions &options) {
-    options.journal = std::make_shared<Journal>(path, JournalSubject{"jit", "", "m"}, false);
+    options.journal = std::make_shared<Journal>(path, Identity(), false);
   });
   std::ifstream journal(path);
   int lines = 0;
