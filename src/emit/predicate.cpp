@@ -41,7 +41,7 @@ double rounded_up(double value) {
     return value;
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
   char text[32];
-  std::snprintf(text, sizeof text, "%.2g", std::ceil(value / unit) * unit);
+  std::snprintf(text, sizeof text, "%.2g", std::ceil(value / unit - 1e-6) * unit);
   return std::strtod(text, nullptr);
 }
 
