@@ -6,6 +6,7 @@
 #include "repro_minify/backend.h"
 #include "repro_minify/program.h"
 #include "sandbox/sandbox.h"
+#include "support/identity.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,13 +44,17 @@ struct Verdict {
   /// is taken for bad input.)
   bool eager_failed = false;
   bool eager_raises = false; ///< Unresolved because eager raises: `message` says what
-  int failing_call = 0;      ///< 1-based: the first call of the optimised program that is wrong
+  /// Unresolved because nothing came of the check: no process could be made, one was killed from outside, a compiler
+  /// could not be started. It says nothing of what was checked, and must not be remembered.
+  bool no_answer = false;
+  int failing_call = 0; ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false;
   std::string no_fp64_because; ///< what the fp64 run raised; empty when there is a reference
   bool stateful = false;       ///< eager answers differently from call to call, the same way each time
   /// Operators that the last eager run called more often than the last optimised one, as "aten::zeros": folded, fused,
   /// replaced or dropped. Where a backend calls none of them (it runs in another process, or generates code): all.
   std::vector<std::string> rewritten;
+  std::optional<Coverage> coverage;                  ///< of the optimised run, where the backend says
   std::vector<LeafReport> outputs, gradients, state; ///< of the first failing call (the last one when all pass)
   double wall_seconds = 0;                           ///< the whole check, as the parent saw it
 };
@@ -76,8 +81,8 @@ struct CheckOptions : RunSettings {
   bool require_fp64 = false; ///< no fp64 reference: Unresolved, rather than a comparison against eager alone
   CompareOptions compare = accuracy_check_options();
 };
-/// Everything in the options that a Verdict can depend on, as text: part of what a Verdict is remembered by.
-std::string fingerprint(const CheckOptions &options);
+/// Everything in the options that a Verdict can depend on.
+Identity identity_of(const CheckOptions &options);
 /// The settings that both sides run under: a backend that is about autocast switches it on.
 RunSettings run_settings(const Backend &backend, const CheckOptions &options);
 
@@ -93,7 +98,7 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
 Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options);
 Verdict verdict_of(const Outcome &outcome);
 
-/// One Check in a sandbox of its own.
+/// One Check in a sandbox of its own, asked again while it has no answer.
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits);
 
@@ -107,6 +112,15 @@ struct Repetition {
 /// As many runs of `once` as it takes to know whether `need` of them are `wanted`; the Verdict that decided.
 Verdict check_repeatedly(const std::function<Verdict()> &once, const std::function<bool(const Verdict &)> &wanted,
                          const Repetition &repetition);
+
+/// The optimised results run again over memory that holds something else wherever nobody has written: whether they
+/// change, and so depend on it. Nothing where that cannot be told.
+std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
+                                           const CheckOptions &options, const Limits &limits);
+
+/// The first result that differs from eager by more than rounding and is nearer to float64 than eager is, as
+/// "output[1]"; empty where there is none.
+std::string nearer_to_fp64(const Verdict &verdict);
 
 /// How often each side ran, and how fast once it was warm.
 struct Timing {

@@ -19,8 +19,12 @@ struct InterestingnessTest {
   /// What a sandbox child does with a candidate, and the Verdict in what came of it.
   std::function<Job(std::shared_ptr<const Program>)> job;
   std::function<Verdict(const Outcome &)> verdict_of;
-  std::string fingerprint; ///< all that a Verdict depends on beside the Program: two with the same one answer the same
-  RunSettings settings;    ///< that intermediate values are recorded under
+  /// All that a Verdict depends on beside the Program: two with the same answer the same. Asked for once the backend
+  /// has started.
+  std::function<Identity()> identity;
+  /// What may have died since a check had no answer is started again. May be empty.
+  std::function<void()> revive;
+  RunSettings settings; ///< that intermediate values are recorded under
 };
 
 /// The Check under a Backend as one.
@@ -73,12 +77,17 @@ struct Reduction {
   Verdict verdict;
   /// The candidate that passes and differs least from the result; nothing when none was seen.
   std::optional<Program> passing;
-  bool one_minimal = false; ///< no single node, output or input can go, and no listed simplification applies
+  /// No single operator, input or output can go, and no simplification of list_reduction_passes() applies, each of them
+  /// seen on `program` itself: docs/one-minimal.md.
+  bool one_minimal = false;
+  /// What stands against it, a sentence each without its full stop. Empty exactly if `one_minimal`.
+  std::vector<std::string> not_shown_because;
   bool interrupted = false;
   bool out_of_time = false; ///< the time budget ended it
   int checks = 0;           ///< sandboxed checks whose answer was needed
   int cached = 0;           ///< answers that were known already
   int speculative = 0;      ///< checks started ahead of time whose answer nobody asked for
+  int unanswered = 0;       ///< questions that had no answer, however often they were asked
   double seconds = 0;
   double check_seconds = 0; ///< wall time of the needed checks, added up
   std::vector<PassStatistics> passes;

@@ -153,7 +153,9 @@ private:
       const auto outcome = pool.wait(running.front().second, options_.interrupted);
       if (!outcome)
         throw AnalysisInterrupted{};
-      set_row(running.front().first, verdict_of(*outcome));
+      const Verdict verdict = verdict_of(*outcome);
+      set_row(running.front().first,
+              verdict.no_answer ? check_program(prefix(recording_, values_[running.front().first])) : verdict);
       running.pop_front();
       report_progress(static_cast<int>(next), static_cast<int>(values_.size()));
     }

@@ -140,7 +140,7 @@ private:
     if (options_.repeat > 1)
       return true;
     const Job again = ask_oracle(session.oracle, options_.model);
-    const Verdict verdict = session.test.verdict_of(run_in_sandbox(again, session.limits()));
+    const Verdict verdict = session.answer_to(again, session.limits());
     if (!shows(verdict, wanted))
       log::error("--oracle " + options_.oracle + ": changes its mind about " + options_.model + " (" + verdict.message +
                  "); for one that is not always sure give --repeat N --need M");
@@ -170,7 +170,16 @@ private:
              std::to_string(options_.need);
     return std::to_string(session.check.calls) + " calls" +
            (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
-           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager");
+           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
+           nearer_note(rate.verdict);
+  }
+
+  static std::string nearer_note(const Verdict &verdict) {
+    const std::string nearer = nearer_to_fp64(verdict);
+    return nearer.empty() ? ""
+                          : "; " + nearer +
+                                " differs, nearer to float64 than eager: --compare close or exact takes "
+                                "that for a failure";
   }
 
   /// Nothing where the model has to be handed back as it is; `not_reduced` says why.
@@ -208,7 +217,7 @@ private:
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
 
   Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
-    return check_repeatedly([&] { return session.test.verdict_of(run_in_sandbox(job, session.limits())); },
+    return check_repeatedly([&] { return session.answer_to(job, session.limits()); },
                             [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
   }
 
@@ -224,7 +233,7 @@ private:
     const InterestingnessTest test = reloading_test(session.backend, session.check);
     const Job job = test.job(std::make_shared<Program>(flattened.program));
     Flattened saved = flattened;
-    saved.verdict = test.verdict_of(run_in_sandbox(job, session.limits()));
+    saved.verdict = session.answer_to(test, job, session.limits());
     if (!is_wanted(saved.verdict))
       return reduction; // it cannot be handed over at all; verification will say so
     Reduction again = reduce_program(session, saved, test, nullptr);
@@ -258,6 +267,8 @@ private:
     for (const auto &pass : reduction.passes)
       if (!pass.problem.empty())
         log::warning("pass " + pass.pass + " ended early: " + first_sentence(pass.problem));
+    for (const auto &reason : reduction.not_shown_because)
+      log::warning("not shown to be 1-minimal: " + reason);
     return reduction;
   }
 
@@ -320,6 +331,7 @@ private:
     facts_.after = size_of(reduction.program);
     facts_.after_freezing = operators_after_freezing(reduction.program);
     facts_.one_minimal = reduction.one_minimal;
+    facts_.not_shown_because = reduction.not_shown_because;
     facts_.interrupted = reduction.interrupted;
     facts_.out_of_time = reduction.out_of_time;
     facts_.check_seconds = reduction.check_seconds;
@@ -345,6 +357,8 @@ private:
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
     if (!interrupted)
       find_guilty_step(session, subject);
+    if (options_.oracle.empty() && !interrupted && is_comparison(facts_.signature.kind))
+      facts_.reads_unwritten = reads_unwritten_memory(subject, session.backend, session.check, session.limits());
     SandboxPool pool(1);
     std::optional<SandboxPool::Ticket> repro;
     if (options_.oracle.empty())
@@ -353,7 +367,7 @@ private:
     const bool confirmed = !facts_.interrupted && confirm_saved(session);
     const bool written = !repro || is_written(*pool.wait(*repro));
     if (confirmed && written)
-      verify();
+      verify(program);
     if (!interrupted)
       ask_others(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -432,13 +446,14 @@ private:
   }
 
   /// repro.cpp is built and run.
-  void verify() {
+  void verify(const Program &program) {
     if (!options_.oracle.empty())
       facts_.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
     if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition);
+    const Verification verification =
+        verify_repro(folder_, reproduction_marker(program, facts_.signature), facts_.signature, facts_.repetition);
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
   }
@@ -482,20 +497,27 @@ private:
     };
   }
 
+  static std::string joined(const std::vector<std::string> &reasons) {
+    std::string text;
+    for (const auto &reason : reasons)
+      text += (text.empty() ? "" : "; ") + reason;
+    return text;
+  }
+
   int conclude() const {
     if (facts_.interrupted) {
       log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
       return InterruptedByUser;
     }
     if (facts_.out_of_time)
-      log::warning("the time budget is spent: this is the best so far, and not 1-minimal; --resume goes on from here");
+      log::warning("the time budget is spent: this is the best so far; --resume goes on from here");
     const std::string result = folder_ + (options_.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
     if (facts_.not_reduced)
       log::warning("handed back as it was given, NOT REDUCED: " + *facts_.not_reduced);
     else
       log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
                 std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
-                (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
+                (facts_.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts_.not_shown_because)));
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
       std::cout << result;

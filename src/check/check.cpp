@@ -1,14 +1,17 @@
 #include "repro_minify/check.h"
 
 #include "backends/cannot_compile.h"
+#include "check/ask_again.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
+#include "check/unwritten_memory.h"
 #include "program/compute.h"
+#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <sstream>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -22,8 +25,9 @@ RunOptions run_options(const Backend &backend, const CheckOptions &options) {
 }
 
 /// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.
+/// Memory that nobody has written holds `fill` in the first call, something else in the second, and so on in turn.
 std::vector<Observed> run_eager(const Subject &subject, const Backend &backend, const CheckOptions &options, int calls,
-                                bool double_precision = false) {
+                                bool double_precision = false, Fill fill = Fill::Usual) {
   RunSettings settings = run_settings(backend, options);
   if (double_precision)
     settings.autocast = false; // a reference that autocast rounds to bfloat16 is none
@@ -34,7 +38,8 @@ std::vector<Observed> run_eager(const Subject &subject, const Backend &backend, 
     return instance.module.forward(std::move(arguments));
   };
   std::vector<Observed> runs;
-  for (int call = 0; call < calls; ++call) {
+  for (int call = 0; call < calls; ++call, fill = other(fill)) {
+    fill_unwritten_memory(fill);
     scope.begin_run();
     runs.push_back(run_program(forward, instance, run_options(backend, options)));
     scope.end_run();
@@ -48,6 +53,29 @@ Verdict unresolved(std::string message) {
   return verdict;
 }
 
+/// Of eager with itself: a NaN twice is no difference, whatever the rule says of it.
+CompareOptions reproducibility(CompareOptions options) {
+  options.equal_nan = true;
+  return options;
+}
+
+/// Whether eager answers the same once memory that nobody has written holds the same.
+bool unwritten_memory_is_to_blame(const Subject &subject, const Backend &backend, const CheckOptions &options) {
+  const auto once = run_eager(subject, backend, options, 1), again = run_eager(subject, backend, options, 1);
+  Verdict comparison;
+  return compare_runs(once[0], again[0], nullptr, reproducibility(options.compare), comparison);
+}
+
+Verdict eager_differs(const Subject &subject, const Backend &backend, const CheckOptions &options,
+                      const Verdict &comparison) {
+  const bool blame = unwritten_memory_is_to_blame(subject, backend, options);
+  Verdict verdict = unresolved("two eager runs differ" +
+                               std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
+                               worst_message(comparison));
+  verdict.eager_failed = true;
+  return verdict;
+}
+
 /// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
 /// verdict when eager is not reproducible.
 std::vector<Observed> eager_results(const Subject &subject, const Backend &backend, const CheckOptions &options,
@@ -56,7 +84,8 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
     return run_eager(subject, backend, options, 1);
   auto first = run_eager(subject, backend, options, 2);
   Verdict comparison;
-  CompareOptions everything = options.compare; // a counter is state, whether or not it is looked at afterwards
+  CompareOptions everything =
+      reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
   if ((everything.equal_nan && same_bits(first[0], first[1])) ||
       compare_runs(first[0], first[1], nullptr, everything, comparison)) {
@@ -64,11 +93,10 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
     return first;
   }
   // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
-  auto again = run_eager(subject, backend, options, std::max(2, options.calls));
+  auto again = run_eager(subject, backend, options, std::max(2, options.calls), false, other(Fill::Usual));
   for (size_t call = 0; call < first.size(); ++call)
-    if (!compare_runs(first[call], again[call], nullptr, options.compare, comparison)) {
-      verdict = unresolved("two eager runs differ: " + worst_message(comparison));
-      verdict.eager_failed = true;
+    if (!compare_runs(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
+      verdict = eager_differs(subject, backend, options, comparison);
       break;
     }
   return again;
@@ -84,9 +112,9 @@ void doubt_failure(const Subject &subject, const Backend &backend, const CheckOp
   for (int calls = 2; calls < options.eager_calls; calls += at_a_time) {
     const auto again = run_eager(subject, backend, options, at_a_time);
     for (size_t call = 0; call < again.size(); ++call)
-      if (!compare_runs(eager[std::min(call, eager.size() - 1)], again[call], nullptr, options.compare, comparison)) {
-        verdict = unresolved("two eager runs differ: " + worst_message(comparison));
-        verdict.eager_failed = true;
+      if (!compare_runs(eager[std::min(call, eager.size() - 1)], again[call], nullptr, reproducibility(options.compare),
+                        comparison)) {
+        verdict = eager_differs(subject, backend, options, comparison);
         return;
       }
   }
@@ -118,6 +146,7 @@ std::vector<Observed> fp64_references(const Subject &subject, const Backend &bac
 
 void run_optimised(const Subject &subject, const Backend &backend, const CheckOptions &options,
                    const std::vector<Observed> &eager, const std::vector<Observed> &fp64, Verdict &verdict) {
+  fill_unwritten_memory(Fill::Usual);
   const RunScope scope(run_settings(backend, options));
   Instance instance = subject({.requires_grad = options.grad, .device = options.device});
   const Compiled compiled = backend.compile(instance.module);
@@ -126,6 +155,7 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
     scope.begin_run();
     const Observed observed = run_program(compiled, instance, run_options(backend, options));
     scope.end_run();
+    verdict.coverage = backend.coverage();
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
@@ -150,25 +180,37 @@ Signature exception_signature(const std::string &message, c10::Device device) {
   return {FailureKind::Exception, "", normalise_message(message)};
 }
 
+/// The Verdict on an exception in the optimised run; `so_far`: what was known before.
+Verdict raised(const Verdict &so_far, const std::string &message, c10::Device device) {
+  Verdict verdict;
+  verdict.outcome = Verdict::Outcome::Fail;
+  verdict.signatures = {exception_signature(message, device)};
+  verdict.message = first_sentence(message);
+  verdict.has_fp64_reference = so_far.has_fp64_reference;
+  verdict.no_fp64_because = so_far.no_fp64_because;
+  verdict.stateful = so_far.stateful;
+  return verdict;
+}
+
+Verdict without_answer(const std::string &why) {
+  Verdict verdict = unresolved(why);
+  verdict.no_answer = true;
+  return verdict;
+}
+
+/// No thread, no process, no room: nobody's fault but the moment's.
+bool is_want_of_means(const std::error_code &code) {
+  return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
+         code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
+         code == std::errc::too_many_files_open_in_system;
+}
+
 } // namespace
 
 RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
   RunSettings settings = options;
   settings.autocast |= backend.autocast();
   return settings;
-}
-
-std::string fingerprint(const CheckOptions &options) {
-  const auto &compare = options.compare;
-  std::ostringstream text;
-  text << options.device << ' ' << options.grad << ' ' << options.seed << ' ' << options.threads << ' '
-       << options.autocast << ' ' << options.autocast_dtype << ' ' << to_string(options.determinism) << ' '
-       << options.tf32 << ' ' << static_cast<int>(options.mode) << ' ' << options.calls << ' ' << options.eager_calls
-       << ' ' << options.only_forward << ' ' << options.require_fp64 << ' ' << static_cast<int>(compare.rule) << ' '
-       << compare.cos_similarity << ' ' << compare.tol << ' ' << compare.equal_nan << ' ' << compare.exact_dtype << ' '
-       << compare.ignore_non_fp << ' ' << compare.use_larger_multiplier_for_smaller_tensor << ' '
-       << compare.force_max_multiplier << ' ' << compare.use_iou_for_bool << ' ' << compare.iou_threshold;
-  return text.str();
 }
 
 Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child) {
@@ -200,20 +242,18 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     run_optimised(subject, backend, options, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw;
+  } catch (const NoAnswer &error) {
+    return without_answer(error.what());
+  } catch (const std::system_error &error) {
+    if (is_want_of_means(error.code()))
+      return without_answer(error.what());
+    return raised(verdict, error.what(), options.device);
   } catch (const CannotCompile &error) {
     return unresolved(backend.name() + " cannot take this program: " + error.what());
   } catch (const UserError &error) {
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
-    const std::string message = current_message();
-    Verdict raised;
-    raised.outcome = Verdict::Outcome::Fail;
-    raised.signatures = {exception_signature(message, options.device)};
-    raised.message = first_sentence(message);
-    raised.has_fp64_reference = verdict.has_fp64_reference;
-    raised.no_fp64_because = verdict.no_fp64_because;
-    raised.stateful = verdict.stateful;
-    return raised;
+    return raised(verdict, current_message(), options.device);
   }
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
@@ -247,7 +287,8 @@ Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOpti
 
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits) {
-  return verdict_of(run_in_sandbox(check_job(std::move(subject), std::move(backend), options), limits));
+  const Job job = check_job(std::move(subject), backend, options);
+  return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { backend->revive(); });
 }
 
 } // namespace repro_minify

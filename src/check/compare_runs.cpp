@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -66,6 +67,16 @@ void order_signatures(std::vector<Signature> &signatures) {
 }
 
 } // namespace
+
+std::string nearer_to_fp64(const Verdict &verdict) {
+  const std::pair<const char *, const std::vector<LeafReport> *> aspects[] = {
+      {"output", &verdict.outputs}, {"gradient of ", &verdict.gradients}, {"", &verdict.state}};
+  for (const auto &[what, leaves] : aspects)
+    for (const auto &leaf : *leaves)
+      if (leaf.nearer_to_fp64)
+        return what + leaf.path;
+  return "";
+}
 
 std::string worst_message(const Verdict &verdict) {
   for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})

@@ -1,5 +1,6 @@
 // What came of a check's process, as a Verdict.
 #include "repro_minify/check.h"
+#include "sandbox/ask_again.h"
 
 #include <cstring>
 #include <utility>
@@ -51,6 +52,11 @@ Verdict crash_verdict(const Outcome &outcome) {
 
 Verdict verdict_of(const Outcome &outcome) {
   Verdict verdict;
+  if (!is_answer(outcome)) {
+    verdict = unresolved(outcome.message.empty() ? "the check's process was killed from outside" : outcome.message);
+    verdict.no_answer = true;
+    return verdict;
+  }
   switch (outcome.ending) {
   case Ending::Replied:
     verdict = verdict_from_json(outcome.reply);
@@ -74,7 +80,6 @@ Verdict verdict_of(const Outcome &outcome) {
     break;
   case Ending::Killed:
   case Ending::Cancelled:
-    verdict = unresolved("the check's process was killed from outside");
     break;
   }
   verdict.wall_seconds = static_cast<double>(outcome.wall.count()) * 1e-6;

@@ -101,6 +101,8 @@ private:
     };
     const Verdict verdict = check_repeatedly([&] { return check(subject_, backend, options_.check, options_.limits); },
                                              is_wanted, options_.repetition);
+    if (verdict.no_answer) // neither guilty nor innocent
+      throw UserError("bisect: a check had no answer (" + what + "): " + verdict.message);
     found_.checks.push_back({what, steps, is_wanted(verdict), verdict.message});
     if (options_.progress)
       options_.progress(static_cast<int>(found_.checks.size()));

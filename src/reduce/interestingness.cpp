@@ -7,7 +7,14 @@ namespace repro_minify {
 InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
   InterestingnessTest test;
   test.name = backend->name();
-  test.fingerprint = fingerprint(options);
+  test.identity = [backend, options] {
+    Identity identity;
+    identity.add("the backend", backend->name());
+    identity.add_all(identity_of(options));
+    identity.add_all(backend->identity());
+    return identity;
+  };
+  test.revive = [backend] { backend->revive(); };
   test.settings = run_settings(*backend, options);
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
     return check_job(subject_for(std::move(program), *backend), backend, options);

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ namespace repro_minify {
 struct Interrupted {};
 /// Leaves a reduction whose time budget is spent.
 struct OutOfTime {};
+/// Leaves a reduction in which one question after the other has no answer: what they want has gone for good.
+struct NothingAnswers {};
 
 /// Leaves a rehearsal at the first question that is neither answered nor has an assumed answer.
 struct OpenQuestion {
@@ -73,7 +76,8 @@ public:
   void remember(const Program &program, const Verdict &verdict) { known_.emplace(canonical_hash(program), verdict); }
   /// Whether this Verdict is the failure that is looked for.
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted_, options_.same_failure); }
-  /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. Throws Interrupted, OutOfTime.
+  /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. One without an answer, however often it
+  /// was asked, is not remembered. Throws Interrupted, OutOfTime, NothingAnswers.
   /// `likely_next` is tried ahead of time before what the Foresight names.
   const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next = {});
 
@@ -114,6 +118,10 @@ public:
   /// What progress is reported of.
   void set_best(const ProgramSize &size) { best_ = size; }
 
+  /// Questions that had no answer, and why; each reason once.
+  int unanswered() const { return unanswered_; }
+  const std::set<std::string> &reasons() const { return reasons_; }
+
   int checks() const { return checks_; }
   int cached() const { return cached_; }
   int speculative() const { return started_ - checks_; }
@@ -135,17 +143,24 @@ private:
     SandboxPool::Ticket ticket;
     Assumptions assumed; ///< it may be asked if these hold
     int likely_at;       ///< number of the last question that it was thought to follow
+    std::chrono::milliseconds timeout;
+  };
+  /// What came of a check under that limit.
+  struct Ended {
+    Outcome outcome;
+    std::chrono::milliseconds timeout;
   };
   /// Of a guess that ended before anybody asked.
   struct Early {
-    Outcome outcome;
+    Ended ended;
     Verdict verdict;
   };
 
   const Verdict *known(const std::string &hash) const;
   const Verdict *remembered(const std::string &hash);
   const Verdict &rehearse(const Program &program, const std::string &hash);
-  void start(const Program &program, const std::string &hash, const Assumptions &assumed);
+  void start(const Program &program, const std::string &hash, const Assumptions &assumed,
+             std::chrono::milliseconds timeout);
   void keep_busy(Upcoming &upcoming);
   void start_guess(const Guess &guess);
   void take_early_answers();
@@ -156,7 +171,13 @@ private:
   void cancel(const std::string &hash);
   Verdict wait_for(const Program &program, const std::string &hash, Upcoming &upcoming);
   Verdict wait_for_one(const Program &program, const std::string &hash, Upcoming &upcoming);
-  std::optional<Outcome> take(const std::string &hash, const std::function<bool()> &stop);
+  std::optional<Ended> take(const std::string &hash, const std::function<bool()> &stop);
+  bool passed_a_learned_limit(const Ended &ended) const;
+  bool is_answer(const Ended &ended, const Verdict &verdict) const;
+  void be_alone();
+  bool should_stop() const;
+  [[noreturn]] void stop() const;
+  const Verdict &note_unanswered(const std::string &hash, const Verdict &verdict);
   void write_down(const Program &program, const std::string &hash, const Verdict &verdict);
   bool cannot_fail(const Program &program) const;
   bool time_is_up() const;
@@ -170,6 +191,7 @@ private:
   LearnedTimeout timeout_;
   CostModel cost_;
   std::map<std::string, Verdict> known_;
+  std::map<std::string, Verdict> without_answer_; ///< the last time that each was asked; never in place of an answer
   std::map<std::string, Running> running_;
   std::map<std::string, Early> early_;
   MakeForesight make_foresight_;
@@ -187,6 +209,8 @@ private:
   std::string pass_;
   ProgramSize best_;
   int checks_ = 0, cached_ = 0, started_ = 0;
+  int unanswered_ = 0, unanswered_in_a_row_ = 0;
+  std::set<std::string> reasons_;
   double check_seconds_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
