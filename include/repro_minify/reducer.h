@@ -77,15 +77,17 @@ struct Reduction {
   Verdict verdict;
   /// The candidate that passes and differs least from the result; nothing when none was seen.
   std::optional<Program> passing;
-  bool one_minimal = false; ///< no single node, output or input can go, and no listed simplification applies
+  /// No single operator, input or output can go, and no simplification of list_reduction_passes() applies, each of them
+  /// seen on `program` itself: docs/one-minimal.md.
+  bool one_minimal = false;
+  /// What stands against it, a sentence each without its full stop. Empty exactly if `one_minimal`.
+  std::vector<std::string> not_shown_because;
   bool interrupted = false;
   bool out_of_time = false; ///< the time budget ended it
   int checks = 0;           ///< sandboxed checks whose answer was needed
   int cached = 0;           ///< answers that were known already
   int speculative = 0;      ///< checks started ahead of time whose answer nobody asked for
   int unanswered = 0;       ///< questions that had no answer, however often they were asked
-  /// Why it is not shown that the result is 1-minimal, as far as that is known here; one sentence each.
-  std::vector<std::string> not_minimal_because;
   double seconds = 0;
   double check_seconds = 0; ///< wall time of the needed checks, added up
   std::vector<PassStatistics> passes;

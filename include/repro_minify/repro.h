@@ -40,7 +40,8 @@ struct ReproFacts {
   std::string flatten_level;            ///< how much was flattened: "straight line", "calls"
   std::optional<std::string> hidden_by; ///< the flattening step that makes the failure vanish
   ProgramSize before, after;
-  int after_freezing = -1; ///< operators_after_freezing
+  int after_freezing = -1;                    ///< operators_after_freezing
+  std::vector<std::string> not_shown_because; ///< as Reduction has it
   bool one_minimal = false, interrupted = false, out_of_time = false;
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;
@@ -76,6 +77,10 @@ bool repair_saved(const std::string &folder);
 /// be.
 int operators_after_freezing(const Program &program);
 
+/// The line that a repro of this Program prints when, and only when, it has seen this failure:
+/// "REPRODUCED accuracy 3f9a2c1b". The number is that of the Program: nothing that the Program prints can hold it.
+std::string reproduction_marker(const Program &program, const Signature &signature);
+
 /// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder);
 
@@ -87,7 +92,8 @@ struct Verification {
   bool same_failure = false;
   std::string message;
 };
-/// With a Repetition it is run as often as that says.
-Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition = {});
+/// `marker` is what reproduction_marker() says of it. With a Repetition it is run as often as that says.
+Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
+                          const Repetition &repetition = {});
 
 } // namespace repro_minify

@@ -267,7 +267,7 @@ private:
     for (const auto &pass : reduction.passes)
       if (!pass.problem.empty())
         log::warning("pass " + pass.pass + " ended early: " + first_sentence(pass.problem));
-    for (const auto &reason : reduction.not_minimal_because)
+    for (const auto &reason : reduction.not_shown_because)
       log::warning("not shown to be 1-minimal: " + reason);
     return reduction;
   }
@@ -331,6 +331,7 @@ private:
     facts_.after = size_of(reduction.program);
     facts_.after_freezing = operators_after_freezing(reduction.program);
     facts_.one_minimal = reduction.one_minimal;
+    facts_.not_shown_because = reduction.not_shown_because;
     facts_.interrupted = reduction.interrupted;
     facts_.out_of_time = reduction.out_of_time;
     facts_.check_seconds = reduction.check_seconds;
@@ -366,7 +367,7 @@ private:
     const bool confirmed = !facts_.interrupted && confirm_saved(session);
     const bool written = !repro || is_written(*pool.wait(*repro));
     if (confirmed && written)
-      verify();
+      verify(program);
     if (!interrupted)
       ask_others(session);
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -445,13 +446,14 @@ private:
   }
 
   /// repro.cpp is built and run.
-  void verify() {
+  void verify(const Program &program) {
     if (!options_.oracle.empty())
       facts_.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
     if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition);
+    const Verification verification =
+        verify_repro(folder_, reproduction_marker(program, facts_.signature), facts_.signature, facts_.repetition);
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
   }
@@ -495,20 +497,27 @@ private:
     };
   }
 
+  static std::string joined(const std::vector<std::string> &reasons) {
+    std::string text;
+    for (const auto &reason : reasons)
+      text += (text.empty() ? "" : "; ") + reason;
+    return text;
+  }
+
   int conclude() const {
     if (facts_.interrupted) {
       log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
       return InterruptedByUser;
     }
     if (facts_.out_of_time)
-      log::warning("the time budget is spent: this is the best so far, and not 1-minimal; --resume goes on from here");
+      log::warning("the time budget is spent: this is the best so far; --resume goes on from here");
     const std::string result = folder_ + (options_.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
     if (facts_.not_reduced)
       log::warning("handed back as it was given, NOT REDUCED: " + *facts_.not_reduced);
     else
       log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
                 std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
-                (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
+                (facts_.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts_.not_shown_because)));
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
       std::cout << result;

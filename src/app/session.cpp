@@ -8,6 +8,7 @@
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
+#include "program/trace.h"
 #include "program/value_digest.h"
 #include "support/log.h"
 
@@ -120,7 +121,9 @@ Subject Session::original() const {
   if (model.method == "forward" && !backend->needs_flat_graph())
     return archive;
   try {
-    return subject_for(std::make_shared<Program>(flatten_calls(model, inputs.values)), *backend);
+    return subject_for(
+        std::make_shared<Program>(flatten_or_trace(model, inputs.values, settings(), generous_limits()).program),
+        *backend);
   } catch (const CannotFlatten &error) {
     if (backend->needs_flat_graph())
       throw cannot_flatten(*this, error);

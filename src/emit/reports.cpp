@@ -84,6 +84,14 @@ json others_json(const ReproFacts &facts) {
   return rows;
 }
 
+/// What `one_minimal` is about, beside operators, inputs and outputs.
+json simplifications_json() {
+  json list = json::array();
+  for (const auto &pass : list_reduction_passes())
+    list.push_back({{"pass", pass.name}, {"what", pass.summary}});
+  return list;
+}
+
 /// One number, that is: none under Exact, and one for each dtype where Close was not given any.
 bool has_tolerance(const CompareOptions &compare) {
   return compare.rule != CompareRule::Exact && !compare.tol_by_dtype;
@@ -151,6 +159,8 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"passes", passes},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)},
           {"one_minimal", facts.one_minimal},
+          {"not_shown_because", facts.not_shown_because},
+          {"simplifications", simplifications_json()},
           {"interrupted", facts.interrupted},
           {"out_of_time", facts.out_of_time},
           {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
@@ -285,6 +295,28 @@ std::string bisection_text(const ReproFacts &facts) {
          seconds(bisection.seconds) + ")\n\n";
 }
 
+/// docs/one-minimal.md has the definition.
+std::string one_minimal_text(const ReproFacts &facts) {
+  if (facts.not_reduced)
+    return "no: not reduced";
+  if (facts.one_minimal)
+    return "yes: no single operator, input or output can go, and no single simplification of the list below applies";
+  std::string text = "not shown: ";
+  for (const auto &reason : facts.not_shown_because)
+    text += (&reason == &facts.not_shown_because.front() ? "" : "; ") + markdown_text(reason);
+  return text;
+}
+
+/// What was tried on the result, one by one, and no longer fails.
+std::string simplifications_list(const ReproFacts &facts) {
+  if (!facts.one_minimal)
+    return "";
+  std::string list;
+  for (const auto &pass : list_reduction_passes())
+    list += "- " + pass.name + ": " + markdown_text(pass.summary) + "\n";
+  return "<details><summary>What does not apply any more</summary>\n\n" + list + "\n</details>\n\n";
+}
+
 /// What was found, and the program, or why it is not there.
 std::string program_and_inputs(const Program &program, const ReproFacts &facts) {
   if (facts.not_reduced)
@@ -297,14 +329,6 @@ std::string not_reduced_text(const ReproFacts &facts) {
   if (!facts.not_reduced)
     return "";
   return "**Not reduced: this is the model as it was given.** " + markdown_text(*facts.not_reduced) + "\n\n";
-}
-
-std::string one_minimal_text(const ReproFacts &facts) {
-  return facts.not_reduced   ? "no: not reduced"
-         : facts.one_minimal ? "yes: no single node, output or input can go"
-         : facts.interrupted ? "no: interrupted"
-         : facts.out_of_time ? "no: the time budget was spent"
-                             : "no";
 }
 
 std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
@@ -328,8 +352,9 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
       << "| 1-minimal | " << one_minimal_text(facts) << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
       << note_rows(facts) << other_rows(facts) << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
-      << (facts.not_reduced ? "Handed back" : passes_table(facts) + "Minimised") << " by repro-minify " << facts.version
-      << " from " << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
+      << (facts.not_reduced ? "Handed back" : passes_table(facts) + simplifications_list(facts) + "Minimised")
+      << " by repro-minify " << facts.version << " from "
+      << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();
 }
 

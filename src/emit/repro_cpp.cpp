@@ -7,8 +7,11 @@
 #include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
+#include "program/objects.h"
+#include "program/record.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
+#include "support/cpp_string.h"
 #include "support/escape.h"
 
 #include <algorithm>
@@ -30,6 +33,7 @@ struct Parts {
   std::string script;                                          ///< TorchScript source; empty: reduced.pt is loaded
   std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
   std::vector<std::pair<std::string, std::string>> inputs;     ///< name, expression
+  bool attributes_share = false;                               ///< memory: an expression names another attribute
   bool has_constants = false;
   ReproFiles files;
 };
@@ -56,6 +60,13 @@ Parts parts_as_given() {
   return parts;
 }
 
+bool reads_objects(const Program &program) {
+  const auto nodes = all_nodes(*program.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const torch::jit::Node *node) {
+    return node->kind() == torch::jit::prim::Constant && is_opaque_class(node->output()->type());
+  });
+}
+
 Parts make_parts(const Program &given, bool grad) {
   const Program program = compacted(given);
   Parts parts;
@@ -63,14 +74,15 @@ Parts make_parts(const Program &given, bool grad) {
     parts.script = torchscript_source(program);
   } catch (const std::exception &) {
   }
-  if (!source_is_faithful(program, parts.script))
+  parts.files.module_from_file = !source_is_faithful(program, parts.script);
+  // Packed weights have no source, but how they are used has one.
+  if (parts.files.module_from_file && !reads_objects(program))
     parts.script.clear();
-  parts.files.module_from_file = parts.script.empty();
-  TensorLiterals literals(grad);
+  TensorLiterals of_inputs(grad), of_attributes(grad); // each in a function of its own
   size_t bytes = 0;
   try {
     for (const auto &input : program.inputs) {
-      const std::string expression = literals.expression(input);
+      const std::string expression = (input.role == Role::Input ? of_inputs : of_attributes).expression(input);
       bytes += expression.size();
       (input.role == Role::Input ? parts.inputs : parts.attributes).emplace_back(input.name, expression);
       parts.has_constants |= input.role == Role::Constant;
@@ -78,6 +90,7 @@ Parts make_parts(const Program &given, bool grad) {
   } catch (const std::exception &) {
     bytes = most_literal_bytes + 1; // a type that has no literal travels in the files
   }
+  parts.attributes_share = of_attributes.shares();
   if (bytes > most_literal_bytes) {
     parts.files.inputs_from_file = true;
     parts.files.module_from_file |= !parts.attributes.empty();
@@ -88,7 +101,8 @@ Parts make_parts(const Program &given, bool grad) {
 class Writer {
 public:
   Writer(const Program &program, const ReproFacts &facts, const Parts &parts)
-      : program_(program), facts_(facts), parts_(parts), source_(facts.backend->source_for(program, facts.check)) {}
+      : program_(program), facts_(facts), parts_(parts), source_(facts.backend->source_for(program, facts.check)),
+        marker_(reproduction_marker(program, facts.signature)) {}
 
   const BackendSource &source() const { return source_; }
 
@@ -131,7 +145,9 @@ private:
          << "//   cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
             "print(torch.utils.cmake_prefix_path)')\"\n"
          << "//   cmake --build build && ./build/repro\n"
-         << "// Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.\n";
+         << "// Exit code: 1 the failure reproduces (and the last line is \"REPRODUCED ...\"), 0 it no longer does, 2 "
+            "it "
+            "could not be\n// tried.\n";
   }
 
   void includes() {
@@ -158,7 +174,7 @@ private:
     if (parts_.files.inputs_from_file || parts_.files.module_from_file)
       out_ << "#include <filesystem>\n#include <fstream>\n";
     if (ends_the_process(facts_.signature.kind))
-      out_ << "#include <sys/wait.h>\n#include <unistd.h>\n";
+      out_ << "#include <csignal>\n#include <sys/wait.h>\n#include <unistd.h>\n";
     out_ << "\n";
   }
 
@@ -200,10 +216,13 @@ private:
     out_ << "  torch::jit::Module module(\"__torch__.Repro\");\n  module.register_attribute(\"training\", "
             "c10::BoolType::get(), "
             "false);\n";
+    if (parts_.attributes_share)
+      for (const auto &[name, expression] : parts_.attributes)
+        out_ << "  at::Tensor " << name << " = " << expression << ";\n";
     for (const auto &[name, expression] : parts_.attributes) {
       const bool parameter = is_parameter(name);
-      out_ << "  module.register_" << (parameter ? "parameter" : "buffer") << "(\"" << name << "\", " << expression
-           << (parameter ? ", /*is_buffer=*/false" : "") << ");\n";
+      out_ << "  module.register_" << (parameter ? "parameter" : "buffer") << "(\"" << name << "\", "
+           << (parts_.attributes_share ? name : expression) << (parameter ? ", /*is_buffer=*/false" : "") << ");\n";
     }
     out_ << "  module.define(program);\n";
     if (parts_.has_constants)
@@ -454,6 +473,7 @@ private:
 
   void main_function() {
     optimised();
+    reproduced();
     out_ << "int main() {\n"
          << settings() << "  std::vector<" << (per_call() ? "std::vector<c10::IValue>" : "c10::IValue")
          << "> expected;\n"
@@ -476,14 +496,25 @@ private:
     out_ << "}\n";
   }
 
+  /// What is looked for when this file is run by a program: it may exit with 1 for another reason.
+  void reproduced() {
+    out_ << "static int reproduced() {\n"
+            "  std::fflush(stdout);\n"
+            "  std::cout << "
+         << cpp_string(marker_)
+         << " << std::endl;\n"
+            "  return 1;\n"
+            "}\n\n";
+  }
+
   void in_this_process() {
     const bool exception = facts_.signature.kind == FailureKind::Exception;
     out_ << "  try {\n"
             "    if (fails(expected))\n"
-            "      return 1;\n"
+            "      return reproduced();\n"
             "  } catch (const std::exception& error) {\n";
     if (exception)
-      out_ << "    std::printf(\"FAIL exception: %s\\n\", error.what());\n    return 1;\n";
+      out_ << "    std::printf(\"FAIL exception: %s\\n\", error.what());\n    return reproduced();\n";
     else
       out_ << "    std::printf(\"cannot be tried, another failure: %s\\n\", error.what());\n    return 2;\n";
     out_ << "  }\n  std::printf(\"PASS: the failure no longer reproduces\\n\");\n  return 0;\n";
@@ -512,23 +543,30 @@ private:
             "  }\n"
             "  int status = 0;\n"
             "  waitpid(child, &status, 0);\n"
-            "  if (WIFEXITED(status) && WEXITSTATUS(status) == 2)\n"
+            "  const bool signalled = WIFSIGNALED(status);\n"
+            "  const int number = signalled ? WTERMSIG(status) : WEXITSTATUS(status);\n"
+            "  if (!signalled && number == 2)\n"
             "    return 2;\n"
-            "  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {\n"
-            "    std::printf(\"FAIL "
-         << to_string(facts_.signature.kind)
-         << ": signal %d, exit code %d\\n\", WIFSIGNALED(status) ? WTERMSIG(status) : 0,\n"
-            "                WIFSIGNALED(status) ? 0 : WEXITSTATUS(status));\n"
-            "    return 1;\n"
-            "  }\n"
-            "  std::printf(\"PASS: the failure no longer reproduces\\n\");\n"
-            "  return 0;\n";
+            "  if (!signalled && number == 0) {\n"
+            "    std::printf(\"PASS: the failure no longer reproduces\\n\");\n"
+            "    return 0;\n"
+            "  }\n";
+    if (facts_.signature.kind == FailureKind::Hang)
+      out_ << "  if (!signalled || number != SIGALRM) {\n"
+              "    std::printf(\"cannot be tried, another failure: %s %d\\n\", signalled ? \"signal\" : \"exit code\", "
+              "number);\n"
+              "    return 2;\n"
+              "  }\n";
+    out_ << "  std::printf(\"FAIL " << to_string(facts_.signature.kind)
+         << ": %s %d\\n\", signalled ? \"signal\" : \"exit code\", number);\n"
+            "  return reproduced();\n";
   }
 
   const Program &program_;
   const ReproFacts &facts_;
   const Parts &parts_;
   const BackendSource source_;
+  const std::string marker_;
   std::ostringstream out_;
 };
 

@@ -1,5 +1,8 @@
 #include "emit/repro_words.h"
 
+#include <cstdint>
+#include <cstdio>
+
 namespace repro_minify {
 
 std::string headline(const ReproFacts &facts) {
@@ -29,6 +32,15 @@ std::string headline(const ReproFacts &facts) {
     return "Interesting to " + facts.backend->title() + ".";
   }
   return "";
+}
+
+std::string reproduction_marker(const Program &program, const Signature &signature) {
+  uint32_t id = 2166136261u; // FNV-1a: no secret, only unlikely
+  for (const char c : canonical_hash(program) + to_string(signature))
+    id = (id ^ static_cast<unsigned char>(c)) * 16777619u;
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", id);
+  return std::string("REPRODUCED ") + to_string(signature.kind) + " " + text;
 }
 
 } // namespace repro_minify

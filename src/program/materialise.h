@@ -55,7 +55,4 @@ private:
 /// of them).
 bool can_materialise(const c10::IValue &value);
 
-/// A lower-case identifier for text from a model: letters, digits and underscores, never a keyword.
-std::string to_identifier(const std::string &text);
-
 } // namespace repro_minify

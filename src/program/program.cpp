@@ -1,6 +1,7 @@
 #include "repro_minify/program.h"
 
 #include "program/double_precision.h"
+#include "program/objects.h"
 #include "program/outline.h"
 #include "program/parts.h"
 #include "program/surgery.h"
@@ -9,7 +10,9 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <unordered_map>
 
 namespace repro_minify {
 namespace {
@@ -89,6 +92,46 @@ void count(const Block *block, ProgramSize &size) {
   }
 }
 
+/// Objects of C++ classes are constants of a Program's graph, and attributes of its module: where the model had them.
+/// `clone` copies one.
+class ObjectAttributes {
+public:
+  ObjectAttributes(torch::jit::Module &module, Value *self, std::function<c10::IValue(const c10::IValue &)> clone)
+      : module_(module), self_(self), clone_(std::move(clone)) {}
+
+  void take_from(Block *block) {
+    for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+      Node *node = *it++;
+      for (Block *inner : node->blocks())
+        take_from(inner);
+      if (node->kind() != torch::jit::prim::Constant || !is_opaque_class(node->output()->type()))
+        continue;
+      torch::jit::WithInsertPoint guard(node);
+      node->output()->replaceAllUsesWith(
+          node->owningGraph()->insertGetAttr(self_, name_of(torch::jit::toIValue(node->output()).value())));
+      node->destroy();
+    }
+  }
+
+private:
+  const std::string &name_of(const c10::IValue &object) {
+    std::string &name = names_[&object.toObjectRef()];
+    if (name.empty()) {
+      do
+        name = "packed_" + std::to_string(++count_);
+      while (module_.hasattr(name));
+      module_.register_attribute(name, object.type(), clone_(object));
+    }
+    return name;
+  }
+
+  torch::jit::Module &module_;
+  Value *self_;
+  std::function<c10::IValue(const c10::IValue &)> clone_;
+  std::unordered_map<const void *, std::string> names_;
+  int count_ = 0;
+};
+
 } // namespace
 
 const char *to_string(Role role) {
@@ -106,10 +149,11 @@ const char *to_string(Role role) {
 }
 
 bool counts_as_operator(const Node *node) {
-  static const std::set<c10::Symbol> uncounted = {
-      torch::jit::prim::Constant,      torch::jit::prim::GetAttr,        torch::jit::prim::SetAttr,
-      torch::jit::prim::ListConstruct, torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
-      torch::jit::prim::TupleUnpack,   torch::jit::prim::NumToTensor,    torch::jit::prim::RaiseException};
+  static const std::set<c10::Symbol> uncounted = {torch::jit::prim::Constant,       torch::jit::prim::GetAttr,
+                                                  torch::jit::prim::SetAttr,        torch::jit::prim::ListConstruct,
+                                                  torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
+                                                  torch::jit::prim::TupleUnpack,    torch::jit::prim::NumToTensor,
+                                                  torch::jit::prim::RaiseException, torch::jit::prim::AutogradZero};
   return uncounted.count(node->kind()) == 0;
 }
 
@@ -156,6 +200,9 @@ Instance make_instance(const Program &program, const InstantiateOptions &options
   }
   attributes.finish();
   erase_inputs(*graph, gone);
+  ObjectAttributes(module, self, [&](const c10::IValue &object) {
+    return options.clone_values ? cloner.clone(object) : object;
+  }).take_from(graph->block());
   pack_outputs(*graph);
   outline_hidden_aliases(module, *graph, program.provenance.hidden_aliases);
   auto *function = module._ivalue()->compilation_unit()->create_function(

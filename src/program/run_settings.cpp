@@ -101,6 +101,7 @@ RunScope::~RunScope() = default;
 
 void RunScope::begin_run() const {
   at::manual_seed(state_->settings.seed);
+  at::GradMode::set_enabled(state_->settings.grad); // half of a `no_grad` block may have run before
   if (state_->settings.autocast)
     set_autocast(state_->settings, true);
 }

@@ -1,5 +1,6 @@
 #include "program/value_digest.h"
 
+#include "program/objects.h"
 #include "program/values.h"
 #include "support/identity.h"
 
@@ -129,15 +130,19 @@ private:
       digest_.add(value.toEnumHolder()->qualifiedClassName());
       read(value.toEnumHolder()->value());
     } else if (value.isObject()) {
-      read(*value.toObject());
+      read(value, *value.toObject());
     } else {
       give_up_on(value);
     }
   }
 
   /// One of TorchScript's own is its attributes; one of C++ holds a capsule.
-  void read(const c10::ivalue::Object &object) {
+  void read(const c10::IValue &value, const c10::ivalue::Object &object) {
     digest_.add(object.name());
+    if (is_opaque_object(value)) {
+      const std::string &state = digest_of_object(value);
+      return state.empty() ? give_up_on(value) : digest_.add(state);
+    }
     if (seen_.insert(&object).second)
       read_all(object.slots());
   }

@@ -1,5 +1,8 @@
 #include "program/values.h"
 
+#include "program/map_tensors.h"
+#include "program/objects.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/ScalarType.h>
@@ -18,6 +21,15 @@ at::ScalarType widened(at::ScalarType type) {
   if (at::isComplexType(type))
     return at::kComplexDouble;
   return at::isFloatingType(type) ? at::kDouble : type;
+}
+
+/// Null where it is not known: an undefined tensor has no type that could be asked for.
+c10::TupleTypePtr type_of_tuple(const c10::IValue &tuple) {
+  try {
+    return tuple.type()->expect<c10::TupleType>();
+  } catch (const c10::Error &) {
+    return nullptr;
+  }
 }
 
 } // namespace
@@ -61,28 +73,33 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
 }
 
 c10::IValue SharedCloner::clone(const c10::IValue &value) {
+  if (is_opaque_object(value))
+    return copy_of_object(value);
+  return map_tensors(value, [this](const at::Tensor &tensor) { return clone(tensor); });
+}
+
+c10::IValue map_tensors(const c10::IValue &value, const std::function<at::Tensor(const at::Tensor &)> &change) {
   if (value.isTensor())
-    return clone(value.toTensor());
+    return change(value.toTensor());
   if (value.isTuple()) {
     std::vector<c10::IValue> elements;
     for (const auto &element : value.toTupleRef().elements())
-      elements.push_back(clone(element));
-    const auto type = value.type()->expect<c10::TupleType>();
-    return type->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), type)
-                          : c10::ivalue::Tuple::create(std::move(elements));
+      elements.push_back(map_tensors(element, change));
+    const auto type = type_of_tuple(value);
+    return type && type->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), type)
+                                  : c10::ivalue::Tuple::create(std::move(elements));
   }
   if (value.isList()) {
-    const auto &list = value.toListRef();
     c10::impl::GenericList copy(value.type()->expectRef<c10::ListType>().getElementType());
-    for (const auto &element : list)
-      copy.push_back(clone(element));
+    for (const c10::IValue &element : value.toListRef())
+      copy.push_back(map_tensors(element, change));
     return copy;
   }
   if (value.isGenericDict()) {
     const auto dict = value.toGenericDict();
     c10::impl::GenericDict copy(dict.keyType(), dict.valueType());
     for (const auto &entry : dict)
-      copy.insert(entry.key(), clone(entry.value()));
+      copy.insert(entry.key(), map_tensors(entry.value(), change));
     return copy;
   }
   return value;
@@ -129,6 +146,8 @@ std::string dtype_name(at::ScalarType type) {
 }
 
 std::string describe(const c10::IValue &value) {
+  if (value.isTuple() && !type_of_tuple(value))
+    return "Tuple";
   if (!value.isTensor())
     return value.isNone() ? "None" : value.type()->annotation_str();
   const auto &tensor = value.toTensor();

@@ -21,7 +21,7 @@ public:
           std::vector<const ReductionPass *> passes, std::shared_ptr<const Recording> recording)
       : judge_(judge), options_(options),
         passes_(std::move(passes)), standing_{start, std::move(verdict), order_of(start), Schedule(passes_),
-                                              std::vector<bool>(passes_.size())},
+                                              std::vector<std::string>(passes_.size())},
         turn_began_(standing_), recorder_(std::move(recording)) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
@@ -31,19 +31,23 @@ public:
 
   Reduction run() {
     Reduction result;
+    bool gave_up = false;
     save_meanwhile();
     try {
       while (take_turn()) {
       }
-      result.one_minimal = all_was_tried();
+      result.not_shown_because = left_out();
     } catch (const Interrupted &) {
       result.interrupted = true;
+      result.not_shown_because = {"it was interrupted"};
     } catch (const OutOfTime &) {
       result.out_of_time = true;
+      result.not_shown_because = {"the time budget was spent"};
     } catch (const NothingAnswers &) {
-      // Whatever they want will not come back: the best so far is what there is.
+      gave_up = true; // whatever they want will not come back: the best so far is what there is
     }
-    say_what_had_no_answer(result);
+    say_what_had_no_answer(result, gave_up);
+    result.one_minimal = result.not_shown_because.empty();
     result.program = standing_.best;
     result.verdict = standing_.verdict;
     result.passing = passing_.program();
@@ -57,22 +61,34 @@ public:
   }
 
 private:
-  void say_what_had_no_answer(Reduction &result) const {
+  /// What was not tried on the result. Otherwise every pass has, as the last thing it did, found nothing on it.
+  std::vector<std::string> left_out() const {
+    std::vector<std::string> reasons;
+    std::string skipped;
+    for (const ReductionPass &pass : reduction_passes())
+      if (std::none_of(passes_.begin(), passes_.end(), [&](const auto *taken) { return taken->name == pass.name; }))
+        skipped += (skipped.empty() ? "" : ", ") + std::string(pass.name);
+    if (!skipped.empty())
+      reasons.push_back("what was chosen leaves out: " + skipped);
+    for (size_t i = 0; i < passes_.size(); ++i)
+      if (!standing_.untried[i].empty() && standing_.untried[i] != had_no_answer)
+        reasons.push_back(std::string("pass ") + passes_[i]->name + " " + standing_.untried[i]);
+    return reasons;
+  }
+
+  /// Where that ended the reduction, or the last turn of a pass left it at that.
+  void say_what_had_no_answer(Reduction &result, bool gave_up) const {
     result.unanswered = judge_.unanswered();
-    if (result.one_minimal || result.unanswered == 0)
+    const auto &untried = standing_.untried;
+    const bool counts = gave_up || !result.not_shown_because.empty() ||
+                        std::find(untried.begin(), untried.end(), had_no_answer) != untried.end();
+    if (!counts || result.unanswered == 0)
       return;
     std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
                        " had no answer, however often asked (";
     for (const auto &reason : judge_.reasons())
       text += (&reason == &*judge_.reasons().begin() ? "" : "; ") + reason;
-    result.not_minimal_because.push_back(text + ")");
-  }
-
-  /// 1-minimality is what the cut certifies; a pass that was skipped or gave up leaves something untried.
-  bool all_was_tried() const {
-    const auto &incomplete = standing_.incomplete;
-    return passes_.size() == reduction_passes().size() &&
-           std::none_of(incomplete.begin(), incomplete.end(), [](bool incomplete) { return incomplete; });
+    result.not_shown_because.push_back(text + ")");
   }
 
   /// False when there is none left to take.

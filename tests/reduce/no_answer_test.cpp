@@ -81,7 +81,7 @@ void expect_undisturbed(const Run &found) {
   EXPECT_EQ(found.journal, undisturbed().journal);
   EXPECT_TRUE(found.reduction.one_minimal);
   EXPECT_EQ(found.reduction.unanswered, 0);
-  EXPECT_TRUE(found.reduction.not_minimal_because.empty());
+  EXPECT_TRUE(found.reduction.not_shown_because.empty());
 }
 
 Job every_tenth(int &started, const Job &instead, Job otherwise) {
@@ -171,9 +171,9 @@ TEST(NoAnswer, ClearsOneMinimalWithAReason) {
   });
   EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(alone.reduction.program));
   EXPECT_FALSE(found.reduction.one_minimal);
-  ASSERT_EQ(found.reduction.not_minimal_because.size(), 1u);
-  EXPECT_NE(found.reduction.not_minimal_because[0].find("killed from outside"), std::string::npos)
-      << found.reduction.not_minimal_because[0];
+  ASSERT_EQ(found.reduction.not_shown_because.size(), 1u);
+  EXPECT_NE(found.reduction.not_shown_because[0].find("killed from outside"), std::string::npos)
+      << found.reduction.not_shown_because[0];
 }
 
 TEST(NoAnswer, ToAnythingEndsTheReductionWithTheBestSoFar) {
@@ -183,7 +183,7 @@ TEST(NoAnswer, ToAnythingEndsTheReductionWithTheBestSoFar) {
   EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(chain_with_erf(40)));
   EXPECT_TRUE(found.journal.empty());
   EXPECT_FALSE(found.reduction.one_minimal);
-  EXPECT_EQ(found.reduction.not_minimal_because.size(), 1u);
+  EXPECT_EQ(found.reduction.not_shown_because.size(), 1u);
 }
 
 } // namespace

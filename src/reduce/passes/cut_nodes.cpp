@@ -240,7 +240,7 @@ bool cut_nodes(PassContext &context) {
   if (all.empty())
     return false;
   if (!oracle.most_likely_fails(all)) { // a cut that removes nothing changed the failure: this Program cannot be cut
-    context.incomplete = true;
+    context.untried = "could take nothing out: with recorded values in its place the program no longer fails";
     return false;
   }
   const IndexSet start = focus(context, cutter, all, oracle);
