@@ -5,7 +5,8 @@
     scripts/case_table.py --only 'big_*'         some of them
     scripts/case_table.py --reports DIR          minimises nothing: reads DIR/<case>.repro/report.json, as the tests leave them
 
-Exit code 1 if a case is missing or came out with more operators than it should.
+Exit code 1 if a case is missing, came out with more operators than it should, or not shown to be 1-minimal, or (without
+--no-verify) not verified.
 """
 
 import argparse
@@ -104,6 +105,7 @@ def main():
             continue
         report = json.loads(report_file.read_text())
         good = good and code == 0 and 0 <= report["after"]["operators_after_freezing"] <= row["operators_at_most"]
+        good = good and report["one_minimal"] and (report["verified"] or arguments.no_verify)
         print("| " + " | ".join(str(cell) for cell in cells(row, report, wall)) + " |", flush=True)
     return 0 if good else 1
 

@@ -93,8 +93,9 @@ def asked_of_tool(folder, precision, backend, arguments):
     limit = 3 * arguments.timeout  # calls, and the eager runs; the tool ends by itself long before
     process = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit)
     if process.returncode in (0, 1):
-        verdict = json.loads(process.stdout)["verdict"]
-        verdict = {name: verdict.get(name, "") for name in ("outcome", "kind", "message", "where")}
+        answer = json.loads(process.stdout)
+        verdict = {name: answer["verdict"].get(name, "") for name in ("outcome", "kind", "message", "where")}
+        verdict["coverage"] = answer["details"].get("coverage")
     else:
         message = next(reversed(process.stderr.strip().splitlines()), "")
         verdict = {"outcome": "error", "kind": f"exit code {process.returncode}", "message": message}
@@ -197,6 +198,38 @@ def print_table(columns, rows):
         print("| " + " | ".join(cell(value) for value in row) + " |")
 
 
+def is_compiled(row):
+    """Whether the backend has compiled anything of the program; what does not say compiles everything. A program that
+    runs as eager does agrees with it for no reason."""
+    coverage = row.get("coverage")
+    return coverage is None or coverage["compiled"] > 0
+
+
+def print_coverage(verdicts, backend):
+    """How much of the programs the backend has compiled, and what it has left to ATen."""
+    coverages = {name: rows[backend]["coverage"] for name, rows in verdicts.items() if rows[backend].get("coverage")}
+    if not coverages:
+        return
+    left, whole = Counter(), Counter()
+    for name, coverage in coverages.items():
+        left.update(coverage["not_compiled"])
+        if coverage["compiled"] == 0:
+            whole[coverage["because"] or "no operator that kernels are made of"] += 1
+    compiled = sum(coverage["compiled"] for coverage in coverages.values())
+    print(f"\n{backend} has compiled {compiled} operators of {len(coverages)} models; {left.total()} were left to ATen:")
+    print(", ".join(f"{name} {count}" for name, count in left.most_common()) or "none")
+    print(f"nothing at all was compiled of {whole.total()} models" + (", which are not counted:" if whole else ""))
+    for reason, count in whole.most_common():
+        names = ", ".join(name for name, coverage in sorted(coverages.items())
+                          if coverage["compiled"] == 0
+                          and (coverage["because"] or "no operator that kernels are made of") == reason)  # fmt: skip
+        print(f"- {reason} ({count}): {names}")
+
+
+def compiled_by_all(verdicts):
+    return {name: rows for name, rows in verdicts.items() if all(map(is_compiled, rows.values()))}
+
+
 def agree(rows):
     outcomes = {row["outcome"] for row in rows}
     return len(outcomes) == 1 and "error" not in outcomes
@@ -234,13 +267,17 @@ def print_kinds(verdicts, backends):
 def print_agreement(verdicts, backends, explanations):
     """The share of models on which the two backends agree; a row for each on which they do not."""
     first, second = backends
+    verdicts = compiled_by_all(verdicts)
+    if not verdicts:
+        print("\nnot one model was compiled by both")
+        return False
     parted = {name: rows for name, rows in verdicts.items() if not agree(rows.values())}
     share = 1 - len(parted) / len(verdicts)
     failing = {name for name, rows in verdicts.items() if rows[first]["outcome"] == "fail"}
     both = [rows for name, rows in verdicts.items() if name in failing and name not in parted]
     same_kind = sum(rows[first]["kind"] == rows[second]["kind"] for rows in both)
     print(
-        f"\n{first} and {second} agree on {len(verdicts) - len(parted)} of {len(verdicts)} models ({share:.1%}); "
+        f"\n{first} and {second} agree on {len(verdicts) - len(parted)} of {len(verdicts)} compiled models ({share:.1%}); "
         f"of the {len(failing)} that fail under {first}, {len(both)} fail under {second}, {same_kind} in the same way\n"
     )
     if parted:
@@ -262,8 +299,9 @@ def print_failures(verdicts, backends, explanations):
         if by_backend[backend]["outcome"] != "pass"
     ]
     for backend in backends:
-        passes = sum(by_backend[backend]["outcome"] == "pass" for by_backend in verdicts.values())
-        print(f"\n{backend} agrees with eager on {passes} of {len(verdicts)} models")
+        compiled = [by_backend[backend] for by_backend in verdicts.values() if is_compiled(by_backend[backend])]
+        passes = sum(row["outcome"] == "pass" for row in compiled)
+        print(f"\n{backend} agrees with eager on {passes} of {len(compiled)} compiled models")
     if rows:
         print()
         print_table(("model", "backend", "verdict", "explanation"), rows)
@@ -354,6 +392,8 @@ def main():
     print_families(verdicts, arguments.backends)
     print()
     print_kinds(verdicts, arguments.backends)
+    for backend in arguments.backends:
+        print_coverage(verdicts, backend)
     if arguments.float32:
         return 0 if print_failures(verdicts, arguments.backends, explanations) else 1
     return 0 if print_agreement(verdicts, arguments.backends, explanations) else 1

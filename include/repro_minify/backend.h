@@ -1,9 +1,13 @@
 // A Backend turns a Program's module into something that runs optimised. One file each in src/backends/, one registry.
 #pragma once
+#include "support/identity.h"
+
 #include <torch/csrc/jit/api/module.h>
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,11 +27,18 @@ struct BackendOptions {
   std::string inject;                       ///< a fault on purpose; empty: none
   std::string dump_file;                    ///< where dumped stages are written; empty: standard error
 };
-/// Everything in the options that a result can depend on, as text.
-std::string fingerprint(const BackendOptions &options);
+/// Everything in the options that a result can depend on.
+Identity identity_of(const BackendOptions &options);
 
 /// Runs the optimised program once: arguments in, forward's result out. May be called several times.
 using Compiled = std::function<c10::IValue(std::vector<c10::IValue>)>;
+
+/// What came of a program in a backend that compiles some operators and runs the others as they are.
+struct Coverage {
+  int compiled = 0;
+  std::map<std::string, int> not_compiled; ///< "aten::conv2d": how many
+  std::string because;                     ///< why nothing was compiled at all; empty where something was
+};
 
 /// How a user of the backend would write it in C++; becomes part of repro.cpp.
 struct BackendSource {
@@ -62,6 +73,8 @@ public:
   /// Compiles a module (eval mode, method forward) that nobody else uses. Called in a sandbox child, may throw
   /// anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
+  /// Of what was compiled last; nothing from a backend that does not say.
+  virtual std::optional<Coverage> coverage() const { return std::nullopt; }
   virtual BackendSource source() const = 0;
   /// The same for a Program, where it depends on that (generated kernels). Called in a sandbox child.
   virtual BackendSource source_for(const Program &, const RunSettings &) const { return source(); }
@@ -74,6 +87,12 @@ public:
   /// Returns once what start() has begun is ready: there is something else to do in between. Throws UserError with what
   /// is wrong where it will never be.
   virtual void await_start() const {}
+  /// A check had no answer: what start() began may have died since, and is begun again where start() was called.
+  /// Throws nothing: what cannot be started has no answers.
+  virtual void revive() const {}
+  /// What its results depend on beside its name, its options and LibTorch: the content of a library or a program, the
+  /// versions of a compiler and an interpreter. Once it has started.
+  virtual Identity identity() const { return {}; }
   /// What it needs beside LibTorch ("a C++ compiler"); empty: nothing.
   virtual std::string needs() const { return ""; }
   /// Why it cannot be used on this machine, in one sentence; empty if it can. May run programs.

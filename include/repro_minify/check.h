@@ -6,6 +6,7 @@
 #include "repro_minify/backend.h"
 #include "repro_minify/program.h"
 #include "sandbox/sandbox.h"
+#include "support/identity.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,7 +44,10 @@ struct Verdict {
   /// is taken for bad input.)
   bool eager_failed = false;
   bool eager_raises = false; ///< Unresolved because eager raises: `message` says what
-  int failing_call = 0;      ///< 1-based: the first call of the optimised program that is wrong
+  /// Unresolved because nothing came of the check: no process could be made, one was killed from outside, a compiler
+  /// could not be started. It says nothing of what was checked, and must not be remembered.
+  bool no_answer = false;
+  int failing_call = 0; ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false;
   std::string no_fp64_because; ///< what the fp64 run raised; empty when there is a reference
   double eager_seconds = 0;    ///< where the optimised side did not end: what all before it took
@@ -54,6 +58,7 @@ struct Verdict {
   /// Operators that the last eager run called more often than the last optimised one, as "aten::zeros": folded, fused,
   /// replaced or dropped. Where a backend calls none of them (it runs in another process, or generates code): all.
   std::vector<std::string> rewritten;
+  std::optional<Coverage> coverage;                  ///< of the optimised run, where the backend says
   std::vector<LeafReport> outputs, gradients, state; ///< of the first failing call (the last one when all pass)
   double wall_seconds = 0;                           ///< the whole check, as the parent saw it
 };
@@ -87,8 +92,8 @@ struct CheckOptions : RunSettings {
   CompareOptions compare = accuracy_check_options();
   Patience patience; ///< decides how long is waited for an answer, not what the answer is
 };
-/// Everything in the options that a Verdict can depend on, as text: part of what a Verdict is remembered by.
-std::string fingerprint(const CheckOptions &options);
+/// Everything in the options that a Verdict can depend on.
+Identity identity_of(const CheckOptions &options);
 /// The settings that both sides run under: a backend that is about autocast switches it on.
 RunSettings run_settings(const Backend &backend, const CheckOptions &options);
 
@@ -104,7 +109,7 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
 Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options);
 Verdict verdict_of(const Outcome &outcome);
 
-/// One Check in a sandbox of its own.
+/// One Check in a sandbox of its own, asked again while it has no answer.
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits);
 
@@ -118,6 +123,15 @@ struct Repetition {
 /// As many runs of `once` as it takes to know whether `need` of them are `wanted`; the Verdict that decided.
 Verdict check_repeatedly(const std::function<Verdict()> &once, const std::function<bool(const Verdict &)> &wanted,
                          const Repetition &repetition);
+
+/// The optimised results run again over memory that holds something else wherever nobody has written: whether they
+/// change, and so depend on it. Nothing where that cannot be told.
+std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
+                                           const CheckOptions &options, const Limits &limits);
+
+/// The first result that differs from eager by more than rounding and is nearer to float64 than eager is, as
+/// "output[1]"; empty where there is none.
+std::string nearer_to_fp64(const Verdict &verdict);
 
 /// How often each side ran, and how fast once it was warm.
 struct Timing {

@@ -19,8 +19,12 @@ struct InterestingnessTest {
   /// What a sandbox child does with a candidate, and the Verdict in what came of it.
   std::function<Job(std::shared_ptr<const Program>)> job;
   std::function<Verdict(const Outcome &)> verdict_of;
-  std::string fingerprint; ///< all that a Verdict depends on beside the Program: two with the same one answer the same
-  RunSettings settings;    ///< that intermediate values are recorded under
+  /// All that a Verdict depends on beside the Program: two with the same answer the same. Asked for once the backend
+  /// has started.
+  std::function<Identity()> identity;
+  /// What may have died since a check had no answer is started again. May be empty.
+  std::function<void()> revive;
+  RunSettings settings; ///< that intermediate values are recorded under
 };
 
 /// The Check under a Backend as one.
@@ -52,8 +56,11 @@ struct ReduceOptions {
   double time_budget_seconds = 0;    ///< ends with the best so far; 0: no limit
   std::shared_ptr<Journal> journal;  ///< every verdict is appended, and what it holds is not asked again; null: none
   std::function<bool()> interrupted; ///< polled; true ends the reduction with the best so far
-  std::function<void(const Progress &)> progress;   ///< after every check
-  std::function<void(const Program &)> on_improved; ///< each best so far, while the next check runs: to save it
+  std::function<void(const Progress &)> progress; ///< after every check
+  /// The first Program and each best so far, while the next check runs: to save it.
+  std::function<void(const Program &)> on_improved;
+  /// Is told what is done next: "hash", "index", "hints", "first cut", "search".
+  std::function<void(const std::string &)> on_phase;
 };
 
 struct PassStatistics {
@@ -72,12 +79,17 @@ struct Reduction {
   Verdict verdict;
   /// The candidate that passes and differs least from the result; nothing when none was seen.
   std::optional<Program> passing;
-  bool one_minimal = false; ///< no single node, output or input can go, and no listed simplification applies
+  /// No single operator, input or output can go, and no simplification of list_reduction_passes() applies, each of them
+  /// seen on `program` itself: docs/one-minimal.md.
+  bool one_minimal = false;
+  /// What stands against it, a sentence each without its full stop. Empty exactly if `one_minimal`.
+  std::vector<std::string> not_shown_because;
   bool interrupted = false;
   bool out_of_time = false; ///< the time budget ended it
   int checks = 0;           ///< sandboxed checks whose answer was needed
   int cached = 0;           ///< answers that were known already
   int speculative = 0;      ///< checks started ahead of time whose answer nobody asked for
+  int unanswered = 0;       ///< questions that had no answer, however often they were asked
   double seconds = 0;
   double check_seconds = 0; ///< wall time of the needed checks, added up
   std::vector<PassStatistics> passes;

@@ -40,17 +40,20 @@ struct ReproFacts {
   std::string flatten_level;            ///< how much was flattened: "straight line", "calls"
   std::optional<std::string> hidden_by; ///< the flattening step that makes the failure vanish
   ProgramSize before, after;
-  int after_freezing = -1;    ///< operators_after_freezing
-  unsigned hang_seconds = 30; ///< after which the optimised side counts as one that hangs
+  int after_freezing = -1;                    ///< operators_after_freezing
+  std::vector<std::string> not_shown_because; ///< as Reduction has it
+  unsigned hang_seconds = 30;                 ///< after which the optimised side counts as one that hangs
   bool one_minimal = false, interrupted = false, out_of_time = false;
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;
   double search_seconds = 0, check_seconds = 0, verify_seconds = 0, total_seconds = 0;
-  std::optional<bool> verified; ///< nothing: not tried
+  std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
+  std::optional<bool> verified;                       ///< nothing: not tried
   std::string verify_message;
   std::vector<PassStatistics> passes;
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
   std::vector<OtherBackend> others;
+  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of the reduced program
 };
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);
@@ -75,6 +78,10 @@ bool repair_saved(const std::string &folder);
 /// be.
 int operators_after_freezing(const Program &program, const Limits &limits);
 
+/// The line that a repro of this Program prints when, and only when, it has seen this failure:
+/// "REPRODUCED accuracy 3f9a2c1b". The number is that of the Program: nothing that the Program prints can hold it.
+std::string reproduction_marker(const Program &program, const Signature &signature);
+
 /// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder);
 
@@ -86,8 +93,8 @@ struct Verification {
   bool same_failure = false;
   std::string message;
 };
-/// With a Repetition it is run as often as that says.
-Verification verify_repro(const std::string &folder, const Signature &wanted, const Repetition &repetition = {},
-                          const std::function<bool()> &interrupted = {});
+/// `marker` is what reproduction_marker() says of it. With a Repetition it is run as often as that says.
+Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
+                          const Repetition &repetition = {}, const std::function<bool()> &interrupted = {});
 
 } // namespace repro_minify

@@ -1,6 +1,7 @@
 #include "repro_minify/analysis.h"
 
 #include "analyze/intermediate.h"
+#include "check/subject.h"
 #include "sandbox/sandbox.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ private:
 
   Verdict check_program(const Program &program) {
     ++analysis_.checks;
-    return check(subject_of(std::make_shared<Program>(program)), backend_, options_.check, options_.limits);
+    return check(subject_for(std::make_shared<Program>(program), *backend_), backend_, options_.check, options_.limits);
   }
 
   /// False when the failure is not in it.
@@ -145,14 +146,16 @@ private:
     std::deque<std::pair<size_t, SandboxPool::Ticket>> running;
     for (size_t next = 0; next < values_.size() || !running.empty();) {
       while (next < values_.size() && static_cast<int>(running.size()) < options_.jobs) {
-        const auto subject = subject_of(std::make_shared<Program>(prefix(recording_, values_[next])));
+        const auto subject = subject_for(std::make_shared<Program>(prefix(recording_, values_[next])), *backend_);
         running.emplace_back(next++, pool.submit(check_job(subject, backend_, options_.check), options_.limits));
         ++analysis_.checks;
       }
       const auto outcome = pool.wait(running.front().second, options_.interrupted);
       if (!outcome)
         throw AnalysisInterrupted{};
-      set_row(running.front().first, verdict_of(*outcome));
+      const Verdict verdict = verdict_of(*outcome);
+      set_row(running.front().first,
+              verdict.no_answer ? check_program(prefix(recording_, values_[running.front().first])) : verdict);
       running.pop_front();
       report_progress(static_cast<int>(next), static_cast<int>(values_.size()));
     }

@@ -32,8 +32,7 @@ Copied copy_without_outputs(const Program &program) {
   Copied copied{program, {}};
   copied.program.graph = program.graph->copy();
   match_values(program.graph->block(), copied.program.graph->block(), copied);
-  while (!copied.program.graph->outputs().empty())
-    copied.program.graph->eraseOutput(0);
+  copied.program.graph->block()->removeAllOutputs();
   return copied;
 }
 

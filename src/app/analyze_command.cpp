@@ -6,6 +6,7 @@
 #include "app/session.h"
 #include "app/table.h"
 #include "emit/atomic_file.h"
+#include "program/trace.h"
 #include "repro_minify/analysis.h"
 #include "sandbox/command.h"
 #include "support/log.h"
@@ -26,7 +27,8 @@ Program program_of(Session &session, const Verdict &original) {
       throw UserError(session.options.model + ": fails as it is, but no longer once its calls are inlined");
     }
     const Recording recording =
-        record(flatten_calls(session.model, session.inputs.values), session.settings(), session.limits());
+        record(flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,
+               session.settings(), session.limits());
     return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
                                                : recording.program;
   } catch (const CannotFlatten &error) {

@@ -89,9 +89,14 @@ void insert(toml::table &table, const std::string &name, const std::string &valu
 /// What an option that nobody gave comes out as, where its default depends on others.
 std::map<std::string, std::string> worked_out(const Options &options) {
   const CheckOptions check = check_options(options);
-  return {{"autocast", check.autocast ? "true" : "false"},
-          {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
-          {"deterministic", to_string(check.determinism)}};
+  std::map<std::string, std::string> values = {
+      {"autocast", check.autocast ? "true" : "false"},
+      {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
+      {"deterministic", to_string(check.determinism)},
+      {"equal-nan", check.compare.equal_nan ? "true" : "false"}};
+  if (has_arbiter(check.compare.rule)) // the others have none, or one for each dtype
+    values["tol"] = "0.001";
+  return values;
 }
 
 /// What describes a run, not what it may do to files that exist.

@@ -1,6 +1,7 @@
 #include "app/flattening.h"
 
 #include "app/interruption.h"
+#include "program/trace.h"
 #include "support/log.h"
 
 namespace repro_minify {
@@ -33,18 +34,18 @@ bool is_what_was_checked(const Session &session, const Program &inlined) {
 }
 
 /// As the check will see it: without --grad nothing requires one, and a cut that removes nothing is the same Program.
-Program inlined_model(const Session &session) {
-  Program program = flatten_calls(session.model, session.inputs.values);
+FlatModel inlined_model(const Session &session) {
+  FlatModel model = flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits());
   if (!session.settings().grad)
-    for (auto &input : program.inputs)
+    for (auto &input : model.program.inputs)
       if (input.value.isTensor() && input.value.toTensor().requires_grad())
         input.value = input.value.toTensor().detach();
-  return program;
+  return model;
 }
 
-Recording recording_of(const Session &session) {
+Recording recording_of(const Session &session, const Program &program) {
   try {
-    return record(inlined_model(session), session.settings(), session.limits());
+    return record(program, session.settings(), session.limits());
   } catch (const std::runtime_error &) {
     throw_if_interrupted();
     throw;
@@ -56,9 +57,18 @@ Recording recording_of(const Session &session) {
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
   const SameFailure how = same_failure(session.options);
-  const auto recording = std::make_shared<const Recording>(recording_of(session));
+  const FlatModel model = inlined_model(session);
+  session.phases.enter("record");
+  const auto recording = std::make_shared<const Recording>(recording_of(session, model.program));
+  session.phases.enter("flat check");
   const Program &inlined = recording->program;
-  Flattened result{inlined, {}, "calls inlined", std::nullopt, size_of(inlined), recording};
+  Flattened result{inlined,
+                   {},
+                   model.traced ? "the operators of one run, without the objects, tasks and calls that led to them"
+                                : "calls inlined",
+                   std::nullopt,
+                   size_of(inlined),
+                   recording};
   if (has_control_flow(inlined)) {
     try {
       const Program straight = follow_decisions(inlined, recording->decisions);

@@ -70,12 +70,16 @@ void add_check_options(CLI::App &app, Options &options) {
       ->check(positive_number(most_seconds));
   app.add_option("--memory-limit", options.memory_bytes, "memory a check may add, as in 4GiB (default: no limit)")
       ->transform(memory_size());
-  app.add_option("--compare", options.compare, "rules of the comparison: default, pytorch, strict")
+  app.add_option("--compare", options.compare,
+                 "rules of the comparison: default, pytorch, strict; or, with no\nfloat64 to decide: close "
+                 "(torch.testing.assert_close), exact (bit\nfor bit)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"default", "pytorch", "strict"}));
-  app.add_option("--tol", options.tol, "tolerance of the comparison")
-      ->capture_default_str()
+      ->check(CLI::IsMember({"default", "pytorch", "strict", "close", "exact"}));
+  app.add_option("--tol", options.tol,
+                 "absolute and relative tolerance of the comparison (default: 0.001;\nwith --compare close by dtype)")
       ->check(positive_number(1e6));
+  app.add_flag("--equal-nan,!--no-equal-nan", options.equal_nan,
+               "NaN equals NaN (default: yes; with --compare close no)");
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
   add_backend_options(app, options.backend_options);
   app.add_option("--config", options.config, "TOML file with any of these options by their long names")
@@ -103,8 +107,9 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
   app.add_flag("--emulate-precision-casts", options.emulate_precision_casts,
                "round to 16 bits after each operator of a fused kernel");
   app.add_option("--inject", options.inject,
-                 "a fault on purpose, for demonstrations: relu-compile-error,\nrelu-runtime-error, relu-accuracy")
-      ->check(CLI::IsMember({"relu-compile-error", "relu-runtime-error", "relu-accuracy"}));
+                 "a fault on purpose, for demonstrations: relu-compile-error,\nrelu-runtime-error, relu-accuracy, "
+                 "relu-internal-error")
+      ->check(CLI::IsMember({"relu-compile-error", "relu-runtime-error", "relu-accuracy", "relu-internal-error"}));
 }
 
 void add_reduce_options(CLI::App &app, Options &options) {
@@ -155,6 +160,26 @@ c10::Device parse_device(const std::string &text) {
   throw UserError("--device " + text + ": not a device; give cpu, cuda or cuda:N");
 }
 
+CompareOptions compare_options(const Options &options) {
+  CompareOptions compare = accuracy_check_options();
+  for (const auto rule :
+       {CompareRule::Default, CompareRule::PyTorch, CompareRule::Strict, CompareRule::Close, CompareRule::Exact})
+    if (options.compare == to_string(rule))
+      compare.rule = rule;
+  if (compare.rule == CompareRule::Exact && options.tol)
+    throw UserError("--compare exact and --tol: exact is bit for bit and has no tolerance; give --compare close --tol");
+  if (compare.rule == CompareRule::Exact && !options.equal_nan.value_or(true))
+    throw UserError("--compare exact and --no-equal-nan: under exact a NaN equals a NaN; give --compare close");
+  if (!has_arbiter(compare.rule) && options.require_fp64)
+    throw UserError("--compare " + options.compare + " and --require-fp64: " + options.compare +
+                    " asks eager alone, and no float64 reference; give one of them");
+  compare.tol = options.tol.value_or(compare.tol);
+  compare.tol_by_dtype = compare.rule == CompareRule::Close && !options.tol;
+  compare.equal_nan = options.equal_nan.value_or(compare.rule != CompareRule::Close);
+  compare.ignore_non_fp = options.ignore_non_fp;
+  return compare;
+}
+
 } // namespace
 
 CheckOptions check_options(const Options &options) {
@@ -179,11 +204,7 @@ CheckOptions check_options(const Options &options) {
   check.calls = options.calls;
   check.seed = options.seed;
   check.threads = options.threads;
-  check.compare.tol = options.tol;
-  check.compare.ignore_non_fp = options.ignore_non_fp;
-  check.compare.rule = options.compare == "strict"    ? CompareRule::Strict
-                       : options.compare == "pytorch" ? CompareRule::PyTorch
-                                                      : CompareRule::Default;
+  check.compare = compare_options(options);
   return check;
 }
 

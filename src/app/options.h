@@ -39,7 +39,8 @@ struct Options {
   std::string same_failure = "strict";
   std::string compare = "default";
   bool ignore_non_fp = false;
-  double tol = 1e-3;
+  std::optional<double> tol;     ///< nothing: 1e-3, or by dtype with --compare close
+  std::optional<bool> equal_nan; ///< nothing: on, but with --compare close off
   std::string config;
   bool print_config = false;
   std::string effective_config; ///< as TOML, once everything is parsed

@@ -54,6 +54,30 @@ std::string few_of(const std::vector<std::string> &names) {
   return names.size() > few ? text + " and " + std::to_string(names.size() - few) + " more" : text;
 }
 
+/// What the backend ran as it was is at times the larger part of the program.
+void print_coverage(const Coverage &coverage) {
+  std::cout << "  compiled: " << coverage.compiled << " operators";
+  std::string others;
+  for (const auto &[name, count] : coverage.not_compiled)
+    others += (others.empty() ? "" : ", ") + clean(name) + (count > 1 ? " " + std::to_string(count) + "x" : "");
+  if (!others.empty())
+    std::cout << "; not compiled: " << others;
+  if (!coverage.because.empty())
+    std::cout << " (" << clean(coverage.because) << ")";
+  std::cout << '\n';
+}
+
+/// What is better than eager is at times wrong all the same.
+void print_nearer(const Verdict &verdict) {
+  const std::string nearer = nearer_to_fp64(verdict);
+  if (nearer.empty())
+    return;
+  std::cout << "  " << clean(nearer) << " differs, nearer to float64 than eager";
+  if (verdict.outcome == Verdict::Outcome::Pass)
+    std::cout << " (--compare close or exact takes that for a failure)";
+  std::cout << '\n';
+}
+
 void print_timing(const Timing &timing) {
   std::cout << "\neager " << short_number(timing.eager_seconds * 1e3) << " ms, optimised "
             << short_number(timing.optimised_seconds * 1e3) << " ms (median of " << timing.calls
@@ -74,7 +98,7 @@ void print_settings(const Verdict &verdict, const Session &session) {
 
 } // namespace
 
-void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session) {
+void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;
   std::cout << outcome_word(rate, session) << "  " << clean(session.options.model) << "  backend "
             << session.backend->name() << (session.check.grad ? "  with gradients" : "") << '\n';
@@ -90,6 +114,11 @@ void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing,
     std::cout << "  first wrong on call " << verdict.failing_call << '\n';
   if (verdict.outcome == Verdict::Outcome::Fail && !verdict.rewritten.empty())
     std::cout << "  operators that the backend rewrote: " << few_of(verdict.rewritten) << '\n';
+  print_nearer(verdict);
+  if (facts.reads_unwritten.value_or(false))
+    std::cout << "  it reads memory that nobody has written: what it returns depends on what lies there\n";
+  if (verdict.coverage)
+    print_coverage(*verdict.coverage);
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
                                                  "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
   add_rows(rows, "output", verdict.outputs);
@@ -99,8 +128,8 @@ void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing,
     std::cout << '\n';
     print_table(rows);
   }
-  if (timing)
-    print_timing(*timing);
+  if (facts.timing)
+    print_timing(*facts.timing);
   print_settings(verdict, session);
 }
 
@@ -126,10 +155,11 @@ nlohmann::json settings_json(const RunSettings &settings) {
 
 } // namespace
 
-std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session) {
+std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;
   nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
+  const std::string nearer = nearer_to_fp64(verdict);
   const nlohmann::json result = {
       {"model", session.options.model},
       {"backend", session.backend->name()},
@@ -140,9 +170,12 @@ std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &t
         {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
         {"where", fails ? verdict.signatures.front().where : ""},
         {"message", verdict.message},
-        {"left_out", verdict.left_out}}},
+        {"left_out", verdict.left_out},
+        {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
+        {"reads_unwritten_memory",
+         facts.reads_unwritten ? nlohmann::json(*facts.reads_unwritten) : nlohmann::json(nullptr)}}},
       {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.need}}},
-      {"timing", timing_json(timing)},
+      {"timing", timing_json(facts.timing)},
       {"settings", settings_json(session.settings())},
       {"details", whole}};
   return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

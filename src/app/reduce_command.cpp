@@ -51,6 +51,7 @@ public:
         log::warning(folder_ + "/inputs.pt was not what reduced.pt was written with, and has been written again");
       log::info("resuming: " + std::to_string(session.journal->earlier()) + " answers are in " + journal);
     }
+    session.phases.enter("original check");
     const FailureRate rate = session.check_original(stop_requested);
     const Verdict &original = rate.verdict;
     throw_if_interrupted();
@@ -70,14 +71,16 @@ public:
       log::info("it fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) +
                 " runs; a smaller program has to in " + std::to_string(options_.need) + " of up to " +
                 std::to_string(options_.repeat));
+    session.phases.enter("flatten");
     const auto flattened = flatten(session);
     throw_if_interrupted();
     return flattened ? reduce(session, *flattened) : hand_back(session);
   }
 
 private:
-  int reduce(const Session &session, const Flattened &flattened) {
+  int reduce(Session &session, const Flattened &flattened) {
     Reduction reduction = reduce_program(session, flattened, session.test, session.journal);
+    session.phases.enter("emit");
     save_program(reduction.program, folder_, options_.grad);
     if (!reduction.interrupted && options_.oracle.empty() && is_lost_in_saving(session, reduction.program)) {
       reduction = reduce_as_saved(session, flattened, std::move(reduction));
@@ -91,7 +94,7 @@ private:
   }
 
   /// What cannot be reduced is handed back as it was given, with all else that a reduced program gets.
-  int hand_back(const Session &session) {
+  int hand_back(Session &session) {
     log::warning(options_.model + ": NOT REDUCED: " + *facts_.not_reduced);
     save_as_given(session.as_given(), folder_);
     const Program shown = outline_of(session);
@@ -137,7 +140,7 @@ private:
     if (options_.repeat > 1)
       return true;
     const Job again = ask_oracle(session.oracle, options_.model);
-    const Verdict verdict = session.test.verdict_of(run_in_sandbox(again, session.limits()));
+    const Verdict verdict = session.answer_to(again, session.limits());
     if (!shows(verdict, wanted))
       log::error("--oracle " + options_.oracle + ": changes its mind about " + options_.model + " (" + verdict.message +
                  "); for one that is not always sure give --repeat N --need M");
@@ -167,7 +170,16 @@ private:
              std::to_string(options_.need);
     return std::to_string(session.check.calls) + " calls" +
            (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
-           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager");
+           (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
+           nearer_note(rate.verdict);
+  }
+
+  static std::string nearer_note(const Verdict &verdict) {
+    const std::string nearer = nearer_to_fp64(verdict);
+    return nearer.empty() ? ""
+                          : "; " + nearer +
+                                " differs, nearer to float64 than eager: --compare close or exact takes "
+                                "that for a failure";
   }
 
   /// Nothing where the model has to be handed back as it is; `not_reduced` says why.
@@ -205,8 +217,7 @@ private:
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
 
   Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
-    const Limits limits = session.confirming_limits(facts_.signature);
-    return check_repeatedly([&] { return session.test.verdict_of(run_in_sandbox(job, limits)); },
+    return check_repeatedly([&] { return session.answer_to(job, session.confirming_limits(facts_.signature)); },
                             [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
   }
 
@@ -216,13 +227,13 @@ private:
 
   /// Once more, with each candidate checked as its file has it. The journal is about the others: a run that is killed
   /// here comes back to this point.
-  Reduction reduce_as_saved(const Session &session, const Flattened &flattened, Reduction reduction) {
+  Reduction reduce_as_saved(Session &session, const Flattened &flattened, Reduction reduction) {
     log::info("the reduced program no longer fails once it is saved and loaded; reducing again, with each candidate "
               "saved and loaded before it is checked");
     const InterestingnessTest test = reloading_test(session.backend, session.check);
     const Job job = test.job(std::make_shared<Program>(flattened.program));
     Flattened saved = flattened;
-    saved.verdict = test.verdict_of(run_in_sandbox(job, session.limits()));
+    saved.verdict = session.answer_to(test, job, session.limits());
     if (!is_wanted(saved.verdict))
       return reduction; // it cannot be handed over at all; verification will say so
     Reduction again = reduce_program(session, saved, test, nullptr);
@@ -232,7 +243,7 @@ private:
     return again;
   }
 
-  Reduction reduce_program(const Session &session, const Flattened &flattened, const InterestingnessTest &test,
+  Reduction reduce_program(Session &session, const Flattened &flattened, const InterestingnessTest &test,
                            const std::shared_ptr<Journal> &journal) {
     ReduceOptions reduce_options;
     reduce_options.same_failure = same_failure(options_);
@@ -248,7 +259,7 @@ private:
     reduce_options.interrupted = stop_requested;
     reduce_options.progress = [this](const Progress &progress) { progress_.show(progress); };
     reduce_options.on_improved = [this](const Program &program) { save_now_and_then(program); };
-    save_now(flattened.program);
+    reduce_options.on_phase = [&](const std::string &phase) { session.phases.enter(phase); };
     // An oracle of the user's own has settings of its own.
     const auto recording = options_.oracle.empty() ? flattened.recording : nullptr;
     auto reduction =
@@ -258,6 +269,8 @@ private:
     for (const auto &pass : reduction.passes)
       if (!pass.problem.empty())
         log::warning("pass " + pass.pass + " ended early: " + first_sentence(pass.problem));
+    for (const auto &reason : reduction.not_shown_because)
+      log::warning("not shown to be 1-minimal: " + reason);
     return reduction;
   }
 
@@ -289,6 +302,13 @@ private:
     return "what each pass did:\n" + table;
   }
 
+  std::string phases_table() const {
+    std::vector<std::vector<std::string>> rows = {{"phase", "seconds"}};
+    for (const auto &[name, seconds] : facts_.phases)
+      rows.push_back({name, short_number(seconds)});
+    return "where the time went:\n" + table_text(rows);
+  }
+
   void collect_facts(const Session &session, const Program &program) {
     facts_.model_path = options_.model;
     facts_.method = options_.method;
@@ -315,6 +335,7 @@ private:
     facts_.after = size_of(reduction.program);
     facts_.after_freezing = operators_after_freezing(reduction.program, session.limits());
     facts_.one_minimal = reduction.one_minimal;
+    facts_.not_shown_because = reduction.not_shown_because;
     facts_.interrupted = reduction.interrupted || stop_requested();
     facts_.out_of_time = reduction.out_of_time;
     facts_.check_seconds = reduction.check_seconds;
@@ -335,11 +356,13 @@ private:
   }
 
   /// `subject` is what is handed over, `program` what the reports show of it.
-  int hand_over(const Session &session, const Program &program, const Subject &subject, bool interrupted) {
+  int hand_over(Session &session, const Program &program, const Subject &subject, bool interrupted) {
     std::error_code ignored;
     fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
     if (!interrupted)
       find_guilty_step(session, subject);
+    if (options_.oracle.empty() && !interrupted && is_comparison(facts_.signature.kind))
+      facts_.reads_unwritten = reads_unwritten_memory(subject, session.backend, session.check, session.limits());
     SandboxPool pool(1);
     std::optional<SandboxPool::Ticket> repro;
     if (options_.oracle.empty())
@@ -348,12 +371,14 @@ private:
     const bool confirmed = !facts_.interrupted && confirm_saved(session);
     const bool written = !repro || is_written(pool, *repro);
     if (confirmed && written && !stop_requested())
-      verify();
+      verify(program);
     if (!interrupted)
       ask_others(session);
     facts_.interrupted |= stop_requested();
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     facts_.total_seconds = seconds_so_far();
+    facts_.phases = session.phases.seconds();
+    log::debug(phases_table());
     write_reports(program, facts_, folder_);
     return conclude();
   }
@@ -442,13 +467,14 @@ private:
   }
 
   /// repro.cpp is built and run.
-  void verify() {
+  void verify(const Program &program) {
     if (!options_.oracle.empty())
       facts_.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
     if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification = verify_repro(folder_, facts_.signature, facts_.repetition, stop_requested);
+    const Verification verification = verify_repro(folder_, reproduction_marker(program, facts_.signature),
+                                                   facts_.signature, facts_.repetition, stop_requested);
     if (stop_requested())
       return;
     facts_.verified = verification.same_failure;
@@ -496,20 +522,27 @@ private:
     };
   }
 
+  static std::string joined(const std::vector<std::string> &reasons) {
+    std::string text;
+    for (const auto &reason : reasons)
+      text += (text.empty() ? "" : "; ") + reason;
+    return text;
+  }
+
   int conclude() const {
     if (facts_.interrupted) {
       log::warning("interrupted; the best so far is in " + folder_ + " (not verified)");
       return InterruptedByUser;
     }
     if (facts_.out_of_time)
-      log::warning("the time budget is spent: this is the best so far, and not 1-minimal; --resume goes on from here");
+      log::warning("the time budget is spent: this is the best so far; --resume goes on from here");
     const std::string result = folder_ + (options_.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
     if (facts_.not_reduced)
       log::warning("handed back as it was given, NOT REDUCED: " + *facts_.not_reduced);
     else
       log::info("from " + std::to_string(facts_.before.operators) + " operators to " +
                 std::to_string(facts_.after.operators) + " in " + std::to_string(facts_.checks) + " checks" +
-                (facts_.one_minimal ? "" : " (not shown to be 1-minimal)"));
+                (facts_.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts_.not_shown_because)));
     if (facts_.verified.has_value() && !*facts_.verified) {
       log::error("THE REPRO DID NOT VERIFY: " + facts_.verify_message);
       std::cout << result;

@@ -71,13 +71,16 @@ int run_command(const Options &given) {
   if (verdict.eager_failed)
     log::error(eager_problem(session, verdict));
   warn_of_missing_reference(session, verdict);
-  std::optional<Timing> timing;
+  RunFacts facts;
   if (runs_to_the_end(verdict))
-    timing = measure_timing(session.original(), session.backend, session.check, timed_calls, session.limits());
+    facts.timing = measure_timing(session.original(), session.backend, session.check, timed_calls, session.limits());
+  if (runs_to_the_end(verdict) && verdict.outcome == Verdict::Outcome::Fail)
+    facts.reads_unwritten =
+        reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
   if (options.json)
-    std::cout << verdict_json(rate, timing, session) << '\n';
+    std::cout << verdict_json(rate, facts, session) << '\n';
   else
-    print_verdict(rate, timing, session);
+    print_verdict(rate, facts, session);
   if (verdict.eager_failed)
     return EagerNotReproducible;
   return rate.failed >= options.need ? 1 : 0;

@@ -4,17 +4,21 @@
 #include "app/number_option.h"
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
+#include "check/ask_again.h"
+#include "check/subject.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
 #include "program/shared_pages.h"
+#include "program/trace.h"
+#include "program/value_digest.h"
 #include "program/values.h"
 #include "support/log.h"
 
+#include <ATen/Version.h>
+#include <torch/version.h>
+
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -71,17 +75,6 @@ void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
     backend->await_start();
 }
 
-/// The model's file and the values it is run on.
-std::string identity_of(const LoadedModel &model, const LoadedInputs &inputs) {
-  std::ifstream file(model.path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  std::ostringstream text;
-  text << std::hex << std::hash<std::string>{}(bytes) << '-' << bytes.size() << ' ' << model.method;
-  for (const auto &value : inputs.values)
-    text << ' ' << hash_value(value);
-  return text.str();
-}
-
 /// Nobody waits for longer than this unless told to.
 constexpr double longest_check_seconds = 1800;
 
@@ -89,14 +82,26 @@ bool is_hang(const Verdict &verdict) {
   return verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.front().kind == FailureKind::Hang;
 }
 
-/// All that an answer depends on beside what is asked about.
-std::string settings_of(const Session &session) {
+/// All that answers depend on beside the candidates.
+Identity identity_of(const Session &session) {
   const Options &options = session.options;
-  std::ostringstream text;
-  text << session.test.fingerprint << " repeat " << options.repeat << " need " << options.need << " same-failure "
-       << options.same_failure << " timeout " << options.timeout_seconds << " memory " << options.memory_bytes
-       << " train " << options.train << ' ' << fingerprint(options.backend_options);
-  return text.str();
+  Identity identity;
+  identity.add("repro-minify", REPRO_MINIFY_VERSION);
+  identity.add("LibTorch", TORCH_VERSION);
+  identity.add("the processor, to LibTorch,", at::get_cpu_capability());
+  identity.add_file("the model's file", session.model.path);
+  identity.add("the method", session.model.method);
+  for (size_t i = 0; i < session.inputs.values.size(); ++i)
+    identity.add_content("input " + std::to_string(i + 1), digest_of(session.inputs.values[i]));
+  identity.add_all(session.test.identity());
+  identity.add_all(identity_of(options.backend_options));
+  identity.add("--repeat", options.repeat);
+  identity.add("--need", options.need);
+  identity.add("--same-failure", options.same_failure);
+  identity.add("--timeout", options.timeout_seconds);
+  identity.add("--memory", options.memory_bytes);
+  identity.add("--train", options.train);
+  return identity;
 }
 
 } // namespace
@@ -129,7 +134,9 @@ Subject Session::original() const {
   if (model.method == "forward" && !backend->needs_flat_graph())
     return archive;
   try {
-    return subject_of(std::make_shared<Program>(flatten_calls(model, inputs.values)));
+    return subject_for(
+        std::make_shared<Program>(flatten_or_trace(model, inputs.values, settings(), generous_limits()).program),
+        *backend);
   } catch (const CannotFlatten &error) {
     if (backend->needs_flat_graph())
       throw cannot_flatten(*this, error);
@@ -186,14 +193,24 @@ Verdict Session::check_within(double times_the_limit) {
   }
   limits.timeout = std::chrono::milliseconds(milliseconds(seconds * times_the_limit));
   const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, options.model);
-  const Verdict verdict = test.verdict_of(run_in_sandbox(job, limits));
-  throw_if_interrupted();
-  return verdict;
+  return answer_to(job, limits);
+}
+
+Verdict Session::answer_to(const Job &job, const Limits &limits) const {
+  return answer_to(test, job, limits);
+}
+
+Verdict Session::answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const {
+  const auto once = [&] {
+    Verdict verdict = asked.verdict_of(run_in_sandbox(job, limits));
+    throw_if_interrupted();
+    return verdict;
+  };
+  return ask_until_answered(once, asked.revive);
 }
 
 void Session::keep_journal(const std::string &path, bool resume) {
-  journal = std::make_shared<Journal>(path, JournalSubject{test.name, settings_of(*this), identity_of(model, inputs)},
-                                      resume);
+  journal = std::make_shared<Journal>(path, identity_of(*this), resume);
 }
 
 Verdict Session::ask(const Program &program, const Signature &wanted) {
@@ -202,13 +219,8 @@ Verdict Session::ask(const Program &program, const Signature &wanted) {
     return *known;
   const auto is_wanted = [&](const Verdict &verdict) { return shows(verdict, wanted, same_failure(options)); };
   const Job job = test.job(std::make_shared<Program>(program));
-  const auto once = [&] {
-    const Verdict verdict = test.verdict_of(run_in_sandbox(job, limits()));
-    throw_if_interrupted();
-    return verdict;
-  };
-  const Verdict verdict = check_repeatedly(once, is_wanted, repetition(options));
-  if (journal)
+  const Verdict verdict = check_repeatedly([&] { return answer_to(job, limits()); }, is_wanted, repetition(options));
+  if (journal && !verdict.no_answer)
     journal->append("flatten", key, size_of(program), verdict, is_wanted(verdict));
   return verdict;
 }
@@ -276,7 +288,8 @@ void require_checkable(const Session &session, const Verdict &verdict) {
 }
 
 void warn_of_missing_reference(const Session &session, const Verdict &verdict) {
-  if (session.check.mode == CheckMode::Accuracy && !verdict.no_fp64_because.empty())
+  if (session.check.mode == CheckMode::Accuracy && has_arbiter(session.check.compare.rule) &&
+      !verdict.no_fp64_because.empty())
     log::warning("no fp64 reference (" + verdict.no_fp64_because + "): compared with eager alone");
 }
 

@@ -1,6 +1,7 @@
 // What every subcommand begins with: the model, its inputs, and the first check of it as it was given.
 #pragma once
 #include "app/options.h"
+#include "app/phase_clock.h"
 #include "check/nondeterminism.h"
 #include "program/archive.h"
 #include "program/flatten.h"
@@ -28,6 +29,7 @@ public:
   explicit Session(const Options &options);
 
   const Options &options;
+  PhaseClock phases{"load"};
   const std::string oracle; ///< absolute path of --oracle's program; empty: the backend decides
   std::vector<std::shared_ptr<const Backend>> others; ///< what --backend names after the first
   std::shared_ptr<const Backend> backend;
@@ -45,6 +47,9 @@ public:
   /// Whether a Program made from the model is as wrong as the model: as often as `--repeat` says, unless the journal
   /// knows.
   Verdict ask(const Program &program, const Signature &wanted);
+  /// What the test says of such a job, asked again while it has no answer.
+  Verdict answer_to(const Job &job, const Limits &limits) const;
+  Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const;
   /// Keeps a journal from now on. What it holds of an earlier run is used.
   void keep_journal(const std::string &path, bool resume);
   std::shared_ptr<Journal> journal;
@@ -79,9 +84,15 @@ void require_checkable(const Session &session, const Verdict &verdict);
 /// The accuracy check without its arbiter is a weaker one: says so, and why.
 void warn_of_missing_reference(const Session &session, const Verdict &verdict);
 
+/// What `run` finds out beside the Verdict.
+struct RunFacts {
+  std::optional<Timing> timing;
+  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
+};
+
 /// Prints results for people on standard output, one table.
-void print_verdict(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
+void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session);
 /// The same for scripts.
-std::string verdict_json(const FailureRate &rate, const std::optional<Timing> &timing, const Session &session);
+std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const Session &session);
 
 } // namespace repro_minify

@@ -5,6 +5,8 @@
 #include "repro_minify/program.h"
 #include "support/cpp_string.h"
 #include "support/find_program.h"
+#include "support/log.h"
+#include "support/no_answer.h"
 #include "support/split_words.h"
 #include "support/temporary_folder.h"
 
@@ -24,6 +26,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -48,6 +51,22 @@ std::vector<std::string> words_of(const std::string &line) {
       word = fs::absolute(word).lexically_normal().string();
   return words;
 }
+
+/// One that cannot be started now, though it could be before, has said nothing of the model.
+class StartedProgram final : public CommandProgram {
+public:
+  StartedProgram(const std::vector<std::string> &words, const torch::jit::Module &module, const fs::path &parent)
+      : CommandProgram(words, module, parent), not_started_(words.at(0) + ": cannot be started: ") {}
+
+private:
+  End run(const std::vector<std::string> &files) override {
+    End end = CommandProgram::run(files);
+    if (end.exit_code == 127 && end.message.rfind(not_started_, 0) == 0)
+      throw NoAnswer(end.message);
+    return end;
+  }
+  const std::string not_started_;
+};
 
 /// The same, asked of a program that serves.
 class ServedProgram final : public CommandProgram {
@@ -83,11 +102,26 @@ public:
   /// What a killed child leaves behind goes with this folder.
   void start() const override {
     folder_ = std::make_unique<TemporaryFolder>();
-    if (serves_) {
-      auto words = words_;
-      words.push_back("--serve");
-      server_ = std::make_shared<CommandServer>(words);
+    if (serves_)
+      start_server();
+  }
+  void revive() const override {
+    if (!server_ || server_->lives())
+      return;
+    try {
+      start_server();
+    } catch (const UserError &error) {
+      log::debug(error.what()); // whoever asks the old one is told that it is gone
     }
+  }
+  Identity identity() const override {
+    Identity identity;
+    identity.add_file("the program " + words_[0], find_program(words_[0]));
+    std::error_code error;
+    for (size_t i = 1; i < words_.size(); ++i)
+      if (fs::is_regular_file(words_[i], error))
+        identity.add_file("the file " + words_[i], words_[i]);
+    return identity;
   }
   /// What the program does to its inputs stays in its process.
   bool boxed_call() const override { return true; }
@@ -98,13 +132,14 @@ public:
     if (at::GradMode::is_enabled())
       throw UserError("--backend " + name() + ": a command computes no gradients; leave --grad out");
     const auto parent = folder_ ? folder_->path() : fs::temp_directory_path();
-    return [program = server_ ? std::make_shared<ServedProgram>(server_, module, parent)
-                              : std::make_shared<CommandProgram>(words_, module, parent),
-            name = name()](std::vector<c10::IValue> arguments) {
-      if (at::autocast::is_autocast_enabled(at::kCPU) || at::autocast::is_autocast_enabled(at::kCUDA))
-        throw UserError("--backend " + name + ": autocast does not reach another process; give --no-autocast");
-      return (*program)(std::move(arguments));
-    };
+    return
+        [program = server_ ? std::shared_ptr<CommandProgram>(std::make_shared<ServedProgram>(server_, module, parent))
+                           : std::make_shared<StartedProgram>(words_, module, parent),
+         name = name()](std::vector<c10::IValue> arguments) {
+          if (at::autocast::is_autocast_enabled(at::kCPU) || at::autocast::is_autocast_enabled(at::kCUDA))
+            throw UserError("--backend " + name + ": autocast does not reach another process; give --no-autocast");
+          return (*program)(std::move(arguments));
+        };
   }
 
   BackendSource source() const override {
@@ -113,7 +148,8 @@ public:
       words += (words.empty() ? "" : ", ") + cpp_string(word);
     return {.includes = {"caffe2/serialize/inline_container.h", "torch/csrc/jit/serialization/import_read.h",
                          "torch/csrc/jit/serialization/pickle.h", "cerrno", "cstdlib", "cstring", "fcntl.h",
-                         "filesystem", "fstream", "signal.h", "stdexcept", "sys/prctl.h", "sys/wait.h", "unistd.h"},
+                         "filesystem", "fstream", "signal.h", "stdexcept", "sys/prctl.h", "sys/wait.h", "system_error",
+                         "unistd.h"},
             .prepare = "  std::vector<std::string> words = command;\n"
                        "  if (const char* other = std::getenv(\"REPRO_COMMAND\"))\n"
                        "    words = {\"sh\", \"-c\", std::string(other) + \" \\\"$@\\\"\", \"sh\"};\n"
@@ -124,12 +160,18 @@ public:
   }
 
 private:
+  void start_server() const {
+    auto words = words_;
+    words.push_back("--serve");
+    server_ = std::make_shared<CommandServer>(words);
+  }
+
   const std::string line_;
   std::vector<std::string> words_; ///< without --serve: a repro runs it once
   std::string title_;
   bool serves_ = false;
   mutable std::unique_ptr<TemporaryFolder> folder_;
-  mutable std::shared_ptr<const CommandServer> server_;
+  mutable std::shared_ptr<CommandServer> server_;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
 #include "support/become_program.h"
+#include "support/no_answer.h"
 #include "support/unix_socket.h"
 
 #include <fcntl.h>
@@ -29,7 +30,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto patience = std::chrono::minutes(10); // what takes long to load is why there is a server
+constexpr size_t most_answer_bytes = size_t{1} << 20; // a line with two numbers and a message
+constexpr auto patience = std::chrono::minutes(10);   // what takes long to load is why there is a server
 
 /// One request and its answer.
 class Connection {
@@ -59,7 +61,7 @@ public:
         return false;
       std::array<char, 4096> buffer{};
       const ssize_t count = ready < 0 ? -1 : recv(socket_, buffer.data(), buffer.size(), 0);
-      if (count > 0)
+      if (count > 0 && answer_.size() < most_answer_bytes)
         answer_.append(buffer.data(), static_cast<size_t>(count));
       else
         open_ = count < 0 && errno == EINTR;
@@ -67,6 +69,8 @@ public:
     return true;
   }
 
+  /// Whether there is a whole line, of whatever.
+  bool has_answered() const { return answer_.find('\n') != std::string::npos; }
   /// No object: there is none.
   json answer() const { return json::parse(answer_, nullptr, /*allow_exceptions=*/false); }
 
@@ -154,10 +158,20 @@ CommandEnd CommandServer::ask(const std::vector<std::string> &files) const {
   connection.send(
       {{"model", files.at(0)}, {"inputs", files.at(1)}, {"outputs", files.at(2)}, {"memory", memory_allowance()}});
   connection.answered_within(-1);
+  if (!connection.has_answered())
+    throw NoAnswer("the command that serves is gone: " + last_words());
   const json answer = connection.answer();
-  if (!answer.is_object())
-    throw CannotCompile("the command that serves is gone: " + last_words());
-  return {answer.value("signal", 0), answer.value("exit", 0), answer.value("message", "")};
+  try {
+    return {answer.value("signal", 0), answer.value("exit", 0), answer.value("message", "")};
+  } catch (const json::exception &) {
+    throw CannotCompile("the command that serves answers with something else than docs/backends.md says");
+  }
+}
+
+bool CommandServer::lives() {
+  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0)
+    pid_ = -1;
+  return pid_ > 0;
 }
 
 std::string CommandServer::last_words() const {

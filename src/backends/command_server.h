@@ -26,8 +26,10 @@ public:
   CommandServer &operator=(const CommandServer &) = delete;
 
   /// The paths of a model, its inputs, and what is to be written. May be called in any process. Throws CannotCompile
-  /// when the program is gone.
+  /// when the program answers nonsense, NoAnswer when it is gone.
   CommandEnd ask(const std::vector<std::string> &files) const;
+  /// False once its process has ended.
+  bool lives();
 
 private:
   void start(const std::vector<std::string> &words);

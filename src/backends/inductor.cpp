@@ -1,6 +1,7 @@
 // The real TorchInductor: the program goes to a Python process that compiles and runs it (backends/inductor/), and what
 // comes of it is brought back.
 #include "backends/cannot_compile.h"
+#include "backends/compiler_version.h"
 #include "backends/inductor_bisector.h"
 #include "backends/inductor_worker.h"
 #include "backends/python_backend.h"
@@ -9,6 +10,7 @@
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
 #include "support/log.h"
+#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -249,14 +251,36 @@ public:
 
   void await_start() const override {
     worker_->await();
+    python_version_ = worker_->python_version();
+    torch_version_ = worker_->torch_version();
     const std::string here = TORCH_VERSION, there = worker_->torch_version();
     if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
       log::warning("inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);
   }
 
+  void revive() const override {
+    if (!worker_ || worker_->lives())
+      return;
+    try {
+      auto another = std::make_shared<InductorWorker>(python_, options_.inductor_config);
+      another->await();
+      worker_ = std::move(another);
+    } catch (const UserError &error) {
+      log::debug(error.what()); // whoever asks the old one is told that it is gone
+    }
+  }
+
+  Identity identity() const override {
+    Identity identity;
+    identity.add("the Python of inductor", python_ + " (" + python_version_ + ")");
+    identity.add("the PyTorch of inductor", torch_version_);
+    identity.add("the C++ compiler", compiler_version());
+    return identity;
+  }
+
   Compiled compile(torch::jit::Module module) const override {
     if (!worker_)
-      throw CannotCompile("the Python worker of inductor has not been started");
+      throw NoAnswer("the Python worker of inductor has not been started");
     auto remote = std::make_shared<RemoteModule>(worker_->address(), std::move(module), bisection_);
     return [remote](const std::vector<c10::IValue> &arguments) { return remote->run(arguments); };
   }
@@ -311,7 +335,7 @@ public:
 
 private:
   BackendOptions options_;
-  mutable std::string python_;
+  mutable std::string python_, python_version_, torch_version_;
   mutable std::shared_ptr<InductorWorker> worker_;
   json bisection_;
 };

@@ -1,5 +1,6 @@
 // inductor-like: what TorchInductor does, natively: functionalise, decompose, fuse, generate C++, compile. What it does
 // not cover runs as ATen.
+#include "backends/compiler_version.h"
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/repro_source.h"
@@ -9,7 +10,9 @@
 #include "codegen/library.h"
 #include "program/run_settings.h"
 #include "repro_minify/program.h"
+#include "sandbox/ask_again.h"
 #include "support/log.h"
+#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -23,23 +26,34 @@ namespace {
 namespace jit = torch::jit;
 using namespace inductor_like;
 
+/// For what is written in the end. Where the compiler cannot do its work for now, they are not to blame: whoever builds
+/// the repro will see.
 bool compiles(const Plan &plan) {
-  try {
-    build(plan);
-    return true;
-  } catch (const std::exception &) {
-    return false;
+  for (int again = 0;; ++again) {
+    try {
+      build(plan);
+      return true;
+    } catch (const NoAnswer &) {
+      if (again == most_asked_again)
+        return true;
+      pause_before_asking_again(again);
+    } catch (const std::exception &) {
+      return false;
+    }
   }
 }
 
 /// One module, compiled when it is called first, and again when its arguments look different.
 class Callable {
 public:
-  Callable(jit::Module module, BackendOptions options) : module_(std::move(module)), options_(std::move(options)) {}
+  Callable(jit::Module module, BackendOptions options, std::shared_ptr<Coverage> coverage)
+      : module_(std::move(module)), options_(std::move(options)), coverage_(std::move(coverage)) {}
 
   c10::IValue operator()(std::vector<c10::IValue> arguments) {
-    if (needs_gradients(arguments))
+    if (needs_gradients(arguments)) {
+      *coverage_ = all_as_aten(module_, "kernels have no backward");
       return module_.forward(std::move(arguments));
+    }
     if (!known(arguments))
       compile(arguments);
     if (!program_)
@@ -83,16 +97,28 @@ private:
     for (const auto &argument : arguments)
       if (argument.isTensor())
         seen_.push_back(argument.toTensor().detach());
-    CompiledProgram program;
     try {
-      program = compile_stages(module_, arguments, options_);
-    } catch (const std::exception &error) {
-      // What cannot be captured runs as ATen; if the program itself raises, it does so there.
-      dump_stage(options_, "generate", std::string("nothing: all runs as ATen (") + error.what() + ")");
-      return;
+      CompiledProgram program = compile_stages(module_, arguments, options_);
+      *coverage_ = coverage_of(program.plan, program.line);
+      launch_ = build_kernels_of(program.plan);
+      program_ = std::move(program);
+    } catch (const NotCovered &problem) {
+      *coverage_ = all_as_aten(module_, problem.what());
+      dump_stage(options_, "generate", std::string("nothing: all runs as ATen (") + problem.what() + ")");
     }
-    launch_ = build(program.plan);
-    program_ = std::move(program);
+  }
+
+  /// Kernels that no compiler takes are our fault, unless they were spoiled on purpose.
+  Launch build_kernels_of(const Plan &plan) const {
+    try {
+      return build(plan);
+    } catch (const NoAnswer &) {
+      throw; // the compiler has not seen them
+    } catch (const std::exception &) {
+      if (options_.inject == "relu-compile-error")
+        throw;
+      rethrow_as_internal("generate");
+    }
   }
 
   c10::IValue run_program(const std::vector<c10::IValue> &arguments) {
@@ -114,6 +140,7 @@ private:
   bool compiled_ = false;
   std::vector<at::Tensor> seen_;
   std::optional<CompiledProgram> program_; ///< nothing: runs as ATen
+  std::shared_ptr<Coverage> coverage_;
   Launch launch_;
 };
 
@@ -127,10 +154,11 @@ public:
   }
   std::string title() const override { return "inductor-like (fused kernels in generated C++)"; }
   Compiled compile(jit::Module module) const override {
-    return [callable = std::make_shared<Callable>(std::move(module), options_)](std::vector<c10::IValue> arguments) {
-      return (*callable)(std::move(arguments));
-    };
+    *coverage_ = {};
+    return [callable = std::make_shared<Callable>(std::move(module), options_, coverage_)](
+               std::vector<c10::IValue> arguments) { return (*callable)(std::move(arguments)); };
   }
+  std::optional<Coverage> coverage() const override { return *coverage_; }
   BackendSource source() const override {
     return {{}, R"(  // It has no C++ that stands on its own: run as ATen.
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
@@ -147,6 +175,11 @@ public:
   }
   void start() const override { tidy_kernel_cache(); }
   std::string needs() const override { return "a C++ compiler"; }
+  Identity identity() const override {
+    Identity identity;
+    identity.add("the C++ compiler", compiler_version());
+    return identity;
+  }
   std::string unusable_because() const override {
     return find_compiler().empty() ? "no C++ compiler was found: neither $CXX nor c++, g++ or clang++" : "";
   }
@@ -174,6 +207,8 @@ private:
   }
 
   BackendOptions options_;
+  /// Of the last program. Backends are shared, but each check runs in a process of its own.
+  std::shared_ptr<Coverage> coverage_ = std::make_shared<Coverage>();
 };
 
 /// Compiled again for repro.cpp, where every input of the compiled program has to have a name.
@@ -196,8 +231,10 @@ BackendSource InductorLike::source_for(const Program &program, const RunSettings
                : uncompilable_source(compiled);
   } catch (const NotCovered &problem) {
     log::warning(std::string("repro.cpp has no kernels: ") + problem.what());
-    return source();
+  } catch (const CannotCompile &problem) {
+    log::warning(std::string("repro.cpp has no kernels: ") + problem.what());
   }
+  return source();
 }
 
 } // namespace

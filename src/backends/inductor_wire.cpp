@@ -2,52 +2,21 @@
 
 #include "backends/cannot_compile.h"
 #include "program/values.h"
+#include "support/frame.h"
+#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
-
-#include <sys/socket.h>
+#include <ATen/EmptyTensor.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
+#include <cstdlib>
 
 namespace repro_minify {
 namespace {
 
 using nlohmann::json;
-
-static_assert(std::endian::native == std::endian::little, "lengths travel in little endian");
-
-bool send_bytes(int socket, const void *data, size_t size) {
-  const auto *at = static_cast<const char *>(data);
-  while (size > 0) {
-    const ssize_t count = ::send(socket, at, size, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return false;
-    at += count;
-    size -= static_cast<size_t>(count);
-  }
-  return true;
-}
-
-bool receive_bytes(int socket, void *data, size_t size) {
-  auto *at = static_cast<char *>(data);
-  while (size > 0) {
-    const ssize_t count = ::recv(socket, at, size, 0);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return false;
-    at += count;
-    size -= static_cast<size_t>(count);
-  }
-  return true;
-}
 
 /// The shortest text that reads back as the same number, in Python too.
 std::string text_of(double value) {
@@ -76,34 +45,42 @@ template <typename T> c10::IValue list_of(const std::vector<c10::IValue> &parts)
   return list;
 }
 
+/// A tensor that is described as lying beyond its memory would be given more of it, which nobody wrote.
+void require_within(const at::Tensor &bytes, size_t itemsize, const std::vector<int64_t> &sizes,
+                    const std::vector<int64_t> &strides, int64_t offset) {
+  const auto is_negative = [](int64_t number) { return number < 0; };
+  if (sizes.size() != strides.size() || offset < 0 || std::any_of(sizes.begin(), sizes.end(), is_negative) ||
+      std::any_of(strides.begin(), strides.end(), is_negative) ||
+      at::detail::computeStorageNbytes(sizes, strides, itemsize, static_cast<size_t>(offset)) >
+          bytes.storage().nbytes())
+    throw NoAnswer("the Python worker sent a tensor that is larger than its memory");
+}
+
 } // namespace
 
 bool send_message(int socket, const InductorMessage &message) {
-  json header = message.header;
-  header["blobs"] = json::array();
+  std::vector<int64_t> sizes;
   for (const auto &blob : message.blobs)
-    header["blobs"].push_back(blob.numel());
-  // Names in a program may be anything; what is no UTF-8 is replaced rather than refused.
-  const std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
-  const uint64_t size = text.size();
-  if (!send_bytes(socket, &size, sizeof size) || !send_bytes(socket, text.data(), text.size()))
-    return false;
-  return std::all_of(message.blobs.begin(), message.blobs.end(), [&](const at::Tensor &blob) {
-    return send_bytes(socket, blob.const_data_ptr(), static_cast<size_t>(blob.numel()));
-  });
+    sizes.push_back(blob.numel());
+  return send_header(socket, message.header, sizes) &&
+         std::all_of(message.blobs.begin(), message.blobs.end(), [&](const at::Tensor &blob) {
+           return send_bytes(socket, blob.const_data_ptr(), static_cast<size_t>(blob.numel()));
+         });
 }
 
 std::optional<InductorMessage> receive_message(int socket) {
-  uint64_t size = 0;
-  if (!receive_bytes(socket, &size, sizeof size))
+  std::optional<FrameHeader> header;
+  try {
+    header = receive_header(socket);
+  } catch (const std::runtime_error &error) {
+    throw NoAnswer(std::string("the Python worker: ") + error.what());
+  }
+  if (!header)
     return std::nullopt;
-  std::string text(size, '\0');
-  if (!receive_bytes(socket, text.data(), text.size()))
-    return std::nullopt;
-  InductorMessage message{json::parse(text), {}};
-  for (const auto &length : message.header.at("blobs")) {
-    at::Tensor blob = at::empty({length.get<int64_t>()}, at::kByte);
-    if (!receive_bytes(socket, blob.data_ptr(), static_cast<size_t>(blob.numel())))
+  InductorMessage message{std::move(header->content), {}};
+  for (const auto length : header->blobs) {
+    at::Tensor blob = at::empty({length}, at::kByte);
+    if (!receive_bytes(socket, blob.data_ptr(), static_cast<size_t>(length)))
       return std::nullopt;
     message.blobs.push_back(std::move(blob));
   }
@@ -171,13 +148,13 @@ at::Tensor WireReader::read_tensor(const json &data) {
   auto [entry, is_new] = moved_.try_emplace(place);
   if (is_new)
     entry->second = blobs_.at(place).to(device);
+  const auto sizes = data.at("sizes").get<std::vector<int64_t>>(),
+             strides = data.at("strides").get<std::vector<int64_t>>();
+  const auto offset = data.at("offset").get<int64_t>();
   const auto options =
       at::TensorOptions().dtype(dtypes().at(data.at("dtype").get<std::string>())).device(entry->second.device());
-  at::Tensor tensor =
-      at::empty({0}, options)
-          .set_(entry->second.storage(), data.at("offset").get<int64_t>(), data.at("sizes").get<std::vector<int64_t>>(),
-                data.at("strides").get<std::vector<int64_t>>());
-  return tensor;
+  require_within(entry->second, options.dtype().itemsize(), sizes, strides, offset);
+  return at::empty({0}, options).set_(entry->second.storage(), offset, sizes, strides);
 }
 
 c10::IValue WireReader::read_list(const json &data) {

@@ -20,7 +20,7 @@ struct InductorMessage {
 
 /// False when the other side has gone.
 bool send_message(int socket, const InductorMessage &message);
-/// Nothing when the other side has gone.
+/// Nothing when the other side has gone. Throws NoAnswer for what is no message.
 std::optional<InductorMessage> receive_message(int socket);
 
 /// Values to words; the storages they need are added to the blobs, each once.

@@ -4,6 +4,7 @@
 #include "repro_minify/program.h"
 #include "support/become_program.h"
 #include "support/find_program.h"
+#include "support/no_answer.h"
 #include "support/unix_socket.h"
 
 #include <fcntl.h>
@@ -172,6 +173,13 @@ void InductorWorker::await() {
   if (answer.contains("problem"))
     give_up(answer.at("problem").get<std::string>());
   torch_version_ = answer.at("torch").get<std::string>();
+  python_version_ = answer.at("python").get<std::string>();
+}
+
+bool InductorWorker::lives() {
+  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0)
+    pid_ = -1;
+  return pid_ > 0;
 }
 
 void InductorWorker::give_up(const std::string &problem) {
@@ -206,7 +214,7 @@ InductorWorker::~InductorWorker() {
 
 InductorConnection::InductorConnection(const std::string &path) : socket_(connected_socket(path)) {
   if (socket_ < 0)
-    throw CannotCompile("the Python worker is gone");
+    throw NoAnswer("the Python worker is gone");
 }
 
 InductorConnection::~InductorConnection() {
@@ -217,13 +225,13 @@ InductorMessage InductorConnection::answer_to(const InductorMessage &message) {
   const bool sent = send_message(socket_, message);
   auto answer = receive_message(socket_); // one that died before it was sent everything has said so
   if (!answer)
-    throw CannotCompile(sent ? "the Python worker is gone" : "the Python worker does not listen");
+    throw NoAnswer(sent ? "the Python worker is gone" : "the Python worker does not listen");
   return std::move(*answer);
 }
 
 InductorMessage InductorConnection::exchange(const InductorMessage &message) {
   InductorMessage answer = answer_to(message);
-  for (const char *problem : {"died", "memory", "cannot", "raised"})
+  for (const char *problem : {"died", "memory", "cannot", "raised", "unanswered"})
     if (answer.header.contains(problem))
       throw std::runtime_error("the Python worker: " + std::string(problem) + " " + answer.header.at(problem).dump());
   return answer;
@@ -236,6 +244,8 @@ InductorMessage InductorConnection::ask(const InductorMessage &message) {
     end_as(header.at("died"));
   if (header.contains("memory"))
     throw std::bad_alloc();
+  if (header.contains("unanswered"))
+    throw NoAnswer(header.at("unanswered").get<std::string>());
   if (header.contains("cannot"))
     throw CannotCompile(header.at("cannot").get<std::string>());
   if (header.contains("raised"))

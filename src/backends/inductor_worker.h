@@ -29,6 +29,9 @@ public:
   void await();
   /// Once it is ready.
   const std::string &torch_version() const { return torch_version_; }
+  const std::string &python_version() const { return python_version_; }
+  /// False once its process has ended.
+  bool lives();
   /// Of the socket.
   const std::string &address() const { return address_; }
 
@@ -36,7 +39,7 @@ private:
   [[noreturn]] void give_up(const std::string &problem);
   void end();
 
-  std::string folder_, address_, torch_version_;
+  std::string folder_, address_, torch_version_, python_version_;
   pid_t pid_ = -1, owner_ = -1;
   int alive_ = -1;
   int report_ = -1; ///< closed once it has been read
@@ -45,7 +48,7 @@ private:
 /// One candidate's child of the worker.
 class InductorConnection {
 public:
-  /// Throws CannotCompile when the worker is gone.
+  /// Throws NoAnswer when the worker is gone.
   explicit InductorConnection(const std::string &address);
   ~InductorConnection();
   InductorConnection(const InductorConnection &) = delete;
@@ -53,7 +56,8 @@ public:
 
   /// Sends a message and waits for its answer. What went wrong on the other side goes wrong here in the same way: an
   /// exception is a std::runtime_error with its message, exhausted memory std::bad_alloc, a signal or an exit ends this
-  /// process by the same. CannotCompile for a program that has no Python.
+  /// process by the same. CannotCompile for a program that has no Python, NoAnswer where the other side lacked the
+  /// means.
   InductorMessage ask(const InductorMessage &message);
   /// The same for the process that starts the checks: it has to live on. What went wrong is a std::runtime_error.
   InductorMessage exchange(const InductorMessage &message);

@@ -2,8 +2,11 @@
 
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
+#include <utility>
 
 namespace repro_minify {
 
@@ -15,26 +18,45 @@ public:
   bool allows(const std::string &name) const { return allowed_.count(name) != 0; }
 
   bool enter(const char *function) {
-    if (depth_ == 0)
+    const std::lock_guard lock(mutex_);
+    Calls &calls = calls_[std::this_thread::get_id()];
+    if (calls.depth == 0)
       follow_mark(function);
-    const auto step = depth_ == 0 ? find_next(function) : depth_ == 1 ? find_inside(function) : std::nullopt;
-    if (depth_ == 0)
-      outer_ = step;
-    ++depth_;
+    const auto step = calls.depth == 0   ? find_next(function)
+                      : calls.depth == 1 ? find_inside(calls, function)
+                                         : std::nullopt;
+    if (calls.depth == 0)
+      calls.outer = step;
+    ++calls.depth;
     if (!step) {
-      if (depth_ == 1 && !is_mark(function))
-        unexpected.emplace_back(function);
+      if (calls.depth == 1 && !is_mark(function))
+        unexpected_.emplace_back(function);
       return true;
     }
-    reached.push_back(names_[*step]);
+    reached_.push_back(names_[*step]);
     return allows(names_[*step]);
   }
 
-  void leave() { --depth_; }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    --calls_[std::this_thread::get_id()].depth;
+  }
 
-  std::vector<std::string> reached, unexpected;
+  std::vector<std::string> reached() const {
+    const std::lock_guard lock(mutex_);
+    return reached_;
+  }
+  std::vector<std::string> unexpected() const {
+    const std::lock_guard lock(mutex_);
+    return unexpected_;
+  }
 
 private:
+  /// What one thread is in the middle of.
+  struct Calls {
+    int depth = 0;
+    std::optional<size_t> outer; ///< the step that is running
+  };
   struct Position {
     int phase = 0;
     size_t next = 0;
@@ -77,28 +99,44 @@ private:
     return std::nullopt;
   }
 
-  std::optional<size_t> find_inside(const char *function) const {
-    if (!outer_)
+  std::optional<size_t> find_inside(const Calls &calls, const char *function) const {
+    if (!calls.outer)
       return std::nullopt;
-    for (size_t step = *outer_ + 1; step < pipeline_.steps.size() && pipeline_.steps[step].inside; ++step)
+    for (size_t step = *calls.outer + 1; step < pipeline_.steps.size() && pipeline_.steps[step].inside; ++step)
       if (is(step, function))
         return step;
     return std::nullopt;
   }
 
-  Pipeline pipeline_;
-  std::vector<std::string> names_;
-  std::set<std::string> allowed_;
+  const Pipeline pipeline_;
+  const std::vector<std::string> names_;
+  const std::set<std::string> allowed_;
+  mutable std::mutex mutex_; ///< guards what follows
+  std::vector<std::string> reached_, unexpected_;
+  std::map<std::thread::id, Calls> calls_;
   Position position_;
   std::optional<Position> outside_; ///< where the pipeline is that has started another
-  std::optional<size_t> outer_;     ///< the step that is running
-  int depth_ = 0;
 };
 
 namespace {
 
-/// Not the thread's: autograd compiles its half of a program in threads of its own.
-PassGate::State *active = nullptr;
+/// Not the thread's: autograd and the fork operator compile in threads of their own. Whoever is in a call holds on to
+/// the state, which may outlive its gate by that.
+class Active {
+public:
+  void set(std::shared_ptr<PassGate::State> state) {
+    const std::lock_guard lock(mutex_);
+    state_ = std::move(state);
+  }
+  std::shared_ptr<PassGate::State> get() {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+
+private:
+  std::mutex mutex_;
+  std::shared_ptr<PassGate::State> state_;
+} active;
 
 } // namespace
 
@@ -124,34 +162,35 @@ std::vector<std::string> step_names(const Pipeline &pipeline) {
 }
 
 PassGate::PassGate(const Pipeline &pipeline, const std::vector<std::string> &steps)
-    : state_(std::make_unique<State>(pipeline, steps)) {
-  active = state_.get();
+    : state_(std::make_shared<State>(pipeline, steps)) {
+  active.set(state_);
 }
 
 PassGate::~PassGate() {
-  active = nullptr;
+  active.set(nullptr);
 }
 
-const std::vector<std::string> &PassGate::reached() const {
-  return state_->reached;
+std::vector<std::string> PassGate::reached() const {
+  return state_->reached();
 }
 
-const std::vector<std::string> &PassGate::unexpected() const {
-  return state_->unexpected;
+std::vector<std::string> PassGate::unexpected() const {
+  return state_->unexpected();
 }
 
 bool step_runs(const std::string &name) {
-  return !active || active->allows(name);
+  const auto state = active.get();
+  return !state || state->allows(name);
 }
 
-PassCall::PassCall(const char *function) {
-  if (active)
-    runs_ = active->enter(function);
+PassCall::PassCall(const char *function) : state_(active.get()) {
+  if (state_)
+    runs_ = state_->enter(function);
 }
 
 PassCall::~PassCall() {
-  if (active)
-    active->leave();
+  if (state_)
+    state_->leave();
 }
 
 } // namespace repro_minify

@@ -37,7 +37,7 @@ std::vector<std::string> step_names(const Pipeline &pipeline);
 /// Whether LibTorch's calls do come by here. A LibTorch that was linked with -Bsymbolic keeps them to itself.
 bool passes_can_be_gated();
 
-/// While it lives, only the steps that are named run. One at a time.
+/// While it lives, only the steps that are named run. One at a time; passes may be called in any thread.
 class PassGate {
 public:
   PassGate(const Pipeline &pipeline, const std::vector<std::string> &steps);
@@ -46,14 +46,14 @@ public:
   PassGate &operator=(const PassGate &) = delete;
 
   /// The steps that were reached, in order, whether or not they ran.
-  const std::vector<std::string> &reached() const;
+  std::vector<std::string> reached() const;
   /// Passes that were called where the pipeline does not have them; they ran.
-  const std::vector<std::string> &unexpected() const;
+  std::vector<std::string> unexpected() const;
 
   class State;
 
 private:
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 /// Whether a step that is a switch is on; it always is without a gate.
@@ -70,6 +70,7 @@ public:
   bool runs() const { return runs_; }
 
 private:
+  std::shared_ptr<PassGate::State> state_; ///< of the gate that was there when it began; null: there was none
   bool runs_ = true;
 };
 

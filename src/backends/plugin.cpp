@@ -4,7 +4,7 @@
 #include "backends/embedded/texts.h"
 #include "backends/registry.h"
 #include "repro_minify/program.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/ask_again.h"
 #include "support/cpp_string.h"
 
 #include <ATen/ATen.h>
@@ -34,7 +34,7 @@ static_assert(std::is_same_v<decltype(Plugin::free), decltype(&repro_minify_back
 std::string ask_for_name(const std::string &path) {
   Limits limits;
   limits.timeout = std::chrono::minutes(1);
-  const Outcome outcome = run_in_sandbox(
+  const Outcome outcome = run_until_answered(
       [&](Child &child) {
         const Plugin plugin(path);
         child.reply(std::string(plugin.name()) + " " + plugin.version());
@@ -65,6 +65,13 @@ public:
     return "the plugin " + file + (calls_itself_.empty() ? "" : " (" + calls_itself_ + ")");
   }
   std::string needs() const override { return "the library " + path_; }
+  Identity identity() const override {
+    Identity identity;
+    identity.add("the plugin's path", path_);
+    identity.add("the plugin's name", calls_itself_);
+    identity.add_file("the plugin", path_);
+    return identity;
+  }
   /// Every argument is a tensor then, and hardly anything else is returned.
   bool needs_flat_graph() const override { return true; }
 

@@ -61,13 +61,18 @@ std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOpt
   throw UserError("--backend " + given + ": unknown backend; known are " + known_names());
 }
 
-std::string fingerprint(const BackendOptions &options) {
-  std::string text = options.python + (options.emulate_precision_casts ? " casts " : " ") + options.inject;
-  for (const auto &entry : options.inductor_config)
-    text += " config " + entry;
-  for (const auto &stage : options.skipped_stages)
-    text += " without " + stage;
-  return text;
+Identity identity_of(const BackendOptions &options) {
+  Identity identity;
+  const auto add_list = [&](const std::string &name, const std::vector<std::string> &values) {
+    for (size_t i = 0; i < values.size(); ++i)
+      identity.add(name + (values.size() > 1 ? " " + std::to_string(i + 1) : ""), values[i]);
+  };
+  identity.add("--python", options.python);
+  add_list("--inductor-config", options.inductor_config);
+  add_list("--skip-stage", options.skipped_stages);
+  identity.add("--emulate-precision-casts", options.emulate_precision_casts);
+  identity.add("--inject", options.inject);
+  return identity;
 }
 
 std::vector<BackendRow> list_backends() {

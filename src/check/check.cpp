@@ -1,17 +1,20 @@
 #include "repro_minify/check.h"
 
 #include "backends/cannot_compile.h"
+#include "check/ask_again.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
 #include "check/initial_state.h"
 #include "check/sides.h"
+#include "check/unwritten_memory.h"
 #include "program/compute.h"
+#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 #include <chrono>
-#include <sstream>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -19,6 +22,28 @@ namespace {
 Verdict unresolved(std::string message) {
   Verdict verdict;
   verdict.message = std::move(message);
+  return verdict;
+}
+
+/// Of eager with itself: a NaN twice is no difference, whatever the rule says of it.
+CompareOptions reproducibility(CompareOptions options) {
+  options.equal_nan = true;
+  return options;
+}
+
+/// Whether eager answers the same once memory that nobody has written holds the same.
+bool unwritten_memory_is_to_blame(const Sides &sides) {
+  auto once = sides.run_eager(1), again = sides.run_eager(1);
+  Verdict comparison;
+  return sides.compare(once[0], again[0], nullptr, reproducibility(sides.options.compare), comparison);
+}
+
+Verdict eager_differs(const Sides &sides, const Verdict &comparison) {
+  const bool blame = unwritten_memory_is_to_blame(sides);
+  Verdict verdict = unresolved("two eager runs differ" +
+                               std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
+                               worst_message(comparison));
+  verdict.eager_failed = true;
   return verdict;
 }
 
@@ -30,18 +55,18 @@ std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
     return sides.run_eager(1);
   auto first = sides.run_eager(2);
   Verdict comparison;
-  CompareOptions everything = options.compare; // a counter is state, whether or not it is looked at afterwards
+  CompareOptions everything =
+      reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
-  if (sides.compare(first[0], first[1], nullptr, everything, comparison)) {
+  if (same_bits(first[0], first[1]) || sides.compare(first[0], first[1], nullptr, everything, comparison)) {
     first.pop_back();
     return first;
   }
   // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
-  auto again = sides.run_eager(std::max(2, options.calls));
+  auto again = sides.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
   for (size_t call = 0; call < first.size(); ++call)
-    if (!sides.compare(first[call], again[call], nullptr, options.compare, comparison)) {
-      verdict = unresolved("two eager runs differ: " + worst_message(comparison));
-      verdict.eager_failed = true;
+    if (!sides.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
+      verdict = eager_differs(sides, comparison);
       break;
     }
   return again;
@@ -56,10 +81,9 @@ void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &ve
   for (int calls = 2; calls < sides.options.eager_calls; calls += at_a_time) {
     auto again = sides.run_eager(at_a_time);
     for (size_t call = 0; call < again.size(); ++call)
-      if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr, sides.options.compare,
-                         comparison)) {
-        verdict = unresolved("two eager runs differ: " + worst_message(comparison));
-        verdict.eager_failed = true;
+      if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr,
+                         reproducibility(sides.options.compare), comparison)) {
+        verdict = eager_differs(sides, comparison);
         return;
       }
   }
@@ -112,6 +136,7 @@ void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed
 
 void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector<Observed> &fp64, Verdict &verdict) {
   const CheckOptions &options = sides.options;
+  fill_unwritten_memory(Fill::Usual);
   const RunScope scope(run_settings(sides.backend, options));
   Instance instance = sides.subject(sides.instance_options());
   RunOptions how = sides.run_options();
@@ -125,6 +150,7 @@ void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector
     scope.begin_run();
     Observed observed = run_program(compiled, instance, how);
     scope.end_run();
+    verdict.coverage = sides.backend.coverage();
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
@@ -156,18 +182,6 @@ void allow_optimised(Child &child, const Patience &patience, Clock::duration eag
   child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
-/// The verdict of an exception in the optimised run; what was known before it stays.
-Verdict raised_verdict(Signature signature, const std::string &message, Verdict verdict) {
-  verdict.outcome = Verdict::Outcome::Fail;
-  verdict.signatures = {std::move(signature)};
-  verdict.message = first_sentence(message);
-  verdict.rewritten.clear();
-  verdict.outputs.clear();
-  verdict.gradients.clear();
-  verdict.state.clear();
-  return verdict;
-}
-
 /// What an exception in the optimised run is.
 Signature exception_signature(const std::string &message, c10::Device device) {
   if (is_out_of_memory(message))
@@ -178,25 +192,39 @@ Signature exception_signature(const std::string &message, c10::Device device) {
   return {FailureKind::Exception, "", normalise_message(message)};
 }
 
+/// The Verdict on an exception in the optimised run; `so_far`: what was known before.
+Verdict raised(const Verdict &so_far, const std::string &message, c10::Device device) {
+  Verdict verdict;
+  verdict.outcome = Verdict::Outcome::Fail;
+  verdict.signatures = {exception_signature(message, device)};
+  verdict.message = first_sentence(message);
+  verdict.has_fp64_reference = so_far.has_fp64_reference;
+  verdict.no_fp64_because = so_far.no_fp64_because;
+  verdict.stateful = so_far.stateful;
+  verdict.left_out = so_far.left_out;
+  verdict.no_gradient_left = so_far.no_gradient_left;
+  return verdict;
+}
+
+Verdict without_answer(const std::string &why) {
+  Verdict verdict = unresolved(why);
+  verdict.no_answer = true;
+  return verdict;
+}
+
+/// No thread, no process, no room: nobody's fault but the moment's.
+bool is_want_of_means(const std::error_code &code) {
+  return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
+         code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
+         code == std::errc::too_many_files_open_in_system;
+}
+
 } // namespace
 
 RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
   RunSettings settings = options;
   settings.autocast |= backend.autocast();
   return settings;
-}
-
-std::string fingerprint(const CheckOptions &options) {
-  const auto &compare = options.compare;
-  std::ostringstream text;
-  text << options.device << ' ' << options.grad << ' ' << options.seed << ' ' << options.threads << ' '
-       << options.autocast << ' ' << options.autocast_dtype << ' ' << to_string(options.determinism) << ' '
-       << options.tf32 << ' ' << static_cast<int>(options.mode) << ' ' << options.calls << ' ' << options.eager_calls
-       << ' ' << options.only_forward << ' ' << options.require_fp64 << ' ' << static_cast<int>(compare.rule) << ' '
-       << compare.cos_similarity << ' ' << compare.tol << ' ' << compare.equal_nan << ' ' << compare.exact_dtype << ' '
-       << compare.ignore_non_fp << ' ' << compare.use_larger_multiplier_for_smaller_tensor << ' '
-       << compare.force_max_multiplier << ' ' << compare.use_iou_for_bool << ' ' << compare.iou_threshold;
-  return text.str();
 }
 
 Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child) {
@@ -235,13 +263,18 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     run_optimised(sides, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw;
+  } catch (const NoAnswer &error) {
+    return without_answer(error.what());
+  } catch (const std::system_error &error) {
+    if (is_want_of_means(error.code()))
+      return without_answer(error.what());
+    return raised(verdict, error.what(), options.device);
   } catch (const CannotCompile &error) {
     return unresolved(backend.name() + " cannot take this program: " + error.what());
   } catch (const UserError &error) {
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
-    const std::string message = current_message();
-    return raised_verdict(exception_signature(message, options.device), message, std::move(verdict));
+    return raised(verdict, current_message(), options.device);
   }
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
@@ -276,7 +309,8 @@ Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOpti
 
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits) {
-  return verdict_of(run_in_sandbox(check_job(std::move(subject), std::move(backend), options), limits));
+  const Job job = check_job(std::move(subject), backend, options);
+  return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { backend->revive(); });
 }
 
 } // namespace repro_minify

@@ -1,6 +1,7 @@
 // The walk through the structure of two values; the leaves are compared in compare_tensors.cpp and compare_values.cpp.
 #include "check/compare.h"
 
+#include "check/compare_close.h"
 #include "check/compare_statistics.h"
 #include "check/compare_tensors.h"
 #include "check/compare_values.h"
@@ -57,11 +58,16 @@ public:
 private:
   bool pytorch() const { return options_.rule == CompareRule::PyTorch; }
   bool strict() const { return options_.rule == CompareRule::Strict; }
+  /// Close or Exact: numbers are of the same type, a number is no 0-d tensor.
+  bool by_element() const { return !has_arbiter(options_.rule); }
+  /// assert_close gives integers no tolerance of their own, but takes one that is given.
+  bool int_has_tolerance() const { return options_.rule == CompareRule::Close && !options_.tol_by_dtype; }
 
   bool compare_sequences(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path);
   bool compare_dicts(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path);
   bool compare_objects(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path);
   bool compare_numbers(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path);
+  TensorVerdict compare_two(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64) const;
   bool compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64, LeafReport report);
   bool compare_plain(const IValue &ref, const IValue &res, const std::string &path);
 
@@ -114,7 +120,8 @@ bool Walk::compare(const IValue &ref, const IValue &res, const IValue &fp64_or_n
     same = compare_dicts(ref, res, fp64, path);
   else if (ref.isObject())
     same = compare_objects(ref, res, fp64, path);
-  else if (ref.isTensor() || ref.isDouble() || (ref.isComplexDouble() && !pytorch()))
+  else if (ref.isTensor() || ref.isDouble() || (ref.isComplexDouble() && !pytorch()) ||
+           (ref.isInt() && res.isInt() && int_has_tolerance()))
     same = compare_numbers(ref, res, fp64, path);
   else
     same = compare_plain(ref, res, path);
@@ -220,29 +227,42 @@ bool Walk::compare_numbers(const IValue &ref, const IValue &res, const IValue &f
   std::optional<at::Tensor> fp64_tensor = as_tensor(fp64);
   if (!fp64_tensor && !pytorch())
     fp64_tensor = ref_tensor;
-  if (!ref_tensor || !res_tensor || !fp64_tensor || (strict() && ref.isTensor() != res.isTensor()))
+  const bool other_sort = ref.isTensor() != res.isTensor() || (by_element() && res.isList() + res.isTuple() > 0);
+  if (!ref_tensor || !res_tensor || !fp64_tensor || ((strict() || by_element()) && other_sort))
     return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
   LeafReport report;
   report.path = path;
   report.ref_type = type_name(ref);
   report.res_type = type_name(res);
   const auto wide = [this](const IValue &value, const at::Tensor &tensor) {
-    return strict() && value.isDouble() ? at::scalar_tensor(value.toDouble(), at::kDouble) : tensor;
+    if (by_element() && value.isComplexDouble())
+      return at::scalar_tensor(value.toComplexDouble(), at::kComplexDouble);
+    return (strict() || by_element()) && value.isDouble() ? at::scalar_tensor(value.toDouble(), at::kDouble) : tensor;
   };
   return compare_tensor_leaf(wide(ref, *ref_tensor), wide(res, *res_tensor), wide(fp64, *fp64_tensor),
                              std::move(report));
+}
+
+TensorVerdict Walk::compare_two(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64) const {
+  if (!by_element())
+    return compare_tensors(ref, res, fp64, options_, goes_on());
+  TensorVerdict verdict = compare_close(ref, res, options_);
+  if (goes_on())
+    measure(ref, res, fp64, options_, verdict);
+  return verdict;
 }
 
 bool Walk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64,
                                LeafReport report) {
   if (pytorch() && !goes_on())
     return same_as_pytorch_answers(ref, res, fp64, options_);
-  const TensorVerdict verdict = compare_tensors(ref, res, fp64, options_, goes_on());
+  const TensorVerdict verdict = compare_two(ref, res, fp64);
   report.same = pytorch() ? same_as_pytorch_answers(ref, res, fp64, options_) : verdict.same;
   if (!goes_on())
     return report.same;
   report.ref_error = verdict.ref_error;
   report.res_error = verdict.res_error;
+  report.ref_max_error = verdict.ref_max_error;
   report.multiplier = verdict.multiplier;
   std::string reason = verdict.reason;
   if (!report.same) {
@@ -254,6 +274,7 @@ bool Walk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res, con
   }
   try {
     add_statistics(ref, res, report);
+    report.nearer_to_fp64 = report.res_error < report.ref_error && !are_close(ref, res);
     if (!report.same)
       report.message = difference_message(ref, res, reason, report);
   } catch (const std::exception &error) { // what cannot be compared cannot be measured either
@@ -267,7 +288,7 @@ bool Walk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res, con
 bool Walk::compare_plain(const IValue &ref, const IValue &res, const std::string &path) {
   const bool known = is_none(ref) || ref.isString() || ref.isInt() || ref.isBool() || ref.isDevice();
   const bool one_type = type_name(ref) == type_name(res);
-  bool same = equal_in_python(ref, res) && (one_type || !strict());
+  bool same = equal_in_python(ref, res) && (one_type || !(strict() || by_element()));
   if (known)
     same |= options_.ignore_non_fp;
   else if (pytorch())
@@ -290,6 +311,15 @@ CompareOptions accuracy_check_options() {
   options.tol = 1e-3;
   options.equal_nan = true;
   return options;
+}
+
+bool has_arbiter(CompareRule rule) {
+  return rule != CompareRule::Close && rule != CompareRule::Exact;
+}
+
+const char *to_string(CompareRule rule) {
+  constexpr const char *names[] = {"default", "pytorch", "strict", "close", "exact"};
+  return names[static_cast<int>(rule)];
 }
 
 bool same(const c10::IValue &ref, const c10::IValue &res, const std::optional<c10::IValue> &fp64_ref,

@@ -17,6 +17,8 @@ enum class CompareRule {
   Default, ///< PyTorch's rules with D1 to D4
   PyTorch, ///< exactly what torch._dynamo.utils.same answers
   Strict,  ///< integers and bools exactly, strides and device too, every single element of a float result bounded
+  Close,   ///< torch.testing.assert_close: against eager alone
+  Exact,   ///< bit for bit, but that any NaN equals any other
 };
 
 /// Parameters and defaults of `same`; the accuracy check changes some (see accuracy_check_options).
@@ -24,6 +26,7 @@ struct CompareOptions {
   CompareRule rule = CompareRule::Default;
   bool cos_similarity = false;
   double tol = 1e-4;
+  bool tol_by_dtype = false; ///< Close: assert_close's own tolerances, by dtype, in the place of tol
   bool equal_nan = false;
   bool exact_dtype = true;
   bool ignore_non_fp = false;
@@ -35,6 +38,10 @@ struct CompareOptions {
 
 /// What the accuracy check uses: tol 1e-3 (PyTorch's repro tolerance), equal_nan.
 CompareOptions accuracy_check_options();
+/// Whether float64 has a say in what is the same.
+bool has_arbiter(CompareRule rule);
+/// As the command line says it: "default".
+const char *to_string(CompareRule rule);
 
 /// One compared leaf (a tensor, a number, a string, ...), in the order of the values. Numbers that do not apply are NaN
 /// / -1.
@@ -44,11 +51,14 @@ struct LeafReport {
   /// Every kind of wrongness this leaf shows (dtype and accuracy may come together: then values were compared after a
   /// cast); empty when same. Never Gradient: the caller knows what it compares.
   std::vector<FailureKind> kinds;
-  std::string message;                                         ///< one line for a person; empty when same
-  std::string ref_type, res_type;                              ///< "float32[2, 3]", "int", "None", ...
-  double ref_error = std::numeric_limits<double>::quiet_NaN(); ///< RMSE of ref against the fp64 reference
-  double res_error = std::numeric_limits<double>::quiet_NaN(); ///< RMSE of res against the fp64 reference
+  std::string message;                                             ///< one line for a person; empty when same
+  std::string ref_type, res_type;                                  ///< "float32[2, 3]", "int", "None", ...
+  double ref_error = std::numeric_limits<double>::quiet_NaN();     ///< RMSE of ref against the fp64 reference
+  double res_error = std::numeric_limits<double>::quiet_NaN();     ///< RMSE of res against the fp64 reference
+  double ref_max_error = std::numeric_limits<double>::quiet_NaN(); ///< largest |ref - fp64|; rule Strict only
   double multiplier = std::numeric_limits<double>::quiet_NaN();
+  /// Not close by assert_close's tolerances, and nearer to the fp64 reference than eager is. May be the same even so.
+  bool nearer_to_fp64 = false;
   double max_abs_error = std::numeric_limits<double>::quiet_NaN(); ///< largest |ref - res| over finite elements
   double max_rel_error = std::numeric_limits<double>::quiet_NaN();
   std::int64_t worst_index = -1; ///< flat (row-major) index of max_abs_error

@@ -1,6 +1,12 @@
 #include "check/compare_runs.h"
 
+#include "program/values.h"
+
+#include <ATen/ATen.h>
+
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -51,6 +57,31 @@ bool compare_lists(const std::string &where, const std::vector<std::string> &nam
   return all;
 }
 
+bool plain_and_dense(const at::Tensor &tensor) {
+  return tensor.layout() == at::kStrided && tensor.is_cpu() && !tensor.is_quantized() && tensor.is_contiguous() &&
+         !tensor.is_conj() && !tensor.is_neg();
+}
+
+bool same_bits_in(const at::Tensor &one, const at::Tensor &other) {
+  if (!one.defined() || !other.defined())
+    return one.defined() == other.defined();
+  return plain_and_dense(one) && plain_and_dense(other) && one.scalar_type() == other.scalar_type() &&
+         one.sizes() == other.sizes() && std::memcmp(one.const_data_ptr(), other.const_data_ptr(), one.nbytes()) == 0;
+}
+
+bool all_same_bits(const std::vector<c10::IValue> &one, const std::vector<c10::IValue> &other) {
+  std::vector<c10::IValue> x, y;
+  for (const auto &value : one)
+    flatten_value(value, x);
+  for (const auto &value : other)
+    flatten_value(value, y);
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const c10::IValue &a, const c10::IValue &b) {
+    if (a.isNone() && b.isNone()) // None, or a value that neither side wrote to
+      return true;
+    return a.isTensor() && b.isTensor() && same_bits_in(a.toTensor(), b.toTensor());
+  });
+}
+
 /// Where a failure shows before what it is: an output is more telling than a gradient, a gradient than a buffer.
 void order_signatures(std::vector<Signature> &signatures) {
   const auto rank = [](const Signature &s) { return s.where == "output" ? 0 : s.where == "gradient" ? 1 : 2; };
@@ -61,12 +92,27 @@ void order_signatures(std::vector<Signature> &signatures) {
 
 } // namespace
 
+std::string nearer_to_fp64(const Verdict &verdict) {
+  const std::pair<const char *, const std::vector<LeafReport> *> aspects[] = {
+      {"output", &verdict.outputs}, {"gradient of ", &verdict.gradients}, {"", &verdict.state}};
+  for (const auto &[what, leaves] : aspects)
+    for (const auto &leaf : *leaves)
+      if (leaf.nearer_to_fp64)
+        return what + leaf.path;
+  return "";
+}
+
 std::string worst_message(const Verdict &verdict) {
   for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
     for (const auto &leaf : *leaves)
       if (!leaf.same)
         return (leaves == &verdict.gradients ? "gradient of " : "") + leaf.message;
   return "";
+}
+
+bool same_bits(const Observed &one, const Observed &other) {
+  return all_same_bits({one.output}, {other.output}) && all_same_bits(one.gradients, other.gradients) &&
+         all_same_bits(one.state, other.state);
 }
 
 bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64, const CompareOptions &options,

@@ -2,6 +2,7 @@
 // prose.
 #include "check/compare_tensors.h"
 
+#include "check/compare_close.h"
 #include "check/compare_values.h"
 
 #include <ATen/ATen.h>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -28,24 +28,6 @@ struct FiniteRest {
   at::Tensor ref, res;
   at::Tensor reference; ///< in float64; undefined when there is no fp64 reference
 };
-
-void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason) {
-  verdict.same = false;
-  verdict.kinds.push_back(kind);
-  if (!reason.empty())
-    verdict.reason += (verdict.reason.empty() ? "" : "; ") + reason;
-}
-
-template <typename... Parts> std::string text(const Parts &...parts) {
-  std::ostringstream out;
-  out.precision(3);
-  (out << ... << parts);
-  return out.str();
-}
-
-bool is_sparse_layout(const at::Tensor &tensor) {
-  return tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn && tensor.layout() != at::kJagged;
-}
 
 /// A size-1 dimension's stride, and every stride of an empty tensor, has no effect on anything.
 bool strides_differ(const at::Tensor &ref, const at::Tensor &res) {
@@ -250,6 +232,7 @@ void compare_every_element(const Operands &o, const CompareOptions &options, Ten
   const at::Tensor ref_noise = (ref - reference).abs();
   const at::Tensor finite_noise = at::where(at::isfinite(ref_noise), ref_noise, at::zeros_like(ref_noise));
   const double noise = finite_noise.numel() == 0 ? 0.0 : finite_noise.max().item<double>();
+  verdict.ref_max_error = noise;
   const at::Tensor bound = reference.abs().clamp_min(1.0) * options.tol + o.multiplier * noise;
   // Infinity is within an infinite bound, but no reference to be within a bound of.
   const at::Tensor within = ((res - reference).abs() <= bound).logical_and(at::isfinite(reference));
@@ -275,6 +258,26 @@ void compare_elements(const at::Tensor &ref, const at::Tensor &res, const at::Te
 }
 
 } // namespace
+
+bool is_sparse_layout(const at::Tensor &tensor) {
+  return tensor.layout() != at::kStrided && tensor.layout() != at::kMkldnn && tensor.layout() != at::kJagged;
+}
+
+void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason) {
+  verdict.same = false;
+  verdict.kinds.push_back(kind);
+  if (!reason.empty())
+    verdict.reason += (verdict.reason.empty() ? "" : "; ") + reason;
+}
+
+void blame_dtype(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &verdict) {
+  const auto accuracy = std::find(verdict.kinds.begin(), verdict.kinds.end(), FailureKind::Accuracy);
+  if (accuracy != verdict.kinds.end() && agree_within_coarser(ref, res))
+    verdict.kinds.erase(accuracy);
+  if (verdict.kinds == std::vector{FailureKind::Dtype})
+    verdict.reason = text("dtype ", dtype_name(ref.scalar_type()), " expected, ", dtype_name(res.scalar_type()),
+                          " found; the values agree");
+}
 
 std::string first_line(const std::exception &error) {
   // Error::what() looks up a whole stack of symbols, which takes longer than the comparison.
@@ -322,8 +325,8 @@ TensorVerdict compare_tensors(const at::Tensor &ref, const at::Tensor &res, cons
            text("dtype ", dtype_name(ref.scalar_type()), " expected, ", dtype_name(res.scalar_type()), " found"));
     if (comparable)
       compare_elements(ref, res, fp64_ref, options, measure, verdict);
-    if (comparable && verdict.kinds == std::vector{FailureKind::Dtype})
-      verdict.reason += "; the values agree";
+    if (comparable && dtypes_differ)
+      blame_dtype(ref, res, verdict);
   } catch (const std::exception &error) {
     if (is_out_of_memory(error))
       throw;
@@ -332,6 +335,20 @@ TensorVerdict compare_tensors(const at::Tensor &ref, const at::Tensor &res, cons
   std::sort(verdict.kinds.begin(), verdict.kinds.end());
   verdict.kinds.erase(std::unique(verdict.kinds.begin(), verdict.kinds.end()), verdict.kinds.end());
   return verdict;
+}
+
+void measure(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref, const CompareOptions &options,
+             TensorVerdict &verdict) {
+  if (ref.sizes() != res.sizes() || !std::isnan(verdict.multiplier))
+    return;
+  try {
+    const Operands o = operands(ref, res, fp64_ref, options);
+    if (o.fp64_ref.defined())
+      measure_errors(finite_rest(o), o.multiplier, verdict);
+  } catch (const std::exception &error) { // what cannot be compared cannot be measured either
+    if (is_out_of_memory(error))
+      throw;
+  }
 }
 
 } // namespace repro_minify

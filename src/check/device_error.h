@@ -6,9 +6,6 @@
 
 namespace repro_minify {
 
-/// The CPU's allocator and CUDA's.
-bool is_out_of_memory(const std::string &message);
-
 /// Whether `message` is a CUDA error that stays: the device raises it again when asked for nothing at all. (An illegal
 /// address, a device-side assertion: the context is gone until its process ends.)
 bool device_is_lost(const std::string &message, c10::Device device);

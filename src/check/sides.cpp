@@ -39,7 +39,7 @@ bool Sides::compare(Observed &ref, Observed &res, Observed *fp64, const CompareO
   return compare_runs(ref, res, fp64, how, verdict);
 }
 
-std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *like) const {
+std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *like, Fill fill) const {
   RunSettings settings = run_settings(backend, options);
   if (like)
     settings.autocast = false; // a reference that autocast rounds to bfloat16 is none
@@ -55,7 +55,8 @@ std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *l
     const auto forward = [&](std::vector<c10::IValue> arguments) {
       return instance.module.forward(std::move(arguments));
     };
-    for (int call = 0; call < calls; ++call) {
+    for (int call = 0; call < calls; ++call, fill = other(fill)) {
+      fill_unwritten_memory(fill);
       how.unchanged = [&](std::size_t place, const c10::IValue &value) {
         return like ? !like->at(static_cast<std::size_t>(call)).unchanged.at(place).empty()
                     : before->still_holds(place, value);

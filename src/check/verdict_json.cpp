@@ -25,6 +25,8 @@ json to_json(const LeafReport &leaf) {
           {"res_type", leaf.res_type},
           {"ref_error", json_number(leaf.ref_error)},
           {"res_error", json_number(leaf.res_error)},
+          {"ref_max_error", json_number(leaf.ref_max_error)},
+          {"nearer_to_fp64", leaf.nearer_to_fp64},
           {"multiplier", json_number(leaf.multiplier)},
           {"max_abs_error", json_number(leaf.max_abs_error)},
           {"max_rel_error", json_number(leaf.max_rel_error)},
@@ -48,6 +50,8 @@ LeafReport leaf_from(const json &value) {
   leaf.res_type = value.at("res_type");
   leaf.ref_error = number_from_json(value.at("ref_error"));
   leaf.res_error = number_from_json(value.at("res_error"));
+  leaf.ref_max_error = number_from_json(value.value("ref_max_error", json())); // not in older journals
+  leaf.nearer_to_fp64 = value.value("nearer_to_fp64", false);
   leaf.multiplier = number_from_json(value.at("multiplier"));
   leaf.max_abs_error = number_from_json(value.at("max_abs_error"));
   leaf.max_rel_error = number_from_json(value.at("max_rel_error"));
@@ -59,6 +63,18 @@ LeafReport leaf_from(const json &value) {
   leaf.res_nan = value.at("res_nan");
   leaf.res_inf = value.at("res_inf");
   return leaf;
+}
+
+json to_json(const std::optional<Coverage> &coverage) {
+  if (!coverage)
+    return nullptr;
+  return {{"compiled", coverage->compiled}, {"not_compiled", coverage->not_compiled}, {"because", coverage->because}};
+}
+
+std::optional<Coverage> coverage_from(const json &value) {
+  if (value.is_null())
+    return std::nullopt;
+  return Coverage{value.at("compiled"), value.at("not_compiled"), value.at("because")};
 }
 
 json to_json(const std::vector<LeafReport> &leaves) {
@@ -87,6 +103,7 @@ std::string to_json(const Verdict &verdict) {
                        {"message", verdict.message},
                        {"eager_failed", verdict.eager_failed},
                        {"eager_raises", verdict.eager_raises},
+                       {"no_answer", verdict.no_answer},
                        {"failing_call", verdict.failing_call},
                        {"has_fp64_reference", verdict.has_fp64_reference},
                        {"no_fp64_because", verdict.no_fp64_because},
@@ -95,6 +112,7 @@ std::string to_json(const Verdict &verdict) {
                        {"no_gradient_left", verdict.no_gradient_left},
                        {"stateful", verdict.stateful},
                        {"rewritten", verdict.rewritten},
+                       {"coverage", to_json(verdict.coverage)},
                        {"outputs", to_json(verdict.outputs)},
                        {"gradients", to_json(verdict.gradients)},
                        {"state", to_json(verdict.state)},
@@ -116,6 +134,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.message = value.at("message");
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");
+  verdict.no_answer = value.value("no_answer", false);
   verdict.failing_call = value.at("failing_call");
   verdict.has_fp64_reference = value.at("has_fp64_reference");
   verdict.no_fp64_because = value.at("no_fp64_because");
@@ -124,6 +143,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.no_gradient_left = value.value("no_gradient_left", false);
   verdict.stateful = value.at("stateful");
   verdict.rewritten = value.value("rewritten", std::vector<std::string>{}); // not in older journals
+  verdict.coverage = coverage_from(value.value("coverage", json()));
   verdict.outputs = leaves_from(value.at("outputs"));
   verdict.gradients = leaves_from(value.at("gradients"));
   verdict.state = leaves_from(value.at("state"));

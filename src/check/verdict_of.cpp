@@ -1,5 +1,6 @@
 // What came of a check's process, as a Verdict.
 #include "repro_minify/check.h"
+#include "sandbox/ask_again.h"
 
 #include <cstdio>
 #include <cstring>
@@ -69,6 +70,11 @@ Verdict crash_verdict(const Outcome &outcome) {
 
 Verdict verdict_of(const Outcome &outcome) {
   Verdict verdict;
+  if (!is_answer(outcome)) {
+    verdict = unresolved(outcome.message.empty() ? "the check's process was killed from outside" : outcome.message);
+    verdict.no_answer = true;
+    return verdict;
+  }
   switch (outcome.ending) {
   case Ending::Replied:
     verdict = verdict_from_json(outcome.reply);
@@ -93,7 +99,6 @@ Verdict verdict_of(const Outcome &outcome) {
     break;
   case Ending::Killed:
   case Ending::Cancelled:
-    verdict = no_answer("the check's process was killed from outside");
     break;
   }
   verdict.wall_seconds = seconds(outcome.wall);

@@ -1,5 +1,8 @@
 #include "codegen/cache.h"
 
+#include "support/digest.h"
+#include "support/no_answer.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -7,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <stdexcept>
 #include <vector>
 
 #include <sys/stat.h>
@@ -37,7 +39,7 @@ fs::path kernel_cache_folder() {
   struct stat status {};
   if (error || stat(folder.c_str(), &status) != 0 || status.st_uid != getuid() ||
       (status.st_mode & (S_IWGRP | S_IWOTH)))
-    throw std::runtime_error("no folder for kernels can be made, or others can write to it: " + folder.string());
+    throw NoAnswer("no folder for kernels can be made, or others can write to it: " + folder.string());
   return folder;
 }
 
@@ -68,7 +70,7 @@ std::vector<CachedFile> files_in(const fs::path &folder) {
   return files;
 }
 
-/// Under its final name a file has one dot, HASH.so; HASH.so.PID.cpp is on its way there, for less than an hour.
+/// Under its final name a file has one dot, HASH.so; HASH.so.XXXXXX.cpp is on its way there, for less than an hour.
 bool is_left_over(const CachedFile &file) {
   const bool on_its_way = file.path.stem().has_extension();
   return on_its_way && fs::file_time_type::clock::now() - file.used > std::chrono::hours(1);
@@ -93,16 +95,8 @@ void tidy_kernel_cache(uintmax_t most_bytes) noexcept {
   }
 }
 
-// FNV-1a, twice.
 std::string kernel_hash(const std::string &text) {
-  std::ostringstream out;
-  out << std::hex;
-  for (uint64_t state : {0xcbf29ce484222325ULL, 0x9e3779b97f4a7c15ULL}) {
-    for (const unsigned char c : text)
-      state = (state ^ c) * 0x100000001b3ULL;
-    out << state;
-  }
-  return out.str();
+  return digest_of(text);
 }
 
 } // namespace repro_minify

@@ -3,6 +3,7 @@
 #include "codegen/cache.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 #include <unistd.h>
@@ -22,9 +23,16 @@ std::string kept_in(const fs::path &file) {
 
 /// Written under a name of its own, then renamed: whoever is killed leaves nothing half-made under the final name.
 void keep(const fs::path &file, const std::string &image) {
-  const fs::path made = file.string() + "." + std::to_string(getpid());
+  std::string made = file.string() + ".XXXXXX";
+  const int descriptor = mkstemp(made.data());
+  if (descriptor < 0)
+    return;
+  close(descriptor);
   std::error_code ignored;
-  if (std::ofstream(made, std::ios::binary) << kernel_hash(image) << '\n' << image)
+  std::ofstream stream(made, std::ios::binary);
+  stream << kernel_hash(image) << '\n' << image;
+  stream.close();
+  if (stream)
     fs::rename(made, file, ignored);
   else
     fs::remove(made, ignored);

@@ -3,9 +3,12 @@
 #include "codegen/cache.h"
 #include "codegen/vector_math.h"
 #include "support/find_program.h"
+#include "support/no_answer.h"
 
-#include <array>
+#include <cctype>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -75,23 +78,75 @@ struct Compilation {
   std::string output;
 };
 
-/// Compiles to a name of its own, then renames: whoever is killed leaves nothing half-made under the final name.
+/// Whether the compiler found fault with the source, at a line of it, or with itself. All else that keeps it from its
+/// work says nothing of the source: no room on the disk, no memory, no process.
+bool is_compilers_verdict(const Compilation &result) {
+  if (result.code > 127)
+    return false;
+  for (const char *sign : {"No space left on device", "Killed signal", "Disk quota exceeded"})
+    if (result.output.find(sign) != std::string::npos)
+      return false;
+  for (const char *sign : {": error: ", ": fatal error: "})
+    for (size_t at = result.output.find(sign); at != std::string::npos; at = result.output.find(sign, at + 1))
+      if (at > 0 && std::isdigit(static_cast<unsigned char>(result.output[at - 1])))
+        return true;
+  return result.output.find("undefined reference") != std::string::npos ||
+         result.output.find("internal compiler error") != std::string::npos;
+}
+
+/// Files on their way to a final name, and removed when they have not got there: "NAME.XXXXXX" and an ending.
+class FilesInTheMaking {
+public:
+  explicit FilesInTheMaking(const fs::path &target) {
+    std::string pattern = target.string() + ".XXXXXX.cpp";
+    const int file = mkstemps(pattern.data(), 4); // a name that nobody else has, whatever its process's number
+    if (file < 0)
+      throw NoAnswer("the kernel cache cannot be written: " + std::string(std::strerror(errno)));
+    close(file);
+    base_ = pattern.substr(0, pattern.size() - 4);
+  }
+  ~FilesInTheMaking() {
+    std::error_code ignored;
+    for (const char *ending : {".cpp", ".txt", ".made"})
+      fs::remove(base_ + ending, ignored);
+  }
+  FilesInTheMaking(const FilesInTheMaking &) = delete;
+  FilesInTheMaking &operator=(const FilesInTheMaking &) = delete;
+  std::string operator()(const char *ending) const { return base_ + ending; }
+
+private:
+  std::string base_;
+};
+
+void write_source(const std::string &path, const std::string &source) {
+  std::ofstream file(path);
+  file << source;
+  file.close();
+  if (!file)
+    throw NoAnswer("the kernel cache cannot be written: " + std::string(std::strerror(errno)));
+}
+
+/// Compiles to a name of its own, then renames: whoever is killed leaves nothing half-made under the final name. Throws
+/// NoAnswer where the compiler could not do its work.
 Compilation compile_file(const std::string &source, const fs::path &target, const std::vector<std::string> &more) {
   const std::string compiler = find_compiler();
   if (compiler.empty())
-    throw std::runtime_error("no C++ compiler was found");
-  const std::string base = target.string() + "." + std::to_string(getpid());
-  std::ofstream(base + ".cpp") << source;
+    throw NoAnswer("no C++ compiler was found");
+  const FilesInTheMaking files(target);
+  write_source(files(".cpp"), source);
   std::vector<std::string> words = {compiler};
   words.insert(words.end(), kernel_flags().begin(), kernel_flags().end());
-  words.insert(words.end(), {"-fPIC", base + ".cpp", "-o", base + ".made"});
+  words.insert(words.end(), {"-fPIC", files(".cpp"), "-o", files(".made")});
   words.insert(words.end(), more.begin(), more.end());
-  const Compilation result{run(words, base + ".txt"), read_file(base + ".txt")};
-  std::error_code ignored;
+  const Compilation result{run(words, files(".txt")), read_file(files(".txt"))};
+  if (result.code != 0 && !is_compilers_verdict(result))
+    throw NoAnswer("the C++ compiler " + compiler + " could not do its work (exit code " + std::to_string(result.code) +
+                   (result.output.empty() ? "" : ": " + result.output.substr(0, result.output.find('\n'))) + ")");
+  std::error_code problem;
   if (result.code == 0)
-    fs::rename(base + ".made", target);
-  for (const char *ending : {".cpp", ".txt", ".made"})
-    fs::remove(base + ending, ignored);
+    fs::rename(files(".made"), target, problem);
+  if (problem)
+    throw NoAnswer("the kernel cache cannot be written: " + problem.message());
   return result;
 }
 
@@ -158,7 +213,7 @@ std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const st
     handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   }
   if (!handle)
-    throw std::runtime_error(std::string("the compiled kernels cannot be loaded: ") + dlerror());
+    throw NoAnswer(std::string("the compiled kernels cannot be loaded: ") + dlerror());
   return std::make_shared<KernelLibrary>(handle, names);
 }
 

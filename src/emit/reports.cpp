@@ -17,6 +17,13 @@ namespace {
 
 using nlohmann::json;
 
+json phases_json(const ReproFacts &facts) {
+  json phases = json::array();
+  for (const auto &[name, seconds] : facts.phases)
+    phases.push_back({{"phase", name}, {"seconds", seconds}});
+  return phases;
+}
+
 json size_json(const ProgramSize &size) {
   return {{"nodes", size.nodes}, {"operators", size.operators}, {"inputs", size.inputs}, {"outputs", size.outputs}};
 }
@@ -77,6 +84,19 @@ json others_json(const ReproFacts &facts) {
   return rows;
 }
 
+/// What `one_minimal` is about, beside operators, inputs and outputs.
+json simplifications_json() {
+  json list = json::array();
+  for (const auto &pass : list_reduction_passes())
+    list.push_back({{"pass", pass.name}, {"what", pass.summary}});
+  return list;
+}
+
+/// One number, that is: none under Exact, and one for each dtype where Close was not given any.
+bool has_tolerance(const CompareOptions &compare) {
+  return compare.rule != CompareRule::Exact && !compare.tol_by_dtype;
+}
+
 json report_json(const ReproFacts &facts, const std::string &folder) {
   json passes = json::array();
   for (const auto &row : facts.passes)
@@ -96,6 +116,8 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"inputs", facts.inputs_origin},
           {"backend", facts.backend->name()},
           {"other_backends", others_json(facts)},
+          {"nearer_to_fp64", nearer_to_fp64(facts.reduced)},
+          {"reads_unwritten_memory", facts.reads_unwritten ? json(*facts.reads_unwritten) : json(nullptr)},
           {"grad", facts.check.grad},
           {"seed", facts.check.seed},
           {"calls", facts.check.calls},
@@ -107,7 +129,8 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"rate", {{"failed", facts.original_failed}, {"runs", facts.original_runs}}},
           {"repeat", facts.repetition.runs},
           {"need", facts.repetition.need},
-          {"tol", facts.check.compare.tol},
+          {"compare", to_string(facts.check.compare.rule)},
+          {"tol", has_tolerance(facts.check.compare) ? json(facts.check.compare.tol) : json(nullptr)},
           {"verdict",
            {{"kind", to_string(facts.signature.kind)},
             {"where", facts.signature.where},
@@ -133,9 +156,12 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
             {"checks", facts.check_seconds},
             {"verify", facts.verify_seconds},
             {"total", facts.total_seconds}}},
+          {"phases", phases_json(facts)},
           {"passes", passes},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)},
           {"one_minimal", facts.one_minimal},
+          {"not_shown_because", facts.not_shown_because},
+          {"simplifications", simplifications_json()},
           {"interrupted", facts.interrupted},
           {"out_of_time", facts.out_of_time},
           {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
@@ -183,6 +209,18 @@ std::string rate_row(const ReproFacts &facts) {
          " of up to " + std::to_string(facts.repetition.runs) + " |\n";
 }
 
+/// What else is to be known of the wrong result.
+std::string note_rows(const ReproFacts &facts) {
+  std::string rows;
+  if (const std::string nearer = nearer_to_fp64(facts.reduced); !nearer.empty())
+    rows += "| float64 | " + markdown_text(nearer) + " differs, nearer to float64 than eager |\n";
+  if (facts.reads_unwritten.value_or(false))
+    rows += "| memory | what it returns depends on memory that nobody has written |\n";
+  if (const auto &coverage = facts.reduced.coverage)
+    rows += "| compiled | " + std::to_string(coverage->compiled) + " operators |\n";
+  return rows;
+}
+
 std::string other_rows(const ReproFacts &facts) {
   std::string rows;
   for (const auto &other : facts.others)
@@ -190,10 +228,22 @@ std::string other_rows(const ReproFacts &facts) {
   return rows;
 }
 
+std::string compare_text(const CompareOptions &compare) {
+  std::ostringstream text;
+  text << "compare " << to_string(compare.rule);
+  if (compare.tol_by_dtype)
+    text << ", tol by dtype";
+  else if (compare.rule != CompareRule::Exact)
+    text << ", tol " << compare.tol;
+  if (!compare.equal_nan)
+    text << ", NaN never equal";
+  return text.str();
+}
+
 std::string settings_text(const ReproFacts &facts) {
   std::ostringstream text;
   text << facts.check.device << ", seed " << facts.check.seed << ", " << facts.check.calls << " calls, "
-       << facts.check.threads << " thread(s), tol " << facts.check.compare.tol << ", autocast "
+       << facts.check.threads << " thread(s), " << compare_text(facts.check.compare) << ", autocast "
        << (facts.check.autocast ? dtype_name(facts.check.autocast_dtype) : "off") << ", deterministic algorithms "
        << to_string(facts.check.determinism)
        << (facts.check.determinism == Determinism::Off ? "" : " (which can cost speed)")
@@ -246,6 +296,28 @@ std::string bisection_text(const ReproFacts &facts) {
          seconds(bisection.seconds) + ")\n\n";
 }
 
+/// docs/one-minimal.md has the definition.
+std::string one_minimal_text(const ReproFacts &facts) {
+  if (facts.not_reduced)
+    return "no: not reduced";
+  if (facts.one_minimal)
+    return "yes: no single operator, input or output can go, and no single simplification of the list below applies";
+  std::string text = "not shown: ";
+  for (const auto &reason : facts.not_shown_because)
+    text += (&reason == &facts.not_shown_because.front() ? "" : "; ") + markdown_text(reason);
+  return text;
+}
+
+/// What was tried on the result, one by one, and no longer fails.
+std::string simplifications_list(const ReproFacts &facts) {
+  if (!facts.one_minimal)
+    return "";
+  std::string list;
+  for (const auto &pass : list_reduction_passes())
+    list += "- " + pass.name + ": " + markdown_text(pass.summary) + "\n";
+  return "<details><summary>What does not apply any more</summary>\n\n" + list + "\n</details>\n\n";
+}
+
 /// What was found, and the program, or why it is not there.
 std::string program_and_inputs(const Program &program, const ReproFacts &facts) {
   if (facts.not_reduced)
@@ -258,14 +330,6 @@ std::string not_reduced_text(const ReproFacts &facts) {
   if (!facts.not_reduced)
     return "";
   return "**Not reduced: this is the model as it was given.** " + markdown_text(*facts.not_reduced) + "\n\n";
-}
-
-std::string one_minimal_text(const ReproFacts &facts) {
-  return facts.not_reduced   ? "no: not reduced"
-         : facts.one_minimal ? "yes: no single node, output or input can go"
-         : facts.interrupted ? "no: interrupted"
-         : facts.out_of_time ? "no: the time budget was spent"
-                             : "no";
 }
 
 std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
@@ -289,9 +353,10 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
       << "| checks | " << facts.checks << " in " << seconds(facts.search_seconds) << " |\n"
       << "| 1-minimal | " << one_minimal_text(facts) << " |\n"
       << "| repro verified | " << verified_text(facts) << " |\n"
-      << other_rows(facts) << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
-      << (facts.not_reduced ? "Handed back" : passes_table(facts) + "Minimised") << " by repro-minify " << facts.version
-      << " from " << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
+      << note_rows(facts) << other_rows(facts) << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
+      << (facts.not_reduced ? "Handed back" : passes_table(facts) + simplifications_list(facts) + "Minimised")
+      << " by repro-minify " << facts.version << " from "
+      << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
   return out.str();
 }
 

@@ -1,12 +1,17 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
+#include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
+#include "emit/repro_differs.h"
 #include "emit/repro_py.h"
 #include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
+#include "program/objects.h"
+#include "program/record.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
+#include "support/cpp_string.h"
 #include "support/escape.h"
 
 #include <algorithm>
@@ -28,6 +33,7 @@ struct Parts {
   std::string script;                                          ///< TorchScript source; empty: reduced.pt is loaded
   std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
   std::vector<std::pair<std::string, std::string>> inputs;     ///< name, expression
+  bool attributes_share = false;                               ///< memory: an expression names another attribute
   bool has_constants = false;
   ReproFiles files;
 };
@@ -54,6 +60,13 @@ Parts parts_as_given() {
   return parts;
 }
 
+bool reads_objects(const Program &program) {
+  const auto nodes = all_nodes(*program.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const torch::jit::Node *node) {
+    return node->kind() == torch::jit::prim::Constant && is_opaque_class(node->output()->type());
+  });
+}
+
 Parts make_parts(const Program &given, bool grad) {
   const Program program = compacted(given);
   Parts parts;
@@ -61,14 +74,15 @@ Parts make_parts(const Program &given, bool grad) {
     parts.script = torchscript_source(program);
   } catch (const std::exception &) {
   }
-  if (!source_is_faithful(program, parts.script))
+  parts.files.module_from_file = !source_is_faithful(program, parts.script);
+  // Packed weights have no source, but how they are used has one.
+  if (parts.files.module_from_file && !reads_objects(program))
     parts.script.clear();
-  parts.files.module_from_file = parts.script.empty();
-  TensorLiterals literals(grad);
+  TensorLiterals of_inputs(grad), of_attributes(grad); // each in a function of its own
   size_t bytes = 0;
   try {
     for (const auto &input : program.inputs) {
-      const std::string expression = literals.expression(input);
+      const std::string expression = (input.role == Role::Input ? of_inputs : of_attributes).expression(input);
       bytes += expression.size();
       (input.role == Role::Input ? parts.inputs : parts.attributes).emplace_back(input.name, expression);
       parts.has_constants |= input.role == Role::Constant;
@@ -76,6 +90,7 @@ Parts make_parts(const Program &given, bool grad) {
   } catch (const std::exception &) {
     bytes = most_literal_bytes + 1; // a type that has no literal travels in the files
   }
+  parts.attributes_share = of_attributes.shares();
   if (bytes > most_literal_bytes) {
     parts.files.inputs_from_file = true;
     parts.files.module_from_file |= !parts.attributes.empty();
@@ -86,7 +101,8 @@ Parts make_parts(const Program &given, bool grad) {
 class Writer {
 public:
   Writer(const Program &program, const ReproFacts &facts, const Parts &parts)
-      : program_(program), facts_(facts), parts_(parts), source_(facts.backend->source_for(program, facts.check)) {}
+      : program_(program), facts_(facts), parts_(parts), source_(facts.backend->source_for(program, facts.check)),
+        marker_(reproduction_marker(program, facts.signature)) {}
 
   const BackendSource &source() const { return source_; }
 
@@ -100,7 +116,7 @@ public:
     inputs();
     move_inputs();
     flatten();
-    differs();
+    out_ << differs_function(facts_, mentions_complex());
     run();
     main_function();
     return out_.str();
@@ -129,7 +145,9 @@ private:
          << "//   cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
             "print(torch.utils.cmake_prefix_path)')\"\n"
          << "//   cmake --build build && ./build/repro\n"
-         << "// Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.\n";
+         << "// Exit code: 1 the failure reproduces (and the last line is \"REPRODUCED ...\"), 0 it no longer does, 2 "
+            "it "
+            "could not be\n// tried.\n";
   }
 
   void includes() {
@@ -149,12 +167,14 @@ private:
     out_ << "#include <torch/script.h>\n\n";
     for (const auto &include : torch)
       out_ << "#include <" << include << ">\n";
+    if (facts_.reads_unwritten.value_or(false))
+      out_ << "\n#include <malloc.h>\n";
     out_ << "\n#include <algorithm>\n#include <cmath>\n#include <cstdio>\n#include <exception>\n#include "
             "<iostream>\n#include <string>\n#include <vector>\n";
     if (parts_.files.inputs_from_file || parts_.files.module_from_file)
       out_ << "#include <filesystem>\n#include <fstream>\n";
     if (ends_the_process(facts_.signature.kind))
-      out_ << "#include <sys/wait.h>\n#include <unistd.h>\n";
+      out_ << "#include <csignal>\n#include <sys/wait.h>\n#include <unistd.h>\n";
     out_ << "\n";
   }
 
@@ -196,10 +216,13 @@ private:
     out_ << "  torch::jit::Module module(\"__torch__.Repro\");\n  module.register_attribute(\"training\", "
             "c10::BoolType::get(), "
             "false);\n";
+    if (parts_.attributes_share)
+      for (const auto &[name, expression] : parts_.attributes)
+        out_ << "  at::Tensor " << name << " = " << expression << ";\n";
     for (const auto &[name, expression] : parts_.attributes) {
       const bool parameter = is_parameter(name);
-      out_ << "  module.register_" << (parameter ? "parameter" : "buffer") << "(\"" << name << "\", " << expression
-           << (parameter ? ", /*is_buffer=*/false" : "") << ");\n";
+      out_ << "  module.register_" << (parameter ? "parameter" : "buffer") << "(\"" << name << "\", "
+           << (parts_.attributes_share ? name : expression) << (parameter ? ", /*is_buffer=*/false" : "") << ");\n";
     }
     out_ << "  module.define(program);\n";
     if (parts_.has_constants)
@@ -306,28 +329,6 @@ private:
             "}\n\n";
   }
 
-  void differs() {
-    const FailureKind kind = facts_.signature.kind;
-    if (kind == FailureKind::Exception || ends_the_process(kind))
-      return;
-    if (kind == FailureKind::Structure) {
-      out_ << "static bool differs(const c10::IValue& expected, const c10::IValue& found) {\n"
-              "  return expected.isNone() != found.isNone() || expected.isTensor() != found.isTensor() ||\n"
-              "         (expected.isTensor() && expected.toTensor().defined() != found.toTensor().defined());\n}\n\n";
-      return;
-    }
-    out_ << "static bool differs(const c10::IValue& expected_value, const c10::IValue& found_value) {\n"
-            "  if (!expected_value.isTensor() || !found_value.isTensor())\n"
-            "    return false;\n"
-            "  at::Tensor expected = expected_value.toTensor().detach(), found = found_value.toTensor().detach();\n";
-    if (kind == FailureKind::Dtype)
-      out_ << "  return expected.scalar_type() != found.scalar_type();\n}\n\n";
-    else if (kind == FailureKind::Shape)
-      out_ << "  return expected.sizes() != found.sizes();\n}\n\n";
-    else
-      differs_in_value(kind);
-  }
-
   bool mentions_complex() const {
     if (facts_.not_reduced)
       return true; // who knows
@@ -335,25 +336,6 @@ private:
       if (input.value.toTensor().is_complex())
         return true;
     return facts_.reduced.message.find("complex") != std::string::npos;
-  }
-
-  void differs_in_value(FailureKind kind) {
-    out_ << (facts_.check.grad ? ""
-                               : "  if (expected.sizes() != found.sizes())\n    return false;  // another failure\n");
-    out_ << (mentions_complex() ? "  if (expected.is_complex()) {\n"
-                                  "    expected = at::view_as_real(expected.resolve_conj());\n"
-                                  "    found = at::view_as_real(found.resolve_conj());\n"
-                                  "  }\n"
-                                : "")
-         << "  expected = expected.to(at::kDouble);\n"
-            "  found = found.to(at::kDouble);\n";
-    if (kind == FailureKind::Nan)
-      out_ << "  return !at::equal(expected.isnan(), found.isnan()) || !at::equal(expected.isinf(), "
-              "found.isinf());\n}\n\n";
-    else
-      out_ << "  // Far more than rounding.\n"
-           << "  return !at::allclose(found, expected, /*rtol=*/" << tolerance(facts_) << ", /*atol=*/"
-           << tolerance(facts_) << ", /*equal_nan=*/true);\n}\n\n";
   }
 
   void run() {
@@ -403,7 +385,11 @@ private:
   }
 
   std::string settings() const {
-    std::string text = "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
+    std::string text;
+    if (facts_.reads_unwritten.value_or(false)) // what is allocated then holds the complement
+      text += "  mallopt(M_PERTURB, " + std::to_string(usual_perturbation) +
+              ");  // memory that nobody has written is read: it holds the same each time\n";
+    text += "  at::set_num_threads(" + std::to_string(facts_.check.threads) + ");\n";
     text += std::string("  c10::AutoGradMode grad_mode(") + (facts_.check.grad ? "true" : "false") + ");\n";
     if (facts_.check.autocast)
       text += "  at::autocast::set_autocast_dtype(" + device_type() + ", " +
@@ -489,6 +475,7 @@ private:
 
   void main_function() {
     optimised();
+    reproduced();
     out_ << "int main() {\n"
          << settings() << "  std::vector<" << (per_call() ? "std::vector<c10::IValue>" : "c10::IValue")
          << "> expected;\n"
@@ -511,14 +498,25 @@ private:
     out_ << "}\n";
   }
 
+  /// What is looked for when this file is run by a program: it may exit with 1 for another reason.
+  void reproduced() {
+    out_ << "static int reproduced() {\n"
+            "  std::fflush(stdout);\n"
+            "  std::cout << "
+         << cpp_string(marker_)
+         << " << std::endl;\n"
+            "  return 1;\n"
+            "}\n\n";
+  }
+
   void in_this_process() {
     const bool exception = facts_.signature.kind == FailureKind::Exception;
     out_ << "  try {\n"
             "    if (fails(expected))\n"
-            "      return 1;\n"
+            "      return reproduced();\n"
             "  } catch (const std::exception& error) {\n";
     if (exception)
-      out_ << "    std::printf(\"FAIL exception: %s\\n\", error.what());\n    return 1;\n";
+      out_ << "    std::printf(\"FAIL exception: %s\\n\", error.what());\n    return reproduced();\n";
     else
       out_ << "    std::printf(\"cannot be tried, another failure: %s\\n\", error.what());\n    return 2;\n";
     out_ << "  }\n  std::printf(\"PASS: the failure no longer reproduces\\n\");\n  return 0;\n";
@@ -547,23 +545,30 @@ private:
             "  }\n"
             "  int status = 0;\n"
             "  waitpid(child, &status, 0);\n"
-            "  if (WIFEXITED(status) && WEXITSTATUS(status) == 2)\n"
+            "  const bool signalled = WIFSIGNALED(status);\n"
+            "  const int number = signalled ? WTERMSIG(status) : WEXITSTATUS(status);\n"
+            "  if (!signalled && number == 2)\n"
             "    return 2;\n"
-            "  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {\n"
-            "    std::printf(\"FAIL "
-         << to_string(facts_.signature.kind)
-         << ": signal %d, exit code %d\\n\", WIFSIGNALED(status) ? WTERMSIG(status) : 0,\n"
-            "                WIFSIGNALED(status) ? 0 : WEXITSTATUS(status));\n"
-            "    return 1;\n"
-            "  }\n"
-            "  std::printf(\"PASS: the failure no longer reproduces\\n\");\n"
-            "  return 0;\n";
+            "  if (!signalled && number == 0) {\n"
+            "    std::printf(\"PASS: the failure no longer reproduces\\n\");\n"
+            "    return 0;\n"
+            "  }\n";
+    if (facts_.signature.kind == FailureKind::Hang)
+      out_ << "  if (!signalled || number != SIGALRM) {\n"
+              "    std::printf(\"cannot be tried, another failure: %s %d\\n\", signalled ? \"signal\" : \"exit code\", "
+              "number);\n"
+              "    return 2;\n"
+              "  }\n";
+    out_ << "  std::printf(\"FAIL " << to_string(facts_.signature.kind)
+         << ": %s %d\\n\", signalled ? \"signal\" : \"exit code\", number);\n"
+            "  return reproduced();\n";
   }
 
   const Program &program_;
   const ReproFacts &facts_;
   const Parts &parts_;
   const BackendSource source_;
+  const std::string marker_;
   std::ostringstream out_;
 };
 

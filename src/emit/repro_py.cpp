@@ -1,7 +1,9 @@
 #include "emit/repro_py.h"
 
 #include "backends/python_backend.h"
+#include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
+#include "emit/repro_differs.h"
 #include "emit/repro_words.h"
 #include "emit/torchscript_source.h"
 #include "program/values.h"
@@ -15,15 +17,17 @@
 namespace repro_minify {
 namespace {
 
-nlohmann::json facts_for_python(const ReproFacts &facts) {
+nlohmann::json facts_for_python(const ReproFacts &facts, const std::string &marker) {
   const bool sets_determinism = facts.needs_determinism && facts.check.determinism != Determinism::Off;
   return {{"headline", headline(facts)},
           {"found", facts.reduced.message},
           {"minimised", "minimised from " + std::to_string(facts.before.operators) + " operators to " +
                             std::to_string(facts.after.operators) + " by repro-minify " + facts.version},
           {"kind", to_string(facts.signature.kind)},
+          {"marker", marker},
           {"where", facts.signature.where},
-          {"tolerance", tolerance(facts)},
+          {"differs", differs_json(facts)},
+          {"perturb", facts.reads_unwritten.value_or(false) ? nlohmann::json(usual_perturbation) : nlohmann::json()},
           {"calls", std::max(1, facts.reduced.failing_call)},
           {"seed", facts.check.seed},
           {"threads", facts.check.threads},
@@ -48,7 +52,8 @@ std::string runner(const ReproFacts &facts, const std::string &why) {
   return "// " + comment_text(headline(facts)) + "\n//\n" + comment_block("Found:    " + facts.reduced.message) +
          "// It shows from Python only: " + comment_text(why) + ".\n" +
          R"(// This program runs repro.py, with the interpreter that REPRO_PYTHON names (default: python3).
-// Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.
+// Exit code: 1 the failure reproduces (and the last line is "REPRODUCED ..."), 0 it no longer does, 2 it could not be
+// tried.
 #include <unistd.h>
 
 #include <cstdio>
@@ -81,7 +86,8 @@ bool write_repro_py(const Program &given, const ReproFacts &facts, const std::st
   if (!python)
     return true;
   const Program program = constants_as_buffers(given);
-  const PythonRepro repro = python->python_repro(program, facts_for_python(facts));
+  const PythonRepro repro =
+      python->python_repro(program, facts_for_python(facts, reproduction_marker(given, facts.signature)));
   write_atomically(folder + "/repro.py", repro.text);
   if (repro.reads_files)
     write_atomically(folder + "/attributes.pt", saved_attributes(program));

@@ -3,6 +3,7 @@
 #include "program/archive.h"
 #include "program/compute.h"
 #include "program/method_as_forward.h"
+#include "program/parts.h"
 #include "program/read_inputs.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
@@ -43,7 +44,7 @@ std::string saved_module(const torch::jit::Module &module, const std::string &in
 } // namespace
 
 void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name, bool durable) {
-  const Instance instance = instantiate(program, {.requires_grad = grad});
+  const Instance instance = instantiate_in_parts(program, {.requires_grad = grad});
   const std::string inputs = saved_inputs(instance.arguments);
   const PairOfFiles files = files_of(folder, name);
   if (name != "candidate") {

@@ -121,6 +121,7 @@ std::string TensorLiterals::expression(const ProgramInput &input) {
     throw std::runtime_error("a tensor without storage has no literal");
   const std::string grad = keeps_grad_ && input.value.toTensor().requires_grad() ? ".set_requires_grad(true)" : "";
   const auto shared = storages_.find(storage_of(tensor));
+  shares_ |= shared != storages_.end();
   if (shared != storages_.end())
     return shared->second + ".detach()" + strided(tensor) + grad;
   storages_[storage_of(tensor)] = input.name;

@@ -4,25 +4,59 @@
 
 #include <torch/csrc/jit/serialization/python_print.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <regex>
 
 namespace repro_minify {
 namespace {
 
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+size_t digits_at(const std::string &text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && is_digit(text[end]))
+    ++end;
+  return end - at;
+}
+
+/// How long the number is that begins there if it has ten decimals or more, with its exponent; else 0. (A loop: a
+/// program may hold a text of megabytes of digits, and std::regex recurses for each.)
+size_t long_number_at(const std::string &text, size_t at) {
+  const size_t whole = digits_at(text, at), point = at + whole;
+  if (whole == 0 || point >= text.size() || text[point] != '.')
+    return 0;
+  const size_t decimals = digits_at(text, point + 1);
+  size_t end = point + 1 + decimals;
+  if (end < text.size() && text[end] == 'e') {
+    const size_t sign = end + 1 < text.size() && (text[end + 1] == '+' || text[end + 1] == '-');
+    if (const size_t exponent = digits_at(text, end + 1 + sign))
+      end += 1 + sign + exponent;
+  }
+  return decimals >= 10 ? end - at : 0;
+}
+
 /// 0.10000000000000001 is 0.1: the shortest text that reads back as the same double.
 std::string shortened_numbers(const std::string &source) {
-  static const std::regex long_number("[0-9]+\\.[0-9]{10,}(e[-+]?[0-9]+)?");
   std::string result;
-  auto begin = source.cbegin();
-  for (std::sregex_iterator it(source.begin(), source.end(), long_number), end; it != end; ++it) {
-    result.append(begin, source.cbegin() + it->position());
+  for (size_t at = 0; at < source.size();) {
+    const size_t length = long_number_at(source, at);
+    if (length == 0) {
+      const size_t digits = std::max<size_t>(1, digits_at(source, at)); // none of them begins one either
+      result += source.substr(at, digits);
+      at += digits;
+      continue;
+    }
     char buffer[32];
-    const std::string number(buffer, std::to_chars(buffer, buffer + sizeof buffer, std::stod(it->str())).ptr);
+    const double value = std::strtod(source.substr(at, length).c_str(), nullptr);
+    const std::string number(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
     result += number + (number.find_first_of(".e") == std::string::npos ? ".0" : "");
-    begin = source.cbegin() + it->position() + it->length();
+    at += length;
   }
-  return result.append(begin, source.cend());
+  return result;
 }
 
 /// The printer writes for its own importer, which knows names that define() does not.

@@ -1,10 +1,12 @@
 #include "oracle/external_oracle.h"
 
 #include "repro_minify/repro.h"
+#include "sandbox/ask_again.h"
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,25 +20,38 @@ namespace fs = std::filesystem;
 
 enum OracleExit { Interesting = 0, AlsoInteresting = 101, Skip = 125, NotExecutable = 126, NotFound = 127 };
 
+bool comes_from_outside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
 /// Runs the program in the process group of the caller, so that whoever kills that group kills it too. The status as
-/// waitpid() has it.
-int run_program(const std::string &program, const std::string &model) {
+/// waitpid() has it; nothing where no process can be made.
+std::optional<int> run_program(const std::string &program, const std::string &model) {
   const pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // a caller that is killed alone must not leave it behind
     execl(program.c_str(), program.c_str(), model.c_str(), static_cast<char *>(nullptr));
+    if (errno == EAGAIN || errno == ENOMEM || errno == ETXTBSY) // not for now
+      raise(SIGKILL);
     _exit(errno == ENOENT ? NotFound : NotExecutable);
   }
   int status = 0;
   while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return pid < 0 ? NotExecutable << 8 : status;
+  return pid < 0 ? std::nullopt : std::optional<int>(status);
 }
 
-Verdict verdict_of_status(int status) {
+Verdict verdict_of_status(std::optional<int> ended) {
   Verdict verdict;
+  if (!ended) {
+    verdict.message = "the oracle could not be started: no process can be made";
+    verdict.no_answer = true;
+    return verdict;
+  }
+  const int status = *ended;
   if (!WIFEXITED(status)) {
     verdict.message = "the oracle was ended by signal " + std::to_string(WTERMSIG(status));
+    verdict.no_answer = comes_from_outside(WTERMSIG(status));
     return verdict;
   }
   const int code = WEXITSTATUS(status);
@@ -50,8 +65,8 @@ Verdict verdict_of_status(int status) {
   return verdict;
 }
 
-bool is_also_interesting(int status) {
-  return WIFEXITED(status) && WEXITSTATUS(status) == AlsoInteresting;
+bool is_also_interesting(std::optional<int> status) {
+  return status && WIFEXITED(*status) && WEXITSTATUS(*status) == AlsoInteresting;
 }
 
 /// In the child: writes the candidate, asks, cleans up, or puts it aside.
@@ -62,7 +77,7 @@ void judge_candidate(const Program &program, const ExternalOracleOptions &option
   fs::create_directories(folder);
   save_program(program, folder.string(), options.grad, "candidate");
   child.stage("oracle");
-  const int status = run_program(options.program, (folder / "candidate.pt").string());
+  const std::optional<int> status = run_program(options.program, (folder / "candidate.pt").string());
   child.reply(to_json(verdict_of_status(status)));
   std::error_code ignored;
   if (is_also_interesting(status)) {
@@ -80,6 +95,7 @@ Verdict oracle_verdict(const Outcome &outcome) {
   else
     verdict.message =
         outcome.stage + ": " + to_string(outcome.ending) + (outcome.message.empty() ? "" : ", " + outcome.message);
+  verdict.no_answer |= !is_answer(outcome);
   verdict.wall_seconds = std::chrono::duration<double>(outcome.wall).count();
   return verdict;
 }
@@ -102,7 +118,13 @@ private:
 InterestingnessTest external_oracle(const ExternalOracleOptions &options) {
   InterestingnessTest test;
   test.name = "oracle:" + options.program;
-  test.fingerprint = options.grad ? "grad" : "";
+  test.identity = [options] {
+    Identity identity;
+    identity.add("the oracle's path", options.program);
+    identity.add_file("the oracle", options.program);
+    identity.add("gradients", options.grad);
+    return identity;
+  };
   test.settings.grad = options.grad;
   test.job = [options](std::shared_ptr<const Program> program) -> Job {
     return [options, program](Child &child) { judge_candidate(*program, options, child); };

@@ -13,7 +13,7 @@ namespace prim = torch::jit::prim;
 bool is_packing(const Node *node) {
   return node->kind() == prim::Constant || node->kind() == prim::ListConstruct ||
          node->kind() == prim::TupleConstruct || node->kind() == prim::DictConstruct ||
-         node->kind() == prim::Uninitialized;
+         node->kind() == prim::Uninitialized || node->kind() == prim::AutogradZero;
 }
 
 bool is_unpacking(const Node *node) {

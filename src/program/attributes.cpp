@@ -1,6 +1,7 @@
 #include "program/attributes.h"
 
 #include "program/flatten.h"
+#include "program/objects.h"
 
 #include <algorithm>
 #include <map>
@@ -67,7 +68,7 @@ private:
   void note_read(Node *node) {
     const Attribute attribute = attribute_of(node);
     const auto value = attribute.object->getAttr(attribute.name);
-    if (!value.isObject())
+    if (!value.isObject() || is_opaque_object(value))
       return;
     // The node stays until every read below it is resolved; unused, it is swept at the end.
     objects_[node->output()] = {value.toObject(), attribute.path};

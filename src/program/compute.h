@@ -20,6 +20,9 @@ void require_reply(const Outcome &outcome);
 /// Limits for work that has no natural bound: ten minutes, a reply as large as memory allows.
 Limits generous_limits();
 
+/// Whether a message is the CPU's allocator's, or CUDA's, that there is no more.
+bool is_out_of_memory(const std::string &message);
+
 /// The part of an exception's message a person needs: no C++ frames, no TorchScript traceback.
 std::string first_sentence(const std::string &message);
 

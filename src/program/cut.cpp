@@ -7,8 +7,10 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace repro_minify {
 namespace {
@@ -33,11 +35,32 @@ struct Kept {
   std::vector<char> member; ///< by atom
 };
 
+/// The inputs of the Program that is cut, as a cut has them. Worked out once: there can be thousands, of which most
+/// cuts read a few.
+struct OriginalInputs {
+  explicit OriginalInputs(const Recording &recording) {
+    const auto &original = recording.program;
+    for (size_t i = 0; i < original.inputs.size(); ++i) {
+      ProgramInput input = original.inputs[i];
+      if (const auto *contents = recording.lookup(original.graph->inputs()[i], no_writer))
+        input.value = *contents;
+      input.name = names.unique(input.name);
+      for_each_tensor(input.value, [&](const at::Tensor &tensor) { storages.insert(storage_of(tensor)); });
+      inputs.push_back(std::move(input));
+    }
+  }
+
+  std::vector<ProgramInput> inputs;
+  Identifiers names;
+  std::unordered_set<void *> storages; ///< memory that they live in
+};
+
 /// Builds one cut. `resolve` is the heart: which value of the new graph stands for a version of an old one.
 class CutBuilder {
 public:
-  CutBuilder(const AtomIndex &index, const Kept &kept)
-      : index_(index), kept_(kept), recording_(*index.recording), inputs_(program_) {
+  CutBuilder(const AtomIndex &index, const OriginalInputs &originals, const Kept &kept)
+      : index_(index), originals_(originals), kept_(kept), recording_(*index.recording),
+        inputs_(program_, &originals.names) {
     program_.graph = std::make_shared<Graph>();
     program_.provenance = recording_.program.provenance;
     current_ = graph().return_node();
@@ -46,7 +69,6 @@ public:
   /// `nodes`: the top-level ones to copy, in order, as indices into the Recording.
   /// `output_of[i]`: the output that shows exposed[i]. What was written to in place shows several versions as one.
   Program build(const std::vector<int> &nodes, const std::vector<Version> &exposed, std::vector<size_t> &output_of) {
-    add_original_inputs();
     for (int node : nodes)
       copy_node(recording_.nodes[node], graph().block());
     std::unordered_map<const Value *, size_t> outputs;
@@ -58,6 +80,7 @@ public:
         graph().registerOutput(value);
       output_of.push_back(output->second);
     }
+    order_inputs();
     drop_unused(program_);
     return std::move(program_);
   }
@@ -66,18 +89,28 @@ private:
   Graph &graph() { return *program_.graph; }
   bool keeps(int atom) const { return atom >= 0 && kept_.member[atom]; }
 
-  /// In the order of the original signature, used or not; what is not is dropped at the end.
-  void add_original_inputs() {
-    const auto &original = recording_.program;
-    for (size_t i = 0; i < original.inputs.size(); ++i) {
-      const Value *value = original.graph->inputs()[i];
-      const auto &input = original.inputs[i];
-      const auto *contents = recording_.lookup(value, no_writer);
-      for_each_tensor(contents ? *contents : input.value,
-                      [&](const at::Tensor &tensor) { storages_.insert(storage_of(tensor)); });
-      Value *added = inputs_.add_tensor(contents ? *contents : input.value, input.role, input.name, input.formula);
-      values_[{value, no_writer}] = added;
-    }
+  bool is_original_input(const Value *value) const { return value->node() == recording_.program.graph->param_node(); }
+
+  Value *add_original_input(size_t position) {
+    Value *added = inputs_.add_input(originals_.inputs[position]);
+    positions_[added] = position;
+    return added;
+  }
+
+  /// Those of the original signature first, in its order.
+  void order_inputs() {
+    const auto position_of = [&](size_t i) {
+      const auto found = positions_.find(graph().inputs()[i]);
+      return found == positions_.end() ? originals_.inputs.size() : found->second;
+    };
+    std::vector<size_t> order(program_.inputs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return position_of(a) < position_of(b); });
+    std::vector<ProgramInput> inputs;
+    for (size_t i : order)
+      inputs.push_back(std::move(program_.inputs[i]));
+    program_.inputs = std::move(inputs);
+    graph().block()->permuteInputs(order);
   }
 
   Value *resolve(const Version &version) {
@@ -88,6 +121,8 @@ private:
     Value *result;
     if (produced != produced_.end())
       result = produced->second;
+    else if (version.second == no_writer && is_original_input(version.first))
+      result = add_original_input(version.first->offset());
     else if (version.first->node()->kind() == prim::Constant)
       result = copy_constant(version.first);
     else if (version.second != no_writer && keeps(index_.atom_of_node[version.second]))
@@ -138,7 +173,10 @@ private:
   /// loads or clones inputs one by one, and a failure that needs two inputs to overlap would be gone.
   c10::IValue unshared(const c10::IValue &value) {
     bool shared = false;
-    for_each_tensor(value, [&](const at::Tensor &tensor) { shared |= !storages_.insert(storage_of(tensor)).second; });
+    for_each_tensor(value, [&](const at::Tensor &tensor) {
+      void *storage = storage_of(tensor);
+      shared |= originals_.storages.count(storage) > 0 || !storages_.insert(storage).second;
+    });
     if (!shared)
       return value;
     return SharedCloner().clone(value);
@@ -219,13 +257,15 @@ private:
   }
 
   const AtomIndex &index_;
+  const OriginalInputs &originals_;
   const Kept &kept_;
   const Recording &recording_;
   Program program_;
   InputBuilder inputs_;
   std::unordered_map<Version, Value *, HashVersion> values_;
   std::unordered_map<const Value *, Value *> produced_;
-  std::set<void *> storages_; ///< memory that inputs of the new Program live in
+  std::unordered_map<const Value *, size_t> positions_; ///< of new inputs that are original ones, in the signature
+  std::set<void *> storages_;                           ///< memory that other inputs of the new Program live in
   /// The top-level position that is being filled. Constants, packing and cut values go in front of it: nobody reads
   /// them earlier. (All in front of the first node would be as good, but a graph makes room for a node between two
   /// others by numbering all of them anew.)
@@ -236,7 +276,7 @@ private:
 
 /// What a cut asks of the index, worked out once: a cut then costs what it keeps, not what there is.
 struct Cutter::Impl : AtomIndex {
-  explicit Impl(std::shared_ptr<const Recording> given) : AtomIndex(std::move(given)) {
+  explicit Impl(std::shared_ptr<const Recording> given) : AtomIndex(std::move(given)), originals(*recording) {
     index_nodes();
     index_uses();
     for (const auto &output : outputs)
@@ -251,6 +291,7 @@ struct Cutter::Impl : AtomIndex {
     bool tensor = false;
   };
 
+  OriginalInputs originals;
   std::vector<std::vector<int>> nodes_of_atom;  ///< top-level nodes: the atom's own and what unpacks it
   std::vector<std::vector<int>> inseparable;    ///< by atom: atoms whose values it reads and that cannot be cut off
   std::vector<std::vector<int>> uses_of_values; ///< by atom: uses (indices) of what it made or wrote to
@@ -425,7 +466,8 @@ Program Cutter::cut(const IndexSet &kept, bool expose_all, std::vector<int> &out
   for (const auto &exposure : exposed)
     versions.push_back(exposure.version);
   std::vector<size_t> output_of;
-  Program program = CutBuilder(*impl_, closed).build(impl_->top_level_nodes(closed), versions, output_of);
+  Program program =
+      CutBuilder(*impl_, impl_->originals, closed).build(impl_->top_level_nodes(closed), versions, output_of);
   output_atoms.assign(program.graph->outputs().size(), -1);
   for (size_t i = 0; i < exposed.size(); ++i) // the last to write is what an output shows
     output_atoms[output_of[i]] = std::max(output_atoms[output_of[i]], exposed[i].atom);

@@ -2,15 +2,14 @@
 
 #include "program/atoms.h"
 #include "program/attributes.h"
+#include "program/flat_form.h"
+#include "program/inline_calls.h"
 #include "program/materialise.h"
 #include "program/surgery.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>
-#include <torch/csrc/jit/passes/inline_fork_wait.h>
-#include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/passes/shape_analysis.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -24,25 +23,6 @@ using torch::jit::Node;
 using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
-
-void lift_tensor_constants(Block *block, InputBuilder &builder) {
-  for (auto it = block->nodes().begin(); it != block->nodes().end();) {
-    Node *node = *it++;
-    for (Block *inner : node->blocks())
-      lift_tensor_constants(inner, builder);
-    if (node->kind() != torch::jit::prim::Constant)
-      continue;
-    const auto value = torch::jit::toIValue(node->output());
-    bool has_tensor = false;
-    if (value)
-      for_each_tensor(*value, [&](const at::Tensor &) { has_tensor = true; });
-    if (!has_tensor)
-      continue;
-    WithInsertPoint guard(*node->owningGraph()->nodes().begin());
-    node->output()->replaceAllUsesWith(builder.materialise(*value, node->output()->type(), Role::Constant, "c"));
-    node->destroy();
-  }
-}
 
 /// A packed output becomes its parts, as deep as the packing goes. What is filled after it was made stays as it is.
 void unpack_output(Value *value, std::vector<Value *> &parts) {
@@ -68,8 +48,7 @@ void unpack_outputs(Graph &graph) {
   std::vector<Value *> parts;
   for (Value *output : graph.outputs())
     unpack_output(output, parts);
-  while (!graph.outputs().empty())
-    graph.eraseOutput(0);
+  graph.block()->removeAllOutputs();
   for (Value *part : parts)
     if (!part->mustBeNone())
       graph.registerOutput(part);
@@ -162,60 +141,19 @@ private:
   size_t copied_ = 0;
 };
 
-bool has_calls(const Block *block) {
-  for (const Node *node : block->nodes()) {
-    if (node->kind() == torch::jit::prim::CallFunction || node->kind() == torch::jit::prim::CallMethod)
-      return true;
-    for (const Block *inner : node->blocks())
-      if (has_calls(inner))
-        return true;
-  }
-  return false;
-}
-
-/// A submodule that is declared as a module interface gets the type of the one that is there: only a class's methods
-/// can be inlined.
-void settle_interfaces(Block *block, std::unordered_map<const Value *, ObjectPtr> &objects) {
-  for (Node *node : block->nodes()) {
-    for (Block *inner : node->blocks())
-      settle_interfaces(inner, objects);
-    if (node->kind() != torch::jit::prim::GetAttr || !objects.count(node->input()))
-      continue;
-    const auto value = objects.at(node->input())->getAttr(node->s(torch::jit::attr::name));
-    if (!value.isObject())
-      continue;
-    objects[node->output()] = value.toObject();
-    if (node->output()->type()->cast<c10::InterfaceType>())
-      node->output()->setType(value.toObject()->type());
-  }
-}
-
-/// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
-/// passes whose faults are looked for. While it may not, Inline goes one level deep.
-void inline_calls(Graph &graph, const ObjectPtr &self) {
-  const bool optimises = torch::jit::getGraphExecutorOptimize();
-  torch::jit::setGraphExecutorOptimize(false);
-  for (int depth = 0; depth < 100 && has_calls(graph.block()); ++depth) {
-    std::unordered_map<const Value *, ObjectPtr> objects = {{graph.inputs()[0], self}};
-    settle_interfaces(graph.block(), objects);
-    torch::jit::Inline(graph);
-  }
-  torch::jit::setGraphExecutorOptimize(optimises);
-  if (has_calls(graph.block()))
-    throw CannotFlatten("the model calls something that cannot be inlined (recursion, or an object's method that is "
-                        "chosen while the model runs)");
-}
-
 } // namespace
 
 void drop_unused(Program &program) {
   remove_unused_constants(*program.graph);
-  for (size_t i = program.inputs.size(); i-- > 0;) {
-    if (program.graph->inputs()[i]->hasUses())
-      continue;
-    program.graph->eraseInput(i);
-    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  std::vector<char> gone;
+  for (const Value *input : program.graph->inputs())
+    gone.push_back(!input->hasUses());
+  erase_inputs(*program.graph, gone);
+  std::vector<ProgramInput> left;
+  for (size_t i = 0; i < gone.size(); ++i)
+    if (!gone[i])
+      left.push_back(std::move(program.inputs[i]));
+  program.inputs = std::move(left);
 }
 
 void remove_unused_constants(Graph &graph) {
@@ -227,8 +165,7 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
   program.graph = model.module.get_method(model.method).graph()->copy();
   program.provenance.source = model.module._ivalue()->compilation_unit();
   Graph &graph = *program.graph;
-  inline_calls(graph, model.module._ivalue());
-  torch::jit::InlineForkWait(program.graph);
+  inline_calls(program.graph, model.module._ivalue());
   torch::jit::EraseShapeInformation(program.graph);
 
   const size_t original_inputs = graph.inputs().size();
@@ -246,11 +183,10 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
     }
   }
   resolve_attributes(program, builder, originals[0], model.module._ivalue());
-  lift_tensor_constants(graph.block(), builder);
-  for (size_t i = original_inputs; i-- > 0;)
-    graph.eraseInput(i);
-  unpack_outputs(graph);
-  remove_unused_constants(graph);
+  std::vector<char> gone(graph.inputs().size());
+  std::fill_n(gone.begin(), original_inputs, 1);
+  erase_inputs(graph, gone);
+  finish_flat(program);
   return program;
 }
 

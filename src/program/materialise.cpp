@@ -1,113 +1,103 @@
 #include "program/materialise.h"
 
+#include "program/names.h"
+#include "program/objects.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
-#include <cctype>
+#include <algorithm>
 
 namespace repro_minify {
 
 using torch::jit::Value;
 
-std::string to_identifier(const std::string &text) {
-  std::string name;
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 128 && (std::isalnum(byte) || c == '_'))
-      name += c;
-    else if (!name.empty() && name.back() != '_')
-      name += '_';
-  }
-  while (name.size() > 1 && name.back() == '_')
-    name.pop_back();
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
-    name = "v" + name;
-  // Keywords and names that TorchScript source gives a meaning of its own.
-  static const std::set<std::string> reserved = {"and",       "as",
-                                                 "assert",    "async",
-                                                 "await",     "break",
-                                                 "class",     "continue",
-                                                 "def",       "del",
-                                                 "elif",      "else",
-                                                 "except",    "finally",
-                                                 "for",       "from",
-                                                 "global",    "if",
-                                                 "import",    "in",
-                                                 "is",        "lambda",
-                                                 "not",       "or",
-                                                 "pass",      "print",
-                                                 "raise",     "return",
-                                                 "try",       "while",
-                                                 "with",      "yield",
-                                                 "None",      "True",
-                                                 "False",     "self",
-                                                 "torch",     "ops",
-                                                 "inf",       "nan",
-                                                 "int",       "float",
-                                                 "bool",      "str",
-                                                 "list",      "dict",
-                                                 "tuple",     "len",
-                                                 "range",     "Tensor",
-                                                 "training",  "forward",
-                                                 "annotate",  "uninitialized",
-                                                 "fork",      "wait",
-                                                 "module",    "v",
-                                                 "min",       "max",
-                                                 "abs",       "all",
-                                                 "any",       "sum",
-                                                 "round",     "device",
-                                                 "dtype",     "unchecked_cast",
-                                                 "CONSTANTS", "__torch__"};
-  if (reserved.count(name))
-    name += "_0";
-  return name.size() > 60 ? name.substr(name.size() - 60) : name;
-}
-
-std::string InputBuilder::unique_identifier(const std::string &name) {
-  if (names_.size() != program_.inputs.size()) {
-    names_.clear();
-    last_suffix_.clear();
-    for (const auto &input : program_.inputs)
-      names_.insert(input.name);
-  }
+std::string Identifiers::unique(const std::string &name, const Identifiers *others) {
   const std::string base = to_identifier(name);
+  const auto is_taken = [&](const std::string &text) {
+    return names_.count(text) > 0 || (others && others->names_.count(text) > 0);
+  };
+  int first = 0;
+  if (others)
+    if (const auto last = others->last_suffix_.find(base); last != others->last_suffix_.end())
+      first = last->second;
   std::string candidate = base;
-  // Names are never given back: what was taken once need not be tried again.
-  for (int &i = last_suffix_[base]; names_.count(candidate);)
+  for (int &i = last_suffix_.try_emplace(base, first).first->second; is_taken(candidate);)
     candidate = base + "_" + std::to_string(++i);
   names_.insert(candidate);
   return candidate;
 }
 
+std::string InputBuilder::unique_identifier(const std::string &name) {
+  if (names_.size() != program_.inputs.size()) {
+    names_ = {};
+    for (const auto &input : program_.inputs)
+      names_.take(input.name);
+  }
+  return names_.unique(name, taken_);
+}
+
 Value *InputBuilder::add_tensor(const c10::IValue &value, Role role, const std::string &name,
                                 const std::string &formula) {
-  const std::string identifier = unique_identifier(name);
-  Value *input = program_.graph->addInput(identifier);
-  input->setType(c10::TensorType::get());
-  program_.inputs.push_back({identifier, role, value, formula});
-  return input;
+  return add_input({unique_identifier(name), role, value, formula});
 }
+
+Value *InputBuilder::add_input(ProgramInput input) {
+  Value *value = program_.graph->addInput(input.name);
+  value->setType(c10::TensorType::get());
+  names_.take(input.name);
+  program_.inputs.push_back(std::move(input));
+  return value;
+}
+
+namespace {
+
+/// An undefined tensor counts, and so does an object: neither can be inside of a constant.
+bool needs_construction(const c10::IValue &value) {
+  std::vector<c10::IValue> leaves;
+  flatten_value(value, leaves);
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [](const c10::IValue &leaf) { return leaf.isTensor() || leaf.isObject(); });
+}
+
+/// What the type says of element `i`, else the element's own type.
+c10::TypePtr element_type(const c10::TypePtr &type, size_t i, const c10::IValue &element) {
+  if (const auto tuple = type ? type->cast<c10::TupleType>() : nullptr; tuple && i < tuple->elements().size())
+    return tuple->elements()[i];
+  return element.isTensor() ? c10::TensorType::get() : element.type();
+}
+
+/// None where the type allows it; otherwise what autograd makes where there is no gradient.
+Value *undefined_tensor(torch::jit::Graph &graph, const c10::TypePtr &type) {
+  if (!type || !type->isSubtypeOf(*c10::TensorType::get()))
+    return graph.insertConstant(c10::IValue());
+  return graph.insertNode(graph.createAutogradZero())->output();
+}
+
+/// TorchScript itself takes none that belongs to a module.
+Value *object_constant(torch::jit::Graph &graph, const c10::IValue &object) {
+  torch::jit::Node *node = graph.insertNode(graph.create(torch::jit::prim::Constant));
+  node->ival_(torch::jit::attr::value, object);
+  return node->output()->setType(object.type());
+}
+
+} // namespace
 
 Value *InputBuilder::materialise(const c10::IValue &value, const c10::TypePtr &type, Role role,
                                  const std::string &name) {
   auto &graph = *program_.graph;
-  if (value.isTensor()) {
-    if (!value.toTensor().defined())
-      return graph.insertConstant(c10::IValue());
-    return add_tensor(value, role, name);
-  }
+  if (value.isTensor())
+    return value.toTensor().defined() ? add_tensor(value, role, name) : undefined_tensor(graph, type);
   const auto optional = type ? type->cast<c10::OptionalType>() : nullptr;
   const c10::TypePtr inner = optional ? optional->getElementType() : type;
-  bool has_tensor = false;
-  for_each_tensor(value, [&](const at::Tensor &) { has_tensor = true; });
-  if (value.isTuple() && has_tensor) {
+  const bool is_constructed = needs_construction(value);
+  if (value.isTuple() && is_constructed) {
     std::vector<Value *> elements;
     for (const auto &element : value.toTupleRef().elements())
-      elements.push_back(materialise(element, element.type(), role, name));
+      elements.push_back(materialise(element, element_type(inner, elements.size(), element), role, name));
     return graph.insertNode(graph.createTuple(elements))->output();
   }
-  if (value.isList() && (has_tensor || value.toListRef().empty())) {
+  if (value.isList() && (is_constructed || value.toListRef().empty())) {
     auto element_type = inner && inner->cast<c10::ListType>()
                             ? inner->cast<c10::ListType>()->getElementType()
                             : value.type()->expectRef<c10::ListType>().getElementType();
@@ -125,6 +115,8 @@ Value *InputBuilder::materialise(const c10::IValue &value, const c10::TypePtr &t
     }
     return graph.insertNode(graph.createDict(dict.keyType(), dict.valueType(), keys, elements))->output();
   }
+  if (is_opaque_object(value))
+    return object_constant(graph, value);
   if (const auto constant = torch::jit::tryInsertConstant(graph, value))
     return *constant;
   throw CannotMaterialise("a value of type " + value.type()->annotation_str() + " has no form in a graph");

@@ -15,10 +15,24 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// Names that are given once. Never given back: what was tried once need not be tried again.
+class Identifiers {
+public:
+  /// Made from `name`, unlike all before, and unlike those of `others`.
+  std::string unique(const std::string &name, const Identifiers *others = nullptr);
+  void take(const std::string &identifier) { names_.insert(identifier); }
+  size_t size() const { return names_.size(); }
+
+private:
+  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> last_suffix_; ///< the last number that was tried behind a name
+};
+
 /// Appends inputs to a Program that is being built. New nodes go to the graph's current insert point.
 class InputBuilder {
 public:
-  explicit InputBuilder(Program &program) : program_(program) {}
+  /// `taken`: names that new ones may not have.
+  explicit InputBuilder(Program &program, const Identifiers *taken = nullptr) : program_(program), taken_(taken) {}
 
   /// A tensor inside `value` becomes an input with this role and a name made from `name`.
   torch::jit::Value *materialise(const c10::IValue &value, const c10::TypePtr &type, Role role,
@@ -26,20 +40,19 @@ public:
   /// A new tensor input.
   torch::jit::Value *add_tensor(const c10::IValue &value, Role role, const std::string &name,
                                 const std::string &formula = "");
+  /// The same with the very name that `input` has.
+  torch::jit::Value *add_input(ProgramInput input);
 
 private:
   std::string unique_identifier(const std::string &name);
 
   Program &program_;
-  std::unordered_set<std::string> names_;
-  std::unordered_map<std::string, int> last_suffix_; ///< the last number that was tried behind a name
+  const Identifiers *taken_;
+  Identifiers names_;
 };
 
 /// Whether a value of this type can be cut, seen from its type alone (tensors, numbers, strings, None, and containers
 /// of them).
 bool can_materialise(const c10::IValue &value);
-
-/// A lower-case identifier for text from a model: letters, digits and underscores, never a keyword.
-std::string to_identifier(const std::string &text);
 
 } // namespace repro_minify

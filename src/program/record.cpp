@@ -2,12 +2,11 @@
 
 #include "program/compute.h"
 #include "program/materialise.h"
+#include "program/run_node.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
-#include <torch/csrc/jit/ir/constants.h>
-#include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
 #include <set>
@@ -62,7 +61,7 @@ public:
       const int position = index_.node_index.at(node);
       see_inputs(node, position);
       watch_ = {};
-      run_node(node);
+      execute(node);
       note_writes(position);
     }
     for (Value *output : graph.outputs())
@@ -173,10 +172,10 @@ private:
 
   void run_block(Block *block) {
     for (Node *node : block->nodes())
-      run_node(node);
+      execute(node);
   }
 
-  void run_node(Node *node) {
+  void execute(Node *node) {
     if (node->kind() == torch::jit::prim::If)
       return run_if(node);
     if (node->kind() == torch::jit::prim::Loop)
@@ -188,7 +187,7 @@ private:
     }
     note_list_writes(node);
     const std::vector<c10::IValue> operands = stack;
-    run_single(node, stack);
+    run_node(node, stack);
     note_hidden_aliases(node, operands, stack);
     for (size_t i = 0; i < node->outputs().size(); ++i)
       define(node->output(i), stack.at(i));
@@ -254,52 +253,6 @@ private:
     decisions_[decision] = trip;
     for (size_t i = 0; i < carried.size(); ++i)
       define(node->output(i), carried[i]);
-  }
-
-  /// An operator that the interpreter has no instruction of its own for: it calls the very function that is called
-  /// here.
-  static bool is_plain_operator(const Node *node) {
-    const auto *schema = node->maybeSchema();
-    return node->kind().is_aten() && node->kind() != torch::jit::aten::wait && node->blocks().empty() && schema &&
-           !schema->is_vararg() && !schema->is_varret();
-  }
-
-  /// With exactly the semantics of the eager side. Compiling a graph for the interpreter takes longer than most
-  /// operators do.
-  void run_single(Node *node, std::vector<c10::IValue> &stack) {
-    if (node->kind() == torch::jit::prim::Constant)
-      stack = {torch::jit::toIValue(node->output()).value()};
-    else if (is_plain_operator(node))
-      node->getOperation()(stack);
-    else
-      interpret(node, stack);
-  }
-
-  /// The interpreter itself runs the node, in a graph of its own.
-  void interpret(Node *node, std::vector<c10::IValue> &stack) {
-    auto graph = std::make_shared<torch::jit::Graph>();
-    std::unordered_map<const Value *, Value *> inputs;
-    std::vector<c10::IValue> arguments;
-    for (size_t i = 0; i < node->inputs().size(); ++i) {
-      const Value *input = node->input(i);
-      if (inputs.count(input))
-        continue;
-      // A constant stays one: some operators' instructions want it that way.
-      if (input->node()->kind() == torch::jit::prim::Constant) {
-        inputs[input] =
-            graph->appendNode(graph->createClone(const_cast<Node *>(input->node()), [](Value *v) { return v; }))
-                ->output();
-        continue;
-      }
-      inputs[input] = graph->addInput()->setType(input->type());
-      arguments.push_back(stack[i]);
-    }
-    Node *clone = graph->appendNode(graph->createClone(node, [&](Value *v) { return inputs.at(v); }));
-    for (Value *output : clone->outputs())
-      graph->registerOutput(output);
-    torch::jit::Code code(graph, "node");
-    torch::jit::InterpreterState(code).run(arguments);
-    stack = std::move(arguments);
   }
 
   const Recording &index_;

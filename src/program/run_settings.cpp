@@ -6,12 +6,18 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/AutogradState.h>
+#include <torch/csrc/jit/codegen/fuser/interface.h>
+#include <torch/csrc/jit/passes/autocast.h>
+#include <torch/csrc/jit/passes/tensorexpr_fuser.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/tensorexpr/kernel.h>
 
 #include <cstdlib>
 
 namespace repro_minify {
 namespace {
+
+namespace jit = torch::jit;
 
 /// Uninitialised memory stays what it is: filling it, which PyTorch does by default in deterministic mode, would hide
 /// the failures of backends that read it.
@@ -26,6 +32,39 @@ void apply(Determinism determinism, c10::Device device) {
   if (on && device.is_cuda())
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
 }
+
+/// What the backends switch on in the executor, and autocast, put back when it goes: what comes next would be run
+/// differently, and an exception must not leave the one side's settings to the other.
+class ExecutorState {
+public:
+  explicit ExecutorState(c10::DeviceType device) : device_(device) {}
+  ~ExecutorState() {
+    at::autocast::clear_cache();
+    at::autocast::set_autocast_dtype(device_, autocast_dtype_);
+    at::autocast::set_autocast_enabled(device_, autocast_);
+    jit::setAutocastMode(jit_autocast_);
+    jit::setGraphExecutorOptimize(optimises_);
+    jit::getProfilingMode() = profiles_;
+    jit::getExecutorMode() = executor_;
+    jit::setTensorExprFuserEnabled(fuses_);
+    jit::overrideCanFuseOnCPU(fuses_on_cpu_);
+    jit::tensorexpr::getTEMustUseLLVMOnCPU() = needs_llvm_;
+  }
+  ExecutorState(const ExecutorState &) = delete;
+  ExecutorState &operator=(const ExecutorState &) = delete;
+
+private:
+  const c10::DeviceType device_;
+  const at::ScalarType autocast_dtype_ = at::autocast::get_autocast_dtype(device_);
+  const bool autocast_ = at::autocast::is_autocast_enabled(device_);
+  const bool jit_autocast_ = jit::autocastEnabled();
+  const bool optimises_ = jit::getGraphExecutorOptimize();
+  const bool profiles_ = jit::getProfilingMode();
+  const bool executor_ = jit::getExecutorMode();
+  const bool fuses_ = jit::tensorExprFuserEnabled();
+  const bool fuses_on_cpu_ = jit::canFuseOnCPU();
+  const bool needs_llvm_ = jit::tensorexpr::getTEMustUseLLVMOnCPU();
+};
 
 void set_autocast(const RunSettings &settings, bool on) {
   at::autocast::clear_cache();
@@ -42,10 +81,12 @@ const char *to_string(Determinism determinism) {
 
 struct RunScope::State {
   RunSettings settings;
+  ExecutorState before; ///< is put back last
   at::AutoGradMode grad;
 };
 
-RunScope::RunScope(const RunSettings &settings) : state_(new State{settings, at::AutoGradMode(settings.grad)}) {
+RunScope::RunScope(const RunSettings &settings)
+    : state_(new State{settings, ExecutorState(settings.device.type()), at::AutoGradMode(settings.grad)}) {
   at::set_num_threads(settings.threads);
   apply(settings.determinism, settings.device);
   if (settings.device.is_cuda()) {
@@ -56,13 +97,11 @@ RunScope::RunScope(const RunSettings &settings) : state_(new State{settings, at:
   at::manual_seed(settings.seed);
 }
 
-RunScope::~RunScope() {
-  if (state_->settings.autocast)
-    set_autocast(state_->settings, false);
-}
+RunScope::~RunScope() = default;
 
 void RunScope::begin_run() const {
   at::manual_seed(state_->settings.seed);
+  at::GradMode::set_enabled(state_->settings.grad); // half of a `no_grad` block may have run before
   if (state_->settings.autocast)
     set_autocast(state_->settings, true);
 }

@@ -31,8 +31,9 @@ struct RunSettings {
   bool tf32 = false; ///< TF32 in matrix products and convolutions on CUDA; no effect on the CPU
 };
 
-/// Puts RunSettings in force, with the executor set to interpret (nothing optimised), while it lives. For sandbox
-/// children only: it may enter OpenMP, and it is where CUDA is first touched.
+/// Puts RunSettings in force, with the executor set to interpret (nothing optimised), while it lives; then the executor
+/// and autocast are as they were before, whatever a backend has switched on meanwhile, and however that ended. For
+/// sandbox children only: it may enter OpenMP, and it is where CUDA is first touched.
 class RunScope {
 public:
   explicit RunScope(const RunSettings &settings);

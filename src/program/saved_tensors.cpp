@@ -10,39 +10,39 @@ namespace repro_minify {
 namespace {
 
 using pickle::CannotRead;
-using pickle::Value;
-using Kind = Value::Kind;
-using Arguments = std::vector<const Value *>;
+using Saved = pickle::Value; ///< LibTorch has a Value too
+using SavedKind = Saved::Kind;
+using Arguments = std::vector<const Saved *>;
 
 [[noreturn]] void damaged() {
   throw CannotRead("holds a tensor that is damaged, or of a PyTorch that is not known here");
 }
 
-const Value &at_index(const Arguments &arguments, size_t index) {
+const Saved &at_index(const Arguments &arguments, size_t index) {
   if (index >= arguments.size())
     damaged();
   return *arguments[index];
 }
 
-int64_t integer(const Value &value) {
-  if (!value.is(Kind::Int))
+int64_t integer(const Saved &value) {
+  if (!value.is(SavedKind::Int))
     damaged();
   return value.integer;
 }
 
-double number(const Value &value) {
-  if (!value.is(Kind::Float) && !value.is(Kind::Int))
+double number(const Saved &value) {
+  if (!value.is(SavedKind::Float) && !value.is(SavedKind::Int))
     damaged();
-  return value.is(Kind::Float) ? value.number : static_cast<double>(value.integer);
+  return value.is(SavedKind::Float) ? value.number : static_cast<double>(value.integer);
 }
 
-std::vector<int64_t> integers(const Value &value) {
+std::vector<int64_t> integers(const Saved &value) {
   if (value.name() == "torch.Size" && value.argument && value.argument->items.size() == 1)
     return integers(*value.argument->items[0]);
-  if ((!value.is(Kind::Tuple) && !value.is(Kind::List)) || value.items.size() > 64)
+  if ((!value.is(SavedKind::Tuple) && !value.is(SavedKind::List)) || value.items.size() > 64)
     damaged();
   std::vector<int64_t> numbers;
-  for (const Value *item : value.items)
+  for (const Saved *item : value.items)
     numbers.push_back(integer(*item));
   return numbers;
 }
@@ -100,17 +100,17 @@ Place place_of(const Arguments &arguments, const c10::Storage &storage, size_t e
   return place;
 }
 
-void require_grad_if(const Value &wanted, at::Tensor &tensor) {
-  if (wanted.is(Kind::Bool) && wanted.integer && (tensor.is_floating_point() || tensor.is_complex()))
+void require_grad_if(const Saved &wanted, at::Tensor &tensor) {
+  if (wanted.is(SavedKind::Bool) && wanted.integer && (tensor.is_floating_point() || tensor.is_complex()))
     tensor.set_requires_grad(true);
 }
 
 /// What only a bit of the tensor says: {'conj': True, 'neg': True}.
-void set_bits(const Value &metadata, at::Tensor &tensor) {
-  if (!metadata.is(Kind::Dict))
+void set_bits(const Saved &metadata, at::Tensor &tensor) {
+  if (!metadata.is(SavedKind::Dict))
     return;
   for (const auto &[key, value] : metadata.entries) {
-    if (!value->is(Kind::Bool) || !value->integer)
+    if (!value->is(SavedKind::Bool) || !value->integer)
       continue;
     if (key->text == "conj" && tensor.is_complex())
       tensor._set_conj(true);
@@ -119,13 +119,13 @@ void set_bits(const Value &metadata, at::Tensor &tensor) {
   }
 }
 
-std::optional<at::Layout> layout_of(const Value &value) {
+std::optional<at::Layout> layout_of(const Saved &value) {
   static const std::map<std::string_view, at::Layout> names = {{"torch.sparse_coo", at::kSparse},
                                                                {"torch.sparse_csr", at::kSparseCsr},
                                                                {"torch.sparse_csc", at::kSparseCsc},
                                                                {"torch.sparse_bsr", at::kSparseBsr},
                                                                {"torch.sparse_bsc", at::kSparseBsc}};
-  if (value.is(Kind::Int)) { // as LibTorch's pickler has it
+  if (value.is(SavedKind::Int)) { // as LibTorch's pickler has it
     for (const auto &[name, layout] : names)
       if (static_cast<int64_t>(layout) == value.integer)
         return layout;
@@ -138,7 +138,7 @@ std::optional<at::Layout> layout_of(const Value &value) {
 
 } // namespace
 
-std::optional<at::ScalarType> dtype_of(const Value &global) {
+std::optional<at::ScalarType> dtype_of(const Saved &global) {
   static const std::map<std::string_view, at::ScalarType> names = {{"float32", at::kFloat},
                                                                    {"float64", at::kDouble},
                                                                    {"float16", at::kHalf},
@@ -162,13 +162,13 @@ std::optional<at::ScalarType> dtype_of(const Value &global) {
                                                                    {"qint8", at::kQInt8},
                                                                    {"quint8", at::kQUInt8},
                                                                    {"qint32", at::kQInt32}};
-  if (!global.is(Kind::Global) || global.module != "torch")
+  if (!global.is(SavedKind::Global) || global.module != "torch")
     return std::nullopt;
   const auto found = names.find(global.text);
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
 
-const at::Tensor *SavedTensors::of(const Value &object) {
+const at::Tensor *SavedTensors::of(const Saved &object) {
   const auto known = made_.find(&object);
   if (known != made_.end())
     return &known->second;
@@ -176,7 +176,7 @@ const at::Tensor *SavedTensors::of(const Value &object) {
   return tensor ? &made_.emplace(&object, std::move(*tensor)).first->second : nullptr;
 }
 
-std::optional<at::Tensor> SavedTensors::made(const Value &object) {
+std::optional<at::Tensor> SavedTensors::made(const Saved &object) {
   const std::string name = object.name();
   constexpr std::string_view prefix = "torch._utils.";
   if (name.compare(0, prefix.size(), prefix) != 0)
@@ -229,8 +229,8 @@ at::Tensor SavedTensors::quantised(const Arguments &arguments) {
   const auto id = pickle::storage_id(at_index(arguments, 0));
   const at::ScalarType type = element_type(id.type);
   const c10::Storage &bytes = storage(std::string(id.key));
-  const Value &quantiser = at_index(arguments, 4);
-  if (!at::isQIntType(type) || !quantiser.is(Kind::Tuple))
+  const Saved &quantiser = at_index(arguments, 4);
+  if (!at::isQIntType(type) || !quantiser.is(SavedKind::Tuple))
     damaged();
   const std::string scheme = at_index(quantiser.items, 0).name();
   const Place place = place_of(arguments, bytes, c10::elementSize(type));
@@ -258,7 +258,7 @@ at::Tensor SavedTensors::sparse(const Arguments &arguments) {
   const auto layout = layout_of(at_index(arguments, 0));
   if (!layout)
     throw CannotRead("holds a sparse tensor of a layout that is not known here");
-  const bool from_python = !arguments[0]->is(Kind::Int);
+  const bool from_python = !arguments[0]->is(SavedKind::Int);
   const size_t indices = *layout == at::kSparse ? 1 : 2;
   const Arguments &parts = from_python ? at_index(arguments, 1).items : arguments;
   const size_t first = from_python ? 0 : 3;
@@ -267,7 +267,7 @@ at::Tensor SavedTensors::sparse(const Arguments &arguments) {
   at::Tensor tensor;
   if (*layout == at::kSparse) {
     std::optional<bool> coalesced;
-    if (from_python && parts.size() > 3 && parts[3]->is(Kind::Bool))
+    if (from_python && parts.size() > 3 && parts[3]->is(SavedKind::Bool))
       coalesced = parts[3]->integer != 0;
     at::_validate_sparse_coo_tensor_args(rows, values, sizes, coalesced);
     tensor = at::_sparse_coo_tensor_unsafe(rows, values, sizes, values.options().layout(at::kSparse), coalesced);
@@ -287,10 +287,10 @@ at::Tensor SavedTensors::parameter(const Arguments &arguments) {
   return tensor;
 }
 
-at::Tensor SavedTensors::required(const Value &value) {
+at::Tensor SavedTensors::required(const Saved &value) {
   if (++depth_ > 8) // a tensor that is made of itself
     damaged();
-  const at::Tensor *tensor = value.is(Kind::Object) ? of(value) : nullptr;
+  const at::Tensor *tensor = value.is(SavedKind::Object) ? of(value) : nullptr;
   --depth_;
   if (!tensor)
     damaged();

@@ -12,8 +12,8 @@ namespace repro_minify {
 namespace {
 
 using pickle::CannotRead;
-using pickle::Value;
-using Kind = Value::Kind;
+using Saved = pickle::Value; ///< LibTorch has a Value too
+using SavedKind = Saved::Kind;
 
 /// A list that holds itself has no end, and one that holds another twice, forty times over, none to speak of.
 constexpr int deepest = 100;
@@ -27,7 +27,7 @@ class Converter {
 public:
   explicit Converter(const StorageBytes &storage) : tensors_(storage) {}
 
-  c10::IValue convert(const Value &value) {
+  c10::IValue convert(const Saved &value) {
     if (++depth_ > deepest)
       throw CannotRead("is nested too deeply, or in itself");
     if (++count_ > most_values)
@@ -38,49 +38,49 @@ public:
   }
 
 private:
-  c10::IValue by_kind(const Value &value) {
+  c10::IValue by_kind(const Saved &value) {
     switch (value.kind) {
-    case Kind::None:
+    case SavedKind::None:
       return {};
-    case Kind::Bool:
+    case SavedKind::Bool:
       return value.integer != 0;
-    case Kind::Int:
+    case SavedKind::Int:
       return value.integer;
-    case Kind::Float:
+    case SavedKind::Float:
       return value.number;
-    case Kind::Text:
+    case SavedKind::Text:
       return std::string(value.text);
-    case Kind::List:
+    case SavedKind::List:
       return list(value);
-    case Kind::Tuple:
+    case SavedKind::Tuple:
       return c10::ivalue::Tuple::create(elements(value));
-    case Kind::Dict:
+    case SavedKind::Dict:
       return dict(value);
-    case Kind::Global:
+    case SavedKind::Global:
       return named(value);
-    case Kind::Object:
+    case SavedKind::Object:
       return object(value);
-    case Kind::Long:
+    case SavedKind::Long:
       throw CannotRead("holds an integer of more than 64 bits");
-    case Kind::Bytes:
+    case SavedKind::Bytes:
       throw CannotRead("holds bytes, which TorchScript has no type for");
-    case Kind::Set:
+    case SavedKind::Set:
       throw CannotRead("holds a set, which TorchScript has no type for");
-    case Kind::Persistent:
+    case SavedKind::Persistent:
       throw CannotRead("holds a bare storage; save the tensor");
     }
     return {};
   }
 
-  std::vector<c10::IValue> elements(const Value &value) {
+  std::vector<c10::IValue> elements(const Saved &value) {
     std::vector<c10::IValue> result;
     result.reserve(value.items.size());
-    for (const Value *item : value.items)
+    for (const Saved *item : value.items)
       result.push_back(convert(*item));
     return result;
   }
 
-  c10::IValue list(const Value &value) {
+  c10::IValue list(const Saved &value) {
     c10::impl::GenericList result(c10::AnyType::get());
     for (auto &element : elements(value))
       result.push_back(std::move(element));
@@ -88,7 +88,7 @@ private:
   }
 
   /// A dict of TorchScript knows the type of its keys.
-  c10::IValue dict(const Value &value) {
+  c10::IValue dict(const Saved &value) {
     c10::TypePtr key_type = c10::StringType::get();
     std::vector<std::pair<c10::IValue, c10::IValue>> entries;
     for (const auto &[key, entry] : value.entries) {
@@ -107,13 +107,13 @@ private:
   }
 
   /// torch.float32 is a number in TorchScript.
-  static c10::IValue named(const Value &value) {
+  static c10::IValue named(const Saved &value) {
     if (const auto dtype = dtype_of(value))
       return static_cast<int64_t>(*dtype);
     throw CannotRead("holds '" + value.name().substr(0, 200) + "'" + only_python);
   }
 
-  c10::IValue object(const Value &value) {
+  c10::IValue object(const Saved &value) {
     const std::string name = value.name();
     if (const auto array = pickle::array_of(value)) {
       const at::Tensor tensor = to_tensor(*array);
@@ -127,7 +127,7 @@ private:
       return dict(value);
     if (name == "torch.Size" && arguments.size() == 1)
       return convert(*arguments[0]);
-    if (name == "torch.device" && !arguments.empty() && arguments[0]->is(Kind::Text))
+    if (name == "torch.device" && !arguments.empty() && arguments[0]->is(SavedKind::Text))
       return device(arguments);
     if (name == "builtins.complex" || name == "__builtin__.complex")
       return complex(arguments);
@@ -148,9 +148,9 @@ private:
     return tensor.to(at::kLong).item<int64_t>();
   }
 
-  static c10::IValue device(const std::vector<const Value *> &arguments) {
+  static c10::IValue device(const std::vector<const Saved *> &arguments) {
     std::string name(arguments[0]->text);
-    if (arguments.size() > 1 && arguments[1]->is(Kind::Int))
+    if (arguments.size() > 1 && arguments[1]->is(SavedKind::Int))
       name += ":" + std::to_string(arguments[1]->integer);
     try {
       return c10::Device(name);
@@ -159,14 +159,14 @@ private:
     }
   }
 
-  static c10::IValue complex(const std::vector<const Value *> &arguments) {
-    if (arguments.size() != 2 || !arguments[0]->is(Kind::Float) || !arguments[1]->is(Kind::Float))
+  static c10::IValue complex(const std::vector<const Saved *> &arguments) {
+    if (arguments.size() != 2 || !arguments[0]->is(SavedKind::Float) || !arguments[1]->is(SavedKind::Float))
       throw CannotRead("holds a complex number without a value");
     return c10::complex<double>(arguments[0]->number, arguments[1]->number);
   }
 
   /// What LibTorch's own pickler adds: lists of one type, and the names of types.
-  c10::IValue tagged(const std::string &function, const std::vector<const Value *> &arguments) {
+  c10::IValue tagged(const std::string &function, const std::vector<const Saved *> &arguments) {
     const bool is_list = function == "build_intlist" || function == "build_tensorlist" ||
                          function == "build_doublelist" || function == "build_boollist";
     if (arguments.empty() || (!is_list && function != "restore_type_tag"))
@@ -223,7 +223,7 @@ at::Tensor to_tensor(const pickle::Array &array) {
   return tensor;
 }
 
-c10::IValue to_values(const Value &root, const StorageBytes &storage) {
+c10::IValue to_values(const Saved &root, const StorageBytes &storage) {
   return Converter(storage).convert(root);
 }
 

@@ -53,6 +53,18 @@ void drop_unread(const std::vector<Value *> &values) {
   }
 }
 
+void erase_inputs(torch::jit::Graph &graph, const std::vector<char> &gone) {
+  std::vector<size_t> order;
+  for (const bool last : {false, true})
+    for (size_t i = 0; i < gone.size(); ++i)
+      if ((gone[i] != 0) == last)
+        order.push_back(i);
+  const auto left = static_cast<size_t>(std::count(gone.begin(), gone.end(), 0));
+  graph.block()->permuteInputs(order);
+  for (size_t i = gone.size(); i > left; --i)
+    graph.eraseInput(i - 1);
+}
+
 bool has_effects(const Node *node) {
   const auto *schema = node->maybeSchema();
   return (schema && schema->is_mutable()) || node->hasSideEffects() || node->isNondeterministic();

@@ -1,4 +1,4 @@
-// Edits of a graph that more than one reduction pass makes.
+// Edits of a graph that are made in more than one place.
 #pragma once
 #include <torch/csrc/jit/ir/ir.h>
 
@@ -16,6 +16,10 @@ void replace_node(torch::jit::Node *node, const std::vector<torch::jit::Value *>
 
 /// Removes what made these values if nobody reads it any more, and what only that had read; nothing that has effects.
 void drop_unread(const std::vector<torch::jit::Value *> &values);
+
+/// Erases the inputs (by position) that are marked; nobody reads them. In one go: erased one at a time, each moves all
+/// behind it, which for a model with thousands of parameters takes longer than to run it.
+void erase_inputs(torch::jit::Graph &graph, const std::vector<char> &gone);
 
 /// Whether the operator writes to an operand, does anything beside giving a value, or may give another one next time.
 bool has_effects(const torch::jit::Node *node);

@@ -44,12 +44,6 @@ int64_t version_of(const at::Tensor &tensor);
 /// Identifies the memory a tensor lives in; null for one without storage.
 void *storage_of(const at::Tensor &tensor);
 
-/// 64-bit hash of dtype, sizes, strides, offset, requires_grad and data.
-uint64_t hash_value(const c10::IValue &value);
-
-/// 64-bit hash of every byte of the storage that a tensor lives in, on the CPU; read anew each time.
-uint64_t hash_of_storage(const at::Tensor &tensor);
-
 /// "float32[2, 3]", "int", "None", "List[Tensor]": for people.
 std::string describe(const c10::IValue &value);
 /// "float32", "int64", "bool": PyTorch's Python names.

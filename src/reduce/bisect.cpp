@@ -103,6 +103,8 @@ private:
                                              is_wanted, options_.repetition);
     if (options_.interrupted && options_.interrupted())
       throw BisectionInterrupted(); // the check may have been cut short
+    if (verdict.no_answer)          // neither guilty nor innocent
+      throw UserError("bisect: a check had no answer (" + what + "): " + verdict.message);
     found_.checks.push_back({what, steps, is_wanted(verdict), verdict.message});
     if (options_.progress)
       options_.progress(static_cast<int>(found_.checks.size()));

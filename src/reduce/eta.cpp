@@ -4,9 +4,21 @@
 #include <cmath>
 
 namespace repro_minify {
+namespace {
+
+/// How much of what it weighed before an observation weighs after the next one.
+constexpr double kept_each_time = 0.93;
+
+/// A number that may be off by three times this is none that anybody can plan with.
+constexpr double too_far_apart = 1.8;
+
+} // namespace
 
 void CostModel::saw(double size, double seconds) {
-  count_ += 1;
+  for (double *sum : {&weight_, &sizes_, &seconds_, &size_squares_, &products_})
+    *sum *= kept_each_time;
+  ++seen_;
+  weight_ += 1;
   sizes_ += size;
   seconds_ += seconds;
   size_squares_ += size * size;
@@ -14,19 +26,30 @@ void CostModel::saw(double size, double seconds) {
 }
 
 std::optional<double> CostModel::seconds_for(double size) const {
-  if (count_ < 3)
+  if (seen_ < 3)
     return std::nullopt;
-  const double spread = count_ * size_squares_ - sizes_ * sizes_;
+  const double spread = weight_ * size_squares_ - sizes_ * sizes_;
   // All of one size, or larger ones were faster by accident: the mean says as much.
-  const double slope = spread > 0 ? std::max(0.0, (count_ * products_ - sizes_ * seconds_) / spread) : 0;
-  const double fixed = std::max(0.0, (seconds_ - slope * sizes_) / count_);
+  const double slope =
+      spread > 1e-9 * weight_ * size_squares_ ? std::max(0.0, (weight_ * products_ - sizes_ * seconds_) / spread) : 0;
+  const double fixed = std::max(0.0, (seconds_ - slope * sizes_) / weight_);
   return fixed + slope * size;
 }
 
-double expected_calls(int operators, int open_passes) {
-  constexpr double usually_left = 4;
-  const double left = std::min<double>(operators, usually_left);
-  return 2 * std::log2(1.0 + std::max(0, operators)) + open_passes * (1 + left / 2);
+std::optional<double> sensible_mean(const std::vector<double> &forecasts) {
+  if (forecasts.empty())
+    return std::nullopt;
+  double logs = 0;
+  for (double each : forecasts) {
+    if (each <= 0)
+      return std::nullopt;
+    logs += std::log(each);
+  }
+  const double mean = std::exp(logs / static_cast<double>(forecasts.size()));
+  const auto [least, most] = std::minmax_element(forecasts.begin(), forecasts.end());
+  if (*most > mean * too_far_apart || *least * too_far_apart < mean)
+    return std::nullopt;
+  return mean;
 }
 
 } // namespace repro_minify

@@ -1,10 +1,12 @@
-// How long a reduction will take still: the calls that remain times what one costs.
+// What a check of a program of some size takes, and what tries to foretell a sum of such say together.
 #pragma once
 #include <optional>
+#include <vector>
 
 namespace repro_minify {
 
-/// Fits c0 + c1 * size to the checks seen so far (least squares).
+/// Fits c0 + c1 * size to the checks seen so far (least squares), the last ones most: programs that have got small take
+/// about the same, whatever large ones took.
 class CostModel {
 public:
   void saw(double size, double seconds);
@@ -12,11 +14,11 @@ public:
   std::optional<double> seconds_for(double size) const;
 
 private:
-  double count_ = 0, sizes_ = 0, seconds_ = 0, size_squares_ = 0, products_ = 0;
+  int seen_ = 0;
+  double weight_ = 0, sizes_ = 0, seconds_ = 0, size_squares_ = 0, products_ = 0;
 };
 
-/// About how many checks a program of `operators` operators needs until `open_passes` passes have found nothing more:
-/// two bisections, then a few for each pass and each operator that will be left.
-double expected_calls(int operators, int open_passes);
+/// The geometric mean of what was foretold, nothing where the forecasts are too far apart for any one number.
+std::optional<double> sensible_mean(const std::vector<double> &forecasts);
 
 } // namespace repro_minify

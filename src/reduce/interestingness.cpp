@@ -1,14 +1,23 @@
 #include "repro_minify/reducer.h"
 
+#include "check/subject.h"
+
 namespace repro_minify {
 
 InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
   InterestingnessTest test;
   test.name = backend->name();
-  test.fingerprint = fingerprint(options);
+  test.identity = [backend, options] {
+    Identity identity;
+    identity.add("the backend", backend->name());
+    identity.add_all(identity_of(options));
+    identity.add_all(backend->identity());
+    return identity;
+  };
+  test.revive = [backend] { backend->revive(); };
   test.settings = run_settings(*backend, options);
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
-    return check_job(subject_of(std::move(program)), backend, options);
+    return check_job(subject_for(std::move(program), *backend), backend, options);
   };
   test.verdict_of = [](const Outcome &outcome) { return verdict_of(outcome); };
   return test;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -10,54 +11,69 @@ namespace {
 using nlohmann::json;
 
 /// Raised when what a line holds changes: an older journal is then not understood, rather than misunderstood.
-constexpr int format = 2;
+constexpr int format = 3;
 
 std::string line(const json &value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-json header_of(const JournalSubject &subject) {
-  return {{"journal", format}, {"test", subject.test}, {"settings", subject.settings}, {"model", subject.model}};
+json header_of(const Identity &identity) {
+  json fields = json::array();
+  for (const auto &field : identity.fields())
+    fields.push_back({field.name, field.value});
+  return {{"journal", format}, {"identity", fields}};
 }
 
-/// The first member in which two headers differ, for a person.
-std::string difference(const json &ours, const json &theirs) {
-  for (const auto &[name, value] : ours.items())
-    if (!theirs.contains(name) || theirs[name] != value)
-      return name;
-  return "";
+/// Nothing for what is no header of this format.
+std::optional<Identity> identity_in(const std::string &text) {
+  const json header = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!header.is_object() || header.value("journal", json()) != format || !header.value("identity", json()).is_array())
+    return std::nullopt;
+  Identity identity;
+  for (const auto &field : header["identity"]) {
+    if (!field.is_array() || field.size() != 2 || !field[0].is_string() || !field[1].is_string())
+      return std::nullopt;
+    identity.add(field[0].get<std::string>(), field[1].get<std::string>());
+  }
+  return identity;
 }
 
-void require_same(const json &header, const std::string &text, const std::string &path) {
-  const json found = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const std::string other = found.is_object() ? difference(header, found) : "journal";
+/// As it comes back from the file: what is no UTF-8 is replaced there.
+Identity as_written(const Identity &identity) {
+  return *identity_in(line(header_of(identity)));
+}
+
+void require_same(const Identity &identity, const std::string &text, const std::string &path) {
+  const auto found = identity_in(text);
+  const std::string other =
+      found ? difference(as_written(identity), *found) : "another version of repro-minify wrote it";
   if (!other.empty())
-    throw UserError("--resume: " + path + " is the journal of another run (its \"" + other +
-                    "\" differs); give another --output, or --force without --resume");
+    throw UserError("--resume: " + path + " is the journal of another run (" + other +
+                    "); give another --output, or --force without --resume");
 }
 
 } // namespace
 
-Journal::Journal(const std::string &path, const JournalSubject &subject, bool resume) {
+Journal::Journal(const std::string &path, const Identity &identity, bool resume) {
   if (resume)
-    read_earlier(path, subject);
+    read_earlier(path, identity);
   const bool goes_on = resume && std::filesystem::exists(path) && std::filesystem::file_size(path) > 0;
   file_.open(path, goes_on ? std::ios::app : std::ios::trunc);
   if (!file_)
     throw UserError(path + ": cannot be written");
   if (!goes_on)
-    file_ << line(header_of(subject)) << std::flush;
+    file_ << line(header_of(identity)) << std::flush;
 }
 
 /// A run that was killed may have left half a line at the end: it is cut off, so that the next line begins a line.
-void Journal::read_earlier(const std::string &path, const JournalSubject &subject) {
+void Journal::read_earlier(const std::string &path, const Identity &identity) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return;
   std::uintmax_t whole = 0;
   for (std::string text; std::getline(file, text) && !file.eof(); whole += text.size() + 1) {
     if (whole == 0) {
-      require_same(header_of(subject), text, path);
+      require_same(identity, text, path);
       continue;
     }
     const json entry = json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -9,18 +9,12 @@
 
 namespace repro_minify {
 
-/// What the answers in a journal are answers to. Two runs with the same subject ask the same questions.
-struct JournalSubject {
-  std::string test;     ///< InterestingnessTest::name
-  std::string settings; ///< all that answers depend on beside the candidate
-  std::string model;    ///< identifies the model and its inputs
-};
-
 class Journal {
 public:
-  /// Throws UserError when the file cannot be written, and with `resume` when it is the journal of something else. A
-  /// file that is absent or has no whole line is begun anew either way; without `resume` any is.
-  Journal(const std::string &path, const JournalSubject &subject, bool resume);
+  /// `identity`: what the answers depend on beside the candidate. Throws UserError when the file cannot be written, and
+  /// with `resume` when it is the journal of something else, with what differs. A file that is absent or has no whole
+  /// line is begun anew either way; without `resume` any is.
+  Journal(const std::string &path, const Identity &identity, bool resume);
 
   /// `key` names the question: a candidate's canonical_hash.
   void append(const std::string &pass, const std::string &key, const ProgramSize &size, const Verdict &verdict,
@@ -31,7 +25,7 @@ public:
   size_t earlier() const { return earlier_; }
 
 private:
-  void read_earlier(const std::string &path, const JournalSubject &subject);
+  void read_earlier(const std::string &path, const Identity &identity);
 
   std::ofstream file_;
   std::map<std::string, Verdict> answers_;

@@ -1,10 +1,27 @@
 #include "reduce/judge.h"
 
+#include "check/ask_again.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace repro_minify {
+namespace {
+
+/// How long it takes still is said from this check on, where checks are slow enough for anybody to ask, and programs
+/// small enough to go through hundreds of them meanwhile.
+constexpr int first_outlook = 10;
+constexpr double slow_check = 0.01;
+constexpr int most_nodes_to_look_at = 4000;
+/// Of the whole time, what that may take of a processor, and for how long answers may have to wait for it.
+constexpr double most_looking = 0.15;
+constexpr double most_overtime = 0.02;
+
+} // namespace
+
+/// So many questions without an answer in a row, and no other will have one.
+constexpr int most_unanswered_in_a_row = 8;
 
 /// What may be asked next: what the pass names, then what the Foresight does. Each made and hashed once, and not before
 /// somebody wants to know.
@@ -55,11 +72,6 @@ double Judge::elapsed_seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-void Judge::set_best(const ProgramSize &size, int open_passes) {
-  best_ = size;
-  open_passes_ = open_passes;
-}
-
 bool Judge::time_is_up() const {
   return options_.time_budget_seconds > 0 && elapsed_seconds() >= options_.time_budget_seconds;
 }
@@ -91,17 +103,48 @@ const Verdict &Judge::rehearse(const Program &program, const std::string &hash) 
     verdict.outcome = Verdict::Outcome::Pass;
     return verdict;
   }();
-  if (pool_.ready(running_.at(asked_).ticket))
+  if (pool_.ready(running_.at(asked_).ticket) && rehearses_too_long())
     throw RehearsalOver{};
   if (const Verdict *verdict = known(hash))
     return *verdict;
-  if (const auto early = early_.find(hash); early != early_.end())
+  if (const auto early = early_.find(hash);
+      early != early_.end() && is_answer(early->second.ended, early->second.verdict))
     return early->second.verdict;
-  if (const auto assumed = rehearsed_->assumed->find(hash); assumed != rehearsed_->assumed->end())
-    return assumed->second ? *rehearsed_->yes : no;
-  if (cannot_fail(program))
-    return no;
-  throw OpenQuestion{program, hash};
+  auto assumed = rehearsed_->assumed.find(hash);
+  if (assumed == rehearsed_->assumed.end()) {
+    if (const auto none = without_answer_.find(hash); none != without_answer_.end())
+      return none->second;
+    if (cannot_fail(program))
+      return no;
+    if (options_.interrupted && options_.interrupted())
+      throw RehearsalOver{};
+    if (!rehearsed_->decide)
+      throw OpenQuestion{program, hash};
+    assumed = rehearsed_->assumed.emplace(hash, rehearsed_->decide(program)).first;
+  }
+  return assumed->second ? *rehearsed_->yes : no;
+}
+
+/// A guess at the next question is worth nothing once there is the answer. An outlook may hold the search up a little.
+bool Judge::rehearses_too_long() {
+  const double now = elapsed_seconds();
+  answer_there_at_ = answer_there_at_.value_or(now);
+  return !rehearsed_->decide || overtime_ + now - *answer_there_at_ > most_overtime * now;
+}
+
+/// Once for each question, while its answer is waited for.
+void Judge::look_ahead() {
+  const double begin = elapsed_seconds();
+  if (!outlook_ || !options_.progress || looked_during_ == question_ || checks_ + 2 < first_outlook ||
+      best_.nodes > most_nodes_to_look_at || cost_.seconds_for(best_.nodes).value_or(0) < slow_check ||
+      looked_seconds_ > most_looking * begin)
+    return;
+  looked_during_ = question_;
+  answer_there_at_.reset();
+  outlook_->look(begin, cost_);
+  const double end = elapsed_seconds();
+  looked_seconds_ += end - begin;
+  overtime_ += answer_there_at_ ? end - *answer_there_at_ : 0;
 }
 
 const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgram> &likely_next) {
@@ -126,12 +169,24 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
   Upcoming upcoming(likely_next, make_foresight_);
   if (!running_.count(hash) && !early_.count(hash)) {
     make_room(upcoming);
-    start(program, hash, {});
+    start(program, hash, {}, timeout_.limit());
   }
   stop_unlikely(upcoming);
   const Verdict verdict = wait_for(program, hash, upcoming);
+  if (verdict.no_answer)
+    return note_unanswered(hash, verdict);
+  unanswered_in_a_row_ = 0;
   write_down(program, hash, verdict);
   return known_.emplace(hash, verdict).first->second;
+}
+
+/// It is in no memory: whoever asks again asks anew.
+const Verdict &Judge::note_unanswered(const std::string &hash, const Verdict &verdict) {
+  ++unanswered_;
+  reasons_.insert(verdict.message);
+  if (++unanswered_in_a_row_ == most_unanswered_in_a_row)
+    throw NothingAnswers{};
+  return without_answer_.insert_or_assign(hash, verdict).first->second;
 }
 
 void Judge::write_down(const Program &program, const std::string &hash, const Verdict &verdict) {
@@ -140,20 +195,23 @@ void Judge::write_down(const Program &program, const std::string &hash, const Ve
   check_seconds_ += verdict.wall_seconds;
   if (options_.journal)
     options_.journal->append(pass_, hash, size, verdict, is_wanted(verdict));
-  cost_.saw(size.nodes, verdict.wall_seconds);
+  // With what is done between two checks, and what several jobs save.
+  cost_.saw(size.nodes, elapsed_seconds() - last_answer_at_);
+  last_answer_at_ = elapsed_seconds();
   if (!options_.progress)
     return;
   Progress progress{pass_, checks_, best_.operators, best_.nodes, elapsed_seconds(), std::nullopt};
-  if (const auto seconds = cost_.seconds_for(best_.nodes))
-    progress.remaining_seconds = *seconds * expected_calls(best_.operators, open_passes_);
+  if (outlook_ && checks_ >= first_outlook)
+    progress.remaining_seconds = outlook_->seconds_left(progress.elapsed_seconds);
   options_.progress(progress);
 }
 
-void Judge::start(const Program &program, const std::string &hash, const Assumptions &assumed) {
+void Judge::start(const Program &program, const std::string &hash, const Assumptions &assumed,
+                  std::chrono::milliseconds timeout) {
   ++started_;
   Limits limits = options_.limits;
-  limits.timeout = timeout_.limit();
-  running_[hash] = {pool_.submit(test_.job(std::make_shared<Program>(program)), limits), assumed, question_};
+  limits.timeout = timeout;
+  running_[hash] = {pool_.submit(test_.job(std::make_shared<Program>(program)), limits), assumed, question_, timeout};
 }
 
 /// Gives idle workers what may be asked next.
@@ -171,7 +229,7 @@ void Judge::start_guess(const Guess &guess) {
   if (const auto running = running_.find(guess.hash); running != running_.end())
     running->second.likely_at = question_;
   else if (!known(guess.hash) && !early_.count(guess.hash) && !cannot_fail(guess.program))
-    start(guess.program, guess.hash, guess.assumed);
+    start(guess.program, guess.hash, guess.assumed, timeout_.limit());
 }
 
 /// What guesses have come to says what may be asked beyond them.
@@ -180,9 +238,9 @@ void Judge::take_early_answers() {
     const auto entry = it++;
     if (entry->first == asked_ || !pool_.ready(entry->second.ticket))
       continue;
-    Outcome outcome = *pool_.wait(entry->second.ticket);
-    Verdict verdict = test_.verdict_of(outcome);
-    early_.emplace(entry->first, Early{std::move(outcome), std::move(verdict)});
+    Ended ended{*pool_.wait(entry->second.ticket), entry->second.timeout};
+    Verdict verdict = test_.verdict_of(ended.outcome);
+    early_.emplace(entry->first, Early{std::move(ended), std::move(verdict)});
     running_.erase(entry);
   }
 }
@@ -236,36 +294,72 @@ Verdict Judge::wait_for(const Program &program, const std::string &hash, Upcomin
 }
 
 /// Nothing when it was stopped.
-std::optional<Outcome> Judge::take(const std::string &hash, const std::function<bool()> &stop) {
+std::optional<Judge::Ended> Judge::take(const std::string &hash, const std::function<bool()> &stop) {
   if (auto early = early_.extract(hash))
-    return std::move(early.mapped().outcome);
-  auto outcome = pool_.wait(running_.at(hash).ticket, stop);
-  if (outcome)
-    running_.erase(hash);
-  return outcome;
+    return std::move(early.mapped().ended);
+  const Running running = running_.at(hash);
+  auto outcome = pool_.wait(running.ticket, stop);
+  if (!outcome)
+    return std::nullopt;
+  running_.erase(hash);
+  return Ended{std::move(*outcome), running.timeout};
 }
 
+/// It may have been slow for many reasons, a busy machine among them.
+bool Judge::passed_a_learned_limit(const Ended &ended) const {
+  return ended.outcome.ending == Ending::TimedOut && ended.timeout != options_.limits.timeout;
+}
+
+bool Judge::is_answer(const Ended &ended, const Verdict &verdict) const {
+  return !verdict.no_answer && !passed_a_learned_limit(ended);
+}
+
+/// Nothing that is only guessed at stands in the way of a question that is asked again.
+void Judge::be_alone() {
+  while (!running_.empty())
+    cancel(std::string(running_.begin()->first));
+}
+
+bool Judge::should_stop() const {
+  return (options_.interrupted && options_.interrupted()) || time_is_up();
+}
+
+void Judge::stop() const {
+  if (options_.interrupted && options_.interrupted())
+    throw Interrupted{};
+  throw OutOfTime{};
+}
+
+/// One that passed a learned limit gets the full one, which decides. One without an answer is asked again.
 Verdict Judge::wait_for_one(const Program &program, const std::string &hash, Upcoming &upcoming) {
-  const auto stop = [&] {
-    keep_busy(upcoming);
+  bool alone = false;
+  const auto stop_waiting = [&] {
+    if (!alone)
+      keep_busy(upcoming);
     if (meanwhile_)
       std::exchange(meanwhile_, nullptr)();
-    return (options_.interrupted && options_.interrupted()) || time_is_up();
+    look_ahead();
+    return should_stop();
   };
-  for (int attempt = 0;; ++attempt) {
+  for (int again = 0;;) {
     if (!running_.count(hash) && !early_.count(hash))
-      start(program, hash, {});
-    const auto outcome = take(hash, stop);
-    if (!outcome) {
-      if (options_.interrupted && options_.interrupted())
-        throw Interrupted{};
-      throw OutOfTime{};
-    }
-    if (outcome->ending == Ending::Replied)
-      timeout_.saw(outcome->wall);
-    // Somebody outside killed the child (an out-of-memory killer, an administrator): once more, then it is Unresolved.
-    if (outcome->ending != Ending::Killed || attempt > 0)
-      return test_.verdict_of(*outcome);
+      start(program, hash, {}, alone ? options_.limits.timeout : timeout_.limit());
+    const auto ended = take(hash, stop_waiting);
+    if (!ended)
+      stop();
+    if (ended->outcome.ending == Ending::Replied)
+      timeout_.saw(ended->outcome.wall);
+    Verdict verdict = test_.verdict_of(ended->outcome);
+    if (is_answer(*ended, verdict) || again == most_asked_again)
+      return verdict;
+    alone = true;
+    be_alone();
+    if (passed_a_learned_limit(*ended))
+      continue;
+    if (!pause_before_asking_again(again++, [this] { return should_stop(); }))
+      stop();
+    if (test_.revive)
+      test_.revive();
   }
 }
 

@@ -1,6 +1,7 @@
 #include "repro_minify/reducer.h"
 
 #include "reduce/closest_pass.h"
+#include "reduce/forecast.h"
 #include "reduce/judge.h"
 #include "reduce/passes/pass.h"
 #include "reduce/reduce_recorded.h"
@@ -20,24 +21,33 @@ public:
           std::vector<const ReductionPass *> passes, std::shared_ptr<const Recording> recording)
       : judge_(judge), options_(options),
         passes_(std::move(passes)), standing_{start, std::move(verdict), order_of(start), Schedule(passes_),
-                                              std::vector<bool>(passes_.size())},
+                                              std::vector<std::string>(passes_.size())},
         turn_began_(standing_), recorder_(std::move(recording)) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
     judge_.foresee_with([this] { return std::make_unique<Rehearsal>(judge_, recorder_, passes_, turn_began_); });
+    judge_.tell_with(forecast_);
   }
 
   Reduction run() {
     Reduction result;
+    bool gave_up = false;
+    save_meanwhile();
     try {
       while (take_turn()) {
       }
-      result.one_minimal = all_was_tried();
+      result.not_shown_because = left_out();
     } catch (const Interrupted &) {
       result.interrupted = true;
+      result.not_shown_because = {"it was interrupted"};
     } catch (const OutOfTime &) {
       result.out_of_time = true;
+      result.not_shown_because = {"the time budget was spent"};
+    } catch (const NothingAnswers &) {
+      gave_up = true; // whatever they want will not come back: the best so far is what there is
     }
+    say_what_had_no_answer(result, gave_up);
+    result.one_minimal = result.not_shown_because.empty();
     result.program = standing_.best;
     result.verdict = standing_.verdict;
     result.passing = passing_.program();
@@ -51,11 +61,34 @@ public:
   }
 
 private:
-  /// 1-minimality is what the cut certifies; a pass that was skipped or gave up leaves something untried.
-  bool all_was_tried() const {
-    const auto &incomplete = standing_.incomplete;
-    return passes_.size() == reduction_passes().size() &&
-           std::none_of(incomplete.begin(), incomplete.end(), [](bool incomplete) { return incomplete; });
+  /// What was not tried on the result. Otherwise every pass has, as the last thing it did, found nothing on it.
+  std::vector<std::string> left_out() const {
+    std::vector<std::string> reasons;
+    std::string skipped;
+    for (const ReductionPass &pass : reduction_passes())
+      if (std::none_of(passes_.begin(), passes_.end(), [&](const auto *taken) { return taken->name == pass.name; }))
+        skipped += (skipped.empty() ? "" : ", ") + std::string(pass.name);
+    if (!skipped.empty())
+      reasons.push_back("what was chosen leaves out: " + skipped);
+    for (size_t i = 0; i < passes_.size(); ++i)
+      if (!standing_.untried[i].empty() && standing_.untried[i] != had_no_answer)
+        reasons.push_back(std::string("pass ") + passes_[i]->name + " " + standing_.untried[i]);
+    return reasons;
+  }
+
+  /// Where that ended the reduction, or the last turn of a pass left it at that.
+  void say_what_had_no_answer(Reduction &result, bool gave_up) const {
+    result.unanswered = judge_.unanswered();
+    const auto &untried = standing_.untried;
+    const bool counts = gave_up || !result.not_shown_because.empty() ||
+                        std::find(untried.begin(), untried.end(), had_no_answer) != untried.end();
+    if (!counts || result.unanswered == 0)
+      return;
+    std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
+                       " had no answer, however often asked (";
+    for (const auto &reason : judge_.reasons())
+      text += (&reason == &*judge_.reasons().begin() ? "" : "; ") + reason;
+    result.not_shown_because.push_back(text + ")");
   }
 
   /// False when there is none left to take.
@@ -66,7 +99,7 @@ private:
       return false;
     PassStatistics &row = statistics_[*next];
     judge_.set_pass(row.pass);
-    judge_.set_best(size_of(standing_.best), standing_.schedule.open());
+    judge_.set_best(size_of(standing_.best));
     const int checks = judge_.checks(), operators = standing_.order.operators;
     const double begin = judge_.elapsed_seconds();
     TurnReport report;
@@ -89,15 +122,22 @@ private:
     return true;
   }
 
+  void save_meanwhile() {
+    if (options_.on_improved)
+      judge_.do_meanwhile([this] { options_.on_improved(standing_.best); });
+  }
+
   void turned_down(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) override {
     passing_.consider(candidate, order, verdict, best);
+    forecast_.note(false);
   }
 
   void improved(const Standing &standing) override {
+    judge_.enter_search();
+    forecast_.note(true);
     passing_.reset();
-    judge_.set_best(size_of(standing.best), standing.schedule.open());
-    if (options_.on_improved)
-      judge_.do_meanwhile([this] { options_.on_improved(standing_.best); });
+    judge_.set_best(size_of(standing.best));
+    save_meanwhile();
   }
 
   Judge &judge_;
@@ -108,6 +148,7 @@ private:
   ClosestPass passing_;
   std::vector<PassStatistics> statistics_;
   Recorder recorder_;
+  Forecast forecast_{judge_, recorder_, passes_, turn_began_};
 };
 
 } // namespace
@@ -117,6 +158,7 @@ Reduction reduce_recorded(const Program &start, std::shared_ptr<const Recording>
                           const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
   Judge judge(test, wanted, options);
+  judge.enter_phase("hash");
   judge.remember(start, start_verdict);
   return Reducer(start, start_verdict, judge, options, passes, std::move(recording)).run();
 }

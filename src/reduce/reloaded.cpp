@@ -6,7 +6,11 @@ namespace repro_minify {
 
 InterestingnessTest reloading_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
   InterestingnessTest test = interestingness_test(backend, options);
-  test.fingerprint += " reloaded";
+  test.identity = [of_the_check = test.identity] {
+    Identity identity = of_the_check();
+    identity.add("candidates are reloaded", true);
+    return identity;
+  };
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
     const Subject subject = [program = std::move(program)](const InstantiateOptions &how) {
       return instantiate_reloaded(*program, how);

@@ -1,5 +1,7 @@
 #include "reduce/turns.h"
 
+#include "program/compute.h"
+
 #include <utility>
 
 namespace repro_minify {
@@ -47,7 +49,9 @@ bool Turns::run_pass(Turn &turn, size_t index) {
     const Order order = order_of(candidate);
     return order < standing.order && consider(turn, candidate, order, {}) && order == standing.order;
   };
-  bool incomplete = false, put_off = false;
+  std::string untried;
+  bool put_off = false;
+  const int unanswered = judge_.unanswered();
   // The lambdas replace what passes hold by reference: they see the new ones.
   PassContext context{judge_,
                       standing.best,
@@ -56,7 +60,7 @@ bool Turns::run_pass(Turn &turn, size_t index) {
                       fails,
                       turn.chance,
                       recorder_,
-                      incomplete,
+                      untried,
                       put_off,
                       standing.schedule.had_turn(index),
                       standing.schedule.is_put_off(index)};
@@ -65,10 +69,14 @@ bool Turns::run_pass(Turn &turn, size_t index) {
   } catch (const std::exception &error) {
     // A pass that stumbles over a strange program must not cost what the others found.
     turn.report.problem = error.what();
-    incomplete = true;
+    untried = "ended early: " + first_sentence(error.what());
     put_off = false;
   }
-  standing.incomplete[index] = incomplete || put_off;
+  if (untried.empty() && put_off)
+    untried = "was put off";
+  if (untried.empty() && judge_.unanswered() > unanswered)
+    untried = had_no_answer;
+  standing.untried[index] = untried;
   return put_off;
 }
 

@@ -9,13 +9,16 @@
 
 namespace repro_minify {
 
+/// What a pass left out whose only fault is that a question of its turn had no answer, however often asked.
+inline constexpr const char *had_no_answer = "had no answer to a question";
+
 /// Where a reduction stands between two turns. Beside the verdicts to come, nothing else decides what is asked next.
 struct Standing {
   Program best;
   Verdict verdict;
   Order order;
   Schedule schedule;
-  std::vector<bool> incomplete; ///< by pass: its last turn left something untried
+  std::vector<std::string> untried; ///< by pass: what its last turn left out; empty: nothing
 };
 
 /// What a turn came to, as far as it got.

@@ -16,7 +16,7 @@ namespace repro_minify {
 struct Limits {
   std::chrono::milliseconds timeout{0};  ///< wall clock, from the fork on; 0 = no limit
   std::uint64_t memory_bytes = 0;        ///< private memory the child may add to what it inherited; 0 = no limit
-  std::size_t reply_capacity = 1u << 20; ///< most bytes the reply may have; pages are used only when written
+  std::size_t reply_capacity = 1u << 28; ///< most bytes the reply may have; pages are used only when written
   std::function<bool()> interrupted{};   ///< polled by run_in_sandbox(): true kills the child, which is then Cancelled
 };
 

@@ -261,8 +261,12 @@ class Inductor(unittest.TestCase):
 class Repro(unittest.TestCase):
     def setUp(self):
         facts = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "accuracy", "where": "output",
-                 "tolerance": "1e-3", "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
-                 "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off"}  # fmt: skip
+                 "perturb": None,
+                 "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.0, "equal_nan": True, "as_it_is": False,
+                             "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
+                 "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
+                 "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off",
+                 "marker": "REPRODUCED accuracy 0123abcd"}  # fmt: skip
         script = torch.jit.script(Relu())
         self.repro = emit.Repro(script, [["x", "input", "", torch.tensor([-1.0, 1.0])]], facts)
         self.folder = tempfile.mkdtemp()
@@ -287,6 +291,7 @@ class Repro(unittest.TestCase):
         finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
         self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
         self.assertIn("FAIL accuracy", finished.stdout)
+        self.assertEqual(finished.stdout.splitlines()[-1], "REPRODUCED accuracy 0123abcd")
 
     def test_another_exception_is_another_failure(self):
         candidate.configured[:] = [("cpp.inject_relu_bug_TESTING_ONLY", "compile_error")]

@@ -2,6 +2,7 @@
 // under the rule PyTorch there may be no disagreement, under the rule Default only those that D1 to D4 of
 // docs/comparison.md explain.
 #include "check/compare.h"
+#include "check/decoder.h"
 #include "check/oracle.h"
 
 #include <ATen/ATen.h>
@@ -38,88 +39,6 @@ struct Case {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading what same_oracle.py wrote
-
-bool is_marker(const IValue &value, const char *name) {
-  if (!value.isTuple() || value.toTupleRef().elements().empty())
-    return false;
-  const IValue &first = value.toTupleRef().elements()[0];
-  return first.isString() && first.toStringRef() == name;
-}
-
-class Decoder {
-public:
-  explicit Decoder(const c10::impl::GenericDict &pools) {
-    for (const auto &pool : pools)
-      pools_[pool.key().toStringRef()] = pool.value().toTensor();
-  }
-
-  IValue decode(const IValue &value) const {
-    if (is_marker(value, "#tensor"))
-      return decode_tensor(value.toTupleRef().elements());
-    if (is_marker(value, "#int"))
-      return static_cast<std::int64_t>(std::stoll(part(value, 1).toStringRef()));
-    if (is_marker(value, "#device"))
-      return c10::Device(part(value, 1).toStringRef());
-    if (is_marker(value, "#complex"))
-      return c10::complex<double>(part(value, 1).toDouble(), part(value, 2).toDouble());
-    if (is_marker(value, "#object"))
-      return decode_object(part(value, 1).toStringRef(), part(value, 2).toGenericDict());
-    if (value.isTuple())
-      return c10::ivalue::Tuple::create(decode_all(value.toTupleRef().elements()));
-    if (value.isList()) {
-      c10::impl::GenericList list(c10::AnyType::get());
-      for (const IValue &element : decode_all(value.toListRef()))
-        list.push_back(element);
-      return list;
-    }
-    if (!value.isGenericDict())
-      return value;
-    c10::impl::GenericDict dict(c10::AnyType::get(), c10::AnyType::get());
-    for (const auto &item : value.toGenericDict())
-      dict.insert(item.key(), decode(item.value()));
-    return dict;
-  }
-
-private:
-  static const IValue &part(const IValue &tuple, std::size_t i) { return tuple.toTupleRef().elements()[i]; }
-
-  std::vector<IValue> decode_all(c10::ArrayRef<IValue> values) const {
-    std::vector<IValue> decoded;
-    for (const IValue &value : values)
-      decoded.push_back(decode(value));
-    return decoded;
-  }
-
-  /// A copy of its own, since alignment can change the order that a sum is taken in.
-  IValue decode_tensor(c10::ArrayRef<IValue> parts) const {
-    std::vector<std::int64_t> shape;
-    std::int64_t size = 1;
-    for (const IValue &length : parts[3].toListRef()) {
-      shape.push_back(length.toInt());
-      size *= length.toInt();
-    }
-    const std::string layout = parts[4].toStringRef();
-    at::Tensor tensor = pools_.at(parts[1].toStringRef()).narrow(0, parts[2].toInt(), size).clone().view(shape);
-    if (layout == "transposed")
-      tensor = tensor.t().contiguous().t();
-    if (layout == "sparse")
-      tensor = tensor.to_sparse();
-    return tensor.set_requires_grad(parts[5].toBool());
-  }
-
-  IValue decode_object(const std::string &name, const c10::impl::GenericDict &attributes) const {
-    const auto type = c10::ClassType::create(c10::QualifiedName("__torch__." + name), {});
-    auto object = c10::ivalue::Object::create(c10::StrongTypePtr(nullptr, type), attributes.size());
-    std::size_t slot = 0;
-    for (const auto &item : attributes) {
-      type->addAttribute(item.key().toStringRef(), c10::AnyType::get());
-      object->setSlot(slot++, decode(item.value()));
-    }
-    return object;
-  }
-
-  std::map<std::string, at::Tensor> pools_;
-};
 
 /// In the order of OPTION_NAMES in same_oracle.py.
 CompareOptions decode_options(const std::vector<double> &settings) {

@@ -8,6 +8,8 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <unistd.h>
 
 namespace repro_minify {
@@ -127,9 +129,9 @@ TEST(Settings, RunModeComparesNothing) {
   EXPECT_TRUE(verdict.outputs.empty());
 }
 
-TEST(Settings, EverythingAVerdictDependsOnIsInTheFingerprint) {
+TEST(Settings, EverythingAVerdictDependsOnIsInItsIdentity) {
   const CheckOptions plain;
-  std::vector<CheckOptions> others(9, plain);
+  std::vector<CheckOptions> others(10, plain);
   others[0].seed = 1;
   others[1].grad = true;
   others[2].autocast = true;
@@ -139,9 +141,10 @@ TEST(Settings, EverythingAVerdictDependsOnIsInTheFingerprint) {
   others[6].mode = CheckMode::Run;
   others[7].device = c10::Device(c10::kCUDA, 1);
   others[8].threads = 2;
+  others[9].compare.tol = std::nextafter(plain.compare.tol, 1);
   for (const auto &other : others)
-    EXPECT_NE(fingerprint(other), fingerprint(plain));
-  EXPECT_EQ(fingerprint(CheckOptions{}), fingerprint(plain));
+    EXPECT_NE(identity_of(other), identity_of(plain));
+  EXPECT_EQ(identity_of(CheckOptions{}), identity_of(plain));
 }
 
 /// Eager answers differently on its eleventh call, whatever the seed; the backend is always wrong.

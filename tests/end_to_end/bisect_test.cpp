@@ -29,7 +29,6 @@ class BisectFindsTheStep : public testing::TestWithParam<Case> {};
 
 TEST_P(BisectFindsTheStep, ThatTheCauseNames) {
   const Case &one = GetParam();
-  const SteadyMemory steady(one);
   const Finished finished = run_tool(one.with_backend({"bisect", one.model(), "--json", "--quiet"}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json answer = json::parse(finished.out);

@@ -153,6 +153,22 @@ TEST_F(Served, ReducesToAVerifiedRepro) {
   EXPECT_EQ(read_text(starts()), "--serve\nputs.pt\n");
 }
 
+/// Its fifth request kills it, and has no answer: it is started again, and asked again.
+TEST_F(Served, IsStartedAgainWhenItHasGone) {
+  const fs::path repro = folder_ / "x.repro";
+  const std::string count = "f = open('" + (folder_ / "requests").string() + "', 'a'); f.write('x'); f.flush(); ";
+  const Finished finished =
+      run_tool({case_named("nnc_round_half").model(), "--backend",
+                command("import os, shutil; " + count +
+                        "os.fstat(f.fileno()).st_size == 5 and os.kill(os.getppid(), 9); shutil.copy(inputs, outputs)"),
+                "-o", repro, "--no-verify", "--jobs", "1"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report["after"]["operators"], 1);
+  EXPECT_TRUE(report["one_minimal"]) << describe(finished);
+  EXPECT_EQ(read_text(starts()), "--serve\n--serve\n");
+}
+
 TEST_F(Served, RaisesAndCrashesAsItWouldAlone) {
   EXPECT_EQ(verdict_of(command("print('first', file=sys.stderr); sys.exit('out of luck')"))["message"], "out of luck");
   EXPECT_EQ(verdict_of(command("sys.exit(3)"))["message"], "exit code 3");

@@ -86,5 +86,30 @@ torch.save((torch.tensor([0.3, 1.3]),), sys.argv[1] + "/inputs.pt")
   }
 }
 
+/// A list of objects is known only while the model runs: what is left is what torch.jit.trace would have kept.
+TEST_F(Flattening, FollowsTheRunWhereNothingElseIsLeft) {
+  make(R"(
+import sys, torch
+class Box:
+    def __init__(self, x: torch.Tensor):
+        self.x = x
+class Boxed(torch.nn.Module):
+    def forward(self, x):
+        boxes = [Box(x), Box(x + 1)]
+        return torch.round(boxes[0].x * 3).relu()
+model, x = Boxed().eval(), torch.tensor([0.3, 1.3])
+torch.jit.script(model).save(sys.argv[1] + "/scripted.pt")
+torch.jit.trace(model, x).save(sys.argv[1] + "/traced.pt")
+torch.save((x,), sys.argv[1] + "/inputs.pt")
+)");
+  const std::string backend = R"(command:sh -c 'cp "$2" "$3"' sh)"; // gives its inputs back
+  for (const std::string model : {"scripted", "traced"}) {
+    const Finished reduced = run_tool({folder_ / (model + ".pt"), "--backend", backend, "--quiet", "--no-verify"});
+    EXPECT_EQ(reduced.exit_code, 0) << describe(reduced);
+    const auto report = nlohmann::json::parse(read_text(folder_ / (model + ".repro") / "report.json"));
+    EXPECT_EQ(report.at("after").at("operators"), 1) << model;
+  }
+}
+
 } // namespace
 } // namespace repro_minify::end_to_end

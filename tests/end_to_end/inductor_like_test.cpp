@@ -49,6 +49,28 @@ TEST(InductorLike, AFaultWhenItRunsIsAnException) {
   EXPECT_EQ(json::parse(read_text(repro / "report.json"))["after"]["operators"], 1);
 }
 
+TEST(InductorLike, AnErrorOfItsOwnCompilerIsNoAnswer) {
+  const fs::path model = case_named("pass_fuse_add_relu_nan").model();
+  const Finished finished =
+      run_tool({"run", model, "--backend", "inductor-like", "--inject", "relu-internal-error", "--json"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("internal error of repro-minify's own compiler, in stage fuse: injected"),
+            std::string::npos)
+      << finished.err;
+}
+
+TEST(InductorLike, SaysWhatItHasCompiled) {
+  const Finished finished =
+      run_tool({"run", case_named("freeze_linear_bn_3d").model(), "--backend", "inductor-like", "--json"});
+  const json coverage = json::parse(finished.out).at("details").at("coverage");
+  EXPECT_GT(coverage.at("compiled").get<int>(), 0) << coverage;
+  EXPECT_EQ(coverage.at("because"), "") << coverage;
+  const Finished grad =
+      run_tool({"run", case_named("grad_82635_min_tie").model(), "--backend", "inductor-like", "--grad"});
+  EXPECT_NE(grad.out.find("compiled: 0 operators; not compiled: "), std::string::npos) << describe(grad);
+  EXPECT_NE(grad.out.find("(kernels have no backward)"), std::string::npos) << describe(grad);
+}
+
 TEST(InductorLike, IsNotWrongOnWhatOthersGetWrong) {
   for (const Case &one : all_cases()) {
     const Finished finished = run_tool({"run", one.model(), "--backend", "inductor-like", "--quiet"});

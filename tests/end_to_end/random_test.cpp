@@ -63,6 +63,14 @@ TEST(Random, EagerItselfFailsWithTheOperatorsNamed) {
   EXPECT_FALSE(fs::exists(folder / "x.repro"));
 }
 
+TEST(Random, EagerThatReadsMemoryThatNobodyHasWrittenIsSaidTo) {
+  for (const char *backend : {"jit", "eager"}) {
+    const Finished run = run_tool({"run", model("eager_reads_empty"), "--backend", backend});
+    EXPECT_EQ(run.exit_code, 3) << describe(run);
+    EXPECT_NE(run.err.find("reads memory that nobody has written"), std::string::npos) << run.err;
+  }
+}
+
 TEST(Random, TheRateOfAFlakyFailureIsMeasured) {
   const Finished finished =
       run_tool({"run", model("fails_one_in_three"), "--backend", "jit", "--repeat", "60", "--json"});

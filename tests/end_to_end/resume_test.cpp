@@ -96,14 +96,52 @@ TEST(Resume, RefusesTheJournalOfAnotherRun) {
   const std::string before = read_text(repro / "reduced.pt");
   const Finished another_model = run_tool(command(other, repro));
   EXPECT_EQ(another_model.exit_code, 2);
-  EXPECT_NE(another_model.err.find("journal of another run (its \"model\" differs)"), std::string::npos)
+  EXPECT_NE(another_model.err.find("journal of another run (the content of the model's file has changed"),
+            std::string::npos)
       << describe(another_model);
   auto arguments = command(one, repro);
   arguments.push_back("--calls=4");
   const Finished other_settings = run_tool(arguments);
   EXPECT_EQ(other_settings.exit_code, 2);
-  EXPECT_NE(other_settings.err.find("\"settings\" differs"), std::string::npos) << describe(other_settings);
+  EXPECT_NE(other_settings.err.find("(calls is 4, was 3)"), std::string::npos) << describe(other_settings);
+  arguments.back() = "--tol=0.0010000000000000002"; // the next number after the default
+  const Finished other_tolerance = run_tool(arguments);
+  EXPECT_EQ(other_tolerance.exit_code, 2);
+  EXPECT_NE(other_tolerance.err.find("(tolerance is 0.0010000000000000002, was 0.001)"), std::string::npos)
+      << describe(other_tolerance);
   EXPECT_EQ(read_text(repro / "reduced.pt"), before);
+}
+
+/// What answered is another thing under the same name.
+void expect_refused_once_changed(const fs::path &file, const std::vector<std::string> &arguments,
+                                 const std::string &what) {
+  ASSERT_EQ(run_tool(arguments).exit_code, 0);
+  ASSERT_EQ(run_tool(arguments).exit_code, 0) << "the same is resumed";
+  std::ofstream(file, std::ios::app | std::ios::binary) << "\n";
+  const Finished refused = run_tool(arguments);
+  EXPECT_EQ(refused.exit_code, 2) << describe(refused);
+  EXPECT_NE(refused.err.find("(the content of " + what + " has changed)"), std::string::npos) << describe(refused);
+}
+
+TEST(Resume, RefusesTheAnswersOfAnotherPlugin) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const fs::path plugin = folder / "plugin.so";
+  fs::copy_file(REPRO_MINIFY_EXAMPLE_PLUGIN, plugin);
+  expect_refused_once_changed(plugin,
+                              {one.model(), "-o", folder / "x.repro", "--no-verify", "--quiet", "--resume", "--backend",
+                               "plugin:" + plugin.string()},
+                              "the plugin");
+}
+
+TEST(Resume, RefusesTheAnswersOfAnotherOracle) {
+  const Case one = case_named("static_int_div_exc");
+  const TemporaryFolder folder;
+  const fs::path oracle = folder / "oracle.sh";
+  std::ofstream(oracle) << "#!/bin/sh\ngrep -q div \"$1\"\n";
+  fs::permissions(oracle, fs::perms::owner_all);
+  expect_refused_once_changed(
+      oracle, {one.model(), "-o", folder / "x.repro", "--quiet", "--resume", "--oracle", oracle}, "the oracle");
 }
 
 TEST(TimeBudget, EndsWithTheBestSoFarAndCanBeResumed) {
@@ -117,7 +155,9 @@ TEST(TimeBudget, EndsWithTheBestSoFarAndCanBeResumed) {
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_TRUE(report["out_of_time"]);
   EXPECT_FALSE(report["one_minimal"]);
-  EXPECT_NE(finished.err.find("not 1-minimal"), std::string::npos) << describe(finished);
+  EXPECT_EQ(report["not_shown_because"], json({"the time budget was spent"}));
+  EXPECT_NE(finished.err.find("not shown to be 1-minimal: the time budget was spent"), std::string::npos)
+      << describe(finished);
   EXPECT_NE(read_text(repro / "report.md").find("time budget"), std::string::npos);
   const Finished again = run_tool(one.with_backend({"run", repro / "reduced.pt", "--inputs", repro / "inputs.pt"}));
   EXPECT_EQ(again.exit_code, 1) << describe(again);

@@ -36,14 +36,6 @@ TEST(InputSpec, SaysWhatIsWrong) {
   EXPECT_THROW(inputs_from_spec({"f32[1]", "f32[1]", "f32[1]"}), UserError);
 }
 
-TEST(Identifier, IsOneWhateverTheText) {
-  EXPECT_EQ(to_identifier("layer.0.weight"), "layer_0_weight");
-  EXPECT_EQ(to_identifier("12"), "v12");
-  EXPECT_EQ(to_identifier("for"), "for_0");
-  EXPECT_EQ(to_identifier("\"); system(\"id"), "system_id");
-  EXPECT_EQ(to_identifier("\xc3\xa9"), "v_0");
-}
-
 TEST(Materialise, ContainersOfTensorsAreBuiltFromInputs) {
   Program program;
   program.graph = std::make_shared<torch::jit::Graph>();

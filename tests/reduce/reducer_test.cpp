@@ -90,8 +90,24 @@ TEST(Reduction, KeepsTheBestWhenInterrupted) {
   });
   EXPECT_TRUE(reduction.interrupted);
   EXPECT_FALSE(reduction.one_minimal);
+  EXPECT_EQ(reduction.not_shown_because, std::vector<std::string>{"it was interrupted"});
   EXPECT_LE(size_of(reduction.program).operators, size_of(problem.program).operators);
   EXPECT_TRUE(shows(reduction.verdict, problem.verdict.signatures.at(0)));
+}
+
+TEST(Reduction, SaysWhatIsNotShown) {
+  const Problem problem = load_problem("static_int_div_exc", "static-runtime");
+  const Reduction whole = reduce_problem(problem, 1);
+  EXPECT_TRUE(whole.one_minimal);
+  EXPECT_TRUE(whole.not_shown_because.empty());
+  const Reduction some = reduce_problem(problem, 1, [](ReduceOptions &options) {
+    options.passes.skip = {"sizes", "cut"};
+  });
+  EXPECT_FALSE(some.one_minimal);
+  EXPECT_EQ(some.not_shown_because, std::vector<std::string>{"what was chosen leaves out: cut, sizes"});
+  const Reduction none = reduce_problem(problem, 1, [](ReduceOptions &options) { options.time_budget_seconds = 1e-9; });
+  EXPECT_FALSE(none.one_minimal);
+  EXPECT_EQ(none.not_shown_because, std::vector<std::string>{"the time budget was spent"});
 }
 
 /// What is done with a better Program delays no check.
@@ -122,7 +138,7 @@ TEST(Reduction, WritesEveryVerdictToTheJournal) {
   const Problem problem = load_problem("static_int_div_exc", "static-runtime");
   const std::string path = std::filesystem::temp_directory_path() / ("journal-" + std::to_string(getpid()) + ".jsonl");
   const Reduction reduction = reduce_problem(problem, 1, [&](ReduceOptions &options) {
-    options.journal = std::make_shared<Journal>(path, JournalSubject{"jit", "", "m"}, false);
+    options.journal = std::make_shared<Journal>(path, Identity(), false);
   });
   std::ifstream journal(path);
   int lines = 0;

@@ -50,7 +50,7 @@ Asked run_sleeping(int jobs, std::chrono::milliseconds nap) {
   ReduceOptions options;
   options.jobs = jobs;
   options.limits.timeout = std::chrono::minutes(1);
-  options.journal = std::make_shared<Journal>(path, JournalSubject{"structural", "", ""}, false);
+  options.journal = std::make_shared<Journal>(path, Identity(), false);
   options.progress = [&](const Progress &progress) { answers = progress.checks; };
   InterestingnessTest test = structural_test(has_erf_of_many);
   test.job = [&, job_of = test.job](const std::shared_ptr<const Program> &program) -> Job {

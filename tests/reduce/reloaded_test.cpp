@@ -46,7 +46,7 @@ TEST(ReloadingTest, SeesTheProgramAsItsFileHasIt) {
   EXPECT_EQ(ask(reloaded, program_returning("%r")), Verdict::Outcome::Pass) << "the loader drops what nobody reads";
   EXPECT_EQ(ask(in_memory, program_returning("%n")), Verdict::Outcome::Fail);
   EXPECT_EQ(ask(reloaded, program_returning("%n")), Verdict::Outcome::Fail);
-  EXPECT_NE(in_memory.fingerprint, reloaded.fingerprint);
+  EXPECT_NE(in_memory.identity(), reloaded.identity());
 }
 
 } // namespace

@@ -1,5 +1,4 @@
-// Whose turn it is, how long a check may take, how long a reduction will: what the reducer decides beside the passes.
-#include "reduce/eta.h"
+// Whose turn it is, how long a check may take: what the reducer decides beside the passes.
 #include "reduce/learned_timeout.h"
 #include "reduce/schedule.h"
 
@@ -84,26 +83,6 @@ TEST(LearnedTimeout, KeepsHavingNoLimit) {
   for (int check = 0; check < 50; ++check)
     limit.saw(milliseconds(10));
   EXPECT_EQ(limit.limit(), milliseconds(0));
-}
-
-TEST(CostModel, FitsALine) {
-  CostModel cost;
-  EXPECT_EQ(cost.seconds_for(10), std::nullopt);
-  for (double size : {10, 20, 40, 80})
-    cost.saw(size, 0.5 + 0.01 * size);
-  EXPECT_NEAR(*cost.seconds_for(160), 2.1, 1e-9);
-  EXPECT_NEAR(*cost.seconds_for(0), 0.5, 1e-9);
-}
-
-TEST(CostModel, TakesTheMeanOfOneSizeAndIsNeverNegative) {
-  CostModel cost;
-  for (double seconds : {1, 2, 3})
-    cost.saw(50, seconds);
-  EXPECT_NEAR(*cost.seconds_for(1000), 2, 1e-9);
-  CostModel falling;
-  for (double size : {10, 20, 30})
-    falling.saw(size, 100 / size);
-  EXPECT_GT(*falling.seconds_for(1000), 0);
 }
 
 } // namespace

@@ -2,7 +2,6 @@
 of time, for C++."""
 
 import inspect
-import keyword
 import math
 import os
 import re
@@ -25,10 +24,6 @@ PATIENCE = 120  # seconds for repro.py
 def comment(text):
     """Text from a model is hostile: one line, nothing that is not printable."""
     return "".join(character if character.isprintable() else " " for character in text)
-
-
-def local_name(name):
-    return name + "_" if keyword.iskeyword(name) or name == "torch" else name
 
 
 def number(value):
@@ -110,7 +105,7 @@ class Repro:
 
     def __init__(self, script, inputs, facts):
         self.facts = facts
-        self.inputs = [[local_name(name) if role == "input" else name, role, *rest] for name, role, *rest in inputs]
+        self.inputs = inputs
         self.script = script
         tensors = {name for name, _ in candidate.named_tensors(script)}
         self.objects = sorted(candidate.attributes_read(script) - tensors)  # packed parameters: they have no literal
@@ -121,9 +116,12 @@ class Repro:
 
     def make_literals(self):
         """name: expression; None when they are too long, or cannot be written down."""
-        writer = Literals(self.facts["grad"])
+        arguments, attributes = Literals(self.facts["grad"]), Literals(self.facts["grad"])
+        texts = {}
         try:
-            texts = {name: writer.expression(name, formula, tensor) for name, _, formula, tensor in self.inputs}
+            for name, role, formula, tensor in self.inputs:  # arguments and attributes stand in functions of their own
+                texts[name] = (arguments.expression(name, formula, tensor) if role == "input" else
+                               attributes.expression("self." + attribute_name(name), formula, tensor))  # fmt: skip
         except (TypeError, NotImplementedError, RuntimeError):
             return None
         return texts if sum(map(len, texts.values())) <= MOST_LITERAL_BYTES else None
@@ -158,7 +156,8 @@ class Repro:
             f"Seen with PyTorch {torch.__version__}; {facts['minimised']}.",
             "",
             "Run: python repro.py",
-            "Exit code: 1 the failure reproduces, 0 it no longer does, 2 it could not be tried.",
+            'Exit code: 1 the failure reproduces (and the last line is "REPRODUCED ..."), 0 it no longer does, 2 it could',
+            "not be tried.",
         ]
         return "\n".join(("# " + comment(line)).rstrip() for line in lines)
 
@@ -171,6 +170,7 @@ class Repro:
     def imports(self):
         used = {name for name in MODULES for line in self.forward if re.search(rf"\b{name}\.", line)}
         used |= {"sys", "subprocess"} if self.ends_the_process() else {"sys"}
+        used |= {"ctypes"} if self.facts["perturb"] is not None else set()
         lines = [f"import {name}" for name in sorted(used)]
         if self.reads_files():
             lines.append("from pathlib import Path")
@@ -269,22 +269,42 @@ class Repro:
             "dtype": ["    return expected.dtype != found.dtype"],
             "shape": ["    return expected.shape != found.shape"],
         }
-        body = bodies.get(kind)
-        if not body:
-            body = ["    if expected.is_complex():",
-                    "        expected, found = torch.view_as_real(expected), torch.view_as_real(found)",
-                    "    expected, found = expected.double(), found.double()"]  # fmt: skip
-            if kind == "nan":
-                body.append("    return not (torch.equal(expected.isnan(), found.isnan()) and "
-                            "torch.equal(expected.isinf(), found.isinf()))")  # fmt: skip
-            else:
-                tolerance = self.facts["tolerance"]
-                body.append(f"    return not torch.allclose(found, expected, rtol={tolerance}, atol={tolerance}, equal_nan=True)"
-                            "  # far more than rounding")  # fmt: skip
+        if kind == "structure" and self.facts["differs"]["strides"]:
+            bodies["structure"] = ["    if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):",
+                                   "        return expected.stride() != found.stride()", *bodies["structure"]]  # fmt: skip
+        body = bodies.get(kind) or self.compare_values()
         if kind != "structure":
             body = ["    if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):",
                     "        return False", *body]  # fmt: skip
         return "\n" + "\n".join(["def differs(expected, found):", *body])
+
+    def compare_values(self):
+        """The rule in force, as far as this failure needs it: see Predicate in emit/predicate.h."""
+        how = self.facts["differs"]
+        form, limit, rtol = how["form"], how["limit"], how["rtol"]
+        body = ["    if expected.is_complex():",
+                "        expected, found = torch.view_as_real(expected), torch.view_as_real(found)"]  # fmt: skip
+        if how["floating_only"]:
+            body = ["    if not expected.is_floating_point() and not expected.is_complex():",
+                    "        return False", *body]  # fmt: skip
+        if form == "places" or form not in ("exact", "equal") and not how["as_it_is"]:
+            body.append("    expected, found = expected.double(), found.double()")
+        if how["why"] and form != "places":
+            body.append("    # " + comment(how["why"]))
+        order = "found, expected" if how["relative_to_expected"] else "expected, found"
+        bodies = {
+            "places": ["    expected, found = (torch.where(x.isfinite(), 0.0, x) for x in (expected, found))",
+                       "    return not torch.allclose(expected, found, rtol=0, atol=0, equal_nan=True)"],
+            "exact": ["    same = (expected == found) & (expected.signbit() == found.signbit())",
+                      "    return not (same | (expected.isnan() & found.isnan())).all().item()"],
+            "equal": ["    return not expected.is_floating_point() and not torch.equal(expected, found)"],
+            "rms": ["    error = torch.nan_to_num(expected - found, 0, 0, 0)",
+                    f"    return error.numel() > 0 and error.square().mean().sqrt().item() > {limit}"],
+            "bound": [f"    bound = expected.abs().clamp_min(1) * {rtol} + {limit}",
+                      "    return ((found - expected).abs() > bound).any().item()"],
+            "close": [f"    return not torch.allclose({order}, rtol={rtol}, atol={how['atol']}, equal_nan={how['equal_nan']})"],
+        }  # fmt: skip
+        return body + bodies[form]
 
     def straight_to_inductor(self):
         if self.front_end != "fx":
@@ -316,30 +336,38 @@ class Repro:
         facts = self.facts
         kind, calls = facts["kind"], facts["calls"]
         settings = [f"    torch.set_num_threads({facts['threads']})"]
+        if facts["perturb"] is not None:
+            settings.append("    # Memory that nobody has written is read: it holds the same each time (M_PERTURB).")
+            settings.append(f"    ctypes.CDLL(None).mallopt(-6, {facts['perturb']})")
         if facts["deterministic"] != "off":
             settings.append(f"    torch.use_deterministic_algorithms(True, warn_only={facts['deterministic'] == 'warn'})")
             settings.append("    torch.utils.deterministic.fill_uninitialized_memory = False")
-        lines = ["def main():", *settings, f"    model = {self.make_model()}", "    try:",
+        lines = ["def reproduced():  # whoever runs this file looks for that line: Python exits with 1 for any error",
+                 f"    print({facts['marker']!r}, flush=True)", "    return 1", "", ""]  # fmt: skip
+        lines += ["def main():", *settings, f"    model = {self.make_model()}", "    try:",
                  f"        expected = [run(model, model) for _ in range({calls})]", "    except Exception as error:",
                  '        print("cannot be tried, eager itself raises:", error)', "        return 2",
                  f"    model = {self.make_model()}", f"    compiled = {self.compiled()}"]  # fmt: skip
         if kind == "exception":
             lines += ["    try:", f"        for _ in range({calls}):", "            run(model, compiled)",
                       "    except Exception as error:", '        print("FAIL exception:", first_sentence(error))',
-                      "        return 1"]  # fmt: skip
+                      "        return reproduced()"]  # fmt: skip
         else:
             lines += [f"    for call in range({calls}):", "        try:", "            found = run(model, compiled)",
-                      "        except Exception as error:",
-                      '            print("cannot be tried, another failure:", error)', "            return 2"]  # fmt: skip
+                      "        except Exception as error:"]  # fmt: skip
+            if kind == "memory":
+                lines += ['            if "memory" in str(error) or isinstance(error, MemoryError):',
+                          "                print(error)", "                return 3"]  # fmt: skip
+            lines += ['            print("cannot be tried, another failure:", error)', "            return 2"]
             if not self.ends_the_process():
                 if kind == "structure":
                     lines += ["        if len(expected[call]) != len(found):",
                               '            print("FAIL structure:", len(expected[call]), "expected,", len(found), "found")',
-                              "            return 1"]  # fmt: skip
+                              "            return reproduced()"]  # fmt: skip
                 lines += ["        for position, (e, f) in enumerate(zip(expected[call], found)):",
                           "            if differs(e, f):",
                           f'                print("FAIL {kind}: result", position, "expected", e, "found", f)',
-                          "                return 1"]  # fmt: skip
+                          "                return reproduced()"]  # fmt: skip
         lines += ['    print("PASS: the failure no longer reproduces")', "    return 0"]
         lines += ["", "", 'if __name__ == "__main__":']
         if not self.ends_the_process():
@@ -353,14 +381,16 @@ class Repro:
                  f'        code = subprocess.run([sys.executable, __file__, "child"], timeout={PATIENCE}).returncode',
                  "    except subprocess.TimeoutExpired:"]  # fmt: skip
         if kind == "hang":
-            lines += ['        print("FAIL hang: signal 14, exit code 0")', "        sys.exit(1)"]
+            lines += ['        print("FAIL hang: signal 14")', "        sys.exit(reproduced())"]
         else:
             lines += ['        print("cannot be tried, another failure: it hangs")', "        sys.exit(2)"]
+        lines += ["    if code in (0, 1, 2):  # Python itself exits with 1, where something else went wrong",
+                  "        sys.exit(2 if code else 0)"]  # fmt: skip
+        if kind == "hang":
+            return [*lines, '    print("cannot be tried, another failure:", code)', "    sys.exit(2)"]
         return lines + [
-            "    if code in (0, 2):",
-            "        sys.exit(code)",
-            f'    print(f"FAIL {kind}: signal {{max(-code, 0)}}, exit code {{max(code, 0)}}")',
-            "    sys.exit(1)",
+            f'    print(f"FAIL {kind}: " + (f"signal {{-code}}" if code < 0 else f"exit code {{code}}"))',
+            "    sys.exit(reproduced())",
         ]
 
 
@@ -398,12 +428,13 @@ class Trial:
         code = os.waitstatus_to_exitcode(status)
         if self.repro.ends_the_process():
             return code not in (0, 2)
-        return code == 1 and (self.repro.facts["kind"] != "exception" or self.raised_the_same())
-
-    def raised_the_same(self):
-        """What Dynamo raises of itself is another failure."""
         self.output.seek(0)
-        printed = self.output.read().partition("FAIL exception: ")[2]
+        printed, marker, _ = self.output.read().partition(self.repro.facts["marker"])
+        return code == 1 and bool(marker) and (self.repro.facts["kind"] != "exception" or self.raised_the_same(printed))
+
+    def raised_the_same(self, printed):
+        """What Dynamo raises of itself is another failure."""
+        printed = printed.partition("FAIL exception: ")[2]
         return without_numbers(printed) == without_numbers(self.repro.facts["found"])
 
 

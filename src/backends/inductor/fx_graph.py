@@ -124,7 +124,8 @@ class Builder:
             "prim::Constant": self.constant, "prim::GetAttr": self.attribute, "prim::ListConstruct": self.construct,
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
             "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack,
-            "prim::NumToTensor": self.number_to_tensor, "prim::abs": self.absolute, "prim::AutogradZero": self.undefined,
+            "prim::NumToTensor": self.number_to_tensor, "prim::abs": self.absolute,
+            "prim::AutogradZero": self.undefined,
         }.get(kind)  # fmt: skip
         if special:
             special(node)
@@ -144,7 +145,8 @@ class Builder:
             return
         value = enum_name(node) if node.output().type().kind() == "EnumType" else node.output().toIValue()
         literal(value, lambda _: "")  # what Python has no word for is no value here either
-        self.values[node.output().debugName()] = pytree.tree_map_only((torch.Tensor, torch.ScriptObject), self.held, value)
+        kinds = (torch.Tensor, torch.ScriptObject)
+        self.values[node.output().debugName()] = pytree.tree_map_only(kinds, self.held, value)
 
     def held(self, _):
         self.constants += 1

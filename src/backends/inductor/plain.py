@@ -8,6 +8,8 @@ import re
 
 import torch
 
+from words import schema_of
+
 COMPARED = {"eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}"}
 ANY = {"__is__": "{} is {}", "__isnot__": "{} is not {}", "__not__": "not {}", "_unwrap_optional": "{}"}
 NUMBERS = {
@@ -25,7 +27,8 @@ MATHEMATICS = set(
     "frexp gcd isfinite isinf isnan ldexp lgamma log log10 log1p modf radians sin sinh sqrt tan tanh trunc".split()
 )
 LISTS = {
-    **COMPARED, "append": "{}.append({})", "extend": "{}.extend({})", "insert": "{}.insert({}, {})", "pop": "{}.pop({})",
+    **COMPARED, "append": "{}.append({})", "extend": "{}.extend({})", "insert": "{}.insert({}, {})",
+    "pop": "{}.pop({})",
     "remove": "{}.remove({})", "reverse": "{}.reverse()", "sort": "{}.sort(reverse={})", "clear": "{}.clear()",
     "Delete": "del {}[{}]", "_set_item": "{}[{}] = {}", "add_": "{}.extend({})", "mul_": "{0}[:] = {0} * {1}",
     "len": "len({})", "__getitem__": "{}[{}]", "select": "{}[{}]", "slice": "{}[{}:{}:{}]", "copy": "list({})",
@@ -39,7 +42,8 @@ DICTS = {
     "len": "len({})", "__contains__": "{1} in {0}", "popitem": "{}.popitem()", "update": "{}.update({})",
 }  # fmt: skip
 STRINGS = {
-    **COMPARED, "add": "{} + {}", "len": "len({})", "__getitem__": "{}[{}]", "slice": "{}[{}:{}:{}]", "list": "list({})",
+    **COMPARED, "add": "{} + {}", "len": "len({})", "__getitem__": "{}[{}]", "slice": "{}[{}:{}:{}]",
+    "list": "list({})",
     "Int": "int({})", "Float": "float({})", "Bool": "bool({})", "ord": "ord({})", "device": "torch.device({})",
     "get_autocast_dtype": "torch.get_autocast_dtype({})",
 }  # fmt: skip
@@ -60,7 +64,8 @@ TENSORS = {
 }  # fmt: skip
 SITUATION = {
     "is_grad_enabled": "torch.is_grad_enabled()", "is_autocast_enabled": "torch.is_autocast_enabled()",
-    "is_autocast_cpu_enabled": "torch.is_autocast_enabled('cpu')", "is_scripting": "True", "_get_tracing_state": "False",
+    "is_autocast_cpu_enabled": "torch.is_autocast_enabled('cpu')", "is_scripting": "True",
+    "_get_tracing_state": "False",
     "dict": "dict()", "promote_types": "torch.promote_types({}, {})", "can_cast": "torch.can_cast({}, {})",
     "_get_cpu_capability": "torch.backends.cpu.get_cpu_capability()", "result_type": "torch.result_type({}, {})",
 }  # fmt: skip
@@ -74,8 +79,10 @@ PRIM = {
     "unchecked_cast": "{}", "unchecked_unwrap_optional": "{}", "Uninitialized": "None", "dtype": "{}.dtype",
     "device": "{}.device", "layout": "{}.layout", "type": "{}.type", "index": "{}.index", "name": "{}.name",
     "requires_grad": "{}.requires_grad", "grad": "{}.grad", "data": "{}.data", "itemsize": "{}.element_size()",
-    "nbytes": "{}.nbytes", "id": "id({})", "TupleIndex": "{}[{}]", "StringIndex": "{}[{}]", "rangelist": "list(range({}))",
-    "abs": "abs({})", "EnumName": "{}.rpartition('.')[2]", "IfThenElse": "{1} if {0} else {2}", "is_cpu": "{}.device.type == 'cpu'",
+    "nbytes": "{}.nbytes", "id": "id({})", "TupleIndex": "{}[{}]", "StringIndex": "{}[{}]",
+    "rangelist": "list(range({}))",
+    "abs": "abs({})", "EnumName": "{}.rpartition('.')[2]", "IfThenElse": "{1} if {0} else {2}",
+    "is_cpu": "{}.device.type == 'cpu'",
     "NumToTensor": "torch.scalar_tensor({0}, dtype=torch.bool if isinstance({0}, bool) else torch.int64 "
     "if isinstance({0}, int) else torch.complex128 if isinstance({0}, complex) else torch.float64)",
 }  # fmt: skip
@@ -88,7 +95,8 @@ TESTS = {
     "TensorType": "isinstance({}, torch.Tensor)", "IntType": "type({}) is int", "FloatType": "type({}) is float",
     "BoolType": "type({}) is bool", "ComplexType": "type({}) is complex", "StringType": "isinstance({}, str)",
     "NumberType": "type({}) in (int, float, complex)", "ListType": "isinstance({}, list)", "NoneType": "{} is None",
-    "TupleType": "isinstance({}, tuple)", "DictType": "isinstance({}, dict)", "DeviceObjType": "isinstance({}, torch.device)",
+    "TupleType": "isinstance({}, tuple)", "DictType": "isinstance({}, dict)",
+    "DeviceObjType": "isinstance({}, torch.device)",
 }  # fmt: skip
 
 
@@ -117,7 +125,7 @@ def writes(node):
     first = next(node.inputs(), None)
     if first is None or first.type().kind() not in ("ListType", "DictType") or node.schema() == "(no schema)":
         return False
-    alias = torch._C.parse_schema(node.schema()).arguments[0].alias_info
+    alias = schema_of(node).arguments[0].alias_info
     return alias is not None and alias.is_write
 
 

@@ -10,15 +10,17 @@ import plain
 from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, literal
 from words import UnknownWord, Words
 
-
 MODULES = ("math", "cmath", "warnings")  # what a source may need beside torch
-BUILTINS = "len int float bool complex list dict tuple str range min max abs sum all any sorted round id isinstance type"
+BUILTINS = "len int float bool complex list dict tuple str range min max abs sum all any sorted round id isinstance type "
+BUILTINS += "print chr ord hex oct bin"
+
+
 class Translator:
     def __init__(self, graph):
         self.graph = graph
         self.words = Words(graph)
         self.names = {}  # of values, by debug name
-        self.taken = {*keyword.kwlist, *MODULES, *BUILTINS.split(), "self", "torch", "print", "chr", "ord", "hex", "oct", "bin"}
+        self.taken = {*keyword.kwlist, *MODULES, *BUILTINS.split(), "self", "torch"}
         self.texts = {}  # of constants and of lists that stand where they are used
         self.held = {}  # tensors and objects among the constants of the graph: attribute name, value
         self.managers = {}  # objects that a `with` is about: name of the class, attributes as text

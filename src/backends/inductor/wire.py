@@ -13,8 +13,16 @@ import torch
 from words import NUMBERS
 
 
+MOST_HEADER_BYTES = 1 << 28
+MOST_BLOB_BYTES = 1 << 40
+
+
 class Closed(Exception):
     """The other side has gone."""
+
+
+class Garbled(Exception):
+    """What came is no message."""
 
 
 def receive_into(connection, buffer):
@@ -30,11 +38,16 @@ def receive(connection):
     """(header, blobs); a blob is a uint8 tensor."""
     size = bytearray(8)
     receive_into(connection, size)
-    text = bytearray(struct.unpack("<Q", size)[0])
+    length = struct.unpack("<Q", size)[0]
+    if length > MOST_HEADER_BYTES:
+        raise Garbled(f"a header of {length} bytes")
+    text = bytearray(length)
     receive_into(connection, text)
     header = json.loads(text.decode())
     blobs = []
     for length in header["blobs"]:
+        if type(length) is not int or not 0 <= length <= MOST_BLOB_BYTES:
+            raise Garbled(f"a blob of {length} bytes")
         blob = torch.empty(length, dtype=torch.uint8)  # as aligned as any tensor is
         if length:
             receive_into(connection, memory_of(blob))

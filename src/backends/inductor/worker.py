@@ -63,7 +63,11 @@ class Worker:
     def accept(self):
         connection, _ = self.listener.accept()
         parent = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:  # the machine has no room for another process now
+            self.tell(connection, {"unanswered": f"the Python worker cannot fork: {error.strerror}"})
+            return
         if pid == 0:
             self.become_child(connection, parent)
         os.setpgid(pid, pid)
@@ -99,12 +103,16 @@ class Worker:
                 continue
             self.kill_group(pid)
             died = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"exit": os.WEXITSTATUS(status)}
-            text = json.dumps({"died": died, "blobs": []}).encode()
-            try:
-                connection.sendall(len(text).to_bytes(8, "little") + text)
-            except OSError:
-                pass  # nobody waits for it any more
-            connection.close()
+            self.tell(connection, {"died": died})
+
+    @staticmethod
+    def tell(connection, what):
+        text = json.dumps({**what, "blobs": []}).encode()
+        try:
+            connection.sendall(len(text).to_bytes(8, "little") + text)
+        except OSError:
+            pass  # nobody waits for it any more
+        connection.close()
 
     def drop(self, pid):
         """Nobody needs its answer any more."""
@@ -140,7 +148,7 @@ def main():
             raise
         gc.freeze()  # children need not look through it either, which would copy its pages
         gc.enable()
-        report(ready, {"torch": torch.__version__})
+        report(ready, {"torch": torch.__version__, "python": sys.version.split()[0]})
         Worker(listen, alive, candidate.serve).run()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

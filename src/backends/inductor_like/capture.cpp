@@ -1,6 +1,7 @@
 #include "backends/inductor_like/capture.h"
 
 #include "backends/inductor_like/random_state.h"
+#include "program/compute.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
 
@@ -146,6 +147,12 @@ GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
     traced = jit::tracer::trace(
                  copies, run, [](const at::Tensor &) { return std::string(); }, /*strict=*/false)
                  .first->graph;
+  } catch (const c10::OutOfMemoryError &) {
+    jit::tracer::abandon();
+    throw;
+  } catch (const c10::Error &error) { // eager has run it: it is the tracer that has no way to
+    jit::tracer::abandon();
+    throw NotCovered(std::string("it cannot be traced: ") + first_sentence(error.what_without_backtrace()));
   } catch (...) {
     jit::tracer::abandon();
     throw;

@@ -1,6 +1,7 @@
 // The first stage: a module and its arguments to a straight line, by TorchScript's own tracer. Calls are inlined,
 // control flow that does not depend on data is followed, and what autocast does becomes part of the graph.
 #pragma once
+#include "backends/cannot_compile.h"
 #include "backends/inductor_like/straight_line.h"
 
 #include <stdexcept>
@@ -11,6 +12,13 @@ namespace repro_minify::inductor_like {
 class NotCovered : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
+};
+
+/// Our own compiler went wrong: no answer about the program, and nothing that ATen may cover up.
+class InternalError : public CannotCompile {
+public:
+  InternalError(const std::string &stage, const std::string &what)
+      : CannotCompile("internal error of repro-minify's own compiler, in stage " + stage + ": " + what) {}
 };
 
 struct Capture {

@@ -91,7 +91,7 @@ private:
   jit::Value *current(const jit::Value *value) {
     const auto found = now_.find(value);
     if (found == now_.end())
-      throw NotCovered("a value is read before it is made");
+      throw std::logic_error("a value is read before it is made");
     return found->second;
   }
 

@@ -268,6 +268,8 @@ private:
   std::string injected(const std::string &expression) const {
     if (options_.inject == "relu-compile-error")
       return "compile error!";
+    if (options_.inject == "relu-internal-error")
+      throw std::logic_error("injected: relu cannot be lowered");
     if (options_.inject == "relu-accuracy")
       return "$0 + T(1)";
     return expression;

@@ -14,7 +14,7 @@ struct LoweringOptions {
   bool fuse = true;
   bool constants = true;                ///< what depends on constants alone is not computed in each run
   bool emulate_precision_casts = false; ///< round to 16 bits after each operator inside a kernel too
-  std::string inject;                   ///< relu-compile-error, relu-accuracy; empty: nothing
+  std::string inject;                   ///< relu-compile-error, relu-accuracy, ...; empty: nothing
 };
 
 /// The plan without its source.

@@ -6,6 +6,8 @@
 #include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/lowering.h"
 #include "backends/inductor_like/random_state.h"
+#include "program/compute.h"
+#include "support/no_answer.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -15,6 +17,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <system_error>
 
 namespace repro_minify::inductor_like {
 namespace {
@@ -82,12 +85,28 @@ const std::vector<std::string> &stage_names() {
   return names;
 }
 
-CompiledProgram compile_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
-                               const BackendOptions &options) {
+namespace {
+
+bool is_operator(const torch::jit::Node *node) {
+  return node->kind().is_aten();
+}
+
+void count_operators(const torch::jit::Block *block, std::map<std::string, int> &counts) {
+  for (const auto *node : block->nodes()) {
+    if (is_operator(node))
+      ++counts[node->kind().toQualString()];
+    for (const auto *inner : node->blocks())
+      count_operators(inner, counts);
+  }
+}
+
+CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
+                                  const BackendOptions &options, std::string &stage) {
   const auto wanted = [&](const std::string &stage) {
     const auto &skipped = options.skipped_stages;
     return std::find(skipped.begin(), skipped.end(), stage) == skipped.end();
   };
+  stage = "capture";
   Capture captured = capture(module, arguments);
   dump_line(options, "capture", captured.line);
   const KeepRandomState random(captured.line.inputs);
@@ -96,21 +115,27 @@ CompiledProgram compile_stages(const torch::jit::Module &module, const std::vect
   Functional program{captured.line, {}};
   if (!wanted("functionalise"))
     throw NotCovered("nothing can be compiled before functionalise");
+  stage = "functionalise";
   program = functionalise(captured.line);
   dump_line(options, "functionalise", program.line);
+  stage = "freeze";
   if (wanted("freeze"))
     freeze(program);
+  stage = "fold-constants";
   if (wanted("fold-constants"))
     program.line = fold_constants(program.line);
   dump_line(options, "fold-constants", program.line);
+  stage = "decompose";
   if (wanted("decompose"))
     program.line = decompose(program.line);
   dump_line(options, "decompose", program.line);
+  stage = "common-subexpressions";
   if (wanted("common-subexpressions")) {
     torch::jit::EliminateCommonSubexpression(program.line.graph);
     torch::jit::EliminateDeadCode(program.line.graph);
   }
   dump_line(options, "common-subexpressions", program.line);
+  stage = "fuse"; // kernels are made and fused in one go
   CompiledProgram compiled;
   compiled.plan = lower(program.line, {.pointwise = wanted("pointwise-kernels"),
                                        .reductions = wanted("reduction-kernels"),
@@ -118,6 +143,7 @@ CompiledProgram compile_stages(const torch::jit::Module &module, const std::vect
                                        .constants = wanted("fold-constants"),
                                        .emulate_precision_casts = options.emulate_precision_casts,
                                        .inject = options.inject});
+  stage = "generate";
   write_kernels(compiled.plan);
   require_kernels_possible(compiled.plan);
   dump_stage(options, "fuse", description(compiled.plan));
@@ -126,6 +152,61 @@ CompiledProgram compile_stages(const torch::jit::Module &module, const std::vect
   compiled.updates = program.updates;
   compiled.result = captured.result;
   return compiled;
+}
+
+} // namespace
+
+Coverage coverage_of(const Plan &plan, const StraightLine &line) {
+  Coverage coverage;
+  std::map<std::string, int> all;
+  count_operators(line.graph->block(), all);
+  for (const auto &step : plan.steps)
+    if (const auto *aten = std::get_if<AtenStep>(&step); aten && is_operator(aten->node))
+      ++coverage.not_compiled[aten->node->kind().toQualString()];
+  for (const auto &[name, count] : all) {
+    const auto found = coverage.not_compiled.find(name);
+    coverage.compiled += std::max(0, count - (found == coverage.not_compiled.end() ? 0 : found->second));
+  }
+  return coverage;
+}
+
+Coverage all_as_aten(const torch::jit::Module &module, const std::string &because) {
+  Coverage coverage;
+  coverage.because = because;
+  count_operators(module.get_method("forward").graph()->block(), coverage.not_compiled);
+  return coverage;
+}
+
+void rethrow_as_internal(const std::string &stage) {
+  std::string message;
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const NoAnswer &) { // a compiler that could not start has not gone wrong
+    throw;
+  } catch (const std::system_error &) {
+    throw;
+  } catch (const c10::Error &error) {
+    message = error.what_without_backtrace();
+  } catch (const std::exception &error) {
+    message = error.what();
+  }
+  if (is_out_of_memory(message))
+    throw;
+  throw InternalError(stage, first_sentence(message));
+}
+
+CompiledProgram compile_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
+                               const BackendOptions &options) {
+  std::string stage;
+  try {
+    return compile_in_stages(module, arguments, options, stage);
+  } catch (const NotCovered &) {
+    throw;
+  } catch (const std::exception &) {
+    rethrow_as_internal(stage);
+  }
 }
 
 } // namespace repro_minify::inductor_like

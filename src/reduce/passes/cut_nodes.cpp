@@ -98,9 +98,10 @@ IndexSet ancestors(const Cutter &cutter, int target) {
 
 /// The name of the Program's input whose gradient this leaf is ("input 2" counts arguments), or of the parameter.
 std::string input_of_gradient(const Program &program, const std::string &path) {
+  const std::string name = path.substr(path.rfind('.') + 1); // of many, each is in a submodule
   int argument = 0;
   for (const auto &input : program.inputs) {
-    if (input.role == Role::Parameter && path == input.name)
+    if (input.role == Role::Parameter && name == input.name)
       return input.name;
     if (input.role == Role::Input && path == "input " + std::to_string(argument++))
       return input.name;
@@ -232,19 +233,22 @@ bool cut_nodes(PassContext &context) {
   const auto recording = recording_of(context);
   if (!recording)
     return false;
+  context.judge.enter_phase("index");
   const Cutter cutter(recording);
   const IndexSet all = every_atom(cutter);
   CutOracle oracle(context, cutter);
   if (all.empty())
     return false;
   if (!oracle.most_likely_fails(all)) { // a cut that removes nothing changed the failure: this Program cannot be cut
-    context.incomplete = true;
+    context.untried = "could take nothing out: with recorded values in its place the program no longer fails";
     return false;
   }
   const IndexSet start = focus(context, cutter, all, oracle);
   SearchOptions search;
   search.speculation_width = speculation_width(context);
+  context.judge.enter_phase("hints");
   give_hints(context, cutter, start, search);
+  context.judge.enter_phase("first cut");
   // Other passes make the program smaller still: what is certified now would have to be certified again.
   search.certify = context.last_resort || all.size() < small_program;
   search.mostly_needed = context.again && all.size() < small_program;

@@ -55,6 +55,7 @@ bool has_ones_to_drop(const ProgramInput &input) {
 } // namespace
 
 bool drop_dimensions(PassContext &context) {
+  note_large_inputs(context);
   bool any = accept_by_halves(context, inputs_where(context.current, has_ones_to_drop), with_fewer<without_ones>);
   // One after the other, of those inputs that could do without the last one.
   for (auto which = inputs_where(context.current, has_several_dimensions); !which.empty();) {

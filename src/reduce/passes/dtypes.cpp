@@ -89,6 +89,7 @@ bool accept_plainer(PassContext &context, const std::vector<size_t> &which, at::
 } // namespace
 
 bool plain_dtypes(PassContext &context) {
+  note_large_inputs(context);
   std::vector<size_t> others;
   std::map<at::ScalarType, std::vector<size_t>> by_dtype;
   for (size_t i = 0; i < context.current.inputs.size(); ++i)

@@ -123,9 +123,13 @@ bool keep_one_iteration(PassContext &context, size_t loop, int64_t trips) {
   const auto nodes = all_nodes(*context.current.graph);
   const bool nested = nodes[loop]->owningBlock() != context.current.graph->block();
   const auto has_blocks = [](const Node *node) { return !node->blocks().empty(); };
-  if (nested || trips < 2 || std::count_if(nodes.begin(), nodes.end(), has_blocks) < 2 ||
-      static_cast<size_t>(trips) * nodes_in(nodes[loop]) > most_nodes_written_out)
+  if (nested || trips < 2 || std::count_if(nodes.begin(), nodes.end(), has_blocks) < 2)
     return false;
+  if (static_cast<size_t>(trips) * nodes_in(nodes[loop]) > most_nodes_written_out) {
+    context.untried =
+        "did not write out a loop that would be more than " + std::to_string(most_nodes_written_out) + " nodes long";
+    return false;
+  }
   const Order before = order_of(context.current);
   const Unrolled written_out = unrolled(context.current, loop, trips);
   if (context.fails(written_out.program, {}))

@@ -18,8 +18,7 @@ Program with_outputs(const Program &program, const std::vector<size_t> &kept) {
   std::vector<torch::jit::Value *> outputs;
   for (size_t i : kept)
     outputs.push_back(result.graph->outputs()[i]);
-  while (!result.graph->outputs().empty())
-    result.graph->eraseOutput(0);
+  result.graph->block()->removeAllOutputs();
   for (auto *output : outputs)
     result.graph->registerOutput(output);
   drop_unused(result);

@@ -37,8 +37,9 @@ struct PassContext {
   std::optional<double> &chance;
   /// Recordings of `current`: recording_of() asks it.
   Recorder &recorder;
-  /// Set by a pass that could not try everything it is for: the result is then not said to be 1-minimal.
-  bool &incomplete;
+  /// Set by a pass that could not try everything it is for, to what was left out: the result is then not said to be
+  /// 1-minimal.
+  std::string &untried;
   /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no
   /// other one finds anything.
   bool &put_off;
@@ -99,8 +100,8 @@ bool plain_roles(PassContext &context);         // roles.cpp
 bool short_values(PassContext &context);        // short_values.cpp
 bool plain_arguments(PassContext &context);     // arguments.cpp
 
-/// An eager run of `current`; nothing, and the result incomplete, when eager does not run it: a test that never runs a
-/// candidate may have accepted one that cannot be run.
+/// An eager run of `current`; nothing, and PassContext::untried set, when eager does not run it: a test that never runs
+/// a candidate may have accepted one that cannot be run.
 std::shared_ptr<const Recording> recording_of(PassContext &context);
 
 /// Indices of the inputs for which `condition` holds, asked in order.

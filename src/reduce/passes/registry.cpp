@@ -1,5 +1,6 @@
 #include "reduce/passes/pass.h"
 
+#include "program/compute.h"
 #include "program/record.h"
 
 #include <algorithm>
@@ -107,8 +108,8 @@ std::shared_ptr<const Recording> recording_of(PassContext &context) {
   try {
     return context.recorder.recording_of(context.current, context.judge.test().settings,
                                          context.judge.options().limits);
-  } catch (const std::runtime_error &) {
-    context.incomplete = true;
+  } catch (const std::runtime_error &error) {
+    context.untried = "could not record what eager computes: " + first_sentence(error.what());
     return nullptr;
   }
 }

@@ -88,4 +88,10 @@ std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::
                   tensor_of(elements, old.sizes().vec(), old.scalar_type(), strides_like(old, old.sizes().vec())), "");
 }
 
+void note_large_inputs(PassContext &context) {
+  for (const ProgramInput &input : context.current.inputs)
+    if (input.formula.empty() && input.value.toTensor().numel() > most_elements)
+      context.untried = "left data of more than " + std::to_string(most_elements) + " elements as it is";
+}
+
 } // namespace repro_minify

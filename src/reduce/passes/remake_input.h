@@ -1,6 +1,7 @@
 // An input made again with other sizes, another dtype or other values. What is not understood (sparse, quantised, on a
 // device) is never made again.
 #pragma once
+#include "reduce/passes/pass.h"
 #include "repro_minify/program.h"
 
 #include <cstdint>
@@ -26,5 +27,8 @@ std::optional<ProgramInput> with_dtype(const ProgramInput &input, at::ScalarType
 
 /// Data with other elements (row-major), the same sizes and order of dimensions.
 std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::vector<double> &elements);
+
+/// Says so (PassContext::untried) where an input holds more data than the functions above copy.
+void note_large_inputs(PassContext &context);
 
 } // namespace repro_minify

@@ -175,13 +175,16 @@ bool shrink_singly(PassContext &context) {
     for (const auto &at : group)
       if (group.size() > 1 && ++tried <= most_dimensions)
         any |= Shrinker(context).accept({at}, {{size, 1}});
-  context.incomplete |= tried > most_dimensions;
+  if (tried > most_dimensions)
+    context.untried =
+        "tried " + std::to_string(most_dimensions) + " of " + std::to_string(tried) + " dimensions on their own";
   return any;
 }
 
 } // namespace
 
 bool shrink_sizes(PassContext &context) {
+  note_large_inputs(context);
   const auto groups = groups_of(context.current);
   if (groups.empty())
     return false;

@@ -41,7 +41,6 @@ Verdict verdict(bool failing) {
 InterestingnessTest structural_test(const StructuralOracle &oracle) {
   InterestingnessTest test;
   test.name = "structure";
-  test.fingerprint = "structure";
   test.job = [&oracle](std::shared_ptr<const Program> program) -> Job {
     return [&oracle, program](Child &child) { child.reply(oracle.fails(*program) ? "fails" : "passes"); };
   };

@@ -81,4 +81,5 @@ def run(command, timeout):
         watch.join()
         output.seek(0)
         error.seek(0)
-        return Done(process.returncode, output.read(), error.read(), round(seconds, 2), round(watch.peak_kb / 1024), timed_out)
+        return Done(process.returncode, output.read(), error.read(), round(seconds, 2), round(watch.peak_kb / 1024),
+            timed_out)

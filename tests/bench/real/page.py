@@ -91,7 +91,8 @@ def counts(rows, backends):
 def markdown(rows, backends):
     models = {row["model"] for row in rows}
     lines = [f"{len(models)} models, {len(of_step(rows, 'run'))} runs, {len(refusals(rows))} refused.", ""]
-    lines += table(["backend", "runs", "pass", "fail", "eager not reproducible", "refused", "PyTorch agrees", "seconds"],
+    lines += table(["backend", "runs", "pass", "fail", "eager not reproducible", "refused", "PyTorch agrees",
+        "seconds"],
                    counts(rows, backends))  # fmt: skip
     lines += ["", "What did not pass, or where PyTorch says something else:", ""]
     lines += table(["model", "backend", "verdict", "kind", "PyTorch's own verdict", "comes down to"], failures(rows))

@@ -86,7 +86,8 @@ def quantised_static(how):
 
 
 def transformer(how):
-    return Model(nn.Transformer(64, 4, 2, 2, 128, batch_first=True), (torch.randn(2, 9, 64), torch.randn(2, 7, 64)), how)
+    return Model(nn.Transformer(64, 4, 2, 2, 128, batch_first=True), (torch.randn(2, 9, 64), torch.randn(2, 7, 64)),
+        how)
 
 
 def encoder(how):
@@ -112,7 +113,8 @@ def models():
         "quantised_static": lambda: quantised_static("trace"),
         "quantised_static_script": lambda: quantised_static("script"),
         "quantised_dynamic": lambda: quantised_dynamic(LinearsToQuantise(), {nn.Linear}, (torch.randn(4, 64),)),
-        "quantised_dynamic_script": lambda: quantised_dynamic(LinearsToQuantise(), {nn.Linear}, (torch.randn(4, 64),), "script"),
+        "quantised_dynamic_script": lambda: quantised_dynamic(LinearsToQuantise(), {nn.Linear}, (torch.randn(4, 64),),
+            "script"),
         "quantised_lstm": lambda: quantised_dynamic(Tagger(), {nn.LSTM, nn.GRU, nn.Linear}, words()),
         "quantised_lstm_script": lambda: quantised_dynamic(Tagger(), {nn.LSTM, nn.GRU, nn.Linear}, words(), "script"),
     }

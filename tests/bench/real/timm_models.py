@@ -10,7 +10,8 @@ import timm
 from model import Model
 
 TRACED = {
-    "deit_tiny_patch16_224": 224, "poolformer_s12": 224, "mobilevitv2_050": 224, "hrnet_w18_small": 224, "repvgg_a0": 224,
+    "deit_tiny_patch16_224": 224, "poolformer_s12": 224, "mobilevitv2_050": 224, "hrnet_w18_small": 224,
+        "repvgg_a0": 224,
     "mixer_s32_224": 224, "resmlp_12_224": 224, "coat_lite_tiny": 224, "levit_128s": 224, "xcit_nano_12_p16_224": 224,
     "ghostnet_050": 224, "edgenext_xx_small": 224, "pit_ti_224": 224, "gmlp_ti16_224": 224, "crossvit_tiny_240": 240,
     "cait_xxs24_224": 224, "efficientformer_l1": 224, "fastvit_t8": 224, "mobilenetv4_conv_small_050": 224,

@@ -9,7 +9,8 @@ import torchvision
 
 from model import Model
 
-BOTH_WAYS = ["resnet18", "mobilenet_v3_small", "efficientnet_b0", "densenet121", "vit_b_16", "swin_t", "googlenet", "maxvit_t"]
+BOTH_WAYS = ["resnet18", "mobilenet_v3_small", "efficientnet_b0", "densenet121", "vit_b_16", "swin_t", "googlenet",
+    "maxvit_t"]
 TRACED = ["vgg11_bn"]
 MORE_BOTH_WAYS = ["mobilenet_v2", "shufflenet_v2_x0_5", "squeezenet1_1", "mnasnet0_5", "regnet_y_400mf"]
 MORE_TRACED = ["convnext_tiny", "swin_v2_t"]

@@ -1,0 +1,15 @@
+#include "check/subject.h"
+
+#include "program/parts.h"
+
+namespace repro_minify {
+
+Subject subject_for(std::shared_ptr<const Program> program, const Backend &backend) {
+  if (backend.needs_flat_graph())
+    return subject_of(std::move(program));
+  return [program = std::move(program)](const InstantiateOptions &options) {
+    return instantiate_in_parts(*program, options);
+  };
+}
+
+} // namespace repro_minify

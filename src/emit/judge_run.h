@@ -1,0 +1,26 @@
+// What one run of a repro shows: the failure it was written for, or something else.
+#pragma once
+#include "repro_minify/repro.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// A run of a repro: how it ended, and what it wrote to standard output.
+struct ReproRun {
+  Outcome outcome; ///< its output_tail has standard error alone
+  std::string printed;
+};
+
+/// Runs the program to its end, or for five minutes. `folder` is for what it prints.
+ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
+                   const std::function<bool()> &interrupted = {});
+
+/// Whether the run shows `wanted`. Any program may exit with 1, a Python that cannot even import does: only the line
+/// `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the signal, has to be
+/// that of `wanted`.
+Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted);
+
+} // namespace repro_minify

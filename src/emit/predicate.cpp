@@ -1,0 +1,144 @@
+#include "emit/predicate.h"
+
+#include "check/compare_close.h"
+#include "program/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace repro_minify {
+namespace {
+
+/// The result that the failure shows in.
+const LeafReport *wrong_leaf(const ReproFacts &facts) {
+  const Verdict &verdict = facts.reduced;
+  const auto &leaves = facts.signature.where == "gradient" ? verdict.gradients
+                       : facts.signature.where == "state"  ? verdict.state
+                                                           : verdict.outputs;
+  const auto found = std::find_if(leaves.begin(), leaves.end(), [](const LeafReport &leaf) { return !leaf.same; });
+  return found == leaves.end() ? nullptr : &*found;
+}
+
+/// Of "float32[2, 3] on cuda:0".
+at::ScalarType dtype_in(const std::string &type) {
+  const std::string name = type.substr(0, type.find('['));
+  for (const auto dtype : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble, at::kComplexHalf, at::kComplexFloat,
+                           at::kComplexDouble, at::kQUInt8, at::kQInt8, at::kQInt32})
+    if (name == dtype_name(dtype))
+      return dtype;
+  return name == "float" ? at::kDouble : at::kLong;
+}
+
+bool has_rounding(at::ScalarType type) {
+  return at::isFloatingType(type) || at::isComplexType(type);
+}
+
+/// Two digits are enough, rounded up.
+double rounded_up(double value) {
+  if (value == 0 || !std::isfinite(value))
+    return value;
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", std::ceil(value / unit - 1e-6) * unit);
+  return std::strtod(text, nullptr);
+}
+
+/// Whether every result that is right would stay right.
+bool others_are_below(const Verdict &verdict, double limit) {
+  for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
+    for (const auto &leaf : *leaves)
+      if (leaf.same && leaf.max_abs_error > limit)
+        return false;
+  return true;
+}
+
+Predicate close_by_dtype(const LeafReport &leaf, const CompareOptions &compare) {
+  const at::ScalarType expected = dtype_in(leaf.ref_type), found = dtype_in(leaf.res_type);
+  const Tolerances tolerances = close_tolerances(compare, expected, found);
+  Predicate predicate;
+  predicate.rtol = tolerances.rtol;
+  predicate.atol = tolerances.atol;
+  predicate.as_it_is = expected == found;
+  predicate.relative_to_expected = true;
+  predicate.why = compare.tol_by_dtype ? "What torch.testing.assert_close allows." : "";
+  return predicate;
+}
+
+/// A tolerance of everyday use takes the rounding of 16 bits for wrong. PyTorch's rule asks how wrong eager is itself:
+/// that has been measured, so no float64 run is needed to ask again.
+std::optional<Predicate> beyond_eagers_error(const LeafReport &leaf, const ReproFacts &facts) {
+  const double tol = facts.check.compare.tol;
+  const at::ScalarType type = dtype_in(leaf.ref_type);
+  const bool sixteen_bits = type == at::kHalf || type == at::kBFloat16 || type == at::kComplexHalf;
+  if (!(sixteen_bits || leaf.ref_error > tol) || std::isnan(leaf.ref_error) || std::isnan(leaf.multiplier))
+    return std::nullopt;
+  // As far as the result may be from float64, and eager from there.
+  Predicate predicate;
+  predicate.form = Predicate::Form::Rms;
+  predicate.limit = rounded_up((leaf.multiplier + 1) * leaf.ref_error + tol / 10);
+  char error[32];
+  std::snprintf(error, sizeof error, "%.2g", leaf.ref_error);
+  predicate.why =
+      "Far more than rounding: eager itself is off by " + std::string(error) + ", measured against float64.";
+  // It is at least as far from eager as one is further from float64 than the other.
+  const bool shows = leaf.res_error - leaf.ref_error > predicate.limit;
+  return shows && others_are_below(facts.reduced, predicate.limit) ? std::optional(predicate) : std::nullopt;
+}
+
+/// Every element by itself, against what is known of eager's own error.
+Predicate bounded(const LeafReport &leaf, const CompareOptions &compare) {
+  Predicate predicate;
+  const double noise = std::isnan(leaf.ref_max_error) ? 0 : leaf.ref_max_error;
+  predicate.rtol = predicate.atol = compare.tol;
+  if (noise <= compare.tol && leaf.max_abs_error > compare.tol + compare.tol * std::abs(leaf.res_at_worst))
+    return predicate;
+  predicate.form = Predicate::Form::Bound;
+  predicate.limit = std::max(0.0, leaf.multiplier - 1) * noise;
+  predicate.why = "More than eager itself is off, measured against float64, and the tolerance.";
+  return predicate;
+}
+
+Predicate by_rule(const LeafReport &leaf, const ReproFacts &facts) {
+  const CompareOptions &compare = facts.check.compare;
+  Predicate predicate;
+  predicate.rtol = predicate.atol = compare.tol;
+  switch (compare.rule) {
+  case CompareRule::Exact:
+    predicate.form = Predicate::Form::Exact;
+    return predicate;
+  case CompareRule::Close:
+    return close_by_dtype(leaf, compare);
+  case CompareRule::Strict:
+    if (has_rounding(dtype_in(leaf.ref_type)))
+      return bounded(leaf, compare);
+    predicate.form = Predicate::Form::Equal;
+    return predicate;
+  case CompareRule::Default:
+  case CompareRule::PyTorch:
+    break;
+  }
+  return beyond_eagers_error(leaf, facts).value_or(predicate);
+}
+
+} // namespace
+
+Predicate predicate_of(const ReproFacts &facts) {
+  const LeafReport none;
+  const LeafReport *leaf = wrong_leaf(facts);
+  Predicate predicate = by_rule(leaf ? *leaf : none, facts);
+  predicate.equal_nan = facts.check.compare.equal_nan;
+  predicate.floating_only = facts.check.compare.ignore_non_fp;
+  predicate.quantised = leaf && at::isQIntType(dtype_in(leaf->ref_type));
+  return predicate;
+}
+
+std::string number_text(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  std::string digits(text, end);
+  return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+}
+
+} // namespace repro_minify

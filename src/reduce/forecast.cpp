@@ -1,0 +1,66 @@
+#include "reduce/forecast.h"
+
+#include <random>
+
+namespace repro_minify {
+namespace {
+
+/// So many at a time, where there is time for them; the last ones count.
+constexpr int tries_at_once = 4;
+constexpr size_t tries_that_count = 8;
+/// Fewer say nothing of how far apart they may be.
+constexpr size_t enough_tries = 6;
+/// After that many refusals in a row a pass's odds are halved.
+constexpr double refusals_that_tell = 10;
+/// A try is forgotten once that part of what it foretold has passed.
+constexpr double most_passed = 0.5;
+/// Of a reduction that goes on for longer nobody can tell.
+constexpr int most_questions = 2000;
+
+} // namespace
+
+double Forecast::seconds_to_the_end(const CostModel &cost) const {
+  std::mt19937 random(tries_);
+  Standing standing = turn_began_;
+  Recorder recorder = recorder_; // what is recorded here is of programs that may never come to be
+  TurnReport report;
+  double seconds = 0;
+  int questions = 0, refused = refused_;
+  const Judge::Assuming assuming(judge_, {}, turn_began_.verdict, [&](const Program &program) {
+    if (++questions > most_questions)
+      throw RehearsalOver{};
+    seconds += cost.seconds_for(size_of(program).nodes).value_or(0);
+    const double chance = report.chance * refusals_that_tell / (refusals_that_tell + refused);
+    const bool works = std::bernoulli_distribution(chance)(random);
+    refused = works ? 0 : refused + 1;
+    return works;
+  });
+  Audience nobody;
+  Turns turns(judge_, recorder, passes_, nobody);
+  while (const auto pass = standing.schedule.next()) {
+    report = {};
+    turns.take(standing, *pass, report);
+  }
+  return seconds;
+}
+
+void Forecast::look(double elapsed_seconds, const CostModel &cost) {
+  try {
+    for (int i = 0; i < tries_at_once; ++i, ++tries_)
+      last_.push_back({elapsed_seconds, seconds_to_the_end(cost)});
+  } catch (const RehearsalOver &) {
+    ++tries_; // the answer that was waited for is there
+  }
+  while (last_.size() > tries_that_count)
+    last_.pop_front();
+}
+
+std::optional<double> Forecast::seconds_left(double elapsed_seconds) const {
+  std::vector<double> left;
+  for (const Try &each : last_)
+    if (const double passed = elapsed_seconds - each.made_at; passed < most_passed * each.seconds)
+      left.push_back(each.seconds - passed);
+  return left.size() < enough_tries ? std::nullopt : sensible_mean(left);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,20 @@
+// A job whose outcome says nothing of the job is begun again: what was missing may be there a moment later.
+#pragma once
+#include "sandbox/sandbox.h"
+
+#include <functional>
+
+namespace repro_minify {
+
+/// How often, after the first time.
+inline constexpr int most_asked_again = 3;
+/// Before the time number `again`, from 0 on; longer each time. False as soon as `interrupted` says so.
+bool pause_before_asking_again(int again, const std::function<bool()> &interrupted = {});
+
+/// Whether it says anything of the job: false for a child that could not be started, whose end is lost, or that was
+/// killed from outside.
+bool is_answer(const Outcome &outcome);
+/// As run_in_sandbox(), as often as it takes for an answer.
+Outcome run_until_answered(const Job &job, const Limits &limits);
+
+} // namespace repro_minify

@@ -1,0 +1,32 @@
+// Messages over a socket: a JSON header, and behind it the blobs whose sizes it lists. Who is at the other end may have
+// gone mad: no length is believed before it was found to be one.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Larger ones are no messages: a header holds names and numbers, a blob a tensor's memory.
+constexpr std::uint64_t most_header_bytes = std::uint64_t{1} << 28;
+constexpr std::uint64_t most_blob_bytes = std::uint64_t{1} << 40;
+
+/// False when the other side has gone.
+bool send_bytes(int socket, const void *data, std::size_t size);
+bool receive_bytes(int socket, void *data, std::size_t size);
+
+struct FrameHeader {
+  nlohmann::json content;
+  std::vector<std::int64_t> blobs; ///< how many bytes each has
+};
+
+/// What is no UTF-8 in it is replaced.
+bool send_header(int socket, nlohmann::json content, const std::vector<std::int64_t> &blobs);
+/// Nothing when the other side has gone. Throws std::runtime_error for what is no header.
+std::optional<FrameHeader> receive_header(int socket);
+
+} // namespace repro_minify

@@ -1,0 +1,101 @@
+// What says nothing of a program, wherever it went wrong.
+#include "check/ask_again.h"
+#include "program/fixture.h"
+#include "repro_minify/check.h"
+#include "support/no_answer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <system_error>
+
+namespace repro_minify {
+namespace {
+
+class Throws final : public Backend {
+public:
+  explicit Throws(std::function<void()> what) : what_(std::move(what)) {}
+  std::string name() const override { return "throws"; }
+  std::string summary() const override { return ""; }
+  std::string title() const override { return ""; }
+  Compiled compile(torch::jit::Module) const override {
+    what_();
+    return [](const std::vector<c10::IValue> &arguments) { return arguments.at(0); };
+  }
+  BackendSource source() const override { return {}; }
+  void revive() const override { ++revived; }
+
+  mutable int revived = 0;
+
+private:
+  std::function<void()> what_;
+};
+
+Subject identity_function() {
+  return [](const InstantiateOptions &) {
+    torch::jit::Module module("m");
+    module.define("def forward(self, x: Tensor) -> Tensor:\n  return x\n");
+    return Instance{module, {at::ones({2})}};
+  };
+}
+
+Verdict check_throwing(std::function<void()> what) {
+  const Throws backend(std::move(what));
+  return verdict_of(
+      run_in_sandbox([&](Child &child) { child.reply(to_json(check_here(identity_function(), backend, {}, child))); },
+                     testing_support::test_limits()));
+}
+
+TEST(NoAnswer, IsWhatABackendSaysThatLacksTheMeans) {
+  const Verdict verdict = check_throwing([] { throw NoAnswer("no C++ compiler was found"); });
+  EXPECT_TRUE(verdict.no_answer);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+  EXPECT_EQ(verdict.message, "no C++ compiler was found");
+  for (const std::errc code : {std::errc::resource_unavailable_try_again, std::errc::no_space_on_device})
+    EXPECT_TRUE(check_throwing([code] { throw std::system_error(std::make_error_code(code)); }).no_answer);
+}
+
+TEST(NoAnswer, IsNotWhatABackendSaysOfAProgram) {
+  const Verdict raised =
+      check_throwing([] { throw std::system_error(std::make_error_code(std::errc::invalid_argument)); });
+  EXPECT_FALSE(raised.no_answer);
+  EXPECT_EQ(raised.outcome, Verdict::Outcome::Fail);
+  EXPECT_EQ(check_throwing([] {}).outcome, Verdict::Outcome::Pass);
+}
+
+TEST(NoAnswer, IsAnOutcomeThatSaysNothing) {
+  Outcome outcome;
+  outcome.stage = "optimised";
+  outcome.ending = Ending::Killed;
+  EXPECT_TRUE(verdict_of(outcome).no_answer);
+  outcome.ending = Ending::Exited;
+  outcome.exit_code = -1;
+  outcome.message = "the child process could not be started: fork failed";
+  EXPECT_TRUE(verdict_of(outcome).no_answer);
+  EXPECT_EQ(verdict_of(outcome).message, outcome.message);
+  outcome.exit_code = 1;
+  EXPECT_EQ(verdict_of(outcome).outcome, Verdict::Outcome::Fail);
+}
+
+TEST(NoAnswer, IsAskedForFourTimesInAll) {
+  int asked = 0, before = 0;
+  Verdict none;
+  none.no_answer = true;
+  const auto once = [&] {
+    ++asked;
+    return none;
+  };
+  EXPECT_TRUE(ask_until_answered(once, [&] { ++before; }).no_answer);
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(before, 3);
+}
+
+TEST(NoAnswer, MakesASingleCheckAskAgainToo) {
+  const auto backend = std::make_shared<Throws>([] { throw NoAnswer("x"); });
+  EXPECT_TRUE(check(identity_function(), backend, {}, testing_support::test_limits()).no_answer);
+  EXPECT_EQ(backend->revived, 3);
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,86 @@
+// By what a repro decides: for each rule, as little as the failure needs.
+#include "emit/predicate.h"
+#include "emit/repro_differs.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+/// A float32 output of which one element is off.
+ReproFacts facts_of(CompareRule rule, double off, double ref_error, const std::string &type = "float32[4]") {
+  ReproFacts facts;
+  facts.signature = {FailureKind::Accuracy, "output", ""};
+  facts.check.compare.rule = rule;
+  LeafReport leaf;
+  leaf.same = false;
+  leaf.kinds = {FailureKind::Accuracy};
+  leaf.ref_type = leaf.res_type = type;
+  leaf.ref_error = ref_error;
+  leaf.ref_max_error = 2 * ref_error;
+  leaf.res_error = off / 2;
+  leaf.multiplier = 3;
+  leaf.max_abs_error = off;
+  leaf.ref_at_worst = 1;
+  leaf.res_at_worst = 1 + off;
+  facts.reduced.outputs = {leaf};
+  return facts;
+}
+
+std::string cpp_of(const ReproFacts &facts) {
+  return differs_function(facts, /*complex=*/false);
+}
+
+TEST(Predicate, TheToleranceInForce) {
+  ReproFacts facts = facts_of(CompareRule::Default, 0.5, 1e-8);
+  EXPECT_NE(cpp_of(facts).find("!at::allclose(expected, found, /*rtol=*/0.001, /*atol=*/0.001, /*equal_nan=*/true)"),
+            std::string::npos)
+      << cpp_of(facts);
+  facts.check.compare.tol = 1e-6;
+  EXPECT_NE(cpp_of(facts).find("/*rtol=*/1e-06"), std::string::npos) << cpp_of(facts);
+}
+
+TEST(Predicate, WhereEagerItselfIsOffItsOwnErrorIsAllowed) {
+  const Predicate rounding = predicate_of(facts_of(CompareRule::Default, 2.0, 2e-3, "bfloat16[4]"));
+  EXPECT_EQ(rounding.form, Predicate::Form::Rms);
+  EXPECT_DOUBLE_EQ(rounding.limit, 8.1e-3); // 4 x 2e-3 + 1e-4
+  // Not certain to show then: the tolerance alone.
+  EXPECT_EQ(predicate_of(facts_of(CompareRule::Default, 0.012, 2e-3, "bfloat16[4]")).form, Predicate::Form::Close);
+}
+
+TEST(Predicate, StrictBoundsEveryElement) {
+  ReproFacts facts = facts_of(CompareRule::Strict, 1e-5, 1e-8);
+  facts.check.compare.tol = 1e-6;
+  EXPECT_EQ(predicate_of(facts).form, Predicate::Form::Close);
+  facts.reduced.outputs[0].max_abs_error = 1.5e-6; // over tol x max(1, |expected|), not over tol + tol x |found|
+  EXPECT_EQ(predicate_of(facts).form, Predicate::Form::Bound);
+  EXPECT_EQ(predicate_of(facts_of(CompareRule::Strict, 1, 0, "int64[4]")).form, Predicate::Form::Equal);
+}
+
+TEST(Predicate, CloseHasTheTolerancesOfTheDtype) {
+  ReproFacts facts = facts_of(CompareRule::Close, 1e-2, 1, "float16[4]");
+  facts.check.compare.tol_by_dtype = true;
+  facts.check.compare.equal_nan = false;
+  const std::string text = cpp_of(facts);
+  EXPECT_NE(text.find("!at::allclose(found, expected, /*rtol=*/0.001, /*atol=*/1e-05, /*equal_nan=*/false)"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("kDouble"), std::string::npos) << text;
+  facts.signature.kind = FailureKind::Nan; // NaN need not be in other places to be wrong
+  EXPECT_NE(cpp_of(facts).find("allclose(found, expected"), std::string::npos) << cpp_of(facts);
+}
+
+TEST(Predicate, ExactComparesBits) {
+  const std::string text = cpp_of(facts_of(CompareRule::Exact, 1e-9, 0));
+  EXPECT_NE(text.find("signbit"), std::string::npos) << text;
+  EXPECT_EQ(text.find("allclose"), std::string::npos) << text;
+}
+
+TEST(Predicate, NumbersAreShort) {
+  EXPECT_EQ(number_text(1e-3), "0.001");
+  EXPECT_EQ(number_text(1), "1.0");
+  EXPECT_EQ(number_text(1.3e-6), "1.3e-06");
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,108 @@
+// The rules of --compare through the real program: what only `close` and `exact` see is reduced, and every repro
+// decides by the rule that was in force.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+struct Nearer {
+  const char *name, *backend, *guilty;
+};
+constexpr Nearer nearer_cases[] = {{"remove_mutation_dtype", "pass:remove-mutation", "aten::add_"},
+                                   {"autocast_tan", "autocast", "aten::tan"}};
+
+fs::path model_of(const Nearer &one) {
+  return fixtures() / "nearer" / one.name / "failing.pt";
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CompareRules, NearerToFloat64PassesWhereFloat64DecidesAndIsSaid) {
+  for (const Nearer &one : nearer_cases)
+    for (const char *rule : {"default", "pytorch", "strict"}) {
+      const Finished text = run_tool({"run", model_of(one), "--backend", one.backend, "--compare", rule});
+      EXPECT_EQ(text.exit_code, 0) << one.name << describe(text);
+      EXPECT_TRUE(contains(text.out, "output differs, nearer to float64 than eager")) << describe(text);
+    }
+  const Finished finished =
+      run_tool({"run", model_of(nearer_cases[0]), "--backend", nearer_cases[0].backend, "--json"});
+  EXPECT_EQ(json::parse(finished.out).at("verdict").at("nearer_to_fp64"), "output") << describe(finished);
+  const Finished reduce = run_tool({model_of(nearer_cases[0]), "--backend", nearer_cases[0].backend});
+  EXPECT_EQ(reduce.exit_code, 1);
+  EXPECT_TRUE(contains(reduce.err, "nearer to float64 than eager: --compare close or exact")) << reduce.err;
+}
+
+TEST(CompareRules, CloseAndExactReduceWhatIsNearerAndVerifyIt) {
+  for (const Nearer &one : nearer_cases) {
+    const bool exact = &one == &nearer_cases[0]; // each rule once: building a repro takes seconds
+    const TemporaryFolder folder;
+    const Finished finished = run_tool({model_of(one), "--backend", one.backend, "--compare", exact ? "exact" : "close",
+                                        "-o", folder / "x", "--quiet"});
+    ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+    const json report = json::parse(read_text(folder / "x" / "report.json"));
+    EXPECT_TRUE(report.at("verified")) << report;
+    EXPECT_LE(report.at("after").at("operators"), 4) << report;
+    EXPECT_EQ(report.at("compare"), exact ? "exact" : "close");
+    EXPECT_EQ(report.at("tol"), nullptr);
+    EXPECT_TRUE(contains(read_text(folder / "x" / "report.md"), one.guilty + std::string(one.guilty).find(':') + 2));
+    EXPECT_TRUE(contains(read_text(folder / "x" / "repro.cpp"), exact ? "Bit for bit" : "assert_close"));
+  }
+}
+
+TEST(CompareRules, AFineToleranceIsTheReprosToo) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const Finished finished =
+      run_tool(one.with_backend({one.model(), "--compare", "strict", "--tol", "1e-6", "-o", folder / "x", "--quiet"}));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_TRUE(contains(read_text(folder / "x" / "repro.cpp"), "1e-06")) << read_text(folder / "x" / "repro.cpp");
+}
+
+TEST(CompareRules, AConfigurationWithoutAToleranceComesBackWithoutOne) {
+  const Finished printed =
+      run_tool({"run", model_of(nearer_cases[0]), "--backend", "eager", "--compare", "close", "--print-config"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_FALSE(contains(printed.out, "\ntol = ")) << printed.out;
+  EXPECT_TRUE(contains(printed.out, "equal-nan = false")) << printed.out;
+}
+
+TEST(CompareRules, OptionsThatContradictEachOtherAreNamed) {
+  const auto refused = [](const std::vector<std::string> &options, const std::string &sentence) {
+    std::vector<std::string> arguments = {"run", model_of(nearer_cases[0]), "--backend", "eager"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Finished finished = run_tool(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+    EXPECT_TRUE(contains(finished.err, sentence)) << finished.err;
+  };
+  refused({"--compare", "exact", "--tol", "1e-3"}, "exact is bit for bit and has no tolerance");
+  refused({"--compare", "exact", "--no-equal-nan"}, "under exact a NaN equals a NaN");
+  refused({"--compare", "close", "--require-fp64"}, "close asks eager alone");
+}
+
+TEST(UnwrittenMemory, IsFoundAndHeldStillInTheRepro) {
+  const Case one = case_named("nnc_const_group_garbage");
+  const Finished run = run_tool(one.with_backend({"run", one.model(), "--json"}));
+  EXPECT_EQ(json::parse(run.out).at("verdict").at("reads_unwritten_memory"), true) << describe(run);
+  const TemporaryFolder folder;
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x", "--quiet"}));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_TRUE(contains(read_text(folder / "x" / "repro.cpp"), "mallopt(M_PERTURB"));
+  EXPECT_TRUE(contains(read_text(folder / "x" / "report.md"), "depends on memory that nobody has written"));
+  const Case other = case_named("freeze_linear_bn_3d");
+  EXPECT_EQ(json::parse(run_tool(other.with_backend({"run", other.model(), "--json"})).out)
+                .at("verdict")
+                .at("reads_unwritten_memory"),
+            false);
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end

@@ -1,0 +1,82 @@
+// "1-minimal" by brute force: Python writes and checks every single deletion of what the tests of the cases left
+// behind.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// A line for each folder.
+std::vector<json> examined(const std::vector<std::string> &folders) {
+  std::vector<std::string> command = {REPRO_MINIFY_PYTHON, "-B", REPRO_MINIFY_EVERY_DELETION};
+  command.insert(command.end(), folders.begin(), folders.end());
+  const Finished finished = run_program(command);
+  EXPECT_LE(finished.exit_code, 2) << describe(finished);
+  std::vector<json> answers;
+  std::istringstream lines(finished.out);
+  for (std::string line; std::getline(lines, line);)
+    answers.push_back(json::parse(line));
+  EXPECT_EQ(answers.size(), folders.size()) << describe(finished);
+  return answers;
+}
+
+/// The reductions of the cases are there when the tests run in their order: ctest sees to it.
+TEST(EveryDeletion, OfThirtyReductionsPasses) {
+  if (std::string(REPRO_MINIFY_PYTHON).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  std::vector<std::string> folders;
+  for (const Case &one : all_cases())
+    if (const fs::path repro = fs::path(REPRO_MINIFY_TEST_REPROS) / (one.name + ".repro");
+        fs::exists(repro / "report.json") && one.backend != "inductor")
+      folders.push_back(repro);
+  size_t tried = 0, deletions = 0;
+  std::string untried;
+  for (const json &answer : examined(folders)) {
+    untried += answer.contains("untried") ? answer.dump() + "\n" : "";
+    if (answer.contains("untried"))
+      continue;
+    ++tried;
+    deletions += answer.at("deletions").get<size_t>();
+    EXPECT_TRUE(answer.at("still_failing").empty()) << answer;
+  }
+  EXPECT_GE(tried, 30u) << untried;
+  EXPECT_GE(deletions, 2 * tried);
+}
+
+/// The models as they were found hold operators that can go: the program that looks for them sees that.
+TEST(EveryDeletion, SeesWhatCanGo) {
+  if (std::string(REPRO_MINIFY_PYTHON).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  const TemporaryFolder folder;
+  std::vector<std::string> folders;
+  for (const char *name : {"static_int_div_exc", "nnc_round_half", "grad_pow_zero_base_nan", "autocast_lerp_exc"}) {
+    const Case one = case_named(name);
+    folders.push_back(folder / name);
+    fs::create_directories(folders.back());
+    fs::copy_file(one.model(), fs::path(folders.back()) / "reduced.pt");
+    fs::copy_file(one.inputs(), fs::path(folders.back()) / "inputs.pt");
+    const json report = {{"backend", one.backend},
+                         {"grad", one.grad},
+                         {"seed", 0},
+                         {"calls", 3},
+                         {"autocast", one.backend == "autocast" ? json("bfloat16") : json(nullptr)},
+                         {"verdict", {{"kind", one.kind}, {"where", one.kind == "exception" ? "" : "output"}}}};
+    std::ofstream(fs::path(folders.back()) / "report.json") << report;
+  }
+  for (const json &answer : examined(folders)) {
+    ASSERT_TRUE(answer.contains("still_failing")) << answer;
+    EXPECT_FALSE(answer.at("still_failing").empty()) << answer;
+  }
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end

@@ -1,0 +1,89 @@
+// "Verified" is said of what was seen, and of nothing else: the whole way from a model to a repro that was built and
+// run.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// A script in the place of a program, for what is started from here.
+class InPlaceOf {
+public:
+  InPlaceOf(const std::string &program, const std::string &script) : before_(getenv("PATH")) {
+    const fs::path file = folder_ / program;
+    std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(file, fs::perms::owner_all);
+    setenv("PATH", (folder_.path().string() + ":" + before_).c_str(), 1);
+  }
+  ~InPlaceOf() { setenv("PATH", before_.c_str(), 1); }
+  InPlaceOf(const InPlaceOf &) = delete;
+  InPlaceOf &operator=(const InPlaceOf &) = delete;
+
+private:
+  const std::string before_;
+  const TemporaryFolder folder_;
+};
+
+/// A model whose names are keywords and macros of C++: reduced, built, run, verified.
+TEST(Verification, NamesThatNoLanguageTakes) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished =
+      run_tool({fixtures() / "names" / "failing.pt", "--backend", "freeze", "-o", repro, "--quiet"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report.at("verified"), true);
+  EXPECT_EQ(report.at("after").at("operators"), 2);
+  const std::string source = read_text(repro / "repro.cpp");
+  for (const char *name : {"new_0", "namespace_operator", "typename_"})
+    EXPECT_NE(source.find(name), std::string::npos) << source;
+  EXPECT_EQ(source.find("beside("), std::string::npos) << "it is not one file";
+}
+
+/// What cmake builds exits with 1 and prints nothing of the failure.
+TEST(Verification, AProgramThatOnlyExitsWithOneIsNotTheFailure) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Case one = case_named("static_int_div_exc");
+  const InPlaceOf cmake("cmake", "while [ $# -gt 0 ]; do\n"
+                                 "  case $1 in -B|--build) mkdir -p \"$2\"; build=$2;; esac\n"
+                                 "  shift\n"
+                                 "done\n"
+                                 "printf '#!/bin/sh\\necho FAIL exception: no\\nexit 1\\n' > \"$build/repro\"\n"
+                                 "chmod +x \"$build/repro\"\n");
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro}));
+  EXPECT_EQ(finished.exit_code, 4) << describe(finished);
+  EXPECT_NE(finished.err.find("THE REPRO DID NOT VERIFY"), std::string::npos) << describe(finished);
+  EXPECT_NE(finished.err.find("REPRODUCED exception "), std::string::npos) << describe(finished);
+  EXPECT_EQ(json::parse(read_text(repro / "report.json")).at("verified"), false);
+}
+
+/// It builds, runs, and fails: with another message.
+TEST(Verification, AnotherExceptionIsNotTheFailure) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Case one = case_named("static_int_div_exc");
+  const InPlaceOf cmake("cmake", "while [ $# -gt 0 ]; do\n"
+                                 "  case $1 in -S) source=$2;; -B|--build) mkdir -p \"$2\"; build=$2;; esac\n"
+                                 "  shift\n"
+                                 "done\n"
+                                 "[ -z \"$source\" ] || sed -n 's/.*\\(REPRODUCED exception [0-9a-f]*\\).*/\\1/p' "
+                                 "\"$source/repro.cpp\" > \"$build/marker\"\n"
+                                 "printf '#!/bin/sh\\necho FAIL exception: another one\\ncat %s\\nexit 1\\n' "
+                                 "\"$build/marker\" > \"$build/repro\"\n"
+                                 "chmod +x \"$build/repro\"\n");
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro}));
+  EXPECT_EQ(finished.exit_code, 4) << describe(finished);
+  EXPECT_NE(finished.err.find("another exception: another one"), std::string::npos) << describe(finished);
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end

@@ -1,0 +1,190 @@
+// A check without an answer is asked again, and says nothing: whatever goes wrong with every tenth check, the result is
+// the undisturbed one.
+#include "reduce/journal.h"
+#include "reduce/passes/golden.h"
+#include "sandbox/failing_fork.h"
+#include "support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+using namespace testing_support;
+
+Program chain_with_erf(int length) {
+  std::string text = "graph(%v0 : Tensor):\n";
+  for (int i = 0; i < length; ++i)
+    text += "  %v" + std::to_string(i + 1) + " : Tensor = aten::" +
+            (i == length / 3 ? "erf"
+             : i % 2         ? "neg"
+                             : "tanh") +
+            "(%v" + std::to_string(i) + ")\n";
+  return program_from(text + "  return (%v" + std::to_string(length) + ")",
+                      {at::arange(24, at::kFloat).mul(0.1).view({4, 6}).t()});
+}
+
+bool has_erf_of_many(const Program &program) {
+  return count(program, "aten::erf") == 1 && program.inputs.size() == 1 &&
+         program.inputs.front().value.toTensor().numel() >= 3;
+}
+
+struct Run {
+  Reduction reduction;
+  std::vector<std::string> journal; ///< its answers, without how long they took
+};
+
+/// What a child does, given what it would do for the check.
+using Disturb = std::function<Job(const std::shared_ptr<const Program> &, Job)>;
+
+Run run(int jobs, const Disturb &disturb = {}, const std::function<void()> &revive = {}) {
+  const TemporaryFolder folder;
+  Run result;
+  ReduceOptions options;
+  options.jobs = jobs;
+  options.limits.timeout = std::chrono::minutes(1);
+  options.journal = std::make_shared<Journal>(folder / "journal", Identity(), false);
+  InterestingnessTest test = structural_test(has_erf_of_many);
+  test.revive = revive;
+  if (disturb)
+    test.job = [&disturb, job_of = test.job](const std::shared_ptr<const Program> &program) {
+      return disturb(program, job_of(program));
+    };
+  const Verdict verdict = interesting_verdict(true);
+  result.reduction = reduce(chain_with_erf(40), verdict, verdict.signatures.front(), test, options);
+  std::ifstream journal(folder / "journal");
+  for (std::string line; std::getline(journal, line);)
+    if (const auto entry = nlohmann::json::parse(line); entry.contains("hash"))
+      result.journal.push_back(entry.at("hash").get<std::string>() + (entry.at("same_failure") ? " yes" : " no"));
+  return result;
+}
+
+const Run &undisturbed() {
+  static const Run alone = run(1);
+  return alone;
+}
+
+void expect_undisturbed(const Run &found) {
+  EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(undisturbed().reduction.program));
+  EXPECT_EQ(found.reduction.checks, undisturbed().reduction.checks);
+  EXPECT_EQ(found.journal, undisturbed().journal);
+  EXPECT_TRUE(found.reduction.one_minimal);
+  EXPECT_EQ(found.reduction.unanswered, 0);
+  EXPECT_TRUE(found.reduction.not_shown_because.empty());
+}
+
+Job every_tenth(int &started, const Job &instead, Job otherwise) {
+  return ++started % 10 == 0 ? instead : std::move(otherwise);
+}
+
+class EveryTenthCheck : public testing::TestWithParam<int> {};
+
+TEST_P(EveryTenthCheck, MayBeKilledFromOutside) {
+  int started = 0;
+  expect_undisturbed(run(GetParam(), [&](const auto &, Job job) {
+    return every_tenth(
+        started, [](Child &) { kill(getpid(), SIGKILL); }, std::move(job));
+  }));
+  EXPECT_GE(started, 30);
+}
+
+TEST_P(EveryTenthCheck, MayFindNoRoomForAProcess) {
+  constexpr int more_than_one_start_takes = 5;
+  int started = 0;
+  expect_undisturbed(run(GetParam(), [&](const auto &, Job job) {
+    fail_forks(++started % 10 == 0 ? more_than_one_start_takes : 0);
+    return job;
+  }));
+  fail_forks(0);
+}
+
+/// A compiler that could not be started, a worker that is gone.
+TEST_P(EveryTenthCheck, MayLackWhatItNeeds) {
+  int started = 0, revived = 0;
+  const Job lacks = [](Child &child) {
+    Verdict verdict;
+    verdict.message = "no C++ compiler was found";
+    verdict.no_answer = true;
+    child.reply(to_json(verdict));
+  };
+  expect_undisturbed(run(
+      GetParam(), [&](const auto &, Job job) { return every_tenth(started, lacks, std::move(job)); },
+      [&] { ++revived; }));
+  EXPECT_GT(revived, 0);
+}
+
+/// So long as all others took a moment: the machine stood still.
+TEST_P(EveryTenthCheck, MayPassALearnedLimit) {
+  int started = 0;
+  expect_undisturbed(run(GetParam(), [&](const auto &, Job job) {
+    if (++started % 10 != 0 || started > 30) // it takes seconds
+      return job;
+    return Job([job](Child &child) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3200));
+      job(child);
+    });
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, EveryTenthCheck, testing::Values(1, 4));
+
+/// Asked four times, never remembered, and the result is not said to be what nobody has shown.
+TEST(NoAnswer, OfOneQuestionIsNoAnswerToIt) {
+  const std::string victim = undisturbed().journal.at(3).substr(0, 32);
+  ASSERT_EQ(undisturbed().journal.at(3), victim + " no") << "else the result differs";
+  int asked = 0;
+  const Run found = run(1, [&](const std::shared_ptr<const Program> &program, Job job) {
+    if (canonical_hash(*program) != victim)
+      return job;
+    ++asked;
+    return Job([](Child &) { kill(getpid(), SIGKILL); });
+  });
+  EXPECT_GE(found.reduction.unanswered, 1);
+  EXPECT_EQ(asked, 4 * found.reduction.unanswered);
+  for (const auto &line : found.journal)
+    EXPECT_EQ(line.find(victim), std::string::npos);
+  EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(undisturbed().reduction.program));
+}
+
+/// All that was tried on the result itself had no answer.
+TEST(NoAnswer, ClearsOneMinimalWithAReason) {
+  const Run &alone = undisturbed();
+  std::set<std::string> answered_no;
+  for (const auto &line : alone.journal)
+    if (line.substr(32) == " no")
+      answered_no.insert(line.substr(0, 32));
+  const std::string last = alone.journal.back().substr(0, 32);
+  ASSERT_TRUE(answered_no.count(last));
+  const Run found = run(1, [&](const std::shared_ptr<const Program> &program, Job job) {
+    return canonical_hash(*program) == last ? Job([](Child &) { kill(getpid(), SIGTERM); }) : job;
+  });
+  EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(alone.reduction.program));
+  EXPECT_FALSE(found.reduction.one_minimal);
+  ASSERT_EQ(found.reduction.not_shown_because.size(), 1u);
+  EXPECT_NE(found.reduction.not_shown_because[0].find("killed from outside"), std::string::npos)
+      << found.reduction.not_shown_because[0];
+}
+
+TEST(NoAnswer, ToAnythingEndsTheReductionWithTheBestSoFar) {
+  const Run found = run(2, [&](const std::shared_ptr<const Program> &, const Job &) {
+    return Job([](Child &) { kill(getpid(), SIGKILL); });
+  });
+  EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(chain_with_erf(40)));
+  EXPECT_TRUE(found.journal.empty());
+  EXPECT_FALSE(found.reduction.one_minimal);
+  EXPECT_EQ(found.reduction.not_shown_because.size(), 1u);
+}
+
+} // namespace
+} // namespace repro_minify
