@@ -217,8 +217,15 @@ private:
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
 
   Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
-    return check_repeatedly([&] { return session.answer_to(job, session.confirming_limits(facts_.signature)); },
-                            [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
+    const auto once = [&]() -> Verdict {
+      try {
+        return session.answer_to(job, session.confirming_limits(facts_.signature));
+      } catch (const Interruption &) {
+        return {}; // unresolved: there is something to keep by now
+      }
+    };
+    return check_repeatedly(
+        once, [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
   }
 
   bool fails(const Session &session, const Job &job) const {
@@ -233,7 +240,11 @@ private:
     const InterestingnessTest test = reloading_test(session.backend, session.check);
     const Job job = test.job(std::make_shared<Program>(flattened.program));
     Flattened saved = flattened;
-    saved.verdict = session.answer_to(test, job, session.limits());
+    try {
+      saved.verdict = session.answer_to(test, job, session.limits());
+    } catch (const Interruption &) {
+      return reduction;
+    }
     if (!is_wanted(saved.verdict))
       return reduction; // it cannot be handed over at all; verification will say so
     Reduction again = reduce_program(session, saved, test, nullptr);

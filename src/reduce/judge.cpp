@@ -307,7 +307,7 @@ std::optional<Judge::Ended> Judge::take(const std::string &hash, const std::func
 
 /// It may have been slow for many reasons, a busy machine among them.
 bool Judge::passed_a_learned_limit(const Ended &ended) const {
-  return ended.outcome.ending == Ending::TimedOut && ended.timeout != options_.limits.timeout;
+  return ended.outcome.ending == Ending::TimedOut && ended.timeout < options_.limits.timeout;
 }
 
 bool Judge::is_answer(const Ended &ended, const Verdict &verdict) const {
