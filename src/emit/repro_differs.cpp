@@ -59,8 +59,8 @@ std::string value_body(const Predicate &predicate) {
   }
   // Of allclose's tolerance: it is relative to the second operand.
   const char *order = predicate.relative_to_expected ? "found, expected" : "expected, found";
-  return why + "  return !at::allclose(" + order + ", /*rtol=*/" + rtol + ", /*atol=*/" + double_literal(predicate.atol) +
-         ", /*equal_nan=*/" + (predicate.equal_nan ? "true" : "false") + ");\n";
+  return why + "  return !at::allclose(" + order + ", /*rtol=*/" + rtol + ", /*atol=*/" +
+         double_literal(predicate.atol) + ", /*equal_nan=*/" + (predicate.equal_nan ? "true" : "false") + ");\n";
 }
 
 /// Whether NaN and Inf in the wrong places are all that is looked for.
