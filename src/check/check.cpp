@@ -87,8 +87,7 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
   CompareOptions everything =
       reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
-  if ((everything.equal_nan && same_bits(first[0], first[1])) ||
-      compare_runs(first[0], first[1], nullptr, everything, comparison)) {
+  if (same_bits(first[0], first[1]) || compare_runs(first[0], first[1], nullptr, everything, comparison)) {
     first.pop_back();
     return first;
   }

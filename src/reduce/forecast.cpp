@@ -6,10 +6,12 @@ namespace repro_minify {
 namespace {
 
 /// So many at a time, where there is time for them; the last ones count.
-constexpr int tries_at_once = 3;
-constexpr size_t tries_that_count = 6;
+constexpr int tries_at_once = 4;
+constexpr size_t tries_that_count = 8;
 /// Fewer say nothing of how far apart they may be.
-constexpr size_t enough_tries = 4;
+constexpr size_t enough_tries = 6;
+/// After that many refusals in a row a pass's odds are halved.
+constexpr double refusals_that_tell = 10;
 /// A try is forgotten once that part of what it foretold has passed.
 constexpr double most_passed = 0.5;
 /// Of a reduction that goes on for longer nobody can tell.
@@ -23,12 +25,15 @@ double Forecast::seconds_to_the_end(const CostModel &cost) const {
   Recorder recorder = recorder_; // what is recorded here is of programs that may never come to be
   TurnReport report;
   double seconds = 0;
-  int questions = 0;
+  int questions = 0, refused = refused_;
   const Judge::Assuming assuming(judge_, {}, turn_began_.verdict, [&](const Program &program) {
     if (++questions > most_questions)
       throw RehearsalOver{};
     seconds += cost.seconds_for(size_of(program).nodes).value_or(0);
-    return std::bernoulli_distribution(report.chance)(random);
+    const double chance = report.chance * refusals_that_tell / (refusals_that_tell + refused);
+    const bool works = std::bernoulli_distribution(chance)(random);
+    refused = works ? 0 : refused + 1;
+    return works;
   });
   Audience nobody;
   Turns turns(judge_, recorder, passes_, nobody);

@@ -18,6 +18,9 @@ public:
            const Standing &turn_began)
       : judge_(judge), recorder_(recorder), passes_(passes), turn_began_(turn_began) {}
 
+  /// What became of a candidate. The more were turned down in a row, the less likely the next one works: passes say how
+  /// likely it is in the middle of a reduction.
+  void note(bool accepted) { refused_ = accepted ? 0 : refused_ + 1; }
   void look(double elapsed_seconds, const CostModel &cost) override;
   std::optional<double> seconds_left(double elapsed_seconds) const override;
 
@@ -33,6 +36,7 @@ private:
   const Standing &turn_began_;
   std::deque<Try> last_;
   unsigned tries_ = 0;
+  int refused_ = 0; ///< in a row
 };
 
 } // namespace repro_minify

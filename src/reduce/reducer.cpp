@@ -129,10 +129,12 @@ private:
 
   void turned_down(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) override {
     passing_.consider(candidate, order, verdict, best);
+    forecast_.note(false);
   }
 
   void improved(const Standing &standing) override {
     judge_.enter_search();
+    forecast_.note(true);
     passing_.reset();
     judge_.set_best(size_of(standing.best));
     save_meanwhile();

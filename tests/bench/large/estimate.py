@@ -79,8 +79,9 @@ def slow_oracle(options, case):
     script = options.work / f"{case['case']}.sh"
     grad = " --grad" if case["grad"] else ""
     script.write_text(
-        f"#!/bin/sh\nsleep {options.slow}\n{options.binary.resolve()} run \"$1\" --backend {case['backend']}{grad} --quiet"
-        " >/dev/null 2>&1\n[ $? -eq 1 ]\n"
+        f"#!/bin/sh\nsleep {options.slow}\n"
+        f"{options.binary.resolve()} run \"$1\" --backend {case['backend']}{grad} --quiet >/dev/null 2>&1\n"
+        "[ $? -eq 1 ]\n"
     )
     script.chmod(0o755)
     return script
@@ -120,10 +121,9 @@ if __name__ == "__main__":
         done.append(row)
         print(" | ".join(f"{key} {value}" for key, value in row.items() if key != "shown"), flush=True)
     judged = [row for row in done if row["worst"] is not None]
-    print(
-        f"{len(done)} reductions, {sum(row['numbers'] for row in done)} numbers shown in {len(judged)} of them; "
-        f"off by more than 3: {sum(row['off by 3'] for row in done)}; worst {max((r['worst'] for r in judged), default=None)}"
-    )
+    worst = max((row["worst"] for row in judged), default=None)
+    print(f"{len(done)} reductions, {sum(row['numbers'] for row in done)} numbers shown in {len(judged)} of them;", end=" ")
+    print(f"off by more than 3: {sum(row['off by 3'] for row in done)}; worst {worst}")
     if options.output:
         options.output.write_text(json.dumps(done) + "\n")
     sys.exit(0)
