@@ -10,6 +10,7 @@
 #include "codegen/library.h"
 #include "program/run_settings.h"
 #include "repro_minify/program.h"
+#include "sandbox/ask_again.h"
 #include "support/log.h"
 #include "support/no_answer.h"
 
@@ -25,14 +26,20 @@ namespace {
 namespace jit = torch::jit;
 using namespace inductor_like;
 
+/// For what is written in the end. Where the compiler cannot do its work for now, they are not to blame: whoever builds
+/// the repro will see.
 bool compiles(const Plan &plan) {
-  try {
-    build(plan);
-    return true;
-  } catch (const NoAnswer &) {
-    throw; // of the compiler, not of the kernels
-  } catch (const std::exception &) {
-    return false;
+  for (int again = 0;; ++again) {
+    try {
+      build(plan);
+      return true;
+    } catch (const NoAnswer &) {
+      if (again == most_asked_again)
+        return true;
+      pause_before_asking_again(again);
+    } catch (const std::exception &) {
+      return false;
+    }
   }
 }
 
@@ -105,6 +112,8 @@ private:
   Launch build_kernels_of(const Plan &plan) const {
     try {
       return build(plan);
+    } catch (const NoAnswer &) {
+      throw; // the compiler has not seen them
     } catch (const std::exception &) {
       if (options_.inject == "relu-compile-error")
         throw;

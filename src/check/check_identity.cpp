@@ -13,7 +13,7 @@ template <typename T> std::string printed(const T &value) {
 }
 
 void add_compare_options(Identity &identity, const CompareOptions &compare) {
-  identity.add("the rule of --compare", static_cast<int>(compare.rule));
+  identity.add("--compare", to_string(compare.rule));
   identity.add("cosine similarity", compare.cos_similarity);
   identity.add("tolerance", compare.tol);
   identity.add("NaN equal to NaN", compare.equal_nan);

@@ -41,7 +41,7 @@ double rounded_up(double value) {
     return value;
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
   char text[32];
-  std::snprintf(text, sizeof text, "%.2g", std::ceil(value / unit) * unit);
+  std::snprintf(text, sizeof text, "%.2g", std::ceil(value / unit - 1e-6) * unit);
   return std::strtod(text, nullptr);
 }
 
@@ -134,7 +134,7 @@ Predicate predicate_of(const ReproFacts &facts) {
   return predicate;
 }
 
-std::string number_text(double value) {
+std::string double_literal(double value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   std::string digits(text, end);

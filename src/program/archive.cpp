@@ -1,5 +1,6 @@
 #include "program/archive.h"
 
+#include "program/autocast_blocks.h"
 #include "program/device.h"
 #include "program/double_precision.h"
 #include "program/method_as_forward.h"
@@ -17,6 +18,7 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
                    const InstantiateOptions &options) {
   Instance instance{std::move(module), {}};
   redirect_device_constants(instance.module, options.device);
+  write_out_casts(instance.module);
   if (!train)
     instance.module.eval();
   for (auto parameter : instance.module.parameters())

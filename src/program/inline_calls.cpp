@@ -1,5 +1,6 @@
 #include "program/inline_calls.h"
 
+#include "program/autocast_blocks.h"
 #include "program/flatten.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -86,13 +87,14 @@ void settle_interfaces(Block *block, std::unordered_map<const Value *, ObjectPtr
 }
 
 /// `with` calls a method of an object where it begins and another where it ends; written out, both can be inlined.
-void write_out_with(Block *block) {
+/// Blocks of autocast have to wait until all else is.
+void write_out_with(Block *block, bool of_autocast) {
   for (auto it = block->nodes().begin(); it != block->nodes().end();) {
     Node *node = *it++;
     for (Block *inner : node->blocks())
-      write_out_with(inner);
+      write_out_with(inner, of_autocast);
     const bool enters = node->kind() == torch::jit::prim::Enter;
-    if (!enters && node->kind() != torch::jit::prim::Exit)
+    if ((!enters && node->kind() != torch::jit::prim::Exit) || is_autocast_block(node) != of_autocast)
       continue;
     Graph &graph = *node->owningGraph();
     WithInsertPoint guard(node);
@@ -121,6 +123,8 @@ bool waits_for_unknown(const Block *block) {
   return false;
 }
 
+/// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
+/// passes whose faults are looked for. While it may not, Inline goes one level deep.
 class OptimisesNothing {
 public:
   OptimisesNothing() { torch::jit::setGraphExecutorOptimize(false); }
@@ -132,15 +136,11 @@ private:
   const bool before_ = torch::jit::getGraphExecutorOptimize();
 };
 
-} // namespace
-
-/// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
-/// passes whose faults are looked for. While it may not, Inline goes one level deep.
-void inline_calls(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
-  const OptimisesNothing guard;
+/// Level by level: what is pasted in has calls, tasks and blocks of its own.
+void inline_all(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
   const auto prepare = [&] {
     torch::jit::InlineForkWait(graph);
-    write_out_with(graph->block());
+    write_out_with(graph->block(), /*of_autocast=*/false);
   };
   prepare();
   for (int depth = 0; depth < 100 && has_calls(graph->block()); ++depth) {
@@ -156,6 +156,16 @@ void inline_calls(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
                         "chosen while the model runs)");
   if (waits_for_unknown(graph->block()))
     throw CannotFlatten("the model waits for a task that is chosen while the model runs");
+}
+
+} // namespace
+
+void inline_calls(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
+  const OptimisesNothing guard;
+  inline_all(graph, self);
+  write_out_casts(graph);
+  write_out_with(graph->block(), /*of_autocast=*/true);
+  inline_all(graph, self);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 // Objects, tasks, `with`, packed weights, warnings and undefined tensors: whatever a model is written with, its flat
 // Program gives the same, and so does any part of it.
+#include "program/archive.h"
 #include "program/compute.h"
 #include "program/fixture.h"
 #include "program/objects.h"
@@ -10,10 +11,12 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <sstream>
 
 namespace repro_minify {
@@ -66,9 +69,9 @@ c10::IValue run_model(const Construct &construct) {
   return compute_in_child(
       [&](Child &) {
         const RunScope scope({});
-        torch::jit::Module module = construct.model.module;
+        Instance instance = instantiate(Archive{construct.model.path, construct.inputs.values}, InstantiateOptions{});
         scope.begin_run();
-        return tensors_of(module.forward(construct.inputs.values));
+        return tensors_of(instance.module.forward(instance.arguments));
       },
       test_limits());
 }
@@ -130,6 +133,32 @@ std::vector<std::string> all_constructs() {
 
 INSTANTIATE_TEST_SUITE_P(All, Constructs, testing::ValuesIn(all_constructs()),
                          [](const auto &info) { return info.param; });
+
+/// The interpreter passes blocks of autocast over, the executor does not: the model that is checked, and the Program
+/// that is made of it, have the casts that a user's call of the model has.
+TEST(AutocastBlocks, CastWhateverRunsThem) {
+  const Construct construct = load_construct("autocast");
+  std::multiset<std::string> kinds;
+  for (const auto *node : all_nodes(*flat(construct).graph))
+    kinds.insert(node->kind().toUnqualString());
+  EXPECT_EQ(kinds.count("_autocast_to_reduced_precision"), 3u); // input, weight, bias
+  EXPECT_EQ(kinds.count("Enter") + kinds.count("Exit") + kinds.count("SetAttr"), 0u);
+  const c10::IValue as_called = compute_in_child(
+      [&](Child &) {
+        const RunScope scope({});
+        torch::jit::setGraphExecutorOptimize(true);
+        torch::jit::Module module = construct.model.module;
+        return module.forward(construct.inputs.values);
+      },
+      test_limits());
+  expect_same(run_saved(flat(construct), true), tensors_of(as_called), 1e-5, "autocast");
+  const auto archive = [&](Child &) {
+    const RunScope scope({});
+    Instance instance = instantiate(Archive{construct.model.path, construct.inputs.values}, InstantiateOptions{});
+    return tensors_of(instance.module.forward(instance.arguments));
+  };
+  expect_same(compute_in_child(archive, test_limits()), tensors_of(as_called), 1e-5, "autocast");
+}
 
 TEST(PackedWeights, AreTheSameWhereverTheyWereLoaded) {
   const Program one = flat(load_construct("quantised_dynamically")),

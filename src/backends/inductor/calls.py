@@ -37,7 +37,7 @@ def enum_name(node):
 def function(node):
     """The OpOverload; its text is aten.add.Tensor."""
     namespace, name = node.kind().split("::")
-    overload = torch._C.parse_schema(node.schema()).overload_name or "default"
+    overload = schema_of(node).overload_name or "default"
     packet = getattr(getattr(torch.ops, namespace), name, None)
     if packet is None or not hasattr(packet, overload):
         raise Untranslatable(f"{namespace}::{name}.{overload} is not among torch.ops")

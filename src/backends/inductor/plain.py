@@ -8,6 +8,8 @@ import re
 
 import torch
 
+from words import schema_of
+
 COMPARED = {"eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}"}
 ANY = {"__is__": "{} is {}", "__isnot__": "{} is not {}", "__not__": "not {}", "_unwrap_optional": "{}"}
 NUMBERS = {
@@ -123,7 +125,7 @@ def writes(node):
     first = next(node.inputs(), None)
     if first is None or first.type().kind() not in ("ListType", "DictType") or node.schema() == "(no schema)":
         return False
-    alias = torch._C.parse_schema(node.schema()).arguments[0].alias_info
+    alias = schema_of(node).arguments[0].alias_info
     return alias is not None and alias.is_write
 
 

@@ -4,6 +4,8 @@ The type of such a number is `int`. What it stands for is seen from where it com
 (an argument of the type ScalarType), and what it is compared with, merged with, or kept in a list with.
 """
 
+import functools
+
 import torch
 
 DTYPES = dict(enumerate(
@@ -27,8 +29,11 @@ class UnknownWord(Exception):
     """A number that stands for nothing this version of PyTorch knows."""
 
 
+parsed = functools.lru_cache(maxsize=None)(torch._C.parse_schema)
+
+
 def schema_of(node):
-    return None if node.schema() == "(no schema)" else torch._C.parse_schema(node.schema())
+    return None if node.schema() == "(no schema)" else parsed(node.schema())
 
 
 def kind_of(argument):

@@ -7,6 +7,7 @@
 #include "backends/inductor_like/lowering.h"
 #include "backends/inductor_like/random_state.h"
 #include "program/compute.h"
+#include "support/no_answer.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <system_error>
 
 namespace repro_minify::inductor_like {
 namespace {
@@ -180,6 +182,10 @@ void rethrow_as_internal(const std::string &stage) {
   try {
     throw;
   } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const NoAnswer &) { // a compiler that could not start has not gone wrong
+    throw;
+  } catch (const std::system_error &) {
     throw;
   } catch (const c10::Error &error) {
     message = error.what_without_backtrace();

@@ -17,7 +17,8 @@ Coverage coverage_of(const Plan &plan, const StraightLine &line);
 /// Where all of it runs as ATen, since...
 Coverage all_as_aten(const torch::jit::Module &module, const std::string &because);
 
-/// Throws what is being handled again, as InternalError unless it is that memory has run out.
+/// Throws what is being handled again, as InternalError unless it says nothing about our compiler: memory has run out,
+/// a compiler could not start.
 [[noreturn]] void rethrow_as_internal(const std::string &stage);
 
 struct CompiledProgram {
