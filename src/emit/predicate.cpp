@@ -134,7 +134,7 @@ Predicate predicate_of(const ReproFacts &facts) {
   return predicate;
 }
 
-std::string number_text(double value) {
+std::string double_literal(double value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   std::string digits(text, end);

@@ -28,6 +28,6 @@ struct Predicate {
 Predicate predicate_of(const ReproFacts &facts);
 
 /// As short as it can be and still be the same number: "0.001".
-std::string number_text(double value);
+std::string double_literal(double value);
 
 } // namespace repro_minify

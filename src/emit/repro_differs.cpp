@@ -40,7 +40,7 @@ std::string exact_body() {
 
 std::string value_body(const Predicate &predicate) {
   const std::string why = predicate.why.empty() ? "" : "  // " + comment_text(predicate.why) + "\n";
-  const std::string limit = number_text(predicate.limit), rtol = number_text(predicate.rtol);
+  const std::string limit = double_literal(predicate.limit), rtol = double_literal(predicate.rtol);
   switch (predicate.form) {
   case Predicate::Form::Exact:
     return exact_body();
@@ -59,8 +59,8 @@ std::string value_body(const Predicate &predicate) {
   }
   // Of allclose's tolerance: it is relative to the second operand.
   const char *order = predicate.relative_to_expected ? "found, expected" : "expected, found";
-  return why + "  return !at::allclose(" + order + ", /*rtol=*/" + rtol + ", /*atol=*/" + number_text(predicate.atol) +
-         ", /*equal_nan=*/" + (predicate.equal_nan ? "true" : "false") + ");\n";
+  return why + "  return !at::allclose(" + order + ", /*rtol=*/" + rtol + ", /*atol=*/" +
+         double_literal(predicate.atol) + ", /*equal_nan=*/" + (predicate.equal_nan ? "true" : "false") + ");\n";
 }
 
 /// Whether NaN and Inf in the wrong places are all that is looked for.

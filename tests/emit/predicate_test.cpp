@@ -77,9 +77,9 @@ TEST(Predicate, ExactComparesBits) {
 }
 
 TEST(Predicate, NumbersAreShort) {
-  EXPECT_EQ(number_text(1e-3), "0.001");
-  EXPECT_EQ(number_text(1), "1.0");
-  EXPECT_EQ(number_text(1.3e-6), "1.3e-06");
+  EXPECT_EQ(double_literal(1e-3), "0.001");
+  EXPECT_EQ(double_literal(1), "1.0");
+  EXPECT_EQ(double_literal(1.3e-6), "1.3e-06");
 }
 
 } // namespace
