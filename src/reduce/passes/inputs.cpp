@@ -1,6 +1,6 @@
 // Inputs: two inputs of the same shape, dtype and role become one; it needs a gradient where one of them does. As many
-// as possible become the first of them, then the rest is tried with the next. Where none becomes an earlier one, a later
-// one may still do for both.
+// as possible become the first of them, then the rest is tried with the next. Where none becomes an earlier one, a
+// later one may still do for both.
 #include "reduce/passes/in_bulk.h"
 
 #include <ATen/ATen.h>
