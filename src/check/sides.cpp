@@ -11,10 +11,14 @@ namespace {
 
 std::size_t bytes_of(const torch::jit::Module &module) {
   std::size_t bytes = 0;
+  const auto add = [&](const at::Tensor &tensor) {
+    if (tensor.defined())
+      bytes += static_cast<std::size_t>(tensor.numel()) * static_cast<std::size_t>(tensor.element_size());
+  };
   for (const at::Tensor &parameter : module.parameters())
-    bytes += static_cast<std::size_t>(parameter.numel()) * parameter.element_size();
+    add(parameter);
   for (const at::Tensor &buffer : module.buffers())
-    bytes += static_cast<std::size_t>(buffer.numel()) * buffer.element_size();
+    add(buffer);
   return bytes;
 }
 

@@ -71,7 +71,7 @@ Verdict crash_verdict(const Outcome &outcome) {
 Verdict verdict_of(const Outcome &outcome) {
   Verdict verdict;
   if (!is_answer(outcome)) {
-    verdict = unresolved(outcome.message.empty() ? "the check's process was killed from outside" : outcome.message);
+    verdict = no_answer(outcome.message.empty() ? "the check's process was killed from outside" : outcome.message);
     verdict.no_answer = true;
     return verdict;
   }
