@@ -13,6 +13,12 @@ namespace {
 constexpr int64_t most_runs = 1'000'000, most_threads = 1024;
 constexpr double most_seconds = 1e6;
 
+/// On, off, or not said at all, which CLI11's own flag of an optional takes for off.
+void add_choice(CLI::App &app, const std::string &names, std::optional<bool> &chosen, const std::string &help) {
+  app.add_flag_function(
+      names, [&chosen](std::int64_t count) { chosen = count > 0; }, help);
+}
+
 } // namespace
 
 void add_check_options(CLI::App &app, Options &options) {
@@ -38,7 +44,8 @@ void add_check_options(CLI::App &app, Options &options) {
       ->capture_default_str()
       ->check(CLI::IsMember({"accuracy", "run"}));
   app.add_option("--device", options.device, "cpu, cuda or cuda:N")->capture_default_str();
-  app.add_flag("--autocast,!--no-autocast", options.autocast, "run both sides under autocast (default: on with CUDA)");
+  add_choice(app, "--autocast,!--no-autocast", options.autocast,
+             "run both sides under autocast (default: on with CUDA)");
   app.add_option("--autocast-dtype", options.autocast_dtype,
                  "bfloat16 or float16 (default: bfloat16 on the CPU, float16 with\nCUDA)")
       ->check(CLI::IsMember({"bfloat16", "float16"}));
@@ -78,8 +85,8 @@ void add_check_options(CLI::App &app, Options &options) {
   app.add_option("--tol", options.tol,
                  "absolute and relative tolerance of the comparison (default: 0.001;\nwith --compare close by dtype)")
       ->check(positive_number(1e6));
-  app.add_flag("--equal-nan,!--no-equal-nan", options.equal_nan,
-               "NaN equals NaN (default: yes; with --compare close no)");
+  add_choice(app, "--equal-nan,!--no-equal-nan", options.equal_nan,
+             "NaN equals NaN (default: yes; with --compare close no)");
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
   add_backend_options(app, options.backend_options);
   app.add_option("--config", options.config, "TOML file with any of these options by their long names")

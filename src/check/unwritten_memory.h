@@ -13,8 +13,9 @@ inline Fill other(Fill fill) {
 /// byte, and what is allocated with its complement).
 inline constexpr int usual_perturbation = 85;
 
-/// From now on, in this process. Reaches what malloc and posix_memalign hand out, and so every tensor on the CPU; where
-/// the C library is not glibc, and on other devices, nothing.
+/// From now on, in this process. Reaches what malloc and posix_memalign hand out, and so tensors on the CPU, but for
+/// some of up to 1 KiB: what glibc hands out of its cache for a thread is not filled. Where the C library is not glibc,
+/// and on other devices, it reaches nothing.
 void fill_unwritten_memory(Fill fill);
 
 } // namespace repro_minify
