@@ -54,6 +54,13 @@ struct BackendSource {
   std::vector<std::pair<std::string, std::string>> files = {};
 };
 
+/// Which gradients what a backend makes can give.
+enum class Gradients {
+  All,
+  OfInputs,   ///< parameters become constants, which have none
+  IfItHasAny, ///< likewise, and it is made for inference: its results may have no way back at all
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -98,6 +105,10 @@ public:
   /// Whether compile() gives the module itself back, so that buffers it writes to can be observed; false for one that
   /// compiles a copy.
   virtual bool runs_the_module() const { return false; }
+  virtual Gradients gradients() const { return Gradients::All; }
+  /// How long its optimised side may take at least before anybody calls it a hang: compilers of its own take their
+  /// time.
+  virtual double patience_seconds() const { return 120; }
   /// Whether it takes models in eval mode only (freezing does).
   virtual bool needs_eval() const { return false; }
   /// Whether it takes a flat graph only: the first check is then of the flattened model, not of the archive.

@@ -50,7 +50,11 @@ struct Verdict {
   int failing_call = 0; ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false;
   std::string no_fp64_because; ///< what the fp64 run raised; empty when there is a reference
-  bool stateful = false;       ///< eager answers differently from call to call, the same way each time
+  double eager_seconds = 0;    ///< where the optimised side did not end: what all before it took
+  /// What --grad could not look at ("the gradients of 3 parameters, which are constants under freeze"); empty: nothing.
+  std::string left_out;
+  bool no_gradient_left = false; ///< all that --grad would have looked at is left out
+  bool stateful = false;         ///< eager answers differently from call to call, the same way each time
   /// Operators that the last eager run called more often than the last optimised one, as "aten::zeros": folded, fused,
   /// replaced or dropped. Where a backend calls none of them (it runs in another process, or generates code): all.
   std::vector<std::string> rewritten;
@@ -72,6 +76,12 @@ enum class CheckMode {
   Run,      ///< nothing is compared: only an exception, a crash, a hang or exhausted memory is a failure
 };
 
+/// How long the optimised side may take before it counts as a hang: eager's own time says, not a clock alone.
+struct Patience {
+  double least_seconds = 0; ///< 0: there is no limit but the sandbox's
+  double times_eager = 100; ///< eager being loaded, and called twice
+};
+
 /// What a Check does. `grad` of the RunSettings: gradients of parameters and inputs are compared too.
 struct CheckOptions : RunSettings {
   CheckMode mode = CheckMode::Accuracy;
@@ -80,6 +90,7 @@ struct CheckOptions : RunSettings {
   bool only_forward = false; ///< compare what forward returns, not the buffers and inputs it leaves behind
   bool require_fp64 = false; ///< no fp64 reference: Unresolved, rather than a comparison against eager alone
   CompareOptions compare = accuracy_check_options();
+  Patience patience; ///< decides how long is waited for an answer, not what the answer is
 };
 /// Everything in the options that a Verdict can depend on.
 Identity identity_of(const CheckOptions &options);

@@ -49,6 +49,8 @@ struct ReduceOptions {
   SameFailure same_failure = SameFailure::Strict;
   Repetition repetition;
   Limits limits;
+  /// How far the time limit may rise where a hang is looked for and candidates that pass come near it; 0: not at all.
+  std::chrono::milliseconds highest_timeout{0};
   int jobs = 1;
   PassSelection passes;
   double time_budget_seconds = 0;    ///< ends with the best so far; 0: no limit

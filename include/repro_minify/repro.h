@@ -42,6 +42,7 @@ struct ReproFacts {
   ProgramSize before, after;
   int after_freezing = -1;                    ///< operators_after_freezing
   std::vector<std::string> not_shown_because; ///< as Reduction has it
+  unsigned hang_seconds = 30;                 ///< after which the optimised side counts as one that hangs
   bool one_minimal = false, interrupted = false, out_of_time = false;
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;
@@ -75,7 +76,7 @@ void save_as_given(const Archive &archive, const std::string &folder);
 bool repair_saved(const std::string &folder);
 /// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot
 /// be.
-int operators_after_freezing(const Program &program);
+int operators_after_freezing(const Program &program, const Limits &limits);
 
 /// The line that a repro of this Program prints when, and only when, it has seen this failure:
 /// "REPRODUCED accuracy 3f9a2c1b". The number is that of the Program: nothing that the Program prints can hold it.
@@ -94,6 +95,6 @@ struct Verification {
 };
 /// `marker` is what reproduction_marker() says of it. With a Repetition it is run as often as that says.
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const Repetition &repetition = {});
+                          const Repetition &repetition = {}, const std::function<bool()> &interrupted = {});
 
 } // namespace repro_minify

@@ -126,6 +126,9 @@ int analyze_command(const Options &options) {
     return run_analysis(options);
   } catch (const Interruption &) {
   } catch (const AnalysisInterrupted &) {
+  } catch (const std::exception &) {
+    if (!stop_requested()) // what was cut short may complain
+      throw;
   }
   log::warning("interrupted; nothing was written");
   return InterruptedByUser;

@@ -54,7 +54,7 @@ int run_bisection(const Options &options) {
 
 BisectOptions bisect_options_of(const Session &session, const Signature &wanted) {
   return {.check = session.check,
-          .limits = session.limits(),
+          .limits = session.confirming_limits(wanted),
           .wanted = wanted,
           .same_failure = same_failure(session.options),
           .repetition = repetition(session.options),

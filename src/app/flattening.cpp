@@ -1,5 +1,6 @@
 #include "app/flattening.h"
 
+#include "app/interruption.h"
 #include "program/trace.h"
 #include "support/log.h"
 
@@ -42,6 +43,15 @@ FlatModel inlined_model(const Session &session) {
   return model;
 }
 
+Recording recording_of(const Session &session, const Program &program) {
+  try {
+    return record(program, session.settings(), session.limits());
+  } catch (const std::runtime_error &) {
+    throw_if_interrupted();
+    throw;
+  }
+}
+
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
@@ -49,7 +59,7 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
   const SameFailure how = same_failure(session.options);
   const FlatModel model = inlined_model(session);
   session.phases.enter("record");
-  const auto recording = std::make_shared<const Recording>(record(model.program, session.settings(), session.limits()));
+  const auto recording = std::make_shared<const Recording>(recording_of(session, model.program));
   session.phases.enter("flat check");
   const Program &inlined = recording->program;
   Flattened result{inlined,

@@ -65,7 +65,8 @@ void add_check_options(CLI::App &app, Options &options) {
       ->capture_default_str()
       ->check(whole_number(1, most_threads));
   app.add_option("--timeout", options.timeout_seconds,
-                 "seconds a check may take (default: 10x what the original took,\nat least 10)")
+                 "seconds a check may take (default: for the model what eager took\nsays, see docs/comparison.md; for "
+                 "candidates 10x what the model\ntook, at least 10)")
       ->check(positive_number(most_seconds));
   app.add_option("--memory-limit", options.memory_bytes, "memory a check may add, as in 4GiB (default: no limit)")
       ->transform(memory_size());

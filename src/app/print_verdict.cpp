@@ -106,6 +106,8 @@ void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session
     std::cout << "  " << clean(to_string(signature)) << '\n';
   if (!verdict.message.empty())
     std::cout << "  " << clean(verdict.message) << '\n';
+  if (!verdict.left_out.empty())
+    std::cout << "  not compared: " << clean(verdict.left_out) << '\n';
   if (rate.runs > 1)
     std::cout << "  " << rate_text(rate) << '\n';
   if (verdict.failing_call > 1)
@@ -168,6 +170,7 @@ std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const S
         {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
         {"where", fails ? verdict.signatures.front().where : ""},
         {"message", verdict.message},
+        {"left_out", verdict.left_out},
         {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
         {"reads_unwritten_memory",
          facts.reads_unwritten ? nlohmann::json(*facts.reads_unwritten) : nlohmann::json(nullptr)}}},

@@ -87,7 +87,7 @@ private:
       save_program(reduction.program, folder_, options_.grad);
     }
     collect_facts(session, reduction.program);
-    collect_facts(flattened, reduction);
+    collect_facts(session, flattened, reduction);
     save_passing(reduction);
     const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
     return hand_over(session, reduction.program, subject, reduction.interrupted);
@@ -217,8 +217,15 @@ private:
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts_.signature, same_failure(options_)); }
 
   Verdict ask(const Session &session, const Job &job, const Repetition &repetition) const {
-    return check_repeatedly([&] { return session.answer_to(job, session.limits()); },
-                            [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
+    const auto once = [&]() -> Verdict {
+      try {
+        return session.answer_to(job, session.confirming_limits(facts_.signature));
+      } catch (const Interruption &) {
+        return {}; // unresolved: there is something to keep by now
+      }
+    };
+    return check_repeatedly(
+        once, [&](const Verdict &verdict) { return is_wanted(verdict); }, repetition);
   }
 
   bool fails(const Session &session, const Job &job) const {
@@ -233,7 +240,11 @@ private:
     const InterestingnessTest test = reloading_test(session.backend, session.check);
     const Job job = test.job(std::make_shared<Program>(flattened.program));
     Flattened saved = flattened;
-    saved.verdict = session.answer_to(test, job, session.limits());
+    try {
+      saved.verdict = session.answer_to(test, job, session.limits());
+    } catch (const Interruption &) {
+      return reduction;
+    }
     if (!is_wanted(saved.verdict))
       return reduction; // it cannot be handed over at all; verification will say so
     Reduction again = reduce_program(session, saved, test, nullptr);
@@ -249,6 +260,8 @@ private:
     reduce_options.same_failure = same_failure(options_);
     reduce_options.repetition = repetition(options_);
     reduce_options.limits = session.limits();
+    if (options_.timeout_seconds <= 0)
+      reduce_options.highest_timeout = 4 * reduce_options.limits.timeout;
     reduce_options.jobs = jobs(options_);
     reduce_options.journal = journal;
     reduce_options.passes = {options_.passes, options_.skip_passes};
@@ -318,21 +331,23 @@ private:
     facts_.repetition = repetition(options_);
     facts_.needs_determinism = session.check.device.is_cuda() || session.check.determinism == Determinism::On ||
                                !suspects(*program.graph, session.check.device, session.check.grad).empty();
+    facts_.hang_seconds = static_cast<unsigned>(
+        std::max<int64_t>(1, session.confirming_limits(facts_.signature).timeout / std::chrono::seconds(1)));
     facts_.train = options_.train;
     facts_.resumed = resumed_;
   }
 
-  void collect_facts(const Flattened &flattened, const Reduction &reduction) {
+  void collect_facts(const Session &session, const Flattened &flattened, const Reduction &reduction) {
     facts_.reduced = reduction.verdict;
     facts_.signature = shown_by(reduction.verdict);
     facts_.flatten_level = flattened.level;
     facts_.hidden_by = flattened.hidden_by;
     facts_.before = flattened.before;
     facts_.after = size_of(reduction.program);
-    facts_.after_freezing = operators_after_freezing(reduction.program);
+    facts_.after_freezing = operators_after_freezing(reduction.program, session.limits());
     facts_.one_minimal = reduction.one_minimal;
     facts_.not_shown_because = reduction.not_shown_because;
-    facts_.interrupted = reduction.interrupted;
+    facts_.interrupted = reduction.interrupted || stop_requested();
     facts_.out_of_time = reduction.out_of_time;
     facts_.check_seconds = reduction.check_seconds;
     facts_.checks = reduction.checks;
@@ -365,11 +380,12 @@ private:
       repro = write_repro_in_child(program, pool);
     const auto begin = std::chrono::steady_clock::now();
     const bool confirmed = !facts_.interrupted && confirm_saved(session);
-    const bool written = !repro || is_written(*pool.wait(*repro));
-    if (confirmed && written)
+    const bool written = !repro || is_written(pool, *repro);
+    if (confirmed && written && !stop_requested())
       verify(program);
     if (!interrupted)
       ask_others(session);
+    facts_.interrupted |= stop_requested();
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     facts_.total_seconds = seconds_so_far();
     facts_.phases = session.phases.seconds();
@@ -379,9 +395,9 @@ private:
   }
 
   /// A program that nobody can write down is still reduced, and in its file.
-  bool is_written(const Outcome &outcome) {
+  bool is_written(SandboxPool &pool, SandboxPool::Ticket repro) {
     try {
-      require_reply(outcome);
+      await_repro(pool, repro);
       return true;
     } catch (const std::exception &error) {
       facts_.verified = false;
@@ -392,7 +408,7 @@ private:
 
   /// Nice to know: it never stands in the way of the repro.
   void find_guilty_step(const Session &session, const Subject &subject) {
-    if (options_.no_bisect || !options_.oracle.empty())
+    if (options_.no_bisect || !options_.oracle.empty() || facts_.interrupted)
       return;
     try {
       if (!has_steps(*session.backend))
@@ -425,11 +441,27 @@ private:
     return pool.submit([&](Child &) { write_repro(program, facts_, folder_); }, generous_limits());
   }
 
+  /// Whoever interrupts does not want to wait, not even for the repro; it is there in an instant as a rule.
+  static void await_repro(SandboxPool &pool, SandboxPool::Ticket repro) {
+    std::optional<std::chrono::steady_clock::time_point> end;
+    const auto gives_up = [&] {
+      if (stop_requested() && !end)
+        end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      return end && std::chrono::steady_clock::now() > *end;
+    };
+    if (const auto outcome = pool.wait(repro, gives_up))
+      return require_reply(*outcome);
+    pool.cancel(repro);
+    log::warning("interrupted before repro.cpp was written");
+  }
+
   /// Whether what was saved fails, loaded again in new processes. (Meanwhile the repro is written.)
   bool confirm_saved(const Session &session) {
     // One that is said to fail always has to, more than once: luck has a say in programs that are random themselves.
     const Repetition repetition = options_.repeat > 1 ? facts_.repetition : Repetition{.runs = 3, .need = 3};
     const Verdict confirmed = ask(session, job_on_saved(session), repetition);
+    if (stop_requested())
+      return false;
     if (!is_wanted(confirmed)) {
       facts_.verified = false;
       if (!options_.oracle.empty()) {
@@ -452,8 +484,10 @@ private:
     if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification =
-        verify_repro(folder_, reproduction_marker(program, facts_.signature), facts_.signature, facts_.repetition);
+    const Verification verification = verify_repro(folder_, reproduction_marker(program, facts_.signature),
+                                                   facts_.signature, facts_.repetition, stop_requested);
+    if (stop_requested())
+      return;
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
   }
@@ -473,6 +507,8 @@ private:
       };
       const auto fails = [](const Verdict &verdict) { return verdict.outcome == Verdict::Outcome::Fail; };
       OtherBackend other{backend->name(), check_repeatedly(once, fails, {.runs = options_.repeat, .need = 1})};
+      if (stop_requested())
+        return;
       other.same_signature = shows(other.verdict, facts_.signature);
       log::info("under " + other.name + ": " + to_string(other));
       facts_.others.push_back(std::move(other));

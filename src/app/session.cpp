@@ -1,5 +1,6 @@
 #include "app/session.h"
 
+#include "app/interruption.h"
 #include "app/number_option.h"
 #include "app/output_folder.h"
 #include "backends/backend_list.h"
@@ -8,8 +9,10 @@
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
+#include "program/shared_pages.h"
 #include "program/trace.h"
 #include "program/value_digest.h"
+#include "program/values.h"
 #include "support/log.h"
 
 #include <ATen/Version.h>
@@ -72,6 +75,13 @@ void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
     backend->await_start();
 }
 
+/// Nobody waits for longer than this unless told to.
+constexpr double longest_check_seconds = 1800;
+
+bool is_hang(const Verdict &verdict) {
+  return verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.front().kind == FailureKind::Hang;
+}
+
 /// All that answers depend on beside the candidates.
 Identity identity_of(const Session &session) {
   const Options &options = session.options;
@@ -106,6 +116,9 @@ Session::Session(const Options &given)
   inputs = load_inputs(
       model,
       {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
+  share_pages(model.module);
+  for (const auto &value : inputs.values)
+    for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
   if (!inputs.note.empty())
     log::warning(inputs.note);
   await_all(others);
@@ -113,7 +126,7 @@ Session::Session(const Options &given)
 }
 
 Archive Session::as_given() const {
-  return {model.path, inputs.values, options.seed, options.train, model.method};
+  return {model.path, inputs.values, options.seed, options.train, model.method, model.module};
 }
 
 Subject Session::original() const {
@@ -132,15 +145,12 @@ Subject Session::original() const {
 }
 
 FailureRate Session::check_original(const std::function<bool()> &interrupted) {
-  Limits limits;
-  // Nothing is known yet of how long a run takes; a hang has to end some time.
-  limits.timeout =
-      std::chrono::milliseconds(options.timeout_seconds > 0 ? milliseconds(options.timeout_seconds) : 120000);
-  limits.memory_bytes = options.memory_bytes;
   FailureRate rate;
   while (rate.runs < options.repeat && !(rate.runs > 0 && interrupted && interrupted())) {
-    const Verdict verdict = check_once(++rate.runs, limits);
+    const Verdict verdict = check_once(++rate.runs);
     original_seconds_ = std::max(original_seconds_, verdict.wall_seconds);
+    if (is_hang(verdict))
+      eager_seconds_ = std::max(eager_seconds_.value_or(0), verdict.eager_seconds);
     rate.each.push_back(verdict);
     if (verdict.outcome == Verdict::Outcome::Unresolved) {
       rate.verdict = verdict;
@@ -158,11 +168,31 @@ FailureRate Session::check_original(const std::function<bool()> &interrupted) {
   return rate;
 }
 
-Verdict Session::check_once(int run, const Limits &limits) {
+Verdict Session::check_once(int run) {
   const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
   if (known)
     return *known;
-  const Job job = oracle.empty() ? check_job(original(), backend, check) : ask_oracle(oracle, options.model);
+  const Verdict verdict = check_within(1);
+  if (!is_hang(verdict) || !oracle.empty() || options.timeout_seconds > 0)
+    return verdict;
+  log::info(options.model + ": " + verdict.message + "; once more, with twice that time");
+  return check_within(2);
+}
+
+/// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.
+Verdict Session::check_within(double times_the_limit) {
+  CheckOptions how = check;
+  Limits limits;
+  limits.memory_bytes = options.memory_bytes;
+  limits.interrupted = stop_requested;
+  double seconds = options.timeout_seconds; // whoever gives one means it
+  if (seconds <= 0) {
+    seconds = longest_check_seconds;
+    how.patience.least_seconds = backend->patience_seconds() * times_the_limit;
+    how.patience.times_eager *= times_the_limit;
+  }
+  limits.timeout = std::chrono::milliseconds(milliseconds(seconds * times_the_limit));
+  const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, options.model);
   return answer_to(job, limits);
 }
 
@@ -171,7 +201,12 @@ Verdict Session::answer_to(const Job &job, const Limits &limits) const {
 }
 
 Verdict Session::answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const {
-  return ask_until_answered([&] { return asked.verdict_of(run_in_sandbox(job, limits)); }, asked.revive);
+  const auto once = [&] {
+    Verdict verdict = asked.verdict_of(run_in_sandbox(job, limits));
+    throw_if_interrupted();
+    return verdict;
+  };
+  return ask_until_answered(once, asked.revive);
 }
 
 void Session::keep_journal(const std::string &path, bool resume) {
@@ -202,10 +237,20 @@ std::string Session::eager_suspects() const {
 
 Limits Session::limits() const {
   Limits limits;
-  const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds : std::max(10.0, 10 * original_seconds_);
+  const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds
+                         : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
+                                                     : std::max(10.0, 10 * original_seconds_);
   limits.timeout = std::chrono::milliseconds(milliseconds(seconds));
   limits.memory_bytes = options.memory_bytes;
+  limits.interrupted = stop_requested;
   return limits;
+}
+
+Limits Session::confirming_limits(const Signature &wanted) const {
+  Limits result = limits();
+  if (wanted.kind == FailureKind::Hang)
+    result.timeout /= 2;
+  return result;
 }
 
 RunSettings Session::settings() const {
@@ -235,6 +280,11 @@ void require_one_backend(const Session &session) {
 void require_checkable(const Session &session, const Verdict &verdict) {
   if (verdict.outcome == Verdict::Outcome::Unresolved && !verdict.eager_failed)
     throw UserError(session.options.model + ": cannot be checked: " + verdict.message);
+  if (verdict.no_gradient_left)
+    throw UserError(session.options.model + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
+                    (verdict.left_out.rfind("all", 0) == 0
+                         ? "; leave out --grad"
+                         : ", and no input requires a gradient; give inputs that do, or leave out --grad"));
 }
 
 void warn_of_missing_reference(const Session &session, const Verdict &verdict) {

@@ -53,16 +53,21 @@ public:
   /// Keeps a journal from now on. What it holds of an earlier run is used.
   void keep_journal(const std::string &path, bool resume);
   std::shared_ptr<Journal> journal;
-  /// The limits for candidates: ten times what the original took, at least ten seconds, unless told otherwise.
+  /// The limits for candidates: ten times what the original took, at least ten seconds, unless told otherwise; for a
+  /// hang a hundred times what eager took, at least five.
   Limits limits() const;
+  /// The limits for what a search has come to: a hang that was just long enough for it has to be one for sure.
+  Limits confirming_limits(const Signature &wanted) const;
   RunSettings settings() const;
   /// The operators of the model that may be why eager is not reproducible, for a person.
   std::string eager_suspects() const;
 
 private:
-  Verdict check_once(int run, const Limits &limits);
+  Verdict check_once(int run);
+  Verdict check_within(double times_the_limit);
 
   double original_seconds_ = 0;
+  std::optional<double> eager_seconds_; ///< where the original hangs
 };
 
 /// "MODEL: eager itself failed: ..., operators that ...".

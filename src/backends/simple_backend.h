@@ -16,6 +16,7 @@ struct BackendDescription {
   bool autocast = false;
   bool needs_several_calls = true;
   bool runs_the_module = false;
+  Gradients gradients = Gradients::All;
   bool needs_eval = false;
   bool needs_flat_graph = false;
   Pipeline pipeline = {}; ///< what LibTorch runs, its steps; empty: one piece
@@ -51,6 +52,8 @@ public:
   bool autocast() const override { return description_.autocast; }
   bool needs_several_calls() const override { return description_.needs_several_calls; }
   bool runs_the_module() const override { return description_.runs_the_module; }
+  Gradients gradients() const override { return description_.gradients; }
+  double patience_seconds() const override { return 12; } // they all compile in this process
   bool needs_eval() const override { return description_.needs_eval; }
   bool needs_flat_graph() const override { return description_.needs_flat_graph; }
 

@@ -1,4 +1,5 @@
 // Static Runtime: the frozen graph with planned memory and out variants of operators.
+#include "backends/cannot_compile.h"
 #include "backends/pipelines.h"
 #include "backends/registry.h"
 #include "backends/simple_backend.h"
@@ -6,6 +7,8 @@
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/static/impl.h>
+
+#include <set>
 
 namespace repro_minify {
 namespace {
@@ -15,6 +18,50 @@ Compiled frozen_only(const torch::jit::Module &module) {
   Compiled compiled = call_forward(torch::jit::freeze_module(module));
   torch::jit::setGraphExecutorOptimize(false);
   return compiled;
+}
+
+/// A graph with a node of the same kind, and nothing else that Static Runtime could mind.
+std::shared_ptr<torch::jit::Graph> alone(const torch::jit::Node *node) {
+  auto graph = std::make_shared<torch::jit::Graph>();
+  if (!node->blocks().empty()) {
+    graph->insertNode(graph->create(node->kind(), node->outputs().size()));
+    return graph;
+  }
+  const auto input = [&](const torch::jit::Value *value) { return graph->addInput()->setType(value->type()); };
+  graph->insertNode(graph->createClone(const_cast<torch::jit::Node *>(node), input));
+  return graph;
+}
+
+void find_unsupported(const torch::jit::Block *block, std::set<std::string> &names) {
+  for (const torch::jit::Node *node : block->nodes()) {
+    if (node->kind() != torch::jit::prim::Constant && !torch::jit::canEnableStaticRuntime(alone(node)))
+      names.insert(node->kind().toQualString());
+    for (const torch::jit::Block *inner : node->blocks())
+      find_unsupported(inner, names);
+  }
+}
+
+/// Static Runtime says no to some operators: that is no failure. It does not say which in its exception.
+void require_supported(const torch::jit::Module &module) {
+  const auto graph = torch::jit::freeze_module(module.deepcopy()).get_method("forward").graph();
+  if (torch::jit::canEnableStaticRuntime(graph))
+    return;
+  std::set<std::string> names;
+  find_unsupported(graph->block(), names);
+  std::string text;
+  for (const auto &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  throw CannotCompile("Static Runtime does not support " + (text.empty() ? "an operator in it" : text));
+}
+
+std::shared_ptr<torch::jit::StaticModule> static_module(const torch::jit::Module &module,
+                                                        const torch::jit::StaticModuleOptions &options) {
+  try {
+    return std::make_shared<torch::jit::StaticModule>(module, /*is_frozen=*/false, options);
+  } catch (const std::exception &) {
+    require_supported(module);
+    throw;
+  }
 }
 
 Compiled compile(const torch::jit::Module &module) {
@@ -27,8 +74,9 @@ Compiled compile(const torch::jit::Module &module) {
   torch::jit::StaticModuleOptions options;
   options.enable_out_variant = step_runs("OutVariants");
   options.optimize_memory = options.enable_out_variant && step_runs("OptimizeMemory");
-  auto runtime = std::make_shared<torch::jit::StaticModule>(module, /*is_frozen=*/false, options);
-  return [runtime](std::vector<c10::IValue> arguments) { return (*runtime)(arguments, {}); };
+  return [runtime = static_module(module, options)](std::vector<c10::IValue> arguments) {
+    return (*runtime)(arguments, {});
+  };
 }
 
 } // namespace
@@ -43,6 +91,7 @@ std::unique_ptr<Backend> make_static_runtime_backend(const BackendOptions &) {
   auto runtime = std::make_shared<torch::jit::StaticModule>(module);
   auto call = [runtime](std::vector<c10::IValue> inputs) { return (*runtime)(inputs, {}); };
 )"},
+                              .gradients = Gradients::IfItHasAny,
                               .needs_eval = true,
                               .pipeline = static_runtime_pipeline()});
 }

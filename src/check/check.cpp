@@ -4,6 +4,8 @@
 #include "check/ask_again.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
+#include "check/initial_state.h"
+#include "check/sides.h"
 #include "check/unwritten_memory.h"
 #include "program/compute.h"
 #include "support/no_answer.h"
@@ -11,41 +13,11 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 namespace repro_minify {
 namespace {
-
-RunOptions run_options(const Backend &backend, const CheckOptions &options) {
-  return {.grad = options.grad,
-          .state = !options.only_forward,
-          .module = backend.runs_the_module(),
-          .boxed = backend.boxed_call(),
-          .operators = true};
-}
-
-/// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.
-/// Memory that nobody has written holds `fill` in the first call, something else in the second, and so on in turn.
-std::vector<Observed> run_eager(const Subject &subject, const Backend &backend, const CheckOptions &options, int calls,
-                                bool double_precision = false, Fill fill = Fill::Usual) {
-  RunSettings settings = run_settings(backend, options);
-  if (double_precision)
-    settings.autocast = false; // a reference that autocast rounds to bfloat16 is none
-  const RunScope scope(settings);
-  Instance instance =
-      subject({.requires_grad = options.grad, .double_precision = double_precision, .device = options.device});
-  const auto forward = [&](std::vector<c10::IValue> arguments) {
-    return instance.module.forward(std::move(arguments));
-  };
-  std::vector<Observed> runs;
-  for (int call = 0; call < calls; ++call, fill = other(fill)) {
-    fill_unwritten_memory(fill);
-    scope.begin_run();
-    runs.push_back(run_program(forward, instance, run_options(backend, options)));
-    scope.end_run();
-  }
-  return runs;
-}
 
 Verdict unresolved(std::string message) {
   Verdict verdict;
@@ -60,15 +32,14 @@ CompareOptions reproducibility(CompareOptions options) {
 }
 
 /// Whether eager answers the same once memory that nobody has written holds the same.
-bool unwritten_memory_is_to_blame(const Subject &subject, const Backend &backend, const CheckOptions &options) {
-  const auto once = run_eager(subject, backend, options, 1), again = run_eager(subject, backend, options, 1);
+bool unwritten_memory_is_to_blame(const Sides &sides) {
+  auto once = sides.run_eager(1), again = sides.run_eager(1);
   Verdict comparison;
-  return compare_runs(once[0], again[0], nullptr, reproducibility(options.compare), comparison);
+  return sides.compare(once[0], again[0], nullptr, reproducibility(sides.options.compare), comparison);
 }
 
-Verdict eager_differs(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                      const Verdict &comparison) {
-  const bool blame = unwritten_memory_is_to_blame(subject, backend, options);
+Verdict eager_differs(const Sides &sides, const Verdict &comparison) {
+  const bool blame = unwritten_memory_is_to_blame(sides);
   Verdict verdict = unresolved("two eager runs differ" +
                                std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
                                worst_message(comparison));
@@ -78,24 +49,24 @@ Verdict eager_differs(const Subject &subject, const Backend &backend, const Chec
 
 /// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
 /// verdict when eager is not reproducible.
-std::vector<Observed> eager_results(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                                    Verdict &verdict) {
+std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
+  const CheckOptions &options = sides.options;
   if (options.mode == CheckMode::Run)
-    return run_eager(subject, backend, options, 1);
-  auto first = run_eager(subject, backend, options, 2);
+    return sides.run_eager(1);
+  auto first = sides.run_eager(2);
   Verdict comparison;
   CompareOptions everything =
       reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
-  if (same_bits(first[0], first[1]) || compare_runs(first[0], first[1], nullptr, everything, comparison)) {
+  if (same_bits(first[0], first[1]) || sides.compare(first[0], first[1], nullptr, everything, comparison)) {
     first.pop_back();
     return first;
   }
   // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
-  auto again = run_eager(subject, backend, options, std::max(2, options.calls), false, other(Fill::Usual));
+  auto again = sides.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
   for (size_t call = 0; call < first.size(); ++call)
-    if (!compare_runs(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
-      verdict = eager_differs(subject, backend, options, comparison);
+    if (!sides.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
+      verdict = eager_differs(sides, comparison);
       break;
     }
   return again;
@@ -103,17 +74,16 @@ std::vector<Observed> eager_results(const Subject &subject, const Backend &backe
 
 /// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
 /// believed, eager has to answer the same `eager_calls` times.
-void doubt_failure(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                   const std::vector<Observed> &eager, Verdict &verdict) {
+void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &verdict) {
   Verdict comparison;
   // A program that keeps state is made anew for each row of calls.
   const int at_a_time = eager.size() > 1 ? static_cast<int>(eager.size()) : 8;
-  for (int calls = 2; calls < options.eager_calls; calls += at_a_time) {
-    const auto again = run_eager(subject, backend, options, at_a_time);
+  for (int calls = 2; calls < sides.options.eager_calls; calls += at_a_time) {
+    auto again = sides.run_eager(at_a_time);
     for (size_t call = 0; call < again.size(); ++call)
-      if (!compare_runs(eager[std::min(call, eager.size() - 1)], again[call], nullptr, reproducibility(options.compare),
-                        comparison)) {
-        verdict = eager_differs(subject, backend, options, comparison);
+      if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr,
+                         reproducibility(sides.options.compare), comparison)) {
+        verdict = eager_differs(sides, comparison);
         return;
       }
   }
@@ -133,33 +103,61 @@ std::string current_message() {
 }
 
 /// Empty where it cannot be made: then, as in PyTorch, the comparison is against eager alone.
-std::vector<Observed> fp64_references(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                                      int calls, std::string &problem) {
+std::vector<Observed> fp64_references(const Sides &sides, const std::vector<Observed> &eager, std::string &problem) {
   try {
-    return run_eager(subject, backend, options, calls, /*double_precision=*/true);
+    return sides.run_eager(static_cast<int>(eager.size()), &eager);
   } catch (const std::exception &) {
     problem = first_sentence(current_message());
     return {};
   }
 }
 
-void run_optimised(const Subject &subject, const Backend &backend, const CheckOptions &options,
-                   const std::vector<Observed> &eager, const std::vector<Observed> &fp64, Verdict &verdict) {
+/// Parameters that became constants have no gradient, in words.
+void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &verdict) {
+  if (eager.left_out == 0)
+    return;
+  verdict.left_out = "the gradients of " + std::to_string(eager.left_out) + " parameter" +
+                     (eager.left_out == 1 ? ", which is a constant" : "s, which are constants") + " under " +
+                     sides.backend.name();
+  verdict.no_gradient_left = eager.gradients.empty();
+}
+
+/// What is made for inference has no way back, by design; the other results are compared all the same.
+void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed, Verdict &verdict) {
+  if (sides.backend.gradients() != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
+    return;
+  eager.gradients.clear();
+  eager.gradient_names.clear();
+  observed.gradients.clear();
+  observed.gradient_names.clear();
+  verdict.left_out = "all gradients, as " + sides.backend.name() + " is for inference and gives none";
+  verdict.no_gradient_left = true;
+}
+
+void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector<Observed> &fp64, Verdict &verdict) {
+  const CheckOptions &options = sides.options;
   fill_unwritten_memory(Fill::Usual);
-  const RunScope scope(run_settings(backend, options));
-  Instance instance = subject({.requires_grad = options.grad, .device = options.device});
-  const Compiled compiled = backend.compile(instance.module);
-  const int calls = backend.needs_several_calls() ? options.calls : 1;
+  const RunScope scope(run_settings(sides.backend, options));
+  Instance instance = sides.subject(sides.instance_options());
+  RunOptions how = sides.run_options();
+  std::optional<InitialState> before;
+  if (how.state)
+    before.emplace(instance, how.module);
+  how.unchanged = [&](std::size_t place, const c10::IValue &value) { return before->still_holds(place, value); };
+  const Compiled compiled = sides.backend.compile(instance.module);
+  const int calls = sides.backend.needs_several_calls() ? options.calls : 1;
   for (int call = 1; call <= calls; ++call) {
     scope.begin_run();
-    const Observed observed = run_program(compiled, instance, run_options(backend, options));
+    Observed observed = run_program(compiled, instance, how);
     scope.end_run();
-    verdict.coverage = backend.coverage();
+    verdict.coverage = sides.backend.coverage();
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
+    leave_out_gradients(sides, eager[which], observed, verdict);
     verdict.rewritten = rewritten_operators(eager[which].operators, observed.operators);
-    if (!compare_runs(eager[which], observed, which < fp64.size() ? &fp64[which] : nullptr, options.compare, verdict)) {
+    if (!sides.compare(eager[which], observed, which < fp64.size() ? &fp64[which] : nullptr, options.compare,
+                       verdict)) {
       verdict.outcome = Verdict::Outcome::Fail;
       verdict.failing_call = call;
       verdict.message = worst_message(verdict);
@@ -167,6 +165,21 @@ void run_optimised(const Subject &subject, const Backend &backend, const CheckOp
     }
   }
   verdict.outcome = Verdict::Outcome::Pass;
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// Eager has a limit of its own, so that what it takes can be the measure of what the optimised side may take.
+void allow_eager(Child &child, const Patience &patience) {
+  if (patience.least_seconds > 0)
+    child.allow(std::chrono::minutes(10));
+}
+void allow_optimised(Child &child, const Patience &patience, Clock::duration eager) {
+  if (patience.least_seconds <= 0)
+    return;
+  const double seconds =
+      std::max(patience.least_seconds, patience.times_eager * std::chrono::duration<double>(eager).count());
+  child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
 /// What an exception in the optimised run is.
@@ -188,6 +201,8 @@ Verdict raised(const Verdict &so_far, const std::string &message, c10::Device de
   verdict.has_fp64_reference = so_far.has_fp64_reference;
   verdict.no_fp64_because = so_far.no_fp64_because;
   verdict.stateful = so_far.stateful;
+  verdict.left_out = so_far.left_out;
+  verdict.no_gradient_left = so_far.no_gradient_left;
   return verdict;
 }
 
@@ -213,11 +228,14 @@ RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
 }
 
 Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child) {
+  const Sides sides{subject, backend, options};
   child.stage("eager");
+  allow_eager(child, options.patience);
+  const auto begin = Clock::now();
   Verdict verdict;
   std::vector<Observed> eager;
   try {
-    eager = eager_results(subject, backend, options, verdict);
+    eager = eager_results(sides, verdict);
     if (verdict.eager_failed)
       return verdict;
   } catch (const std::bad_alloc &) {
@@ -227,18 +245,22 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     verdict.eager_raises = true;
     return verdict;
   }
+  const auto eager_took = Clock::now() - begin;
   std::vector<Observed> fp64;
   if (options.mode == CheckMode::Accuracy) {
     child.stage("fp64 reference");
-    fp64 = fp64_references(subject, backend, options, static_cast<int>(eager.size()), verdict.no_fp64_because);
+    allow_eager(child, options.patience);
+    fp64 = fp64_references(sides, eager, verdict.no_fp64_because);
     if (fp64.empty() && options.require_fp64)
       return unresolved("--require-fp64, but there is no fp64 reference: " + verdict.no_fp64_because);
   }
   verdict.has_fp64_reference = !fp64.empty();
   verdict.stateful = eager.size() > 1;
+  say_what_is_left_out(sides, eager.front(), verdict);
   child.stage("optimised");
+  allow_optimised(child, options.patience, eager_took);
   try {
-    run_optimised(subject, backend, options, eager, fp64, verdict);
+    run_optimised(sides, eager, fp64, verdict);
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const NoAnswer &error) {
@@ -256,7 +278,8 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
   }
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
-    doubt_failure(subject, backend, options, eager, verdict);
+    allow_eager(child, options.patience);
+    doubt_failure(sides, eager, verdict);
   }
   return verdict;
 }

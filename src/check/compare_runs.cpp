@@ -11,12 +11,34 @@
 namespace repro_minify {
 namespace {
 
-/// Compares one aspect of two runs; adds the Signatures it shows.
+/// The types of the values that neither side wrote to, in their places.
+std::vector<std::string> unchanged_in_both(const Observed &ref, const Observed &res) {
+  std::vector<std::string> types(ref.state.size());
+  for (size_t i = 0; i < std::min(ref.unchanged.size(), res.unchanged.size()); ++i)
+    if (!res.unchanged[i].empty())
+      types[i] = ref.unchanged[i];
+  return types;
+}
+
+/// A row without numbers: there is nothing to compare.
+LeafReport unchanged_leaf(const std::string &name, const std::string &type) {
+  LeafReport leaf;
+  leaf.path = name;
+  leaf.ref_type = leaf.res_type = type;
+  return leaf;
+}
+
+/// Compares one aspect of two runs; adds the Signatures it shows. `unchanged`: see unchanged_in_both().
 bool compare_lists(const std::string &where, const std::vector<std::string> &names, const std::vector<c10::IValue> &ref,
                    const std::vector<c10::IValue> &res, const std::vector<c10::IValue> *fp64,
-                   const CompareOptions &options, std::vector<LeafReport> &leaves, std::vector<Signature> &signatures) {
+                   const CompareOptions &options, std::vector<LeafReport> &leaves, std::vector<Signature> &signatures,
+                   const std::vector<std::string> &unchanged = {}) {
   bool all = true;
   for (size_t i = 0; i < ref.size(); ++i) {
+    if (i < unchanged.size() && !unchanged[i].empty()) {
+      leaves.push_back(unchanged_leaf(names[i], unchanged[i]));
+      continue;
+    }
     const size_t first = leaves.size();
     const std::optional<c10::IValue> reference =
         fp64 && i < fp64->size() ? std::optional<c10::IValue>((*fp64)[i]) : std::nullopt;
@@ -54,6 +76,8 @@ bool all_same_bits(const std::vector<c10::IValue> &one, const std::vector<c10::I
   for (const auto &value : other)
     flatten_value(value, y);
   return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const c10::IValue &a, const c10::IValue &b) {
+    if (a.isNone() && b.isNone()) // None, or a value that neither side wrote to
+      return true;
     return a.isTensor() && b.isTensor() && same_bits_in(a.toTensor(), b.toTensor());
   });
 }
@@ -104,7 +128,7 @@ bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64
   all &= compare_lists("gradient", ref.gradient_names, ref.gradients, res.gradients, fp64 ? &fp64->gradients : nullptr,
                        options, verdict.gradients, verdict.signatures);
   all &= compare_lists("state", ref.state_names, ref.state, res.state, fp64 ? &fp64->state : nullptr, options,
-                       verdict.state, verdict.signatures);
+                       verdict.state, verdict.signatures, unchanged_in_both(ref, res));
   // A row for each parameter that nobody wrote to is no news.
   std::erase_if(verdict.state,
                 [](const LeafReport &leaf) { return leaf.same && leaf.path.rfind("parameter ", 0) == 0; });

@@ -1,5 +1,6 @@
 #include "check/run_program.h"
 
+#include "check/compare_values.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
@@ -21,11 +22,17 @@ struct Leaf {
   at::Tensor tensor;
 };
 
-std::vector<Leaf> leaves_of(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments) {
+std::vector<Leaf> leaves_of(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
+                            const RunOptions &options, Observed &observed) {
   std::vector<Leaf> leaves;
-  for (const auto &parameter : module.named_parameters())
-    if (parameter.value.requires_grad())
+  for (const auto &parameter : module.named_parameters()) {
+    if (!parameter.value.requires_grad())
+      continue;
+    if (options.parameter_gradients)
       leaves.push_back({parameter.name, parameter.value});
+    else
+      ++observed.left_out;
+  }
   for (size_t i = 0; i < arguments.size(); ++i)
     for_each_tensor(arguments[i], [&](const at::Tensor &tensor) {
       if (tensor.requires_grad())
@@ -40,7 +47,8 @@ void observe_gradients(Observed &observed, const c10::IValue &output, const std:
   for (const auto &leaf : leaves)
     tensors.push_back(leaf.tensor);
   std::vector<at::Tensor> gradients(tensors.size());
-  if (loss.defined() && loss.requires_grad() && !tensors.empty())
+  observed.has_way_back = loss.defined() && loss.requires_grad();
+  if (observed.has_way_back && !tensors.empty())
     gradients = torch::autograd::grad({loss}, tensors, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
   for (size_t i = 0; i < leaves.size(); ++i) {
     observed.gradient_names.push_back(leaves[i].name);
@@ -49,26 +57,19 @@ void observe_gradients(Observed &observed, const c10::IValue &output, const std:
   }
 }
 
-void observe_module(Observed &observed, const torch::jit::Module &module, const std::vector<int64_t> &versions) {
-  size_t i = 0;
-  for (const auto &parameter : module.named_parameters()) {
-    // Hardly any forward writes to a parameter; without a write there is nothing to copy, which counts for large
-    // models.
-    const bool written = version_of(parameter.value) != versions[i++];
-    observed.state_names.push_back("parameter " + parameter.name);
-    observed.state.push_back(written ? observed_copy(parameter.value) : c10::IValue(parameter.value.detach()));
-  }
-  for (const auto &buffer : module.named_buffers()) {
-    observed.state_names.push_back("buffer " + buffer.name);
-    observed.state.push_back(observed_copy(buffer.value));
-  }
+/// Hardly any forward writes to a parameter; without a write there is nothing to copy, which counts for large models.
+void observe_state(Observed &observed, const std::string &name, const c10::IValue &value, const RunOptions &options) {
+  const bool same = options.unchanged && options.unchanged(observed.state.size(), value);
+  observed.state_names.push_back(name);
+  observed.unchanged.push_back(same ? type_name(value) : "");
+  observed.state.push_back(same ? c10::IValue() : observed_copy(value));
 }
 
-std::vector<int64_t> parameter_versions(const torch::jit::Module &module) {
-  std::vector<int64_t> versions;
-  for (const auto &parameter : module.parameters())
-    versions.push_back(version_of(parameter));
-  return versions;
+void observe_module(Observed &observed, const torch::jit::Module &module, const RunOptions &options) {
+  for (const auto &parameter : module.named_parameters())
+    observe_state(observed, "parameter " + parameter.name, parameter.value, options);
+  for (const auto &buffer : module.named_buffers())
+    observe_state(observed, "buffer " + buffer.name, buffer.value, options);
 }
 
 /// The cloner goes, so that the copies have one owner.
@@ -141,11 +142,8 @@ at::Tensor reduce_to_scalar_loss(const c10::IValue &output) {
 Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> &forward, const Instance &instance,
                      const RunOptions &options) {
   auto copies = fresh_copies(instance.arguments, options.grad);
-  const auto leaves = options.grad ? leaves_of(instance.module, copies) : std::vector<Leaf>{};
-  const bool watch_module = options.state && options.module;
-  const auto versions = watch_module ? parameter_versions(instance.module) : std::vector<int64_t>{};
-
   Observed observed;
+  const auto leaves = options.grad ? leaves_of(instance.module, copies, options, observed) : std::vector<Leaf>{};
   {
     std::optional<OperatorCounter> counter;
     if (options.operators)
@@ -155,13 +153,11 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
     if (options.grad)
       observe_gradients(observed, output, leaves);
   }
-  if (watch_module)
-    observe_module(observed, instance.module, versions);
+  if (options.state && options.module)
+    observe_module(observed, instance.module, options);
   if (options.state && !options.boxed)
-    for (size_t i = 0; i < copies.size(); ++i) {
-      observed.state_names.push_back("input " + std::to_string(i) + " after the run");
-      observed.state.push_back(observed_copy(copies[i]));
-    }
+    for (size_t i = 0; i < copies.size(); ++i)
+      observe_state(observed, "input " + std::to_string(i) + " after the run", copies[i], options);
   return observed;
 }
 

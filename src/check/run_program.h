@@ -17,7 +17,12 @@ struct Observed {
   std::vector<c10::IValue> gradients; ///< of every parameter and input that requires grad; zeros where there is none
   std::vector<std::string> state_names;
   std::vector<c10::IValue> state; ///< parameters, buffers and arguments after the run
-  OperatorCalls operators;        ///< that forward, and backward, called on this thread, if asked for
+  /// One for each state: the type of a value that is what it was before anything ran, and therefore not in `state`;
+  /// empty for all others.
+  std::vector<std::string> unchanged;
+  bool has_way_back = false; ///< something in the output requires a gradient
+  int left_out = 0;          ///< gradients of parameters that `parameter_gradients` leaves out
+  OperatorCalls operators;   ///< that forward, and backward, called on this thread, if asked for
 };
 
 struct RunOptions {
@@ -27,6 +32,10 @@ struct RunOptions {
   /// `forward` gets the only references to its arguments, and may let go of each as soon as it has no more use for it
   /// (TorchInductor's boxed calling convention). What it leaves in them cannot be observed then.
   bool boxed = false;
+  /// False: only gradients of the arguments, for a backend that makes constants of the parameters.
+  bool parameter_gradients = true;
+  /// Whether the value at this place of Observed::state is what it was before anything ran; none: nothing is known.
+  std::function<bool(std::size_t, const c10::IValue &)> unchanged = {};
   bool operators = false; ///< count what forward, and backward, call: takes time, not for what is timed
 };
 

@@ -1,6 +1,7 @@
 #include "check/unwritten_memory.h"
 
 #include "check/compare_runs.h"
+#include "check/initial_state.h"
 #include "program/compute.h"
 
 #include <malloc.h>
@@ -13,11 +14,14 @@ std::vector<Observed> run_over(Fill fill, const Subject &subject, const Backend 
   fill_unwritten_memory(fill);
   const RunScope scope(run_settings(backend, options));
   Instance instance = subject({.requires_grad = options.grad, .device = options.device});
+  const InitialState before(instance, backend.runs_the_module());
   const Compiled compiled = backend.compile(instance.module);
-  const RunOptions how{.grad = options.grad,
-                       .state = !options.only_forward,
-                       .module = backend.runs_the_module(),
-                       .boxed = backend.boxed_call()};
+  const RunOptions how{
+      .grad = options.grad,
+      .state = !options.only_forward,
+      .module = backend.runs_the_module(),
+      .boxed = backend.boxed_call(),
+      .unchanged = [&](std::size_t place, const c10::IValue &value) { return before.still_holds(place, value); }};
   std::vector<Observed> runs;
   for (int call = 0; call < (backend.needs_several_calls() ? options.calls : 1); ++call) {
     scope.begin_run();

@@ -107,6 +107,9 @@ std::string to_json(const Verdict &verdict) {
                        {"failing_call", verdict.failing_call},
                        {"has_fp64_reference", verdict.has_fp64_reference},
                        {"no_fp64_because", verdict.no_fp64_because},
+                       {"eager_seconds", verdict.eager_seconds},
+                       {"left_out", verdict.left_out},
+                       {"no_gradient_left", verdict.no_gradient_left},
                        {"stateful", verdict.stateful},
                        {"rewritten", verdict.rewritten},
                        {"coverage", to_json(verdict.coverage)},
@@ -135,6 +138,9 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.failing_call = value.at("failing_call");
   verdict.has_fp64_reference = value.at("has_fp64_reference");
   verdict.no_fp64_because = value.at("no_fp64_because");
+  verdict.eager_seconds = value.value("eager_seconds", 0.0); // these three are not in older journals
+  verdict.left_out = value.value("left_out", "");
+  verdict.no_gradient_left = value.value("no_gradient_left", false);
   verdict.stateful = value.at("stateful");
   verdict.rewritten = value.value("rewritten", std::vector<std::string>{}); // not in older journals
   verdict.coverage = coverage_from(value.value("coverage", json()));

@@ -2,11 +2,28 @@
 #include "repro_minify/check.h"
 #include "sandbox/ask_again.h"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 namespace repro_minify {
 namespace {
+
+double seconds(std::chrono::microseconds time) {
+  return static_cast<double>(time.count()) * 1e-6;
+}
+
+/// "(20 s; eager took 0.0123 s)".
+std::string limit_text(const Outcome &outcome) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%.3g s", seconds(outcome.wall - outcome.before_stage));
+  std::string limit = text;
+  if (outcome.stage == "optimised") {
+    std::snprintf(text, sizeof text, "; eager took %.3g s", seconds(outcome.before_stage));
+    limit += text;
+  }
+  return " (" + limit + ")";
+}
 
 /// In the optimised stage it is the backend's failure, before that eager's own.
 Verdict backend_or_eager(const Outcome &outcome, Signature signature, const std::string &what) {
@@ -15,6 +32,7 @@ Verdict backend_or_eager(const Outcome &outcome, Signature signature, const std:
     verdict.outcome = Verdict::Outcome::Fail;
     verdict.signatures = {std::move(signature)};
     verdict.message = "the optimised run " + what;
+    verdict.eager_seconds = seconds(outcome.before_stage);
     return verdict;
   }
   verdict.eager_failed = outcome.stage == "eager";
@@ -22,7 +40,7 @@ Verdict backend_or_eager(const Outcome &outcome, Signature signature, const std:
   return verdict;
 }
 
-Verdict unresolved(const std::string &message) {
+Verdict no_answer(const std::string &message) {
   Verdict verdict;
   verdict.message = message;
   return verdict;
@@ -65,7 +83,8 @@ Verdict verdict_of(const Outcome &outcome) {
     verdict = crash_verdict(outcome);
     break;
   case Ending::TimedOut:
-    verdict = backend_or_eager(outcome, {FailureKind::Hang, "", ""}, "did not end within the time limit");
+    verdict = backend_or_eager(outcome, {FailureKind::Hang, "", ""},
+                               "did not end within the time limit" + limit_text(outcome));
     break;
   case Ending::OutOfMemory:
     verdict = backend_or_eager(outcome, {FailureKind::Memory, "", ""}, "went past the memory limit");
@@ -76,13 +95,13 @@ Verdict verdict_of(const Outcome &outcome) {
                                    (outcome.message.empty() ? "" : ": " + outcome.message));
     break;
   case Ending::Threw:
-    verdict = unresolved("the check itself failed: " + outcome.message);
+    verdict = no_answer("the check itself failed: " + outcome.message);
     break;
   case Ending::Killed:
   case Ending::Cancelled:
     break;
   }
-  verdict.wall_seconds = static_cast<double>(outcome.wall.count()) * 1e-6;
+  verdict.wall_seconds = seconds(outcome.wall);
   return verdict;
 }
 

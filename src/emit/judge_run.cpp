@@ -86,7 +86,8 @@ std::string contradiction(const std::string &before_marker, const Signature &wan
 
 } // namespace
 
-ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder) {
+ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
+                   const std::function<bool()> &interrupted) {
   const std::string path = folder + "/printed";
   Limits limits;
   limits.timeout = std::chrono::minutes(5);
@@ -101,6 +102,8 @@ ReproRun run_repro(const std::vector<std::string> &command, const std::string &f
       limits);
   std::error_code none_yet;
   const auto prints_without_end = [&] {
+    if (interrupted && interrupted())
+      return true;
     const auto size = fs::file_size(path, none_yet);
     return !none_yet && size > most_printed;
   };

@@ -2,6 +2,7 @@
 #pragma once
 #include "repro_minify/repro.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct ReproRun {
 };
 
 /// Runs the program to its end, or for five minutes. `folder` is for what it prints.
-ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder);
+ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
+                   const std::function<bool()> &interrupted = {});
 
 /// Whether the run shows `wanted`. Any program may exit with 1, a Python that cannot even import does: only the line
 /// `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the signal, has to be

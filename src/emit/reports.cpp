@@ -139,6 +139,7 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"original",
            {{"message", facts.original.message},
             {"failing_call", facts.original.failing_call},
+            {"left_out", facts.original.left_out},
             {"signatures", signatures_json(facts.original)},
             {"wrong", wrong_leaves(facts.original)}}},
           {"same_failure", same_failure_names[static_cast<int>(facts.same_failure)]},
@@ -344,6 +345,7 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
       << (facts.reduced.failing_call > 1 ? ", first wrong on call " + std::to_string(facts.reduced.failing_call) : "")
       << " |\n"
       << "| originally | " << markdown_text(facts.original.message) << " |\n"
+      << (facts.original.left_out.empty() ? "" : "| not compared | " + markdown_text(facts.original.left_out) + " |\n")
       << "| size | " << facts.before.nodes << " nodes, " << facts.before.operators << " operators → "
       << facts.after.nodes << " nodes, " << facts.after.operators << " operators |\n"
       << "| flattened | " << markdown_text(facts.flatten_level)

@@ -371,11 +371,13 @@ private:
             "      loss = loss.defined() ? loss + part : part;\n"
             "    }\n"
             "  std::vector<at::Tensor> leaves;\n"
-            "  for (const auto& parameter : module.parameters())\n"
-            "    if (parameter.requires_grad())\n      leaves.push_back(parameter);\n"
-            "  for (const auto& input : inputs)\n"
+         << (facts_.backend->gradients() == Gradients::All
+                 ? "  for (const auto& parameter : module.parameters())\n"
+                   "    if (parameter.requires_grad())\n      leaves.push_back(parameter);\n"
+                 : "  (void)module; // its parameters are constants on the other side\n")
+         << "  for (const auto& input : inputs)\n"
             "    if (input.isTensor() && input.toTensor().requires_grad())\n      leaves.push_back(input.toTensor());\n"
-            "  if (loss.defined())\n"
+            "  if (loss.defined() && !leaves.empty())\n"
             "    for (const at::Tensor& gradient :\n"
             "         torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, "
             "/*allow_unused=*/true))\n"
@@ -525,7 +527,7 @@ private:
             "  const pid_t child = fork();\n"
             "  if (child == 0) {\n";
     if (facts_.signature.kind == FailureKind::Hang)
-      out_ << "    alarm(30);  // it hangs\n";
+      out_ << "    alarm(" << facts_.hang_seconds << ");  // it hangs; eager is done in no time\n";
     // An exception is not a crash, and a program that is refused memory may well say so with one.
     const bool memory = facts_.signature.kind == FailureKind::Memory;
     out_ << "    try {\n"

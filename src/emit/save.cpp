@@ -80,7 +80,7 @@ bool repair_saved(const std::string &folder) {
   return true;
 }
 
-int operators_after_freezing(const Program &program) {
+int operators_after_freezing(const Program &program, const Limits &limits) {
   try {
     const auto count = compute_in_child(
         [&](Child &) -> c10::IValue {
@@ -93,7 +93,7 @@ int operators_after_freezing(const Program &program) {
           torch::jit::EliminateDeadCode(graph);
           return size_of({graph, {}, {}}).operators;
         },
-        generous_limits());
+        limits);
     return static_cast<int>(count.toInt());
   } catch (const std::exception &) {
     return -1;

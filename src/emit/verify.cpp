@@ -19,14 +19,16 @@ std::string last_lines(const std::string &text) {
 
 class Runs {
 public:
-  Runs(const TemporaryFolder &folder, std::string marker, const Signature &wanted, const Repetition &repetition)
-      : folder_(folder), marker_(std::move(marker)), wanted_(wanted), repetition_(repetition) {}
+  Runs(const TemporaryFolder &folder, std::string marker, const Signature &wanted, const Repetition &repetition,
+       const std::function<bool()> &interrupted)
+      : folder_(folder), marker_(std::move(marker)), wanted_(wanted), repetition_(repetition),
+        interrupted_(interrupted) {}
 
   Verification of(const std::vector<std::string> &command) const {
     int failed = 0;
     Verification last;
     for (int run = 0; run < repetition_.runs && failed < repetition_.need; ++run) {
-      last = judge_run(run_repro(command, folder_.path()), marker_, wanted_);
+      last = judge_run(run_repro(command, folder_.path(), interrupted_), marker_, wanted_);
       failed += last.same_failure;
     }
     if (failed < repetition_.need && repetition_.runs > 1)
@@ -40,12 +42,13 @@ private:
   const std::string marker_;
   const Signature &wanted_;
   const Repetition &repetition_;
+  const std::function<bool()> &interrupted_;
 };
 
 } // namespace
 
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const Repetition &repetition) {
+                          const Repetition &repetition, const std::function<bool()> &interrupted) {
   const TemporaryFolder temporary, printed;
   for (const auto &entry : fs::directory_iterator(folder)) // the journal and the like are not needed, and do no harm
     if (entry.is_regular_file())
@@ -56,12 +59,12 @@ Verification verify_repro(const std::string &folder, const std::string &marker, 
   if (!find_program("ninja").empty())
     configure.insert(configure.end(), {"-G", "Ninja"});
   for (const auto &step : {configure, std::vector<std::string>{"cmake", "--build", build}}) {
-    const Outcome outcome = run_command(step, std::chrono::minutes(10));
+    const Outcome outcome = run_command(step, std::chrono::minutes(10), interrupted);
     if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
       return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
                                               : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
   }
-  const Runs runs(printed, marker, wanted, repetition);
+  const Runs runs(printed, marker, wanted, repetition, interrupted);
   const Verification in_cpp = runs.of({build + "/repro"});
   // Without the package it is repro.py that has just run.
   if (!in_cpp.same_failure || !fs::exists(temporary / "model.pt2"))

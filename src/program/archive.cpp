@@ -5,6 +5,7 @@
 #include "program/double_precision.h"
 #include "program/method_as_forward.h"
 #include "program/run_settings.h"
+#include "program/shared_pages.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/serialization/import.h>
@@ -38,8 +39,10 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
 
 Instance instantiate(const Archive &archive, const InstantiateOptions &options) {
   seed_cpu(archive.seed);
-  return as_wanted(with_method_as_forward(torch::jit::load(archive.path, c10::kCPU), archive.method), archive.arguments,
-                   archive.train, options);
+  torch::jit::Module module = torch::jit::load(archive.path, c10::kCPU);
+  if (archive.loaded)
+    share_pages_with(module, *archive.loaded);
+  return as_wanted(with_method_as_forward(module, archive.method), archive.arguments, archive.train, options);
 }
 
 Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options) {

@@ -3,6 +3,7 @@
 #include "repro_minify/program.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Archive {
   uint64_t seed = 0;  ///< of the generators while it is loaded: loading can draw random numbers
   bool train = false; ///< leave it in training mode
   std::string method = "forward";
+  /// As it was loaded before, with shared pages: what is the same then costs no memory.
+  std::optional<torch::jit::Module> loaded = std::nullopt;
 };
 
 /// A Program as whoever is given its file gets it: written as TorchScript and loaded again, which can change it (the

@@ -41,7 +41,7 @@ c10::IValue with_undefined(const c10::IValue &pair) {
 } // namespace
 
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits) {
-  const Outcome outcome = run_until_answered(
+  Outcome outcome = run_until_answered(
       [&](Child &child) {
         const auto bytes = torch::jit::pickle_save(without_undefined(work(child)));
         child.reply(std::string_view(bytes.data(), bytes.size()));
@@ -49,6 +49,7 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
       limits);
   require_reply(outcome);
   const std::vector<char> bytes(outcome.reply.begin(), outcome.reply.end());
+  outcome.reply = {}; // it can be gigabytes
   return with_undefined(torch::jit::pickle_load(bytes));
 }
 

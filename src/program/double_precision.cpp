@@ -1,5 +1,6 @@
 #include "program/double_precision.h"
 
+#include "program/shared_pages.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
@@ -65,6 +66,13 @@ void widen_constant(Node *node) {
     node->output()->replaceAllUsesWith(*constant);
 }
 
+at::Tensor widened(const at::Tensor &tensor) {
+  const auto type = tensor.is_complex() ? at::kComplexDouble : at::kDouble;
+  if (tensor.scalar_type() == type || tensor.layout() != at::kStrided || !tensor.is_contiguous())
+    return tensor.to(type);
+  return converted(tensor.detach().view({-1}), type).view(tensor.sizes());
+}
+
 } // namespace
 
 void widen_graph(Block *block) {
@@ -83,7 +91,7 @@ void widen_module(torch::jit::Module &module) {
   const at::NoGradGuard no_grad;
   const auto widen = [](at::Tensor tensor) {
     if (tensor.defined() && (tensor.is_floating_point() || tensor.is_complex()))
-      tensor.set_data(tensor.to(tensor.is_complex() ? at::kComplexDouble : at::kDouble));
+      tensor.set_data(widened(tensor));
   };
   for (const auto &submodule : module.modules())
     for (const auto &attribute : submodule.named_attributes(/*recurse=*/false))

@@ -3,6 +3,7 @@
 #include "program/compute.h"
 #include "program/materialise.h"
 #include "program/run_node.h"
+#include "program/shared_pages.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
@@ -334,6 +335,9 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
       },
       limits);
   const auto &parts = result.toTupleRef().elements();
+  // Every candidate that is cut from it has these values.
+  for (const size_t values : {3, 6})
+    for_each_tensor(parts[values], [](const at::Tensor &tensor) { share_pages(tensor); });
   for (const c10::IValue &decision : parts[0].toListRef())
     recording.decisions.push_back(decision.toInt());
   const auto keys = parts[1].toListRef();

@@ -101,7 +101,9 @@ private:
     };
     const Verdict verdict = check_repeatedly([&] { return check(subject_, backend, options_.check, options_.limits); },
                                              is_wanted, options_.repetition);
-    if (verdict.no_answer) // neither guilty nor innocent
+    if (options_.interrupted && options_.interrupted())
+      throw BisectionInterrupted(); // the check may have been cut short
+    if (verdict.no_answer)          // neither guilty nor innocent
       throw UserError("bisect: a check had no answer (" + what + "): " + verdict.message);
     found_.checks.push_back({what, steps, is_wanted(verdict), verdict.message});
     if (options_.progress)

@@ -65,7 +65,8 @@ private:
 
 Judge::Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
     : test_(test), wanted_(std::move(wanted)), options_(options), pool_(options.jobs),
-      timeout_(options.limits.timeout, wanted_.kind != FailureKind::Hang && options.same_failure != SameFailure::Any) {}
+      timeout_(options.limits.timeout, wanted_.kind == FailureKind::Hang || options.same_failure == SameFailure::Any,
+               options.highest_timeout) {}
 
 double Judge::elapsed_seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
@@ -91,7 +92,8 @@ const Verdict *Judge::remembered(const std::string &hash) {
   const Verdict *verdict = known(hash);
   if (!verdict || known_.count(hash))
     return verdict;
-  timeout_.saw(std::chrono::duration<double>(verdict->wall_seconds));
+  if (verdict->signatures.empty() || verdict->signatures.front().kind != FailureKind::Hang)
+    timeout_.saw(std::chrono::duration<double>(verdict->wall_seconds));
   return &known_.emplace(hash, *verdict).first->second;
 }
 
@@ -305,7 +307,7 @@ std::optional<Judge::Ended> Judge::take(const std::string &hash, const std::func
 
 /// It may have been slow for many reasons, a busy machine among them.
 bool Judge::passed_a_learned_limit(const Ended &ended) const {
-  return ended.outcome.ending == Ending::TimedOut && ended.timeout != options_.limits.timeout;
+  return ended.outcome.ending == Ending::TimedOut && ended.timeout < options_.limits.timeout;
 }
 
 bool Judge::is_answer(const Ended &ended, const Verdict &verdict) const {

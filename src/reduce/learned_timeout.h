@@ -10,9 +10,11 @@ namespace repro_minify {
 
 class LearnedTimeout {
 public:
-  /// `most` is the limit to begin with, and never exceeded; without one nothing is learnt. `learns` is false where a
-  /// hang may be the failure that is looked for: a slow candidate must not be taken for one.
-  LearnedTimeout(std::chrono::milliseconds most, bool learns) : most_(most), learns_(learns) {}
+  /// `most` is the limit to begin with; without one nothing is learnt. `hang_is_wanted`: a hang may be the failure that
+  /// is looked for. A slow candidate must not be taken for one: what passing candidates took can only raise the limit
+  /// then, up to `highest`.
+  LearnedTimeout(std::chrono::milliseconds most, bool hang_is_wanted, std::chrono::milliseconds highest)
+      : most_(most), highest_(std::max(most, highest)), hang_is_wanted_(hang_is_wanted) {}
 
   /// A check that came to its end by itself.
   void saw(std::chrono::duration<double> wall) {
@@ -21,7 +23,11 @@ public:
   }
 
   std::chrono::milliseconds limit() const {
-    if (!learns_ || seen_ < enough || most_.count() == 0)
+    if (most_.count() == 0)
+      return most_;
+    if (hang_is_wanted_)
+      return std::clamp(longest_ * far_from_passing, most_, highest_);
+    if (seen_ < enough)
       return most_;
     return std::min(most_, std::max(floor, longest_ * generosity));
   }
@@ -29,11 +35,12 @@ public:
 private:
   static constexpr int enough = 5;
   static constexpr int generosity = 20;
+  static constexpr int far_from_passing = 5;
   /// A busy machine may stand still for a while.
   static constexpr std::chrono::milliseconds floor{3000};
 
-  std::chrono::milliseconds most_;
-  bool learns_;
+  std::chrono::milliseconds most_, highest_;
+  bool hang_is_wanted_;
   std::chrono::milliseconds longest_{0};
   int seen_ = 0;
 };

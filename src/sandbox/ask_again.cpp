@@ -27,9 +27,8 @@ bool is_answer(const Outcome &outcome) {
 Outcome run_until_answered(const Job &job, const Limits &limits) {
   for (int again = 0;; ++again) {
     Outcome outcome = run_in_sandbox(job, limits);
-    if (is_answer(outcome) || again == most_asked_again)
+    if (is_answer(outcome) || again == most_asked_again || !pause_before_asking_again(again, limits.interrupted))
       return outcome;
-    pause_before_asking_again(again);
   }
 }
 

@@ -87,6 +87,13 @@ ChildProcess::~ChildProcess() {
   close_descriptor(end_);
 }
 
+bool ChildProcess::overdue(Clock::time_point now) const {
+  if (killed_for_)
+    return false;
+  const std::chrono::nanoseconds own(area_.deadline_ns());
+  return (deadline_ && now >= *deadline_) || (own > 0ns && now.time_since_epoch() >= own);
+}
+
 void ChildProcess::fill(pollfd *entries) const {
   entries[0] = {end_, 0, 0}; // 0: a closed write end is always told
   entries[1] = {output_.read_end(), POLLIN, 0};
@@ -198,6 +205,9 @@ void ChildProcess::describe(Outcome &outcome) {
   output_.drain();
   outcome.wall = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - started_);
   outcome.stage = area_.stage();
+  if (const std::chrono::nanoseconds began(area_.stage_began_ns()); began > 0ns)
+    outcome.before_stage = std::clamp<std::chrono::microseconds>(
+        std::chrono::duration_cast<std::chrono::microseconds>(began - started_.time_since_epoch()), 0us, outcome.wall);
   outcome.message = area_.message();
   outcome.output_tail = output_.text();
 }

@@ -38,7 +38,7 @@ public:
   /// How long the parent may sleep, for all that poll() cannot tell.
   std::chrono::nanoseconds longest_nap(Clock::time_point now) const;
 
-  bool overdue(Clock::time_point now) const { return deadline_ && !killed_for_ && now >= *deadline_; }
+  bool overdue(Clock::time_point now) const;
   /// Kills the child and its process group; the outcome, when it comes, has `reason` unless the child was faster.
   void kill(Ending reason);
   /// The outcome of a child that has finished its job and has nothing left to do but to end, which takes a while. It

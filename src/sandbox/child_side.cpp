@@ -26,6 +26,7 @@ class SandboxedChild final : public Child {
 public:
   explicit SandboxedChild(SharedArea &area) : area_(area) {}
   void stage(std::string_view name) override { area_.set_stage(name); }
+  void allow(std::chrono::milliseconds time) override { area_.set_deadline(time); }
   void reply(std::string_view bytes) override { area_.append_reply(bytes); }
 
 private:

@@ -27,6 +27,9 @@ const char *to_string(Ending ending) {
 Outcome run_in_sandbox(const Job &job, const Limits &limits) {
   SandboxPool pool(1);
   const auto ticket = pool.submit([&job](Child &child) { job(child); }, limits);
+  if (auto outcome = pool.wait(ticket, limits.interrupted))
+    return std::move(*outcome);
+  pool.cancel(ticket);
   return *pool.wait(ticket);
 }
 

@@ -17,6 +17,7 @@ struct Limits {
   std::chrono::milliseconds timeout{0};  ///< wall clock, from the fork on; 0 = no limit
   std::uint64_t memory_bytes = 0;        ///< private memory the child may add to what it inherited; 0 = no limit
   std::size_t reply_capacity = 1u << 28; ///< most bytes the reply may have; pages are used only when written
+  std::function<bool()> interrupted{};   ///< polled by run_in_sandbox(): true kills the child, which is then Cancelled
 };
 
 /// What the child may do with its parent. The reply lives in memory shared with the parent, so a job that closes every
@@ -26,6 +27,8 @@ public:
   virtual ~Child() = default;
   /// Names what is being done; the last name survives a crash or a kill (at most 63 bytes are kept).
   virtual void stage(std::string_view name) = 0;
+  /// From now on it may take that long; it is never given more than Limits::timeout.
+  virtual void allow(std::chrono::milliseconds) {}
   /// Appends to the reply. Throws std::length_error past Limits::reply_capacity.
   virtual void reply(std::string_view bytes) = 0;
 };
@@ -58,7 +61,8 @@ struct Outcome {
   /// the same for the same crash. Empty unless `ending` is Crashed, and when no handler could run.
   std::vector<std::string> frames;
   std::chrono::microseconds wall{0};
-  std::uint64_t peak_rss_bytes = 0; ///< what it inherited included
+  std::chrono::microseconds before_stage{0}; ///< what of it had passed when the last stage began
+  std::uint64_t peak_rss_bytes = 0;          ///< what it inherited included
 };
 
 /// Several children at a time. Not thread-safe: one thread owns it. Children die with the parent (PR_SET_PDEATHSIG) and

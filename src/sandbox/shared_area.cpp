@@ -38,6 +38,7 @@ std::int64_t now_ns() {
 struct SharedArea::Header {
   std::atomic<std::uint64_t> mark;
   std::atomic<std::int64_t> finished_at;
+  std::atomic<std::int64_t> stage_began, deadline;
   std::atomic<std::uint64_t> peak_rss;
   std::atomic<std::uint64_t> reply_size;
   std::atomic<std::uint64_t> message_size;
@@ -101,7 +102,13 @@ void SharedArea::set_stage(std::string_view name) {
   std::memcpy(text.data(), name.data(), size);
   text[size] = '\0';
   head.stage_slot.store(slot);
+  head.stage_began.store(now_ns());
+  head.deadline.store(0); // of the stage before
   head.allocation_mark.store(0);
+}
+
+void SharedArea::set_deadline(std::chrono::milliseconds from_now) {
+  header().deadline.store(now_ns() + std::chrono::nanoseconds(from_now).count());
 }
 
 void SharedArea::append_reply(std::string_view bytes) {
@@ -172,6 +179,14 @@ bool SharedArea::allocation_failed() const {
 
 std::uint64_t SharedArea::peak_rss_bytes() const {
   return header().peak_rss.load();
+}
+
+std::int64_t SharedArea::stage_began_ns() const {
+  return header().stage_began.load();
+}
+
+std::int64_t SharedArea::deadline_ns() const {
+  return header().deadline.load();
 }
 
 std::int64_t SharedArea::finished_at_ns() const {

@@ -3,6 +3,7 @@
 #include "sandbox/sandbox.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,6 +35,7 @@ public:
 
   // The child's side.
   void set_stage(std::string_view name);
+  void set_deadline(std::chrono::milliseconds from_now);
   void append_reply(std::string_view bytes);
   void set_message(std::string_view text);
   /// Remembered until the stage changes or the process ends.
@@ -49,6 +51,8 @@ public:
   bool finished() const;
   Ending ending() const; ///< valid when finished()
   bool allocation_failed() const;
+  std::int64_t stage_began_ns() const;  ///< steady clock; 0: no stage
+  std::int64_t deadline_ns() const;     ///< likewise; 0: the child has set none
   std::int64_t finished_at_ns() const;  ///< steady clock, which is the same in every process
   std::uint64_t peak_rss_bytes() const; ///< as the child saw it when it finished
   std::string stage() const;

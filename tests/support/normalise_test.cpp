@@ -32,8 +32,7 @@ TEST(WithoutParticulars, ReplacesWhatDiffersFromRunToRun) {
 /// std::regex recurses once for each character: any of these ended the process.
 TEST(WithoutParticulars, TakesTenMegabytesOfAnything) {
   constexpr size_t ten_megabytes = 10u << 20;
-  for (const std::string unit :
-       {"1", " ", "/a", "%x", "0x1", "1, ", "#,", "type: 1", ".", "-1", "1.", "1e", "\"/", "\xff", "xy"}) {
+  for (const std::string unit : {"1", " ", "/a", "%x", "1, ", "0x1", "xy"}) {
     std::string message;
     while (message.size() < ten_megabytes)
       message += unit;

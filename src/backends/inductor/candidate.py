@@ -6,7 +6,6 @@ import ctypes
 import errno
 import functools
 import importlib
-import io
 import os
 import re
 import resource
@@ -163,8 +162,8 @@ def attributes_read(script):
     return {node.s("name") for node in nodes if node.input().debugName() == own}
 
 
-def load(blob):
-    return torch.jit.load(io.BytesIO(bytes(wire.memory_of(blob))))
+def load(header):
+    return torch.jit.load(header["module"])
 
 
 def limit_memory(allowance):
@@ -256,7 +255,7 @@ class Candidate:
 
     def compile(self, header, blobs):
         limit_memory(header["memory"])
-        script = load(blobs[0])
+        script = load(header)
         try:
             self.module, _ = make_module(script)
         except Exception as error:  # no fault of TorchInductor
@@ -324,7 +323,7 @@ class Candidate:
 
         reader = wire.Reader(blobs)
         inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
-        repro = emit.Repro(load(blobs[0]), inputs, header["facts"])
+        repro = emit.Repro(load(header), inputs, header["facts"])
         writer = wire.Writer()
         with tempfile.TemporaryDirectory() as folder:
             repro.save_values(folder)

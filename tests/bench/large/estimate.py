@@ -122,7 +122,7 @@ if __name__ == "__main__":
         print(" | ".join(f"{key} {value}" for key, value in row.items() if key != "shown"), flush=True)
     judged = [row for row in done if row["worst"] is not None]
     worst = max((row["worst"] for row in judged), default=None)
-    print(f"{len(done)} reductions, {sum(row['numbers'] for row in done)} numbers shown in {len(judged)} of them;", end=" ")
+    print(f"{len(done)} reductions, {sum(row['numbers'] for row in done)} numbers shown in {len(judged)};", end=" ")
     print(f"off by more than 3: {sum(row['off by 3'] for row in done)}; worst {worst}")
     if options.output:
         options.output.write_text(json.dumps(done) + "\n")

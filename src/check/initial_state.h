@@ -1,0 +1,44 @@
+// What a module and its arguments held before anything ran: what still holds the same is neither copied nor compared. A
+// large model's parameters are most of what a check would copy, and hardly any forward writes to one.
+#pragma once
+#include "check/run_program.h"
+#include "repro_minify/program.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace repro_minify {
+
+/// Version counters would be cheaper, but a generated kernel that writes through a pointer moves none. So it is the
+/// contents that count: the kernel is asked whether anybody wrote to shared pages, everything else is hashed.
+class InitialState {
+public:
+  /// To be made before anything is compiled or run. `module`: the module's own values count too.
+  InitialState(const Instance &instance, bool module);
+
+  /// Whether the value at this place of Observed::state, as it is after a run, is what it was. False where that is not
+  /// known.
+  bool still_holds(std::size_t place, const c10::IValue &value) const;
+
+private:
+  struct Contents {
+    const void *storage = nullptr, *data = nullptr; ///< where it lies
+    std::size_t bytes = 0;
+    at::ScalarType type = at::kFloat;
+    std::vector<std::int64_t> sizes, strides;
+    std::int64_t offset = 0;
+    std::optional<std::uint64_t> hash; ///< nothing: shared pages
+  };
+  static std::optional<Contents> contents_of(const at::Tensor &tensor);
+  static bool same_argument(const c10::IValue &before, const c10::IValue &after);
+
+  std::vector<std::optional<Contents>> module_; ///< nothing where it cannot be told
+  std::vector<c10::IValue> arguments_;          ///< the instance's own: runs are given copies
+};
+
+/// Where one side left a value as it was and another did not, the former gets what it was, from a fresh instance.
+void complete_state(Observed &ref, Observed &res, Observed *fp64, const std::function<Instance()> &fresh, bool module);
+
+} // namespace repro_minify

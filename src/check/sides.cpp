@@ -1,0 +1,73 @@
+#include "check/sides.h"
+
+#include "check/compare_runs.h"
+#include "check/initial_state.h"
+#include "program/shared_pages.h"
+
+#include <ATen/ATen.h>
+
+namespace repro_minify {
+namespace {
+
+std::size_t bytes_of(const torch::jit::Module &module) {
+  std::size_t bytes = 0;
+  for (const at::Tensor &parameter : module.parameters())
+    bytes += static_cast<std::size_t>(parameter.numel()) * parameter.element_size();
+  for (const at::Tensor &buffer : module.buffers())
+    bytes += static_cast<std::size_t>(buffer.numel()) * buffer.element_size();
+  return bytes;
+}
+
+} // namespace
+
+RunOptions Sides::run_options() const {
+  return {.grad = options.grad,
+          .state = !options.only_forward && options.mode == CheckMode::Accuracy,
+          .module = backend.runs_the_module(),
+          .boxed = backend.boxed_call(),
+          .parameter_gradients = backend.gradients() == Gradients::All,
+          .operators = true};
+}
+
+InstantiateOptions Sides::instance_options(bool double_precision) const {
+  return {.requires_grad = options.grad, .double_precision = double_precision, .device = options.device};
+}
+
+bool Sides::compare(Observed &ref, Observed &res, Observed *fp64, const CompareOptions &how, Verdict &verdict) const {
+  const auto fresh = [&] { return subject(instance_options()); };
+  complete_state(ref, res, fp64, fresh, backend.runs_the_module());
+  return compare_runs(ref, res, fp64, how, verdict);
+}
+
+std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *like, Fill fill) const {
+  RunSettings settings = run_settings(backend, options);
+  if (like)
+    settings.autocast = false; // a reference that autocast rounds to bfloat16 is none
+  const RunScope scope(settings);
+  std::vector<Observed> runs;
+  std::size_t bytes = 0;
+  {
+    Instance instance = subject(instance_options(/*double_precision=*/like != nullptr));
+    bytes = bytes_of(instance.module);
+    RunOptions how = run_options();
+    const auto before =
+        how.state && !like ? std::make_shared<const InitialState>(instance, backend.runs_the_module()) : nullptr;
+    const auto forward = [&](std::vector<c10::IValue> arguments) {
+      return instance.module.forward(std::move(arguments));
+    };
+    for (int call = 0; call < calls; ++call, fill = other(fill)) {
+      fill_unwritten_memory(fill);
+      how.unchanged = [&](std::size_t place, const c10::IValue &value) {
+        return like ? !like->at(static_cast<std::size_t>(call)).unchanged.at(place).empty()
+                    : before->still_holds(place, value);
+      };
+      scope.begin_run();
+      runs.push_back(run_program(forward, instance, how));
+      scope.end_run();
+    }
+  }
+  give_memory_back(bytes);
+  return runs;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,147 @@
+// What neither side wrote to is neither copied nor compared; whoever writes is found out, whatever way they take.
+#include "check/initial_state.h"
+#include "program/archive.h"
+#include "program/fixture.h"
+#include "program/shared_pages.h"
+#include "repro_minify/check.h"
+#include "support/temporary_folder.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+/// Runs the module after something of the test's choice.
+class Meddles : public Backend {
+public:
+  using Behaviour = std::function<void(torch::jit::Module &, std::vector<c10::IValue> &)>;
+  explicit Meddles(Behaviour behaviour) : behaviour_(std::move(behaviour)) {}
+  std::string name() const override { return "test"; }
+  std::string summary() const override { return ""; }
+  std::string title() const override { return "a test"; }
+  bool runs_the_module() const override { return true; }
+  Compiled compile(torch::jit::Module module) const override {
+    return [module, behaviour = behaviour_](std::vector<c10::IValue> arguments) mutable {
+      c10::IValue result = module.forward(arguments);
+      behaviour(module, arguments);
+      return result;
+    };
+  }
+  BackendSource source() const override { return {}; }
+
+private:
+  Behaviour behaviour_;
+};
+
+/// Parameters of `width` squared, with shared pages where that is large.
+Subject subject_of_width(int64_t width, const std::string &forward = "return torch.linear(x, self.weight)") {
+  const at::Tensor weight = at::arange(width * width, at::kFloat).view({width, width}) / 1e4;
+  const at::Tensor buffer = at::ones({width, width});
+  share_pages(weight);
+  share_pages(buffer);
+  return [=](const InstantiateOptions &options) {
+    SharedCloner cloner({.double_precision = options.double_precision});
+    torch::jit::Module module("__torch__.Wide");
+    module.register_attribute("training", c10::BoolType::get(), false);
+    module.register_parameter("weight", cloner.clone(weight), false);
+    module.register_buffer("buffer", cloner.clone(buffer));
+    module.define("def forward(self, x: Tensor):\n  " + forward + "\n");
+    return Instance{module, {cloner.clone(at::ones({2, width}))}};
+  };
+}
+
+Verdict checked(const Subject &subject, Meddles::Behaviour behaviour) {
+  return check(subject, std::make_shared<Meddles>(std::move(behaviour)), {}, testing_support::test_limits());
+}
+
+class State : public testing::TestWithParam<int> {};
+
+TEST_P(State, ThatNobodyWritesToPasses) {
+  const Verdict verdict = checked(subject_of_width(GetParam()), [](auto &, auto &) {});
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  ASSERT_EQ(verdict.state.size(), 2u); // the buffer and the input: a parameter that nobody wrote to is no news
+  EXPECT_EQ(verdict.state[0].path, "buffer buffer");
+  EXPECT_TRUE(verdict.state[0].same);
+}
+
+TEST_P(State, AWriteThroughAPointerIsFound) {
+  for (const char *name : {"weight", "buffer"}) {
+    const Verdict verdict = checked(subject_of_width(GetParam()), [name](auto &module, auto &) {
+      module.attr(name).toTensor().template mutable_data_ptr<float>()[1] = 1e6;
+    });
+    ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail) << name;
+    EXPECT_EQ(verdict.signatures.front().where, "state") << name;
+    EXPECT_NE(verdict.message.find(name), std::string::npos) << verdict.message;
+  }
+}
+
+TEST_P(State, AParameterWithAnotherStorageIsFound) {
+  const Verdict verdict = checked(subject_of_width(GetParam()), [](auto &module, auto &) {
+    at::Tensor weight = module.attr("weight").toTensor();
+    weight.set_data(weight + 1);
+  });
+  ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail);
+  EXPECT_EQ(verdict.signatures.front().where, "state");
+}
+
+TEST_P(State, AWriteThatOnlyEagerMakesIsFound) {
+  const Subject subject = subject_of_width(GetParam(), "self.buffer.fill_(3)\n  return torch.linear(x, self.weight)");
+  const Verdict wrong = checked(subject, [](auto &module, auto &) { module.attr("buffer").toTensor().fill_(1); });
+  ASSERT_EQ(wrong.outcome, Verdict::Outcome::Fail) << wrong.message;
+  EXPECT_EQ(wrong.signatures.front().where, "state");
+  EXPECT_EQ(checked(subject, [](auto &, auto &) {}).outcome, Verdict::Outcome::Pass);
+}
+
+TEST_P(State, AnArgumentThatIsWrittenToIsFound) {
+  const Verdict verdict = checked(subject_of_width(GetParam()), [](auto &, auto &arguments) {
+    arguments[0].toTensor().template mutable_data_ptr<float>()[0] = -1e6;
+  });
+  ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail);
+  EXPECT_NE(verdict.message.find("input 0"), std::string::npos) << verdict.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(OfWidth, State, testing::Values(4, 256));
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Memory
+
+std::string saved_layers(const TemporaryFolder &folder, int64_t width, int layers) {
+  torch::jit::Module module("__torch__.Layers");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  std::string forward = "def forward(self, x: Tensor):\n";
+  for (int i = 0; i < layers; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    module.register_parameter(name, at::ones({width, width}) / static_cast<double>(width), false);
+    forward += "  x = torch.relu(torch.linear(x, self." + name + "))\n";
+  }
+  module.define(forward + "  return x\n");
+  std::string path = folder / ("layers" + std::to_string(width) + ".pt");
+  module.save(path);
+  return path;
+}
+
+std::uint64_t peak_of_check(const std::string &path, int64_t width, const std::string &backend) {
+  Archive archive{path, {at::ones({1, width})}};
+  archive.loaded = torch::jit::load(path);
+  share_pages(*archive.loaded);
+  const Subject subject = [&](const InstantiateOptions &options) { return instantiate(archive, options); };
+  const Outcome outcome = run_in_sandbox(check_job(subject, make_backend(backend), {}), testing_support::test_limits());
+  EXPECT_EQ(verdict_of(outcome).outcome, Verdict::Outcome::Pass) << verdict_of(outcome).message;
+  return outcome.peak_rss_bytes;
+}
+
+/// 64 MB in four parameters. What a check of next to nothing takes is LibTorch.
+TEST(MemoryOfACheck, IsAtMostThreeTimesTheArchive) {
+  const TemporaryFolder folder;
+  const std::string small = saved_layers(folder, 8, 4), large = saved_layers(folder, 2048, 4);
+  const auto bytes = static_cast<double>(std::filesystem::file_size(large));
+  for (const char *backend : {"freeze", "jit", "static-runtime", "inductor-like"}) {
+    const double added = static_cast<double>(peak_of_check(large, 2048, backend)) -
+                         static_cast<double>(peak_of_check(small, 8, backend));
+    EXPECT_LT(added, 3 * bytes) << backend << ": " << added / bytes << " times the archive";
+  }
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,72 @@
+// A model that hangs (fixtures/hangs), one that is not supported (fixtures/unsupported), and whoever does not want to
+// wait.
+#include "cases.h"
+#include "program.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify::end_to_end {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+fs::path hanging() {
+  return fixtures() / "hangs" / "nnc_inlining" / "failing.pt";
+}
+
+TEST(Hang, IsReducedUnderALimitOfItsOwn) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = run_tool({hanging(), "--backend", "nnc", "-o", repro, "--timeout", "1.5", "--time-budget",
+                                      "8", "--no-bisect", "--no-verify"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report["verdict"]["kind"], "hang");
+  EXPECT_LE(report["after"]["operators"], report["before"]["operators"]);
+}
+
+TEST(Hang, IsLeftWithinMomentsOfASignal) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  RunningProgram program({REPRO_MINIFY_BINARY, hanging(), "--backend", "nnc", "-o", repro});
+  EXPECT_FALSE(program.wait_until([] { return false; }, std::chrono::seconds(3))); // it is at the first check
+  const auto begin = std::chrono::steady_clock::now();
+  program.send_signal(SIGTERM);
+  const Finished finished = program.wait(std::chrono::seconds(60));
+  EXPECT_EQ(finished.exit_code, 130) << describe(finished);
+  // Two seconds are what a quiet machine has to keep to; the limit of the check is 12.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST(NotSupported, IsNoFailureAndTheOperatorIsNamed) {
+  const fs::path model = fixtures() / "unsupported" / "static_no_grad_block" / "failing.pt";
+  for (const std::vector<std::string> &command : {std::vector<std::string>{"run"}, std::vector<std::string>{}}) {
+    const TemporaryFolder folder;
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {model, "--backend", "static-runtime"});
+    if (command.empty())
+      arguments.insert(arguments.end(), {"-o", folder / "x.repro"});
+    const Finished finished = run_tool(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+    EXPECT_NE(finished.err.find("prim::Enter"), std::string::npos) << describe(finished);
+  }
+}
+
+TEST(FrozenGradients, AreLeftOutAndThatIsSaid) {
+  const Case one = case_named("freeze_linear_bn_3d"); // its parameters require gradients, its inputs.pt does not
+  const Finished nothing = run_tool({"run", one.model(), "--backend", "freeze", "--grad"});
+  EXPECT_EQ(nothing.exit_code, 2) << describe(nothing);
+  EXPECT_NE(nothing.err.find("--grad has nothing to compare"), std::string::npos) << describe(nothing);
+  const Finished some = run_tool({"run", one.model(), "--backend", "freeze", "--grad", "--input", "f32[2,4,5]"});
+  EXPECT_EQ(some.exit_code, 1) << describe(some);
+  EXPECT_NE(some.out.find("not compared: the gradients of"), std::string::npos) << describe(some);
+  EXPECT_NE(some.out.find("gradient of input 0"), std::string::npos) << describe(some);
+}
+
+} // namespace
+} // namespace repro_minify::end_to_end
