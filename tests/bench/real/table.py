@@ -40,7 +40,7 @@ def checked(arguments, model, backend):
     try:
         verdict = json.loads(done.output)["verdict"]
         answer["outcome"] = verdict["outcome"]
-        answer["kind"] = ", ".join(s["kind"] for s in verdict.get("signatures", [])[:1])
+        answer["kind"] = verdict.get("kind") or ""
         answer["why"] = verdict.get("message", "")[:300]
     except (ValueError, KeyError, TypeError):
         answer["why"] = f"nothing after {arguments.timeout} s" if done.timed_out else last_sentence(done.error)
