@@ -1,5 +1,6 @@
 // What a run happens in: seeds, autocast, determinism, devices.
 #include "check/device_error.h"
+#include "program/compute.h"
 #include "program/fixture.h"
 #include "program/run_settings.h"
 #include "repro_minify/check.h"

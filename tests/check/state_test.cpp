@@ -3,6 +3,7 @@
 #include "program/archive.h"
 #include "program/fixture.h"
 #include "program/shared_pages.h"
+#include "program/values.h"
 #include "repro_minify/check.h"
 #include "support/temporary_folder.h"
 

@@ -1,5 +1,6 @@
 // Small models of the kinds that people have (fixtures/small_models), as tests/bench/real has real ones: none is
 // refused, and none fails but where PyTorch itself is wrong.
+#include "cases.h"
 #include "program.h"
 
 #include <gtest/gtest.h>

@@ -99,8 +99,9 @@ TEST(Forecast, IsSeldomOffByMoreThanThreeTimes) {
   int said = 0, wrong = 0;
   for (const Progress &at : progress) {
     const double left = progress.back().elapsed_seconds - at.elapsed_seconds;
-    if (at.checks < 10)
+    if (at.checks < 10) {
       EXPECT_EQ(at.remaining_seconds, std::nullopt);
+    }
     if (!at.remaining_seconds || *at.remaining_seconds < 1)
       continue; // nothing is shown
     ++said;

@@ -41,7 +41,7 @@ bool has_erf_of_many(const Program &program) {
          program.inputs.front().value.toTensor().numel() >= 3;
 }
 
-struct Run {
+struct Answered {
   Reduction reduction;
   std::vector<std::string> journal; ///< its answers, without how long they took
 };
@@ -49,9 +49,9 @@ struct Run {
 /// What a child does, given what it would do for the check.
 using Disturb = std::function<Job(const std::shared_ptr<const Program> &, Job)>;
 
-Run run(int jobs, const Disturb &disturb = {}, const std::function<void()> &revive = {}) {
+Answered run(int jobs, const Disturb &disturb = {}, const std::function<void()> &revive = {}) {
   const TemporaryFolder folder;
-  Run result;
+  Answered result;
   ReduceOptions options;
   options.jobs = jobs;
   options.limits.timeout = std::chrono::minutes(1);
@@ -71,12 +71,12 @@ Run run(int jobs, const Disturb &disturb = {}, const std::function<void()> &revi
   return result;
 }
 
-const Run &undisturbed() {
-  static const Run alone = run(1);
+const Answered &undisturbed() {
+  static const Answered alone = run(1);
   return alone;
 }
 
-void expect_undisturbed(const Run &found) {
+void expect_undisturbed(const Answered &found) {
   EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(undisturbed().reduction.program));
   EXPECT_EQ(found.reduction.checks, undisturbed().reduction.checks);
   EXPECT_EQ(found.journal, undisturbed().journal);
@@ -148,7 +148,7 @@ TEST(NoAnswer, OfOneQuestionIsNoAnswerToIt) {
   ASSERT_NE(answered_no, journal.end());
   const std::string victim = answered_no->substr(0, 32); // the result is the same without its answer
   int asked = 0;
-  const Run found = run(1, [&](const std::shared_ptr<const Program> &program, Job job) {
+  const Answered found = run(1, [&](const std::shared_ptr<const Program> &program, Job job) {
     if (canonical_hash(*program) != victim)
       return job;
     ++asked;
@@ -163,14 +163,14 @@ TEST(NoAnswer, OfOneQuestionIsNoAnswerToIt) {
 
 /// All that was tried on the result itself had no answer.
 TEST(NoAnswer, ClearsOneMinimalWithAReason) {
-  const Run &alone = undisturbed();
+  const Answered &alone = undisturbed();
   std::set<std::string> answered_no;
   for (const auto &line : alone.journal)
     if (line.substr(32) == " no")
       answered_no.insert(line.substr(0, 32));
   const std::string last = alone.journal.back().substr(0, 32);
   ASSERT_TRUE(answered_no.count(last));
-  const Run found = run(1, [&](const std::shared_ptr<const Program> &program, Job job) {
+  const Answered found = run(1, [&](const std::shared_ptr<const Program> &program, Job job) {
     return canonical_hash(*program) == last ? Job([](Child &) { kill(getpid(), SIGTERM); }) : job;
   });
   EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(alone.reduction.program));
@@ -181,7 +181,7 @@ TEST(NoAnswer, ClearsOneMinimalWithAReason) {
 }
 
 TEST(NoAnswer, ToAnythingEndsTheReductionWithTheBestSoFar) {
-  const Run found = run(2, [&](const std::shared_ptr<const Program> &, const Job &) {
+  const Answered found = run(2, [&](const std::shared_ptr<const Program> &, const Job &) {
     return Job([](Child &) { kill(getpid(), SIGKILL); });
   });
   EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(chain_with_erf(40)));

@@ -60,7 +60,7 @@ TEST(Schedule, ComesBackToWhatWasPutOffWhenNobodyElseFindsAnything) {
 }
 
 TEST(LearnedTimeout, FollowsWhatChecksTook) {
-  LearnedTimeout limit(milliseconds(60000), true);
+  LearnedTimeout limit(milliseconds(60000), false, milliseconds(60000));
   EXPECT_EQ(limit.limit(), milliseconds(60000));
   for (int check = 0; check < 5; ++check)
     limit.saw(milliseconds(10));
@@ -72,14 +72,14 @@ TEST(LearnedTimeout, FollowsWhatChecksTook) {
 }
 
 TEST(LearnedTimeout, LearnsNothingWhereAHangIsTheFailure) {
-  LearnedTimeout limit(milliseconds(60000), false);
+  LearnedTimeout limit(milliseconds(60000), true, milliseconds(60000));
   for (int check = 0; check < 50; ++check)
     limit.saw(milliseconds(10));
   EXPECT_EQ(limit.limit(), milliseconds(60000));
 }
 
 TEST(LearnedTimeout, KeepsHavingNoLimit) {
-  LearnedTimeout limit(milliseconds(0), true);
+  LearnedTimeout limit(milliseconds(0), false, milliseconds(0));
   for (int check = 0; check < 50; ++check)
     limit.saw(milliseconds(10));
   EXPECT_EQ(limit.limit(), milliseconds(0));
