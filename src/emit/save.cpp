@@ -44,7 +44,9 @@ std::string saved_module(const torch::jit::Module &module, const std::string &in
 } // namespace
 
 void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name, bool durable) {
-  const Instance instance = instantiate_in_parts(program, {.requires_grad = grad});
+  // What is handed over in the end is one module, as its user would write it.
+  const InstantiateOptions how{.requires_grad = grad};
+  const Instance instance = durable ? instantiate(program, how) : instantiate_in_parts(program, how);
   const std::string inputs = saved_inputs(instance.arguments);
   const PairOfFiles files = files_of(folder, name);
   if (name != "candidate") {

@@ -6,10 +6,10 @@ namespace repro_minify {
 namespace {
 
 /// So many at a time, where there is time for them; the last ones count.
-constexpr int tries_at_once = 4;
-constexpr size_t tries_that_count = 8;
+constexpr int tries_at_once = 3;
+constexpr size_t tries_that_count = 6;
 /// Fewer say nothing of how far apart they may be.
-constexpr size_t enough_tries = 6;
+constexpr size_t enough_tries = 4;
 /// After that many refusals in a row a pass's odds are halved.
 constexpr double refusals_that_tell = 10;
 /// A try is forgotten once that part of what it foretold has passed.

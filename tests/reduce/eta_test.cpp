@@ -87,15 +87,16 @@ std::vector<Progress> progress_with(const Program &program, const std::function<
   return all;
 }
 
-/// A machine with other work makes checks slower as it pleases: nearly all numbers hold, rather than each.
+/// Answers are drawn, and a machine with other work makes checks slower as it pleases: most numbers hold, not each.
 TEST(Forecast, IsSeldomOffByMoreThanThreeTimes) {
   const auto progress = progress_with(
       chain_with("erf", 40),
       [](const Program &program) {
-        return count(program, "aten::erf") == 1 && program.inputs.size() == 1 &&
+        // Several that have to stay: it takes a while to find them.
+        return count(program, "aten::erf") == 1 && count(program, "aten::neg") >= 6 && program.inputs.size() == 1 &&
                program.inputs.front().value.toTensor().numel() >= 3;
       },
-      std::chrono::milliseconds(100));
+      std::chrono::milliseconds(150));
   int said = 0, wrong = 0;
   for (const Progress &at : progress) {
     const double left = progress.back().elapsed_seconds - at.elapsed_seconds;
@@ -108,7 +109,7 @@ TEST(Forecast, IsSeldomOffByMoreThanThreeTimes) {
     wrong += *at.remaining_seconds > 3 * left || *at.remaining_seconds < left / 3;
   }
   EXPECT_GT(said, 0);
-  EXPECT_LE(wrong * 10, said) << wrong << " of " << said;
+  EXPECT_LE(wrong * 5, said) << wrong << " of " << said;
 }
 
 } // namespace

@@ -21,8 +21,8 @@ graph(%x : Tensor):
   const auto result =
       run_pass("cut", program, [](const Program &candidate) { return count(candidate, "aten::neg") > 0; });
   EXPECT_EQ(result.graph, R"IR(graph(%sin : Tensor):
-  %2 : Tensor = aten::neg(%sin)
-  return (%2)
+  %1 : Tensor = aten::neg(%sin)
+  return (%1)
 )IR");
   EXPECT_EQ(result.checks, 4);
 }
