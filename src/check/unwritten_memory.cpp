@@ -61,10 +61,15 @@ std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<cons
     const bool comes_back = all_equal(once, run_over(Fill::Usual, subject, *backend, options));
     child.reply(!comes_back ? "unknown" : changes ? "yes" : "no");
   };
-  const Outcome outcome = run_in_sandbox(job, limits);
-  if (outcome.ending != Ending::Replied || outcome.reply == "unknown")
-    return std::nullopt;
-  return outcome.reply == "yes";
+  // Which memory a run gets is up to chance too: one that does not come back says nothing, and is asked again.
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const Outcome outcome = run_in_sandbox(job, limits);
+    if (outcome.ending != Ending::Replied)
+      return std::nullopt;
+    if (outcome.reply != "unknown")
+      return outcome.reply == "yes";
+  }
+  return std::nullopt;
 }
 
 } // namespace repro_minify

@@ -62,11 +62,12 @@ std::string runner(const ReproFacts &facts, const std::string &why) {
 #include <string>
 
 int main() {
-  const char* python = std::getenv("REPRO_PYTHON");
+  const char* named = std::getenv("REPRO_PYTHON");
+  const char* python = named ? named : "python3";  // its own name tells it where its packages are
   const std::string script = (std::filesystem::path(__FILE__).parent_path() / "repro.py").string();
   std::printf("It shows from Python only; running repro.py\n");
   std::fflush(stdout);
-  execlp(python ? python : "python3", "python3", script.c_str(), static_cast<char*>(nullptr));
+  execlp(python, python, script.c_str(), static_cast<char*>(nullptr));
   std::perror("cannot be tried, no Python");
   return 2;
 }

@@ -52,6 +52,10 @@ class Circle:
         self.k = k
     def area(self, x: torch.Tensor) -> torch.Tensor:
         return x * 3.25 * self.k
+@torch.jit.script
+class Answer:
+    def __init__(self, area: torch.Tensor):
+        self.area = area
 class Chosen(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -60,10 +64,10 @@ class Chosen(torch.nn.Module):
         self.norm.running_var = torch.tensor([0.1, 3.0])
     def forward(self, x, choice: List[int]):
         shapes: List[Shape] = [Square(2), Circle(3)]
-        return shapes[choice[0]].area(self.norm(self.linear(x)))
+        return Answer(shapes[choice[0]].area(self.norm(self.linear(x))))
     @torch.jit.export
     def other(self, x, choice: List[int]):
-        return self.forward(x, choice) + 1
+        return Answer(self.forward(x, choice).area + 1)
 class Inner(torch.nn.Module):
     def forward(self, x):
         return x + 1
