@@ -64,12 +64,13 @@ TEST(EveryDeletion, SeesWhatCanGo) {
     fs::create_directories(folders.back());
     fs::copy_file(one.model(), fs::path(folders.back()) / "reduced.pt");
     fs::copy_file(one.inputs(), fs::path(folders.back()) / "inputs.pt");
+    const std::string where = one.kind == "exception" ? "" : one.grad ? "gradient" : "output";
     const json report = {{"backend", one.backend},
                          {"grad", one.grad},
                          {"seed", 0},
                          {"calls", 3},
                          {"autocast", one.backend == "autocast" ? json("bfloat16") : json(nullptr)},
-                         {"verdict", {{"kind", one.kind}, {"where", one.kind == "exception" ? "" : "output"}}}};
+                         {"verdict", {{"kind", one.kind}, {"where", where}}}};
     std::ofstream(fs::path(folders.back()) / "report.json") << report;
   }
   for (const json &answer : examined(folders)) {
