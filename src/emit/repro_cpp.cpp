@@ -323,6 +323,10 @@ private:
                               "    for (const auto& entry : value.toGenericDict())\n"
                               "      flatten(entry.value(), leaves);\n"
                             : "")
+         << (facts_.not_reduced ? "  } else if (value.isObject()) {\n"
+                                  "    for (const auto& attribute : value.toObjectRef().slots())\n"
+                                  "      flatten(attribute, leaves);\n"
+                                : "")
          << "  } else {\n"
             "    leaves.push_back(value);\n"
             "  }\n"
