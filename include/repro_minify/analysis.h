@@ -47,10 +47,9 @@ struct AnalyzeOptions {
   CheckOptions check;
   Limits limits;
   int jobs = 1;
-  std::function<bool()> interrupted;                   ///< polled; true ends the analysis: throws AnalysisInterrupted
+  std::function<bool()> interrupted;                   ///< polled; true ends the analysis: throws Interrupted
   std::function<void(int done, int of)> progress = {}; ///< after each check of a prefix
 };
-struct AnalysisInterrupted {};
 
 /// `verdict` is that of the whole program; one that passes is analysed too. Never throws for what the backend does.
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,

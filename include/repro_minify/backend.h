@@ -1,6 +1,6 @@
 // A Backend turns a Program's module into something that runs optimised. One file each in src/backends/, one registry.
 #pragma once
-#include "support/identity.h"
+#include "repro_minify/identity.h"
 
 #include <torch/csrc/jit/api/module.h>
 
@@ -17,7 +17,7 @@ namespace repro_minify {
 struct Program;
 struct RunSettings;
 
-/// What the command line can say to a backend. Each takes what concerns it.
+/// What a backend can be told. Each takes what concerns it.
 struct BackendOptions {
   std::string python;                       ///< interpreter for backends that need Python; empty: found by themselves
   std::vector<std::string> inductor_config; ///< "key=value", as torch._inductor.config names them

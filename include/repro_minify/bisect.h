@@ -43,10 +43,9 @@ struct BisectOptions {
   Signature wanted;
   SameFailure same_failure = SameFailure::Strict;
   Repetition repetition;
-  std::function<bool()> interrupted; ///< polled; true ends it: throws BisectionInterrupted
+  std::function<bool()> interrupted; ///< polled; true ends it: throws Interrupted
   std::function<void(int done)> progress;
 };
-struct BisectionInterrupted {};
 
 /// Whether a backend has steps that can be left out, or a bisector of its own.
 bool has_steps(const Backend &backend);

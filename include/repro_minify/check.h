@@ -1,12 +1,12 @@
 // The Check: run a Program eagerly and through a Backend, compare, answer with a Verdict.
 #pragma once
-#include "check/compare.h"
-#include "check/failure_kind.h"
-#include "program/run_settings.h"
 #include "repro_minify/backend.h"
+#include "repro_minify/compare.h"
+#include "repro_minify/failure_kind.h"
+#include "repro_minify/identity.h"
 #include "repro_minify/program.h"
-#include "sandbox/sandbox.h"
-#include "support/identity.h"
+#include "repro_minify/run_settings.h"
+#include "repro_minify/sandbox.h"
 
 #include <cstdint>
 #include <optional>
@@ -68,6 +68,7 @@ enum class SameFailure {
   Kind,   ///< the kind is equal: another message, another crash, a gradient instead of an output will do
   Any,    ///< any failure will do
 };
+const char *to_string(SameFailure same_failure); ///< "strict", "kind", "any"
 /// Whether the Verdict is a failure that counts as `wanted`.
 bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_failure = SameFailure::Strict);
 

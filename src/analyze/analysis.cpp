@@ -2,7 +2,7 @@
 
 #include "analyze/intermediate.h"
 #include "check/subject.h"
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <algorithm>
 #include <deque>
@@ -152,7 +152,7 @@ private:
       }
       const auto outcome = pool.wait(running.front().second, options_.interrupted);
       if (!outcome)
-        throw AnalysisInterrupted{};
+        throw Interrupted{};
       const Verdict verdict = verdict_of(*outcome);
       set_row(running.front().first,
               verdict.no_answer ? check_program(prefix(recording_, values_[running.front().first])) : verdict);
@@ -163,7 +163,7 @@ private:
 
   void report_progress(int done, int of) const {
     if (options_.interrupted && options_.interrupted())
-      throw AnalysisInterrupted{};
+      throw Interrupted{};
     if (options_.progress)
       options_.progress(done, of);
   }

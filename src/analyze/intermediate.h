@@ -1,6 +1,6 @@
 // The intermediate values of a Program, and Programs that return them. Internal to src/analyze.
 #pragma once
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <memory>
 #include <string>

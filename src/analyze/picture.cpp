@@ -1,6 +1,7 @@
 // The dataflow graph coloured by error, as DOT.
 #include "dataflow/dataflow.h"
 #include "repro_minify/analysis.h"
+#include "support/number_text.h"
 
 #include <algorithm>
 #include <array>
@@ -14,12 +15,6 @@ namespace {
 constexpr const char *unknown_fill = "#eeeeee";
 constexpr const char *fails_fill = "#f4a6a0";
 constexpr const char *raises_fill = "#d97b73";
-
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", value);
-  return text;
-}
 
 /// Green for an error no larger than eager's own, towards yellow as it uses up what is allowed.
 std::string fill_of_error(const LeafReport &report) {
@@ -50,7 +45,8 @@ std::string fill_of(const AnalysisRow &row) {
 std::string label_of(const AnalysisRow &row) {
   std::string label = row.op + "\n" + row.value + " " + row.report.ref_type;
   if (!std::isnan(row.report.res_error))
-    label += "\nerror " + short_number(row.report.res_error) + " (eager " + short_number(row.report.ref_error) + ")";
+    label +=
+        "\nerror " + rounded_text(row.report.res_error, 2) + " (eager " + rounded_text(row.report.ref_error, 2) + ")";
   if (!row.source.empty())
     label += "\n" + row.source.substr(0, 60);
   return label;

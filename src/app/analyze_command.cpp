@@ -1,15 +1,15 @@
 // Where do eager and optimised part? A table, JSON, and a picture.
-#include "app/flattening.h"
 #include "app/interruption.h"
-#include "app/output_folder.h"
+#include "app/options.h"
 #include "app/progress.h"
-#include "app/session.h"
 #include "app/table.h"
 #include "emit/atomic_file.h"
-#include "program/trace.h"
+#include "minify/output_folder.h"
 #include "repro_minify/analysis.h"
+#include "repro_minify/session.h"
 #include "sandbox/command.h"
 #include "support/log.h"
+#include "support/number_text.h"
 
 #include <iostream>
 
@@ -18,32 +18,14 @@ namespace {
 
 constexpr const char *state_words[] = {"same", "DIFFERS", "RAISES", "-"};
 
-/// A failure is analysed at the level of flattening that keeps it; a model that passes, as flat as it gets.
-Program program_of(Session &session, const Verdict &original) {
-  try {
-    if (original.outcome == Verdict::Outcome::Fail) {
-      if (auto flattened = flatten_model(session, original))
-        return flattened->program;
-      throw UserError(session.options.model + ": fails as it is, but no longer once its calls are inlined");
-    }
-    const Recording recording =
-        record(flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,
-               session.settings(), session.limits());
-    return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
-                                               : recording.program;
-  } catch (const CannotFlatten &error) {
-    throw cannot_flatten(session, error);
-  }
-}
-
 void print_table_of(const Analysis &analysis) {
   std::vector<std::vector<std::string>> rows = {{"", "value", "operator", "type", "eager error", "opt. error",
                                                  "allowed x", "largest error", "verdict", "source"}};
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
     const auto &row = analysis.rows[i];
     rows.push_back({analysis.first == static_cast<int>(i) ? ">" : "", clean(row.value), clean(row.op),
-                    clean(row.report.ref_type), short_number(row.report.ref_error), short_number(row.report.res_error),
-                    short_number(row.report.multiplier), short_number(row.report.max_abs_error),
+                    clean(row.report.ref_type), rounded_text(row.report.ref_error), rounded_text(row.report.res_error),
+                    rounded_text(row.report.multiplier), rounded_text(row.report.max_abs_error),
                     state_words[static_cast<int>(row.state)], clean(row.source)});
   }
   print_table(rows);
@@ -76,11 +58,10 @@ Analysis analyse(Session &session, const Verdict &original) {
   AnalyzeOptions options;
   options.check = session.check;
   options.limits = session.limits();
-  options.jobs = jobs(session.options);
-  options.interrupted = stop_requested;
-  ProgressPrinter progress(session.options.quiet);
-  options.progress = [&](int done, int of) { progress.show_count("analyze", done, of); };
-  const Program program = program_of(session, original);
+  options.jobs = session.options.jobs;
+  options.interrupted = session.options.listener.interrupted;
+  options.progress = [&](int done, int of) { session.options.listener.count("analyze", done, of); };
+  const Program program = flat_program(session, original);
   return analyze(program, original, session.backend, options);
 }
 
@@ -95,10 +76,13 @@ void write_files(const Analysis &analysis, const std::string &folder) {
 int run_analysis(const Options &options) {
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
-  Session session(options);
+  ProgressPrinter progress(options.quiet);
+  MinifyOptions how = minify_options(options);
+  how.listener = listener_on_terminal(progress);
+  Session session(options.model, how);
   require_one_backend(session);
-  const FailureRate rate = session.check_original(stop_requested);
-  throw_if_interrupted();
+  const FailureRate rate = session.check_original();
+  how.listener.throw_if_interrupted();
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {
     log::error(eager_problem(session, rate.verdict));
@@ -124,8 +108,7 @@ int analyze_command(const Options &options) {
   catch_signals();
   try {
     return run_analysis(options);
-  } catch (const Interruption &) {
-  } catch (const AnalysisInterrupted &) {
+  } catch (const Interrupted &) {
   } catch (const std::exception &) {
     if (!stop_requested()) // what was cut short may complain
       throw;

@@ -1,9 +1,9 @@
 // Which step of the backend makes the model wrong?
-#include "app/bisection.h"
 #include "app/interruption.h"
+#include "app/options.h"
 #include "app/progress.h"
-#include "app/session.h"
 #include "app/table.h"
+#include "repro_minify/session.h"
 #include "support/log.h"
 
 #include <iostream>
@@ -24,11 +24,14 @@ void print_bisection(const Bisection &bisection) {
 }
 
 int run_bisection(const Options &options) {
-  Session session(options);
+  ProgressPrinter progress(options.quiet);
+  MinifyOptions how = minify_options(options);
+  how.listener = listener_on_terminal(progress);
+  Session session(options.model, how);
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
-  const FailureRate rate = session.check_original(stop_requested);
-  throw_if_interrupted();
+  const FailureRate rate = session.check_original();
+  how.listener.throw_if_interrupted();
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {
     log::error(eager_problem(session, rate.verdict));
@@ -38,10 +41,8 @@ int run_bisection(const Options &options) {
     log::error(options.model + ": does not fail under " + session.backend->name());
     return DoesNotFail;
   }
-  BisectOptions bisect_options = bisect_options_of(session, rate.verdict.signatures.front());
-  ProgressPrinter progress(options.quiet);
-  bisect_options.progress = [&](int done) { progress.show_count("bisect", done, 0); };
-  const Bisection bisection = bisect(session.original(), session.backend, bisect_options);
+  const Bisection bisection =
+      bisect(session.original(), session.backend, bisect_options_of(session, rate.verdict.signatures.front()));
   progress.finish();
   if (options.json)
     std::cout << to_json(bisection) << '\n';
@@ -52,22 +53,11 @@ int run_bisection(const Options &options) {
 
 } // namespace
 
-BisectOptions bisect_options_of(const Session &session, const Signature &wanted) {
-  return {.check = session.check,
-          .limits = session.confirming_limits(wanted),
-          .wanted = wanted,
-          .same_failure = same_failure(session.options),
-          .repetition = repetition(session.options),
-          .interrupted = stop_requested,
-          .progress = {}};
-}
-
 int bisect_command(const Options &options) {
   catch_signals();
   try {
     return run_bisection(options);
-  } catch (const Interruption &) {
-  } catch (const BisectionInterrupted &) {
+  } catch (const Interrupted &) {
   }
   log::warning("interrupted");
   return InterruptedByUser;

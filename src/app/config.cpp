@@ -88,7 +88,7 @@ void insert(toml::table &table, const std::string &name, const std::string &valu
 
 /// What an option that nobody gave comes out as, where its default depends on others.
 std::map<std::string, std::string> worked_out(const Options &options) {
-  const CheckOptions check = check_options(options);
+  const CheckOptions check = minify_options(options).check;
   std::map<std::string, std::string> values = {
       {"autocast", check.autocast ? "true" : "false"},
       {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},

@@ -26,9 +26,4 @@ bool stop_requested() {
   return requested;
 }
 
-void throw_if_interrupted() {
-  if (requested)
-    throw Interruption{};
-}
-
 } // namespace repro_minify

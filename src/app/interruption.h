@@ -3,12 +3,7 @@
 
 namespace repro_minify {
 
-/// Leaves a command when a signal asked for it before there is anything to keep.
-struct Interruption {};
-
 void catch_signals();
 bool stop_requested();
-/// Throws Interruption.
-void throw_if_interrupted();
 
 } // namespace repro_minify

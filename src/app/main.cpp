@@ -132,7 +132,7 @@ int dispatch(int argc, char **argv) {
   return *run       ? run_command(options)
          : *analyze ? analyze_command(options)
          : *bisect  ? bisect_command(options)
-                    : reduce_command(options);
+                    : minify_command(options);
 }
 
 } // namespace

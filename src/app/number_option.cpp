@@ -65,8 +65,4 @@ CLI::Validator memory_size() {
           "SIZE"};
 }
 
-std::int64_t milliseconds(double seconds) {
-  return std::max<std::int64_t>(1, std::llround(std::ceil(seconds * 1000)));
-}
-
 } // namespace repro_minify

@@ -14,7 +14,4 @@ CLI::Validator positive_number(double most);
 /// For CLI::Option::transform(): "4GiB", "1.5g", "300 MB" (units of 1024 each) become a number of bytes.
 CLI::Validator memory_size();
 
-/// As milliseconds, at least one: none would mean no limit.
-std::int64_t milliseconds(double seconds);
-
 } // namespace repro_minify

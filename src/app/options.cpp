@@ -3,6 +3,7 @@
 #include "app/number_option.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <thread>
 
@@ -187,8 +188,6 @@ CompareOptions compare_options(const Options &options) {
   return compare;
 }
 
-} // namespace
-
 CheckOptions check_options(const Options &options) {
   if (options.only_forward && options.grad)
     throw UserError("--only-fwd and --grad: give one of them");
@@ -215,18 +214,42 @@ CheckOptions check_options(const Options &options) {
   return check;
 }
 
-Repetition repetition(const Options &options) {
-  return {.runs = options.repeat, .need = options.need};
+} // namespace
+
+std::string output_folder(const Options &options, const std::string &extension) {
+  if (!options.output.empty())
+    return options.output;
+  std::filesystem::path folder(options.model);
+  folder.replace_extension(extension);
+  return folder.string();
 }
 
-int jobs(const Options &options) {
-  return options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-SameFailure same_failure(const Options &options) {
-  return options.same_failure == "any"    ? SameFailure::Any
-         : options.same_failure == "kind" ? SameFailure::Kind
-                                          : SameFailure::Strict;
+MinifyOptions minify_options(const Options &options) {
+  MinifyOptions how;
+  how.backends = options.backends;
+  how.backend_options = options.backend_options;
+  how.oracle = options.oracle;
+  how.method = options.method;
+  how.inputs = options.inputs;
+  how.input_specs = options.input_specs;
+  how.train = options.train;
+  how.check = check_options(options);
+  how.repetition = {.runs = options.repeat, .need = options.need};
+  for (const auto same : {SameFailure::Strict, SameFailure::Kind, SameFailure::Any})
+    if (options.same_failure == to_string(same))
+      how.same_failure = same;
+  how.timeout_seconds = options.timeout_seconds;
+  how.memory_bytes = options.memory_bytes;
+  how.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  how.passes = {options.passes, options.skip_passes};
+  how.time_budget_seconds = options.time_budget_seconds;
+  how.folder = output_folder(options, ".repro");
+  how.force = options.force;
+  how.resume = options.resume;
+  how.verify = !options.no_verify;
+  how.bisect = !options.no_bisect;
+  how.settings = options.effective_config;
+  return how;
 }
 
 } // namespace repro_minify

@@ -1,6 +1,6 @@
 // What the command line says, the same for every subcommand.
 #pragma once
-#include "repro_minify/check.h"
+#include "repro_minify/minify_options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -69,11 +69,9 @@ void add_reduce_options(CLI::App &app, Options &options);
 void add_analyze_options(CLI::App &app, Options &options);
 
 /// Checks what CLI11 cannot: options that depend on each other. Throws UserError.
-CheckOptions check_options(const Options &options);
-Repetition repetition(const Options &options);
-/// --jobs, or one for each core.
-int jobs(const Options &options);
-SameFailure same_failure(const Options &options);
+MinifyOptions minify_options(const Options &options);
+/// --output, or the model's path with `extension` instead of ".pt".
+std::string output_folder(const Options &options, const std::string &extension);
 
 enum ExitCode {
   ReducedAndVerified = 0,
@@ -88,7 +86,7 @@ enum ExitCode {
 
 int run_command(const Options &options);
 int analyze_command(const Options &options);
-int reduce_command(const Options &options);
+int minify_command(const Options &options);
 int bisect_command(const Options &options);
 int backends_command(const Options &options);
 /// --list-passes

@@ -1,6 +1,8 @@
 // One Verdict, for people and for scripts.
-#include "app/session.h"
+#include "app/print_verdict.h"
+
 #include "app/table.h"
+#include "support/number_text.h"
 
 #include "program/values.h"
 
@@ -24,8 +26,8 @@ void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &wh
               const std::vector<LeafReport> &leaves) {
   for (const auto &leaf : leaves)
     rows.push_back({clean(what + leaf.path), clean(leaf.ref_type),
-                    leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), short_number(leaf.ref_error),
-                    short_number(leaf.res_error), short_number(leaf.multiplier), short_number(leaf.max_abs_error),
+                    leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), rounded_text(leaf.ref_error),
+                    rounded_text(leaf.res_error), rounded_text(leaf.multiplier), rounded_text(leaf.max_abs_error),
                     leaf.worst_index < 0 ? "-" : std::to_string(leaf.worst_index), counts(leaf.ref_nan, leaf.ref_inf),
                     counts(leaf.res_nan, leaf.res_inf), leaf.same ? "same" : "DIFFERS"});
 }
@@ -40,7 +42,7 @@ std::string rate_text(const FailureRate &rate) {
 }
 
 const char *outcome_word(const FailureRate &rate, const Session &session) {
-  if (rate.verdict.outcome == Verdict::Outcome::Fail && rate.failed < session.options.need)
+  if (rate.verdict.outcome == Verdict::Outcome::Fail && rate.failed < session.options.repetition.need)
     return outcome_words[static_cast<int>(Verdict::Outcome::Pass)];
   return outcome_words[static_cast<int>(rate.verdict.outcome)];
 }
@@ -79,9 +81,9 @@ void print_nearer(const Verdict &verdict) {
 }
 
 void print_timing(const Timing &timing) {
-  std::cout << "\neager " << short_number(timing.eager_seconds * 1e3) << " ms, optimised "
-            << short_number(timing.optimised_seconds * 1e3) << " ms (median of " << timing.calls
-            << " warm calls), compiling and first call " << short_number(timing.compile_seconds * 1e3) << " ms\n";
+  std::cout << "\neager " << rounded_text(timing.eager_seconds * 1e3) << " ms, optimised "
+            << rounded_text(timing.optimised_seconds * 1e3) << " ms (median of " << timing.calls
+            << " warm calls), compiling and first call " << rounded_text(timing.compile_seconds * 1e3) << " ms\n";
 }
 
 void print_settings(const Verdict &verdict, const Session &session) {
@@ -100,7 +102,7 @@ void print_settings(const Verdict &verdict, const Session &session) {
 
 void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;
-  std::cout << outcome_word(rate, session) << "  " << clean(session.options.model) << "  backend "
+  std::cout << outcome_word(rate, session) << "  " << clean(session.model.path) << "  backend "
             << session.backend->name() << (session.check.grad ? "  with gradients" : "") << '\n';
   for (const auto &signature : verdict.signatures)
     std::cout << "  " << clean(to_string(signature)) << '\n';
@@ -161,10 +163,10 @@ std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const S
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const std::string nearer = nearer_to_fp64(verdict);
   const nlohmann::json result = {
-      {"model", session.options.model},
+      {"model", session.model.path},
       {"backend", session.backend->name()},
       {"grad", session.check.grad},
-      {"check", session.options.check},
+      {"check", session.check.mode == CheckMode::Run ? "run" : "accuracy"},
       {"verdict",
        {{"outcome", whole["outcome"]},
         {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
@@ -174,7 +176,7 @@ std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const S
         {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
         {"reads_unwritten_memory",
          facts.reads_unwritten ? nlohmann::json(*facts.reads_unwritten) : nlohmann::json(nullptr)}}},
-      {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.need}}},
+      {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.repetition.need}}},
       {"timing", timing_json(facts.timing)},
       {"settings", settings_json(session.settings())},
       {"details", whole}};

@@ -1,5 +1,8 @@
 #include "app/progress.h"
 
+#include "app/interruption.h"
+#include "support/log.h"
+
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -53,6 +56,33 @@ void ProgressPrinter::finish() {
   if (line_open_)
     std::fputc('\n', stderr);
   line_open_ = false;
+}
+
+namespace {
+
+void write_to_log(Severity severity, const std::string &text) {
+  switch (severity) {
+  case Severity::Detail:
+    return log::debug(text);
+  case Severity::Info:
+    return log::info(text);
+  case Severity::Warning:
+    return log::warning(text);
+  case Severity::Error:
+    return log::error(text);
+  }
+}
+
+} // namespace
+
+Listener listener_on_terminal(ProgressPrinter &progress) {
+  Listener listener;
+  listener.message = write_to_log;
+  listener.progress = [&progress](const Progress &now) { progress.show(now); };
+  listener.count = [&progress](const std::string &what, int done, int of) { progress.show_count(what, done, of); };
+  listener.finished = [&progress] { progress.finish(); };
+  listener.interrupted = stop_requested;
+  return listener;
 }
 
 } // namespace repro_minify

@@ -1,6 +1,6 @@
 // Progress: one line that is rewritten on a terminal, plain lines now and then elsewhere.
 #pragma once
-#include "repro_minify/reducer.h"
+#include "repro_minify/minify_options.h"
 
 #include <chrono>
 
@@ -26,5 +26,8 @@ private:
   int last_operators_ = -1;
   std::chrono::steady_clock::time_point last_{};
 };
+
+/// Messages to the log, progress to `progress` (which has to live as long), and signals as interruptions.
+Listener listener_on_terminal(ProgressPrinter &progress);
 
 } // namespace repro_minify

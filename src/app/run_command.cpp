@@ -1,4 +1,6 @@
-#include "app/session.h"
+#include "app/options.h"
+#include "app/print_verdict.h"
+#include "app/progress.h"
 
 #include "support/log.h"
 
@@ -27,15 +29,15 @@ bool runs_to_the_end(const Verdict &verdict) {
 /// What --dump-stage asks for is written by a child, where nobody sees its standard error.
 class StageDump {
 public:
-  explicit StageDump(Options &options) {
-    if (options.backend_options.dumped_stages.empty())
+  explicit StageDump(BackendOptions &options) {
+    if (options.dumped_stages.empty())
       return;
     path_ = (std::filesystem::temp_directory_path() / "repro-minify-stages-XXXXXX").string();
     const int file = mkstemp(path_.data());
     if (file < 0)
       throw UserError("--dump-stage: no temporary file can be made");
     close(file);
-    options.backend_options.dump_file = path_;
+    options.dump_file = path_;
   }
   ~StageDump() {
     std::error_code ignored;
@@ -59,10 +61,12 @@ private:
 
 } // namespace
 
-int run_command(const Options &given) {
-  Options options = given;
-  const StageDump dump(options);
-  Session session(options);
+int run_command(const Options &options) {
+  ProgressPrinter progress(options.quiet);
+  MinifyOptions how = minify_options(options);
+  how.listener = listener_on_terminal(progress);
+  const StageDump dump(how.backend_options);
+  Session session(options.model, how);
   require_one_backend(session);
   const FailureRate rate = session.check_original();
   dump.print(options.json ? std::cerr : std::cout);

@@ -7,14 +7,6 @@
 
 namespace repro_minify {
 
-std::string short_number(double value) {
-  if (std::isnan(value))
-    return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 std::string clean(const std::string &text) {
   std::string result;
   for (char c : text)

@@ -5,9 +5,6 @@
 
 namespace repro_minify {
 
-/// Three digits; "-" for what there is none of (NaN).
-std::string short_number(double value);
-
 /// Text from a model must not move the cursor.
 std::string clean(const std::string &text);
 

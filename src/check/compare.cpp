@@ -1,5 +1,5 @@
 // The walk through the structure of two values; the leaves are compared in compare_tensors.cpp and compare_values.cpp.
-#include "check/compare.h"
+#include "repro_minify/compare.h"
 
 #include "check/compare_close.h"
 #include "check/compare_statistics.h"

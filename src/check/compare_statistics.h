@@ -1,6 +1,6 @@
 // Numbers and sentences about how two tensors differ, for reports. No rule depends on them. Internal to src/check.
 #pragma once
-#include "check/compare.h"
+#include "repro_minify/compare.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,6 +1,6 @@
 // Two tensors under one of the rules of compare.h. Internal to src/check: everybody else calls `same`.
 #pragma once
-#include "check/compare.h"
+#include "repro_minify/compare.h"
 
 #include <ATen/core/Tensor.h>
 

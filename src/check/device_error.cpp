@@ -1,6 +1,6 @@
 #include "check/device_error.h"
 
-#include "program/run_settings.h"
+#include "repro_minify/run_settings.h"
 
 namespace repro_minify {
 

@@ -1,4 +1,4 @@
-#include "check/failure_kind.h"
+#include "repro_minify/failure_kind.h"
 
 #include <stdexcept>
 

@@ -17,6 +17,18 @@ std::string to_string(const Signature &signature) {
   return text;
 }
 
+const char *to_string(SameFailure same_failure) {
+  switch (same_failure) {
+  case SameFailure::Strict:
+    return "strict";
+  case SameFailure::Kind:
+    return "kind";
+  case SameFailure::Any:
+    return "any";
+  }
+  return "?";
+}
+
 bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_failure) {
   if (verdict.outcome != Verdict::Outcome::Fail)
     return false;

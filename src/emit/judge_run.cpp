@@ -1,6 +1,6 @@
 #include "emit/judge_run.h"
 
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 #include "support/become_program.h"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // reduced.pt and inputs.pt: one thing in two files.
 #include "emit/atomic_file.h"
-#include "program/archive.h"
 #include "program/compute.h"
 #include "program/method_as_forward.h"
 #include "program/parts.h"
 #include "program/read_inputs.h"
 #include "program/values.h"
+#include "repro_minify/archive.h"
 #include "repro_minify/repro.h"
 
 #include <ATen/ATen.h>

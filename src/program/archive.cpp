@@ -1,12 +1,12 @@
-#include "program/archive.h"
+#include "repro_minify/archive.h"
 
 #include "program/autocast_blocks.h"
 #include "program/device.h"
 #include "program/double_precision.h"
 #include "program/method_as_forward.h"
-#include "program/run_settings.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
+#include "repro_minify/run_settings.h"
 
 #include <torch/csrc/jit/serialization/import.h>
 

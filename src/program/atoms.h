@@ -1,7 +1,7 @@
 // Who reads which version of which value: the index that cutting works on.
 #pragma once
 #include "dataflow/dataflow.h"
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <memory>
 #include <utility>

@@ -1,7 +1,7 @@
 // Arithmetic belongs in children: the reducing process must never enter an OpenMP region, for a process that has done
 // so and forks leaves children that hang for ever.
 #pragma once
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <ATen/core/ivalue.h>
 

@@ -2,7 +2,7 @@
 // input that holds what the eager run recorded.
 #pragma once
 #include "dataflow/dataflow.h"
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <memory>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "program/formula.h"
 
+#include "support/number_text.h"
+
 #include <ATen/ATen.h>
 
 #include <charconv>
@@ -90,11 +92,8 @@ int64_t product(const std::vector<int64_t> &sizes) {
 } // namespace
 
 std::string number_text(double value) {
-  char buffer[64];
-  const auto narrow = static_cast<float>(value);
-  const auto end = static_cast<double>(narrow) == value ? std::to_chars(buffer, buffer + sizeof buffer, narrow).ptr
-                                                        : std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  return {buffer, end};
+  const auto narrow = static_cast<float>(value); // "0.1" says enough of what is a float
+  return static_cast<double>(narrow) == value ? shortest_text(narrow) : shortest_text(value);
 }
 
 std::string full_formula(double value) {

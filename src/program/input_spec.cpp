@@ -1,8 +1,8 @@
 #include "program/input_spec.h"
 
 #include "program/compute.h"
-#include "program/run_settings.h"
 #include "repro_minify/program.h"
+#include "repro_minify/run_settings.h"
 
 #include <ATen/ATen.h>
 

@@ -1,11 +1,11 @@
-#include "program/load.h"
+#include "repro_minify/load.h"
 
 #include "program/arguments.h"
 #include "program/compute.h"
 #include "program/device.h"
 #include "program/input_spec.h"
 #include "program/read_inputs.h"
-#include "program/run_settings.h"
+#include "repro_minify/run_settings.h"
 
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/import.h>

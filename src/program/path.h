@@ -1,6 +1,6 @@
 // The way that a recorded run took through control flow, node by node.
 #pragma once
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "program/run_settings.h"
+#include "repro_minify/run_settings.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>

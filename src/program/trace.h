@@ -1,10 +1,10 @@
 // The straight line of operators that one eager run of a model goes through, whatever the model is written with:
 // objects, lists of them, tasks, recursion.
 #pragma once
-#include "program/load.h"
-#include "program/run_settings.h"
+#include "repro_minify/load.h"
 #include "repro_minify/program.h"
-#include "sandbox/sandbox.h"
+#include "repro_minify/run_settings.h"
+#include "repro_minify/sandbox.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 #include "program/objects.h"
 #include "program/values.h"
-#include "support/identity.h"
+#include "repro_minify/identity.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>

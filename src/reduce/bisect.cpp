@@ -95,15 +95,15 @@ private:
 
   bool fails(const std::shared_ptr<const Backend> &backend, const std::string &what, std::optional<int> steps) {
     if (options_.interrupted && options_.interrupted())
-      throw BisectionInterrupted();
+      throw Interrupted();
     const auto is_wanted = [&](const Verdict &verdict) {
       return shows(verdict, options_.wanted, options_.same_failure);
     };
     const Verdict verdict = check_repeatedly([&] { return check(subject_, backend, options_.check, options_.limits); },
                                              is_wanted, options_.repetition);
     if (options_.interrupted && options_.interrupted())
-      throw BisectionInterrupted(); // the check may have been cut short
-    if (verdict.no_answer)          // neither guilty nor innocent
+      throw Interrupted(); // the check may have been cut short
+    if (verdict.no_answer) // neither guilty nor innocent
       throw UserError("bisect: a check had no answer (" + what + "): " + verdict.message);
     found_.checks.push_back({what, steps, is_wanted(verdict), verdict.message});
     if (options_.progress)

@@ -19,8 +19,6 @@
 
 namespace repro_minify {
 
-/// Leaves a reduction that was interrupted; the best so far is with whoever accepted it.
-struct Interrupted {};
 /// Leaves a reduction whose time budget is spent.
 struct OutOfTime {};
 /// Leaves a reduction in which one question after the other has no answer: what they want has gone for good.

@@ -1,7 +1,7 @@
 // The time limit of the next check, from what earlier ones took: a hopeless candidate need not be waited for as long as
 // the original might have taken.
 #pragma once
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // Recordings cost a child each, and several passes in a row want the one of the same Program.
 #pragma once
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // reduce() for a caller who has run the Program already, value by value.
 #pragma once
-#include "program/record.h"
+#include "repro_minify/record.h"
 #include "repro_minify/reducer.h"
 
 #include <memory>

@@ -1,6 +1,6 @@
 #include "reduce/reloaded.h"
 
-#include "program/archive.h"
+#include "repro_minify/archive.h"
 
 namespace repro_minify {
 

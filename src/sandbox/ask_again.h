@@ -1,6 +1,6 @@
 // A job whose outcome says nothing of the job is begun again: what was missing may be there a moment later.
 #pragma once
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <functional>
 

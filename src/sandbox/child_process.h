@@ -1,8 +1,8 @@
 // The parent's side of one child: fork, watch, kill, reap.
 #pragma once
+#include "repro_minify/sandbox.h"
 #include "sandbox/crash_frames.h"
 #include "sandbox/output_tail.h"
-#include "sandbox/sandbox.h"
 #include "sandbox/shared_area.h"
 
 #include <sys/types.h>

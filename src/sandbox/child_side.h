@@ -1,6 +1,6 @@
 // The child's side: everything between fork() and _exit().
 #pragma once
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 #include "sandbox/shared_area.h"
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // Another program, run in a sandbox of its own.
 #pragma once
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <chrono>
 #include <string>

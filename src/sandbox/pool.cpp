@@ -1,5 +1,5 @@
+#include "repro_minify/sandbox.h"
 #include "sandbox/child_process.h"
-#include "sandbox/sandbox.h"
 
 #include <poll.h>
 

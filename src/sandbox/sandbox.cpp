@@ -1,4 +1,4 @@
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 namespace repro_minify {
 

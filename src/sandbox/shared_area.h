@@ -1,6 +1,6 @@
 // What one child and its parent share: memory that outlives the child's death and needs no file descriptor.
 #pragma once
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <atomic>
 #include <chrono>

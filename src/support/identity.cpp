@@ -1,4 +1,4 @@
-#include "support/identity.h"
+#include "repro_minify/identity.h"
 
 #include "support/digest.h"
 

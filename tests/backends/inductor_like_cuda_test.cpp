@@ -8,8 +8,8 @@
 #include "codegen/cuda_on_cpu.h"
 #include "codegen/library.h"
 #include "program/fixture.h"
-#include "program/run_settings.h"
 #include "repro_minify/check.h"
+#include "repro_minify/run_settings.h"
 
 #include <gtest/gtest.h>
 #include <torch/script.h>

@@ -3,9 +3,9 @@
 #include "check/run_program.h"
 #include "program/compute.h"
 #include "program/fixture.h"
-#include "program/run_settings.h"
 #include "repro_minify/backend.h"
 #include "repro_minify/check.h"
+#include "repro_minify/run_settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Our `same` against torch._dynamo.utils.same on random pairs. same_oracle.py draws the pairs and has PyTorch answer;
 // under the rule PyTorch there may be no disagreement, under the rule Default only those that D1 to D4 of
 // docs/comparison.md explain.
-#include "check/compare.h"
 #include "check/decoder.h"
 #include "check/oracle.h"
+#include "repro_minify/compare.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

@@ -1,7 +1,7 @@
 // The rules Close and Exact: by hand, and on random pairs against torch.testing.assert_close and the bits themselves.
-#include "check/compare.h"
 #include "check/decoder.h"
 #include "check/oracle.h"
+#include "repro_minify/compare.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Every branch of `same`, and the deliberate differences D1 to D4, on the smallest values that show it.
-#include "check/compare.h"
+#include "repro_minify/compare.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/class_type.h>

@@ -2,8 +2,8 @@
 #include "check/run_program.h"
 
 #include "backends/simple_backend.h"
-#include "program/archive.h"
 #include "program/fixture.h"
+#include "repro_minify/archive.h"
 #include "repro_minify/check.h"
 
 #include <ATen/ATen.h>

@@ -2,8 +2,8 @@
 #include "check/device_error.h"
 #include "program/compute.h"
 #include "program/fixture.h"
-#include "program/run_settings.h"
 #include "repro_minify/check.h"
+#include "repro_minify/run_settings.h"
 
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>

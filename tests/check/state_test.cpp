@@ -1,9 +1,9 @@
 // What neither side wrote to is neither copied nor compared; whoever writes is found out, whatever way they take.
 #include "check/initial_state.h"
-#include "program/archive.h"
 #include "program/fixture.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
+#include "repro_minify/archive.h"
 #include "repro_minify/check.h"
 #include "support/temporary_folder.h"
 

@@ -3,10 +3,10 @@
 // takes to make PyTorch's answer ours where they differ.
 #include "backends/simple_backend.h"
 #include "check/oracle.h"
-#include "program/archive.h"
 #include "program/flatten.h"
-#include "program/load.h"
+#include "repro_minify/archive.h"
 #include "repro_minify/check.h"
+#include "repro_minify/load.h"
 #include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>

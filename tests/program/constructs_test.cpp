@@ -1,12 +1,12 @@
 // Objects, tasks, `with`, packed weights, warnings and undefined tensors: whatever a model is written with, its flat
 // Program gives the same, and so does any part of it.
-#include "program/archive.h"
 #include "program/compute.h"
 #include "program/fixture.h"
 #include "program/objects.h"
 #include "program/trace.h"
 #include "program/value_digest.h"
 #include "program/values.h"
+#include "repro_minify/archive.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

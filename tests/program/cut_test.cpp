@@ -1,7 +1,7 @@
 // Invariant 1 on real models: any set of nodes is a valid Program that builds, passes the IR's own checks, and runs.
 #include "program/cut.h"
 #include "program/fixture.h"
-#include "program/run_settings.h"
+#include "repro_minify/run_settings.h"
 
 #include "repro_minify/program.h"
 

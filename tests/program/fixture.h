@@ -2,7 +2,7 @@
 #pragma once
 #include "program/cut.h"
 #include "program/flatten.h"
-#include "program/load.h"
+#include "repro_minify/load.h"
 
 #include <ATen/Parallel.h>
 

@@ -1,4 +1,4 @@
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include "reduce/passes/golden.h"
 

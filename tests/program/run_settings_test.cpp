@@ -1,5 +1,5 @@
 // What a backend switches on in the executor does not outlive its run, however that ends.
-#include "program/run_settings.h"
+#include "repro_minify/run_settings.h"
 
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>

@@ -1,8 +1,8 @@
 // Large tensors that copies of a program have in common.
 #include "program/shared_pages.h"
 
-#include "program/archive.h"
 #include "program/values.h"
+#include "repro_minify/archive.h"
 #include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
 // Jobs and helpers that several tests of the sandbox use.
 #pragma once
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Limits that are not a time from the fork on: those that the job sets itself, and somebody who does not want to wait.
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Several children at a time.
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <gtest/gtest.h>
 

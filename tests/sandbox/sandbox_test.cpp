@@ -1,5 +1,5 @@
 // One child: every way in which a job can end, and what is known of it afterwards.
-#include "sandbox/sandbox.h"
+#include "repro_minify/sandbox.h"
 
 #include <gtest/gtest.h>
 

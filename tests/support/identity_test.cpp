@@ -1,5 +1,5 @@
 // What makes two runs the same, and how a person is told that they are not.
-#include "support/identity.h"
+#include "repro_minify/identity.h"
 #include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include "codegen/vector_math.h"
 #include "support/cpp_number.h"
 #include "support/escape.h"
+#include "support/number_text.h"
 
 #include <set>
 #include <sstream>
@@ -55,10 +56,7 @@ std::string number_text(double value) {
     return "std::nan(\"\")";
   if (std::isinf(value))
     return value < 0 ? "-HUGE_VAL" : "HUGE_VAL";
-  std::ostringstream text;
-  text.precision(17);
-  text << value;
-  const std::string digits = text.str();
+  const std::string digits = shortest_text(value);
   return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
 }
 

@@ -5,7 +5,7 @@
 #include "program/surgery.h"
 #include "reduce/passes/in_bulk.h"
 
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -2,10 +2,10 @@
 // graph follow.
 #include "reduce/passes/by_halves.h"
 
-#include "program/record.h"
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/remake_input.h"
 #include "reduce/plainness.h"
+#include "repro_minify/record.h"
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/jit/ir/constants.h>

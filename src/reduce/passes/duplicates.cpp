@@ -1,9 +1,9 @@
 // Duplicates: two nodes that do the same to the same values become one, whole subgraphs at a time, for what is equal
 // makes equal what reads it. Constants and packing go along; for their sake alone nothing is asked.
 #include "program/atoms.h"
-#include "program/record.h"
 #include "program/surgery.h"
 #include "reduce/passes/in_bulk.h"
+#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/node_hashing.h>
 

@@ -2,7 +2,7 @@
 #include "reduce/passes/pass.h"
 #include "reduce/passes/single_edits.h"
 
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 namespace repro_minify {
 namespace {

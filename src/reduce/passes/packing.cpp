@@ -1,9 +1,9 @@
 // Packing: what is packed and unpacked again is read directly, what is cast to the type that it has is not cast, and a
 // packed output is returned as its parts.
 #include "program/atoms.h"
-#include "program/record.h"
 #include "program/surgery.h"
 #include "reduce/passes/in_bulk.h"
+#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 

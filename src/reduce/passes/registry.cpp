@@ -1,7 +1,7 @@
 #include "reduce/passes/pass.h"
 
 #include "program/compute.h"
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 #include "reduce/passes/single_edits.h"
 
 #include "program/atoms.h"
-#include "program/record.h"
 #include "reduce/passes/pass.h"
+#include "repro_minify/record.h"
 
 #include <algorithm>
 #include <set>

@@ -1,8 +1,8 @@
 #include "reduce/passes/size_constants.h"
 
-#include "program/record.h"
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/pass.h"
+#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 

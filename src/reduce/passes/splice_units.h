@@ -2,7 +2,7 @@
 // what they write to. Seen from outside, such a unit writes to nothing.
 #pragma once
 #include "program/atoms.h"
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <map>
 #include <utility>

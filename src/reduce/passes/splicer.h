@@ -1,7 +1,7 @@
 // Which values can stand in for which, and the Programs that come of it: the edit behind splice.cpp.
 #pragma once
 #include "dataflow/dataflow.h"
-#include "program/record.h"
+#include "repro_minify/record.h"
 
 #include <memory>
 #include <vector>

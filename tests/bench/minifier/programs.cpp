@@ -1,7 +1,7 @@
 #include "programs.h"
 
 #include "program/flatten.h"
-#include "program/load.h"
+#include "repro_minify/load.h"
 
 #include <nlohmann/json.hpp>
 

@@ -11,7 +11,7 @@ def of_step(rows, step):
 def refusals(rows):
     """What Python runs and the tool does not."""
     own = of_step(rows, "pytorch")
-    bad = [row for row in of_step(rows, "run").values() if row["verdict"] not in ("pass", "fail", "eager")]
+    bad = [row for row in of_step(rows, "run").values() if row["verdict"] not in ("pass", "fail", "eager", "not supported")]
     return [row for row in bad if own.get((row["model"], row["backend"]), {}).get("verdict") not in ("raises", "eager")]
 
 

@@ -44,6 +44,8 @@ def checked(arguments, model, backend):
         answer["why"] = verdict.get("message", "")[:300]
     except (ValueError, KeyError, TypeError):
         answer["why"] = f"nothing after {arguments.timeout} s" if done.timed_out else last_sentence(done.error)
+    if "cannot take this program" in answer["why"]:
+        answer["verdict"] = "not supported"
     return answer
 
 

@@ -1,8 +1,8 @@
 // A backend that gets erf wrong, and is caught behind a log1p: a failure that needs data to get from one to the other,
 // by whatever way, memory included.
 #pragma once
-#include "program/record.h"
 #include "repro_minify/program.h"
+#include "repro_minify/record.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/runtime/interpreter.h>

@@ -1,9 +1,9 @@
 // Golden tests of single passes: a program in, the program that comes out and the number of checks it took. A change of
 // either is a change of what users get, and has to be meant.
 #pragma once
-#include "program/record.h"
 #include "reduce/passes/pass.h"
 #include "reduce/structural_oracle.h"
+#include "repro_minify/record.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

@@ -5,10 +5,10 @@
 // is seen in the run itself, by the tensors' version counters, not taken from alias annotations: some failures are
 // wrong annotations.
 #pragma once
-#include "program/flatten.h"
-#include "program/run_settings.h"
+#include "repro_minify/flatten.h"
 #include "repro_minify/program.h"
-#include "sandbox/sandbox.h"
+#include "repro_minify/run_settings.h"
+#include "repro_minify/sandbox.h"
 
 #include <map>
 #include <unordered_map>

@@ -13,6 +13,9 @@
 
 namespace repro_minify {
 
+/// Thrown by what was interrupted before it had anything to hand back.
+struct Interrupted {};
+
 struct Limits {
   std::chrono::milliseconds timeout{0};  ///< wall clock, from the fork on; 0 = no limit
   std::uint64_t memory_bytes = 0;        ///< private memory the child may add to what it inherited; 0 = no limit

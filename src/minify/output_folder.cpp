@@ -1,18 +1,12 @@
-#include "app/output_folder.h"
+#include "minify/output_folder.h"
+
+#include "repro_minify/program.h"
 
 #include <filesystem>
 
 namespace repro_minify {
 
 namespace fs = std::filesystem;
-
-std::string output_folder(const Options &options, const std::string &extension) {
-  if (!options.output.empty())
-    return options.output;
-  fs::path folder(options.model);
-  folder.replace_extension(extension);
-  return folder.string();
-}
 
 void require_free(const std::string &folder, bool force) {
   std::error_code error;

@@ -1,21 +1,22 @@
-// What every subcommand begins with: the model, its inputs, and the first check of it as it was given.
+// What every job on a model begins with: the model, its inputs, the backend, and the first check of it as it was given.
+// The stages of minify() that come after are functions of a Session.
 #pragma once
-#include "app/options.h"
-#include "app/phase_clock.h"
-#include "check/nondeterminism.h"
-#include "program/archive.h"
-#include "program/flatten.h"
-#include "program/load.h"
-#include "program/record.h"
-#include "reduce/journal.h"
-#include "repro_minify/reducer.h"
+#include "repro_minify/archive.h"
+#include "repro_minify/bisect.h"
+#include "repro_minify/flatten.h"
+#include "repro_minify/load.h"
+#include "repro_minify/minify_options.h"
+#include "repro_minify/phase_clock.h"
+#include "repro_minify/record.h"
 
-#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace repro_minify {
 
-/// What `--repeat` measures before anything else is done.
+/// What Repetition measures before anything else is done.
 struct FailureRate {
   int failed = 0; ///< runs that failed as the first failing one did
   int runs = 0;
@@ -25,13 +26,13 @@ struct FailureRate {
 
 class Session {
 public:
-  /// Loads model and inputs. Throws UserError.
-  explicit Session(const Options &options);
+  /// Loads model and inputs, and starts the backends. Throws UserError.
+  Session(const std::string &model_path, MinifyOptions options);
 
-  const Options &options;
+  const MinifyOptions options;
   PhaseClock phases{"load"};
-  const std::string oracle; ///< absolute path of --oracle's program; empty: the backend decides
-  std::vector<std::shared_ptr<const Backend>> others; ///< what --backend names after the first
+  const std::string oracle; ///< absolute path of the oracle's program; empty: the backend decides
+  std::vector<std::shared_ptr<const Backend>> others; ///< what is named after the first
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
   InterestingnessTest test; ///< the check under the backend, or the user's oracle
@@ -42,12 +43,13 @@ public:
   /// compile forward.)
   Subject original() const;
   Archive as_given() const;
-  /// Checks it as often as `--repeat` says. Ends early when a run is unresolved. What the journal knows is not asked.
-  FailureRate check_original(const std::function<bool()> &interrupted = {});
-  /// Whether a Program made from the model is as wrong as the model: as often as `--repeat` says, unless the journal
-  /// knows.
+  /// Checks it as often as Repetition says. Ends early when a run is unresolved, and after the first where it is
+  /// interrupted. What the journal knows is not asked. Throws Interrupted.
+  FailureRate check_original();
+  /// Whether a Program made from the model is as wrong as the model: as often as Repetition says, unless the journal
+  /// knows. Throws Interrupted.
   Verdict ask(const Program &program, const Signature &wanted);
-  /// What the test says of such a job, asked again while it has no answer.
+  /// What the test says of such a job, asked again while it has no answer. Throws Interrupted.
   Verdict answer_to(const Job &job, const Limits &limits) const;
   Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const;
   /// Keeps a journal from now on. What it holds of an earlier run is used.
@@ -70,6 +72,25 @@ private:
   std::optional<double> eager_seconds_; ///< where the original hangs
 };
 
+/// How much of a model can be flattened before its failure vanishes.
+struct Flattened {
+  Program program;
+  Verdict verdict;
+  std::string level;                    ///< what was done: "straight line" or "calls inlined"
+  std::optional<std::string> hidden_by; ///< the step that would have made the failure vanish
+  ProgramSize before;                   ///< of the model with its calls inlined
+  /// Of `program`; null where it is not known.
+  std::shared_ptr<const Recording> recording;
+};
+/// Flattens and records: the most flattening that keeps the first failure of `original`, the model's own Verdict.
+/// Nothing when even inlining loses it. Throws CannotFlatten, Interrupted.
+std::optional<Flattened> flatten_model(Session &session, const Verdict &original);
+/// As flat_model's where `original` fails; of a model that passes, as flat as it gets. Throws UserError.
+Program flat_program(Session &session, const Verdict &original);
+
+/// For a program that fails as `wanted` says, with the session's settings.
+BisectOptions bisect_options_of(const Session &session, const Signature &wanted);
+
 /// "MODEL: eager itself failed: ..., operators that ...".
 std::string eager_problem(const Session &session, const Verdict &verdict);
 /// What to do about a model that cannot be flattened.
@@ -83,16 +104,5 @@ void require_one_backend(const Session &session);
 void require_checkable(const Session &session, const Verdict &verdict);
 /// The accuracy check without its arbiter is a weaker one: says so, and why.
 void warn_of_missing_reference(const Session &session, const Verdict &verdict);
-
-/// What `run` finds out beside the Verdict.
-struct RunFacts {
-  std::optional<Timing> timing;
-  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
-};
-
-/// Prints results for people on standard output, one table.
-void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session);
-/// The same for scripts.
-std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const Session &session);
 
 } // namespace repro_minify

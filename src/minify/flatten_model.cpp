@@ -1,8 +1,6 @@
-#include "app/flattening.h"
+#include "repro_minify/session.h"
 
-#include "app/interruption.h"
 #include "program/trace.h"
-#include "support/log.h"
 
 namespace repro_minify {
 namespace {
@@ -29,7 +27,7 @@ bool in_the_same_place(const Verdict &original, const Verdict &flat) {
 
 /// A backend that takes flat graphs only has been given this one at first.
 bool is_what_was_checked(const Session &session, const Program &inlined) {
-  return session.oracle.empty() && session.backend->needs_flat_graph() && session.options.repeat == 1 &&
+  return session.oracle.empty() && session.backend->needs_flat_graph() && session.options.repetition.runs == 1 &&
          !has_control_flow(inlined);
 }
 
@@ -47,7 +45,7 @@ Recording recording_of(const Session &session, const Program &program) {
   try {
     return record(program, session.settings(), session.limits());
   } catch (const std::runtime_error &) {
-    throw_if_interrupted();
+    session.options.listener.throw_if_interrupted();
     throw;
   }
 }
@@ -56,7 +54,7 @@ Recording recording_of(const Session &session, const Program &program) {
 
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
-  const SameFailure how = same_failure(session.options);
+  const SameFailure how = session.options.same_failure;
   const FlatModel model = inlined_model(session);
   session.phases.enter("record");
   const auto recording = std::make_shared<const Recording>(recording_of(session, model.program));
@@ -82,7 +80,7 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
       }
       result.hidden_by = "replacing control flow by the path that was taken";
     } catch (const CannotFlatten &error) {
-      log::debug(error.what());
+      session.options.listener.say(Severity::Detail, error.what());
     }
   }
   if (is_what_was_checked(session, inlined)) {
@@ -91,11 +89,30 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
   }
   result.verdict = session.ask(inlined, wanted);
   if (!shows(result.verdict, wanted, how)) {
-    log::debug("once inlined: " + result.verdict.message +
-               (result.verdict.signatures.empty() ? "" : " (" + to_string(result.verdict.signatures.front()) + ")"));
+    session.options.listener.say(
+        Severity::Detail,
+        "once inlined: " + result.verdict.message +
+            (result.verdict.signatures.empty() ? "" : " (" + to_string(result.verdict.signatures.front()) + ")"));
     return std::nullopt;
   }
   return result;
+}
+
+Program flat_program(Session &session, const Verdict &original) {
+  try {
+    if (original.outcome == Verdict::Outcome::Fail) {
+      if (auto flattened = flatten_model(session, original))
+        return flattened->program;
+      throw UserError(session.model.path + ": fails as it is, but no longer once its calls are inlined");
+    }
+    const Recording recording =
+        record(flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,
+               session.settings(), session.limits());
+    return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
+                                               : recording.program;
+  } catch (const CannotFlatten &error) {
+    throw cannot_flatten(session, error);
+  }
 }
 
 } // namespace repro_minify

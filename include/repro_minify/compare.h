@@ -1,7 +1,7 @@
 // `same`: are two results equal as far as the accuracy check is concerned? The rules are those of
 // torch._dynamo.utils.same in PyTorch 2.13.0, with the differences D1 to D4 of docs/comparison.md.
 #pragma once
-#include "check/failure_kind.h"
+#include "repro_minify/failure_kind.h"
 
 #include <ATen/core/ivalue.h>
 

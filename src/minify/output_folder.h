@@ -1,13 +1,8 @@
-// The folder that a command writes into. Nothing that exists is touched without --force.
+// The folder that a job writes into. Nothing that exists is touched unless the user said so.
 #pragma once
-#include "app/options.h"
-
 #include <string>
 
 namespace repro_minify {
-
-/// --output, or the model's path with `extension` instead of ".pt".
-std::string output_folder(const Options &options, const std::string &extension);
 
 /// Refuses before any work is done. Throws UserError.
 void require_free(const std::string &folder, bool force);

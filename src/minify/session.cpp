@@ -1,24 +1,21 @@
-#include "app/session.h"
+#include "repro_minify/session.h"
 
-#include "app/interruption.h"
-#include "app/number_option.h"
-#include "app/output_folder.h"
 #include "backends/backend_list.h"
 #include "check/ask_again.h"
 #include "check/subject.h"
 #include "oracle/external_oracle.h"
-#include "program/archive.h"
 #include "program/compute.h"
 #include "program/shared_pages.h"
 #include "program/trace.h"
 #include "program/value_digest.h"
 #include "program/values.h"
-#include "support/log.h"
+#include "repro_minify/archive.h"
 
 #include <ATen/Version.h>
 #include <torch/version.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace repro_minify {
 namespace {
@@ -32,12 +29,12 @@ void require_usable(const std::string &name, c10::Device device) {
     throw UserError("--device " + name + ": " + answer.toStringRef());
 }
 
-CheckOptions session_options(const Options &options) {
-  CheckOptions check = check_options(options);
+CheckOptions check_options_of(const MinifyOptions &options) {
+  CheckOptions check = options.check;
   // Where luck has a say it must not pass a random program off as a reproducible one.
-  if (options.repeat > 1)
-    check.eager_calls = std::max(16, 2 * options.repeat);
-  require_usable(options.device, check.device);
+  if (options.repetition.runs > 1)
+    check.eager_calls = std::max(16, 2 * options.repetition.runs);
+  require_usable(check.device.str(), check.device);
   return check;
 }
 
@@ -49,7 +46,7 @@ std::shared_ptr<const Backend> started(std::shared_ptr<const Backend> backend) {
 }
 
 /// All that --backend names, in that order.
-std::vector<std::shared_ptr<const Backend>> backends_of(const Options &options, const std::string &oracle) {
+std::vector<std::shared_ptr<const Backend>> backends_of(const MinifyOptions &options, const std::string &oracle) {
   if (!oracle.empty())
     return {oracle_backend(oracle)};
   std::vector<std::shared_ptr<const Backend>> backends;
@@ -58,15 +55,20 @@ std::vector<std::shared_ptr<const Backend>> backends_of(const Options &options, 
   return backends;
 }
 
+/// At least one: none would mean no limit.
+std::chrono::milliseconds limit_of(double seconds) {
+  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(std::ceil(seconds * 1000))));
+}
+
 InterestingnessTest test_of(const Session &session) {
-  const Options &options = session.options;
+  const MinifyOptions &options = session.options;
   if (session.oracle.empty())
     return interestingness_test(session.backend, session.check);
-  const std::string folder = output_folder(options, ".repro");
+  const std::string &folder = options.folder;
   return external_oracle({.program = session.oracle,
                           .work_folder = folder + "/candidates",
                           .aside_folder = folder + "/also-interesting",
-                          .grad = options.grad});
+                          .grad = options.check.grad});
 }
 
 /// What has been started while the model was read has to be there before the first check.
@@ -84,7 +86,7 @@ bool is_hang(const Verdict &verdict) {
 
 /// All that answers depend on beside the candidates.
 Identity identity_of(const Session &session) {
-  const Options &options = session.options;
+  const MinifyOptions &options = session.options;
   Identity identity;
   identity.add("repro-minify", REPRO_MINIFY_VERSION);
   identity.add("LibTorch", TORCH_VERSION);
@@ -95,9 +97,9 @@ Identity identity_of(const Session &session) {
     identity.add_content("input " + std::to_string(i + 1), digest_of(session.inputs.values[i]));
   identity.add_all(session.test.identity());
   identity.add_all(identity_of(options.backend_options));
-  identity.add("--repeat", options.repeat);
-  identity.add("--need", options.need);
-  identity.add("--same-failure", options.same_failure);
+  identity.add("--repeat", options.repetition.runs);
+  identity.add("--need", options.repetition.need);
+  identity.add("--same-failure", to_string(options.same_failure));
   identity.add("--timeout", options.timeout_seconds);
   identity.add("--memory", options.memory_bytes);
   identity.add("--train", options.train);
@@ -106,27 +108,27 @@ Identity identity_of(const Session &session) {
 
 } // namespace
 
-Session::Session(const Options &given)
-    : options(given), oracle(given.oracle.empty() ? std::string() : require_executable(given.oracle)),
-      others(backends_of(given, oracle)), backend(others.front()), check(session_options(given)), test(test_of(*this)),
-      model(load_model(given.model, given.method, given.seed, given.train, check.device)) {
+Session::Session(const std::string &model_path, MinifyOptions given)
+    : options(std::move(given)), oracle(options.oracle.empty() ? std::string() : require_executable(options.oracle)),
+      others(backends_of(options, oracle)), backend(others.front()), check(check_options_of(options)),
+      test(test_of(*this)), model(load_model(model_path, options.method, check.seed, options.train, check.device)) {
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
   inputs = load_inputs(
       model,
-      {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
+      {.specs = options.input_specs, .inputs_path = options.inputs, .seed = check.seed, .requires_grad = check.grad});
   share_pages(model.module);
   for (const auto &value : inputs.values)
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
   if (!inputs.note.empty())
-    log::warning(inputs.note);
+    options.listener.say(Severity::Warning, inputs.note);
   await_all(others);
   others.erase(others.begin());
 }
 
 Archive Session::as_given() const {
-  return {model.path, inputs.values, options.seed, options.train, model.method, model.module};
+  return {model.path, inputs.values, check.seed, options.train, model.method, model.module};
 }
 
 Subject Session::original() const {
@@ -144,9 +146,9 @@ Subject Session::original() const {
   }
 }
 
-FailureRate Session::check_original(const std::function<bool()> &interrupted) {
+FailureRate Session::check_original() {
   FailureRate rate;
-  while (rate.runs < options.repeat && !(rate.runs > 0 && interrupted && interrupted())) {
+  while (rate.runs < options.repetition.runs && !(rate.runs > 0 && options.listener.stops())) {
     const Verdict verdict = check_once(++rate.runs);
     original_seconds_ = std::max(original_seconds_, verdict.wall_seconds);
     if (is_hang(verdict))
@@ -160,7 +162,7 @@ FailureRate Session::check_original(const std::function<bool()> &interrupted) {
       rate.verdict = verdict;
       rate.failed = 1;
     } else if (rate.failed > 0) {
-      rate.failed += shows(verdict, rate.verdict.signatures.front(), same_failure(options));
+      rate.failed += shows(verdict, rate.verdict.signatures.front(), options.same_failure);
     } else {
       rate.verdict = verdict;
     }
@@ -175,7 +177,7 @@ Verdict Session::check_once(int run) {
   const Verdict verdict = check_within(1);
   if (!is_hang(verdict) || !oracle.empty() || options.timeout_seconds > 0)
     return verdict;
-  log::info(options.model + ": " + verdict.message + "; once more, with twice that time");
+  options.listener.say(Severity::Info, model.path + ": " + verdict.message + "; once more, with twice that time");
   return check_within(2);
 }
 
@@ -184,15 +186,15 @@ Verdict Session::check_within(double times_the_limit) {
   CheckOptions how = check;
   Limits limits;
   limits.memory_bytes = options.memory_bytes;
-  limits.interrupted = stop_requested;
+  limits.interrupted = options.listener.interrupted;
   double seconds = options.timeout_seconds; // whoever gives one means it
   if (seconds <= 0) {
     seconds = longest_check_seconds;
     how.patience.least_seconds = backend->patience_seconds() * times_the_limit;
     how.patience.times_eager *= times_the_limit;
   }
-  limits.timeout = std::chrono::milliseconds(milliseconds(seconds * times_the_limit));
-  const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, options.model);
+  limits.timeout = limit_of(seconds * times_the_limit);
+  const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, model.path);
   return answer_to(job, limits);
 }
 
@@ -203,7 +205,7 @@ Verdict Session::answer_to(const Job &job, const Limits &limits) const {
 Verdict Session::answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const {
   const auto once = [&] {
     Verdict verdict = asked.verdict_of(run_in_sandbox(job, limits));
-    throw_if_interrupted();
+    options.listener.throw_if_interrupted();
     return verdict;
   };
   return ask_until_answered(once, asked.revive);
@@ -217,9 +219,9 @@ Verdict Session::ask(const Program &program, const Signature &wanted) {
   const std::string key = canonical_hash(program);
   if (const Verdict *known = journal ? journal->find(key) : nullptr)
     return *known;
-  const auto is_wanted = [&](const Verdict &verdict) { return shows(verdict, wanted, same_failure(options)); };
+  const auto is_wanted = [&](const Verdict &verdict) { return shows(verdict, wanted, options.same_failure); };
   const Job job = test.job(std::make_shared<Program>(program));
-  const Verdict verdict = check_repeatedly([&] { return answer_to(job, limits()); }, is_wanted, repetition(options));
+  const Verdict verdict = check_repeatedly([&] { return answer_to(job, limits()); }, is_wanted, options.repetition);
   if (journal && !verdict.no_answer)
     journal->append("flatten", key, size_of(program), verdict, is_wanted(verdict));
   return verdict;
@@ -240,9 +242,9 @@ Limits Session::limits() const {
   const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds
                          : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
                                                      : std::max(10.0, 10 * original_seconds_);
-  limits.timeout = std::chrono::milliseconds(milliseconds(seconds));
+  limits.timeout = limit_of(seconds);
   limits.memory_bytes = options.memory_bytes;
-  limits.interrupted = stop_requested;
+  limits.interrupted = options.listener.interrupted;
   return limits;
 }
 
@@ -257,15 +259,29 @@ RunSettings Session::settings() const {
   return run_settings(*backend, check);
 }
 
+BisectOptions bisect_options_of(const Session &session, const Signature &wanted) {
+  const Listener &listener = session.options.listener;
+  BisectOptions how;
+  how.check = session.check;
+  how.limits = session.confirming_limits(wanted);
+  how.wanted = wanted;
+  how.same_failure = session.options.same_failure;
+  how.repetition = session.options.repetition;
+  how.interrupted = listener.interrupted;
+  if (listener.count)
+    how.progress = [&listener](int done) { listener.count("bisect", done, 0); };
+  return how;
+}
+
 std::string eager_problem(const Session &session, const Verdict &verdict) {
-  std::string text = session.options.model + ": eager itself failed: " + verdict.message;
+  std::string text = session.model.path + ": eager itself failed: " + verdict.message;
   if (const auto named = session.eager_suspects(); !named.empty())
     text += "; operators that need not give the same twice: " + named;
   return text;
 }
 
 UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
-  std::string text = session.options.model + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
+  std::string text = session.model.path + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
   if (!session.backend->needs_flat_graph())
     text += " (`repro-minify run` takes the model as it is)";
   return UserError(text);
@@ -279,9 +295,9 @@ void require_one_backend(const Session &session) {
 
 void require_checkable(const Session &session, const Verdict &verdict) {
   if (verdict.outcome == Verdict::Outcome::Unresolved && !verdict.eager_failed)
-    throw UserError(session.options.model + ": cannot be checked: " + verdict.message);
+    throw UserError(session.model.path + ": cannot be checked: " + verdict.message);
   if (verdict.no_gradient_left)
-    throw UserError(session.options.model + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
+    throw UserError(session.model.path + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
                     (verdict.left_out.rfind("all", 0) == 0
                          ? "; leave out --grad"
                          : ", and no input requires a gradient; give inputs that do, or leave out --grad"));
@@ -290,7 +306,8 @@ void require_checkable(const Session &session, const Verdict &verdict) {
 void warn_of_missing_reference(const Session &session, const Verdict &verdict) {
   if (session.check.mode == CheckMode::Accuracy && has_arbiter(session.check.compare.rule) &&
       !verdict.no_fp64_because.empty())
-    log::warning("no fp64 reference (" + verdict.no_fp64_because + "): compared with eager alone");
+    session.options.listener.say(Severity::Warning,
+                                 "no fp64 reference (" + verdict.no_fp64_because + "): compared with eager alone");
 }
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-#include "app/phase_clock.h"
+#include "repro_minify/phase_clock.h"
 
 #include <algorithm>
 

@@ -1,0 +1,71 @@
+// What the whole job is told: which model, what is asked about it, how long it may take, and who listens.
+#pragma once
+#include "repro_minify/check.h"
+#include "repro_minify/reducer.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+enum class Severity { Detail, Info, Warning, Error };
+
+/// Who is told what goes on. Any of these may be empty; all are called by the thread that called the library, which
+/// prints and logs nothing by itself.
+struct Listener {
+  std::function<void(Severity, const std::string &)> message; ///< one sentence, or a few lines
+  std::function<void(const Progress &)> progress;             ///< of the search, after every check
+  /// "bisect", 3 of 0 (nobody knows of how many); finished() when that count has ended.
+  std::function<void(const std::string &what, int done, int of)> count;
+  std::function<void()> finished;
+  std::function<void(const Reduction &)> reduced; ///< after each search
+  /// Polled at least ten times a second: true ends the job with the best so far.
+  std::function<bool()> interrupted;
+
+  void say(Severity severity, const std::string &text) const {
+    if (message)
+      message(severity, text);
+  }
+  bool stops() const { return interrupted && interrupted(); }
+  /// Throws Interrupted.
+  void throw_if_interrupted() const {
+    if (stops())
+      throw Interrupted{};
+  }
+};
+
+struct MinifyOptions {
+  /// Names as make_backend() takes them, each one or several with commas. The first is what is reduced against; of the
+  /// others it is said whether the result fails there too.
+  std::vector<std::string> backends;
+  BackendOptions backend_options;
+  std::string oracle; ///< path of a program in the place of a backend; empty: none. Either this or `backends`.
+
+  std::string method = "forward";
+  std::optional<std::string> inputs;    ///< file of inputs; nothing: bundled ones, or inputs.pt beside the model
+  std::vector<std::string> input_specs; ///< "f32[2,3,32,32]", one for each argument; empty: `inputs`
+  bool train = false;                   ///< leave the model in training mode
+
+  CheckOptions check;
+  Repetition repetition;
+  SameFailure same_failure = SameFailure::Strict;
+  double timeout_seconds = 0;     ///< of one check; 0: from what the original takes
+  std::uint64_t memory_bytes = 0; ///< private memory that a check may add; 0: no limit
+  int jobs = 1;                   ///< checks at a time; the result does not depend on it
+  PassSelection passes;
+  double time_budget_seconds = 0; ///< of the search; 0: no limit
+
+  std::string folder;   ///< where the repro is written; made if it is not there
+  bool force = false;   ///< write into a folder that has something in it
+  bool resume = false;  ///< go on from the journal in `folder`
+  bool verify = true;   ///< build and run repro.cpp
+  bool bisect = true;   ///< look for the step of the backend that is guilty
+  std::string settings; ///< text that is kept in `folder` as config.toml; empty: none
+
+  Listener listener;
+};
+
+} // namespace repro_minify

@@ -1,0 +1,92 @@
+// The main command: minify(), with what it says printed.
+#include "app/interruption.h"
+#include "app/options.h"
+#include "app/progress.h"
+#include "app/table.h"
+#include "repro_minify/minify.h"
+#include "support/log.h"
+#include "support/number_text.h"
+
+#include <iostream>
+
+namespace repro_minify {
+namespace {
+
+std::string passes_table(const Reduction &reduction) {
+  std::vector<std::vector<std::string>> rows = {
+      {"pass", "turns", "tried", "worked", "operators removed", "checks", "seconds"}};
+  for (const auto &pass : reduction.passes)
+    if (pass.tried > 0)
+      rows.push_back({pass.pass, std::to_string(pass.runs), std::to_string(pass.tried), std::to_string(pass.worked),
+                      std::to_string(pass.operators_removed), std::to_string(pass.checks), rounded_text(pass.seconds)});
+  std::string table = table_text(rows);
+  table.pop_back();
+  return "what each pass did:\n" + table;
+}
+
+std::string phases_table(const ReproFacts &facts) {
+  std::vector<std::vector<std::string>> rows = {{"phase", "seconds"}};
+  for (const auto &[name, seconds] : facts.phases)
+    rows.push_back({name, rounded_text(seconds)});
+  return "where the time went:\n" + table_text(rows);
+}
+
+std::string joined(const std::vector<std::string> &reasons) {
+  std::string text;
+  for (const auto &reason : reasons)
+    text += (text.empty() ? "" : "; ") + reason;
+  return text;
+}
+
+void say_what_came_of(const Result &result) {
+  const ReproFacts &facts = result.facts;
+  if (facts.out_of_time)
+    log::warning("the time budget is spent: this is the best so far; --resume goes on from here");
+  if (facts.not_reduced)
+    log::warning("handed back as it was given, NOT REDUCED: " + *facts.not_reduced);
+  else
+    log::info("from " + std::to_string(facts.before.operators) + " operators to " +
+              std::to_string(facts.after.operators) + " in " + std::to_string(facts.checks) + " checks" +
+              (facts.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts.not_shown_because)));
+  if (facts.verified.has_value() && !*facts.verified)
+    log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
+}
+
+int conclude(const Options &options, const Result &result) {
+  log::debug(phases_table(result.facts));
+  if (result.facts.interrupted) {
+    log::warning("interrupted; the best so far is in " + result.folder + " (not verified)");
+    return InterruptedByUser;
+  }
+  say_what_came_of(result);
+  std::cout << result.folder << (options.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
+  return result.facts.verified.value_or(true) ? ReducedAndVerified : NotVerified;
+}
+
+} // namespace
+
+int minify_command(const Options &options) {
+  catch_signals();
+  ProgressPrinter progress(options.quiet);
+  MinifyOptions how = minify_options(options);
+  how.listener = listener_on_terminal(progress);
+  how.listener.reduced = [](const Reduction &reduction) { log::info(passes_table(reduction)); };
+  const Result result = minify(options.model, how);
+  switch (result.ending) {
+  case Result::Ending::DoesNotFail:
+    log::error(result.why);
+    return DoesNotFail;
+  case Result::Ending::EagerNotReproducible:
+    log::error(result.why);
+    return EagerNotReproducible;
+  case Result::Ending::Interrupted:
+    log::warning("interrupted before there was anything to keep");
+    return InterruptedByUser;
+  case Result::Ending::Minimised:
+  case Result::Ending::HandedBack:
+    break;
+  }
+  return conclude(options, result);
+}
+
+} // namespace repro_minify

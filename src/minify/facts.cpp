@@ -1,0 +1,60 @@
+// What the reports say, from where it is known.
+#include "check/nondeterminism.h"
+#include "minify/work.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+/// The Signature that made the reduced program count: with another SameFailure it need not be the original's.
+Signature shown_by(const Verdict &verdict, const ReproFacts &facts) {
+  if (shows(verdict, facts.signature))
+    return facts.signature;
+  for (const auto &signature : verdict.signatures)
+    if (facts.same_failure == SameFailure::Any || signature.kind == facts.signature.kind)
+      return signature;
+  return facts.signature;
+}
+
+} // namespace
+
+void collect_facts(Work &work, const Program &program) {
+  const Session &session = work.session;
+  ReproFacts &facts = work.facts;
+  facts.model_path = session.model.path;
+  facts.method = session.options.method;
+  facts.inputs_origin = session.inputs.origin;
+  facts.backend = session.backend;
+  facts.check = session.check;
+  static_cast<RunSettings &>(facts.check) = session.settings();
+  facts.same_failure = session.options.same_failure;
+  facts.repetition = session.options.repetition;
+  facts.needs_determinism = session.check.device.is_cuda() || session.check.determinism == Determinism::On ||
+                            !suspects(*program.graph, session.check.device, session.check.grad).empty();
+  facts.hang_seconds = static_cast<unsigned>(
+      std::max<int64_t>(1, session.confirming_limits(facts.signature).timeout / std::chrono::seconds(1)));
+  facts.train = session.options.train;
+}
+
+void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction) {
+  ReproFacts &facts = work.facts;
+  facts.reduced = reduction.verdict;
+  facts.signature = shown_by(reduction.verdict, facts);
+  facts.flatten_level = flattened.level;
+  facts.hidden_by = flattened.hidden_by;
+  facts.before = flattened.before;
+  facts.after = size_of(reduction.program);
+  facts.after_freezing = operators_after_freezing(reduction.program, work.session.limits());
+  facts.one_minimal = reduction.one_minimal;
+  facts.not_shown_because = reduction.not_shown_because;
+  facts.interrupted = reduction.interrupted || work.options().listener.stops();
+  facts.out_of_time = reduction.out_of_time;
+  facts.check_seconds = reduction.check_seconds;
+  facts.checks = reduction.checks;
+  facts.cached = reduction.cached;
+  facts.search_seconds = reduction.seconds;
+  facts.passes = reduction.passes;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,149 @@
+// What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
+#include "minify/work.h"
+#include "program/compute.h"
+#include "support/number_text.h"
+
+#include <filesystem>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool stops(const Work &work) {
+  return work.options().listener.stops();
+}
+
+/// Nice to know: it never stands in the way of the repro.
+void find_guilty_step(Work &work, const Subject &subject) {
+  const Session &session = work.session;
+  if (!work.options().bisect || work.has_oracle() || work.facts.interrupted)
+    return;
+  try {
+    if (!has_steps(*session.backend))
+      return;
+    const Bisection found = bisect(subject, session.backend, bisect_options_of(session, work.facts.signature));
+    work.say(Severity::Info, found.message + " (" + std::to_string(found.checks.size()) + " checks, " +
+                                 rounded_text(found.seconds) + " s)");
+    work.facts.bisection = found;
+  } catch (const Interrupted &) {
+    work.facts.interrupted = true;
+  } catch (const std::exception &error) {
+    work.say(Severity::Warning, std::string("bisect: ") + first_sentence(error.what()));
+  }
+  if (work.options().listener.finished)
+    work.options().listener.finished();
+}
+
+/// repro.cpp is written by a child (it does arithmetic) while reduced.pt is confirmed.
+class ReproInWriting {
+public:
+  ReproInWriting(Work &work, const Program &program) : work_(work) {
+    if (!work.has_oracle())
+      ticket_ = pool_.submit([&work, &program](Child &) { write_repro(program, work.facts, work.folder); },
+                             generous_limits());
+  }
+
+  /// A program that nobody can write down is still reduced, and in its file.
+  bool is_written() {
+    try {
+      await();
+      return true;
+    } catch (const std::exception &error) {
+      work_.facts.verified = false;
+      work_.facts.verify_message = "repro.cpp cannot be written: " + first_sentence(error.what());
+      return false;
+    }
+  }
+
+private:
+  /// Whoever interrupts does not want to wait, not even for the repro; it is there in an instant as a rule.
+  void await() {
+    if (!ticket_)
+      return;
+    std::optional<std::chrono::steady_clock::time_point> end;
+    const auto gives_up = [&] {
+      if (stops(work_) && !end)
+        end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      return end && std::chrono::steady_clock::now() > *end;
+    };
+    if (const auto outcome = pool_.wait(*ticket_, gives_up))
+      return require_reply(*outcome);
+    pool_.cancel(*ticket_);
+    work_.say(Severity::Warning, "interrupted before repro.cpp was written");
+  }
+
+  Work &work_;
+  SandboxPool pool_{1};
+  std::optional<SandboxPool::Ticket> ticket_;
+};
+
+/// repro.cpp is built and run.
+void verify(Work &work, const Program &program) {
+  ReproFacts &facts = work.facts;
+  if (work.has_oracle())
+    facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
+  if (!work.options().verify || work.has_oracle())
+    return;
+  work.say(Severity::Info, "building and running repro.cpp ...");
+  const Verification verification =
+      verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature, facts.repetition,
+                   work.options().listener.interrupted);
+  if (stops(work))
+    return;
+  facts.verified = verification.same_failure;
+  facts.verify_message = verification.message;
+}
+
+Verdict verdict_under(const Work &work, const std::shared_ptr<const Backend> &backend) {
+  if (work.facts.not_reduced && backend->needs_flat_graph()) {
+    Verdict verdict; // unresolved
+    verdict.message = "it takes nothing else than a flat program";
+    return verdict;
+  }
+  return check(saved_subject(work), backend, work.session.check, work.session.limits());
+}
+
+/// What else gets the reduced program wrong.
+void ask_others(Work &work) {
+  for (const auto &backend : work.session.others) {
+    if (stops(work))
+      return;
+    const auto fails = [](const Verdict &verdict) { return verdict.outcome == Verdict::Outcome::Fail; };
+    OtherBackend other{backend->name(), check_repeatedly([&] { return verdict_under(work, backend); }, fails,
+                                                         {.runs = work.options().repetition.runs, .need = 1})};
+    if (stops(work))
+      return;
+    other.same_signature = shows(other.verdict, work.facts.signature);
+    work.say(Severity::Info, "under " + other.name + ": " + to_string(other));
+    work.facts.others.push_back(std::move(other));
+  }
+}
+
+} // namespace
+
+void hand_over(Work &work, const Program &program, const Subject &subject, bool interrupted) {
+  ReproFacts &facts = work.facts;
+  const Session &session = work.session;
+  std::error_code ignored;
+  fs::remove_all(work.folder + "/candidates", ignored); // what an oracle that was killed had before it
+  if (!interrupted)
+    find_guilty_step(work, subject);
+  if (!work.has_oracle() && !interrupted && is_comparison(facts.signature.kind))
+    facts.reads_unwritten = reads_unwritten_memory(subject, session.backend, session.check, session.limits());
+  ReproInWriting repro(work, program);
+  const auto begin = std::chrono::steady_clock::now();
+  const bool confirmed = !facts.interrupted && confirm_saved(work);
+  const bool written = repro.is_written();
+  if (confirmed && written && !stops(work))
+    verify(work, program);
+  if (!interrupted)
+    ask_others(work);
+  facts.interrupted |= stops(work);
+  facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  facts.total_seconds = work.seconds_so_far();
+  facts.phases = work.session.phases.seconds();
+  write_reports(program, facts, work.folder);
+}
+
+} // namespace repro_minify

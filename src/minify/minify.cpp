@@ -1,0 +1,178 @@
+// The stages, one after the other.
+#include "repro_minify/minify.h"
+
+#include "emit/atomic_file.h"
+#include "minify/original.h"
+#include "minify/output_folder.h"
+#include "minify/work.h"
+#include "program/compute.h"
+#include "reduce/journal.h"
+
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/version.h>
+
+#include <filesystem>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether an earlier run's answers are taken over. What it was killed while writing is put right.
+void resume(Work &work, const std::string &journal) {
+  work.session.keep_journal(journal, true);
+  work.facts.resumed = static_cast<int>(work.session.journal->earlier());
+  if (repair_saved(work.folder))
+    work.say(Severity::Warning,
+             work.folder + "/inputs.pt was not what reduced.pt was written with, and has been written again");
+  work.say(Severity::Info, "resuming: " + std::to_string(work.facts.resumed) + " answers are in " + journal);
+}
+
+/// From here on there is something to keep.
+void begin_journal(Work &work, const FailureRate &rate, const std::string &path) {
+  Session &session = work.session;
+  make_folder(work.folder);
+  if (!work.options().settings.empty())
+    write_atomically(work.folder + "/config.toml", work.options().settings);
+  if (!session.journal)
+    session.keep_journal(path, false);
+  for (size_t run = 0; run < rate.each.size(); ++run)
+    if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))
+      session.journal->append("original", key, {}, rate.each[run], true);
+}
+
+void take_down_original(Work &work, const FailureRate &rate) {
+  const Repetition &repetition = work.options().repetition;
+  work.facts.original = rate.verdict;
+  work.facts.original_failed = rate.failed;
+  work.facts.original_runs = rate.runs;
+  work.facts.signature = rate.verdict.signatures.front();
+  work.say(Severity::Info, work.session.model.path + " fails under " + work.session.backend->name() + ": " +
+                               to_string(work.facts.signature) +
+                               (rate.verdict.message.empty() ? "" : "\n  " + rate.verdict.message));
+  if (rate.runs > 1)
+    work.say(Severity::Info, "it fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) +
+                                 " runs; a smaller program has to in " + std::to_string(repetition.need) +
+                                 " of up to " + std::to_string(repetition.runs));
+}
+
+/// Nothing where the model has to be handed back as it is; `not_reduced` says why.
+std::optional<Flattened> flatten(Work &work) {
+  Session &session = work.session;
+  std::optional<std::string> &not_reduced = work.facts.not_reduced;
+  try {
+    if (auto flattened = flatten_model(session, work.facts.original)) {
+      if (flattened->hidden_by)
+        work.say(Severity::Info, *flattened->hidden_by + " hides the failure; blocks are kept as they are");
+      return flattened;
+    }
+    not_reduced = "it fails as it is, but no longer once its calls are inlined and its attributes made inputs; "
+                  "if it does not fail in every run, give --repeat N --need M; otherwise " +
+                  std::string(advice_on_flattening);
+  } catch (const CannotFlatten &error) {
+    not_reduced = "it cannot be flattened: " + std::string(error.what()) + "; " + advice_on_flattening;
+  } catch (const UserError &) {
+    throw;
+  } catch (const std::exception &error) {
+    not_reduced = "its values cannot be recorded: " + first_sentence(error.what()) + "; " + advice_on_flattening;
+  }
+  if (session.backend->needs_flat_graph())
+    throw UserError(session.model.path + ": cannot be reduced, and " + session.backend->name() +
+                    " takes nothing else than a flat program: " + *not_reduced);
+  return std::nullopt;
+}
+
+/// At no cost: the search has seen it. A candidate that cannot be saved is not worth a failure.
+void save_passing(Work &work, const Reduction &reduction) {
+  try {
+    if (reduction.passing)
+      save_program(*reduction.passing, work.folder, work.options().check.grad, "passing", /*durable=*/false);
+    work.facts.has_passing = reduction.passing.has_value();
+  } catch (const std::exception &error) {
+    work.say(Severity::Detail, std::string("passing.pt: ") + first_sentence(error.what()));
+  }
+}
+
+Result finished(Work &work, Result::Ending ending, Program program) {
+  Result result;
+  result.ending = ending;
+  result.program = std::move(program);
+  result.folder = work.folder;
+  result.facts = std::move(work.facts);
+  return result;
+}
+
+Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
+  Reduction reduction = search(work, flattened);
+  collect_facts(work, reduction.program);
+  collect_facts(work, flattened, reduction);
+  save_passing(work, reduction);
+  const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
+  hand_over(work, reduction.program, subject, reduction.interrupted);
+  return finished(work, Result::Ending::Minimised, std::move(reduction.program));
+}
+
+/// The graph that a person would look at; without values, it is no Program that can be run.
+Program outline_of(const Session &session) {
+  Program program;
+  program.graph = session.model.module.get_method(session.model.method).graph()->copy();
+  try {
+    torch::jit::Inline(*program.graph);
+  } catch (const std::exception &) { // as far as it goes
+  }
+  return program;
+}
+
+/// What cannot be reduced is handed back as it was given, with all else that a reduced program gets.
+Result hand_back(Work &work) {
+  work.say(Severity::Warning, work.session.model.path + ": NOT REDUCED: " + *work.facts.not_reduced);
+  save_as_given(work.session.as_given(), work.folder);
+  Program shown = outline_of(work.session);
+  collect_facts(work, shown);
+  work.facts.reduced = work.facts.original;
+  work.facts.flatten_level = "not flattened";
+  work.facts.before = work.facts.after = size_of(shown);
+  hand_over(work, shown, work.session.original(), false);
+  return finished(work, Result::Ending::HandedBack, std::move(shown));
+}
+
+Result minify_in(const std::string &model_path, const MinifyOptions &options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string journal = options.folder + "/journal.jsonl";
+  const bool resumes = options.resume && fs::exists(journal);
+  require_free(options.folder, options.force || resumes);
+  Session session(model_path, options);
+  Work work{session, options.folder, begin};
+  work.facts.version = REPRO_MINIFY_VERSION;
+  work.facts.torch_version = TORCH_VERSION;
+  if (resumes)
+    resume(work, journal);
+  session.phases.enter("original check");
+  const FailureRate rate = session.check_original();
+  options.listener.throw_if_interrupted();
+  if (auto result = nothing_to_reduce(session, rate))
+    return *result;
+  warn_of_missing_reference(session, rate.verdict);
+  begin_journal(work, rate, journal);
+  if (auto result = oracle_is_unsure(session, rate))
+    return *result;
+  take_down_original(work, rate);
+  session.phases.enter("flatten");
+  const auto flattened = flatten(work);
+  options.listener.throw_if_interrupted();
+  return flattened ? reduce_and_hand_over(work, *flattened) : hand_back(work);
+}
+
+} // namespace
+
+Result minify(const std::string &model_path, const MinifyOptions &options) {
+  if (options.folder.empty())
+    throw UserError("MinifyOptions::folder: names no folder to write the repro into");
+  try {
+    return minify_in(model_path, options);
+  } catch (const Interrupted &) {
+    return {};
+  }
+}
+
+} // namespace repro_minify

@@ -1,0 +1,71 @@
+#include "minify/original.h"
+
+#include "oracle/external_oracle.h"
+
+namespace repro_minify {
+namespace {
+
+std::string nearer_note(const Verdict &verdict) {
+  const std::string nearer = nearer_to_fp64(verdict);
+  return nearer.empty() ? ""
+                        : "; " + nearer +
+                              " differs, nearer to float64 than eager: --compare close or exact takes that for a "
+                              "failure";
+}
+
+std::string why_it_passes(const Session &session, const FailureRate &rate) {
+  if (rate.failed > 0)
+    return "in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) + " runs; --need says " +
+           std::to_string(session.options.repetition.need);
+  return std::to_string(session.check.calls) + " calls" +
+         (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
+         (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
+         nearer_note(rate.verdict);
+}
+
+Result ended(Result::Ending ending, std::string why) {
+  Result result;
+  result.ending = ending;
+  result.why = std::move(why);
+  return result;
+}
+
+} // namespace
+
+std::optional<Result> nothing_to_reduce(const Session &session, const FailureRate &rate) {
+  require_checkable(session, rate.verdict);
+  const std::string &model = session.model.path;
+  if (rate.verdict.eager_failed)
+    return ended(Result::Ending::EagerNotReproducible, eager_problem(session, rate.verdict));
+  if (rate.failed >= session.options.repetition.need)
+    return std::nullopt;
+  if (!session.oracle.empty())
+    return ended(Result::Ending::DoesNotFail,
+                 model + ": is not interesting to " + session.options.oracle + " (" + rate.verdict.message + ")");
+  return ended(Result::Ending::DoesNotFail,
+               model + ": does not fail under " + session.backend->name() + " (" + why_it_passes(session, rate) + ")");
+}
+
+std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate) {
+  const MinifyOptions &options = session.options;
+  if (session.oracle.empty())
+    return std::nullopt;
+  Program empty;
+  empty.graph = std::make_shared<torch::jit::Graph>();
+  const Signature &wanted = rate.verdict.signatures.front();
+  if (shows(session.ask(empty, wanted), wanted))
+    throw UserError("--oracle " + options.oracle +
+                    ": finds an empty program interesting too, so it accepts everything; exit with 0 only for what "
+                    "still shows the problem");
+  options.listener.throw_if_interrupted();
+  if (options.repetition.runs > 1)
+    return std::nullopt;
+  const Verdict again = session.answer_to(ask_oracle(session.oracle, session.model.path), session.limits());
+  if (shows(again, wanted))
+    return std::nullopt;
+  return ended(Result::Ending::EagerNotReproducible, "--oracle " + options.oracle + ": changes its mind about " +
+                                                         session.model.path + " (" + again.message +
+                                                         "); for one that is not always sure give --repeat N --need M");
+}
+
+} // namespace repro_minify

@@ -1,0 +1,93 @@
+// The search, as a Session asks for it.
+#include "minify/save_now_and_then.h"
+#include "minify/work.h"
+#include "program/compute.h"
+#include "reduce/reduce_recorded.h"
+#include "reduce/reloaded.h"
+
+namespace repro_minify {
+namespace {
+
+ReduceOptions reduce_options_of(const Work &work, std::shared_ptr<Journal> journal) {
+  const MinifyOptions &options = work.options();
+  ReduceOptions how;
+  how.same_failure = options.same_failure;
+  how.repetition = options.repetition;
+  how.limits = work.session.limits();
+  if (options.timeout_seconds <= 0)
+    how.highest_timeout = 4 * how.limits.timeout;
+  how.jobs = options.jobs;
+  how.journal = std::move(journal);
+  how.passes = options.passes;
+  if (options.time_budget_seconds > 0)
+    how.time_budget_seconds = std::max(0.001, options.time_budget_seconds - work.seconds_so_far());
+  how.interrupted = options.listener.interrupted;
+  how.progress = options.listener.progress;
+  how.on_phase = [&session = work.session](const std::string &phase) { session.phases.enter(phase); };
+  return how;
+}
+
+void say_what_came_of(const Work &work, const Reduction &reduction) {
+  if (work.options().listener.finished)
+    work.options().listener.finished();
+  if (work.options().listener.reduced)
+    work.options().listener.reduced(reduction);
+  for (const auto &pass : reduction.passes)
+    if (!pass.problem.empty())
+      work.say(Severity::Warning, "pass " + pass.pass + " ended early: " + first_sentence(pass.problem));
+  for (const auto &reason : reduction.not_shown_because)
+    work.say(Severity::Warning, "not shown to be 1-minimal: " + reason);
+}
+
+Reduction search_once(const Work &work, const Flattened &flattened, const InterestingnessTest &test,
+                      std::shared_ptr<Journal> journal) {
+  ReduceOptions how = reduce_options_of(work, std::move(journal));
+  SaveNowAndThen save(work.folder, work.options().check.grad);
+  how.on_improved = [&save](const Program &program) { save(program); };
+  // An oracle of the user's own has settings of its own.
+  const auto recording = work.has_oracle() ? nullptr : flattened.recording;
+  Reduction reduction =
+      reduce_recorded(flattened.program, recording, flattened.verdict, work.facts.signature, test, how);
+  say_what_came_of(work, reduction);
+  return reduction;
+}
+
+/// Once more, with each candidate checked as its file has it. The journal is about the others: a run that is killed
+/// here comes back to this point.
+Reduction search_as_saved(const Work &work, const Flattened &flattened, Reduction reduction) {
+  const Session &session = work.session;
+  work.say(Severity::Info,
+           "the reduced program no longer fails once it is saved and loaded; reducing again, with each candidate saved "
+           "and loaded before it is checked");
+  const InterestingnessTest test = reloading_test(session.backend, session.check);
+  Flattened saved = flattened;
+  try {
+    saved.verdict = session.answer_to(test, test.job(std::make_shared<Program>(flattened.program)), session.limits());
+  } catch (const Interrupted &) {
+    return reduction;
+  }
+  if (!work.is_wanted(saved.verdict))
+    return reduction; // it cannot be handed over at all; verification will say so
+  Reduction again = search_once(work, saved, test, nullptr);
+  again.checks += reduction.checks;
+  again.seconds += reduction.seconds;
+  again.check_seconds += reduction.check_seconds;
+  return again;
+}
+
+} // namespace
+
+Reduction search(Work &work, const Flattened &flattened) {
+  Session &session = work.session;
+  const bool grad = work.options().check.grad;
+  Reduction reduction = search_once(work, flattened, session.test, session.journal);
+  session.phases.enter("emit");
+  save_program(reduction.program, work.folder, grad);
+  if (!reduction.interrupted && !work.has_oracle() && is_lost_in_saving(work, reduction.program)) {
+    reduction = search_as_saved(work, flattened, std::move(reduction));
+    save_program(reduction.program, work.folder, grad);
+  }
+  return reduction;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,47 @@
+// A job in progress: what the stages of minify() hand to one another. One file a stage.
+#pragma once
+#include "repro_minify/repro.h"
+#include "repro_minify/session.h"
+
+#include <chrono>
+#include <string>
+
+namespace repro_minify {
+
+struct Work {
+  Session &session;
+  std::string folder;
+  std::chrono::steady_clock::time_point begin; ///< of the whole job
+  ReproFacts facts = {};                       ///< filled as it becomes known
+
+  const MinifyOptions &options() const { return session.options; }
+  bool has_oracle() const { return !session.oracle.empty(); }
+  void say(Severity severity, const std::string &text) const { options().listener.say(severity, text); }
+  bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts.signature, options().same_failure); }
+  double seconds_so_far() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+};
+
+/// The search. What fails as a Program and no longer as its file is searched for once more, each candidate as its file.
+/// The result is in `work.folder` as reduced.pt and inputs.pt.
+Reduction search(Work &work, const Flattened &flattened);
+
+/// What reduced.pt and inputs.pt hold, read again by the child that runs it.
+Subject saved_subject(const Work &work);
+/// What the test says of that, as often as `repetition` asks. Unresolved where it was interrupted.
+Verdict ask_about_saved(const Work &work, const Repetition &repetition);
+/// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
+bool is_lost_in_saving(const Work &work, const Program &program);
+/// Whether what was saved fails, loaded again in new processes; else facts.verify_message says what came of it.
+bool confirm_saved(Work &work);
+
+/// What was asked, and of what program. Of a reduction: what came of it.
+void collect_facts(Work &work, const Program &program);
+void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction);
+
+/// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
+/// `subject` is what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.
+void hand_over(Work &work, const Program &program, const Subject &subject, bool interrupted);
+
+} // namespace repro_minify

@@ -1,0 +1,13 @@
+// Numbers in texts, the same under every locale.
+#pragma once
+#include <string>
+
+namespace repro_minify {
+
+/// The shortest text that reads back as this very double: "0.001", "1e+30", "inf", "nan".
+std::string shortest_text(double value);
+std::string shortest_text(float value);
+/// For people: `digits` significant ones, "-" for what there is none of (NaN).
+std::string rounded_text(double value, int digits = 3);
+
+} // namespace repro_minify
