@@ -25,8 +25,9 @@ ALLOWED = {
     "backends": {"support", "dataflow", "program", "codegen", "sandbox"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
     "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
-    "reduce/passes": {"support", "dataflow", "program", "reduce", "reduce/search"},
-    "reduce": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce/search", "reduce/passes"},
+    "reduce/order": {"support", "dataflow", "program"},
+    "reduce/passes": {"support", "dataflow", "program", "check", "reduce/order", "reduce/search"},
+    "reduce": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce/order", "reduce/search", "reduce/passes"},
     "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce", "reduce/search"},
     "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
 }
@@ -104,6 +105,11 @@ def cycles(graph):
     return found
 
 
+def rooms(allowed):
+    """Folders that may know each other in a circle: there is none."""
+    return [f"the table has a circle: {' -> '.join(cycle)}" for cycle in cycles(allowed)]
+
+
 def main():
     problems, graph, count = [], {}, 0
     for top, path, folder in sources():
@@ -118,10 +124,13 @@ def main():
                 problems.append(f"{name}: includes {header}, but {folder} knows nothing of LibTorch")
             if header.startswith("spdlog/") and folder != "support":
                 problems.append(f"{name}: includes {header}, which belongs in src/support alone")
+            if top == "include" and target is not None and not header.startswith("repro_minify/"):
+                problems.append(f"{name}: includes {header}, which is not installed")
             if top == "tests" or folder is None or target is None or target == folder:
                 continue
             if target not in ALLOWED[folder]:
                 problems.append(f"{name}: includes {header}, but {folder} may not know {target}")
+    problems += rooms(ALLOWED)
     problems += ["include cycle: " + " -> ".join(cycle) for cycle in cycles(graph)]
     for problem in problems:
         print(problem)

@@ -1,6 +1,6 @@
 // The candidate that passes and differs least from the best so far: maintainers diff the two.
 #pragma once
-#include "reduce/order.h"
+#include "reduce/order/order.h"
 #include "repro_minify/check.h"
 
 #include <optional>

@@ -6,6 +6,7 @@
 #include "reduce/passes/pass.h"
 #include "reduce/reduce_recorded.h"
 #include "reduce/rehearsal.h"
+#include "reduce/selected_passes.h"
 #include "reduce/turns.h"
 
 #include <algorithm>

@@ -18,6 +18,24 @@ bool makes_eager_infinite(const Verdict &verdict) {
   return false;
 }
 
+/// The Judge and the Recorder, as much of them as is a pass's business.
+class ExaminerOfTurn final : public Examiner {
+public:
+  ExaminerOfTurn(Judge &judge, Recorder &recorder) : judge_(judge), recorder_(recorder) {}
+
+  const Signature &wanted() const override { return judge_.wanted(); }
+  Verdict verdict_of(const Program &program) override { return judge_.judge(program); }
+  std::shared_ptr<const Recording> record(const Program &program) override {
+    return recorder_.recording_of(program, judge_.test().settings, judge_.options().limits);
+  }
+  int questions_at_once() const override { return judge_.jobs(); }
+  void enter_phase(const std::string &phase) override { judge_.enter_phase(phase); }
+
+private:
+  Judge &judge_;
+  Recorder &recorder_;
+};
+
 } // namespace
 
 struct Turns::Turn {
@@ -53,13 +71,13 @@ bool Turns::run_pass(Turn &turn, size_t index) {
   bool put_off = false;
   const int unanswered = judge_.unanswered();
   // The lambdas replace what passes hold by reference: they see the new ones.
-  PassContext context{judge_,
+  ExaminerOfTurn examiner(judge_, recorder_);
+  PassContext context{examiner,
                       standing.best,
                       standing.verdict,
                       accept,
                       fails,
                       turn.chance,
-                      recorder_,
                       untried,
                       put_off,
                       standing.schedule.had_turn(index),

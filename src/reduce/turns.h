@@ -1,6 +1,8 @@
 // The turns of a reduction. Where it stands is a value, so that what may come can be gone through on a copy.
 #pragma once
+#include "reduce/judge.h"
 #include "reduce/passes/pass.h"
+#include "reduce/recorder.h"
 #include "reduce/schedule.h"
 
 #include <cstddef>

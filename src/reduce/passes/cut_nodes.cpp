@@ -144,10 +144,10 @@ IndexSet behind_gradient(const Cutter &cutter, const Verdict &verdict, const std
 /// A model can fail in several outputs (or gradients) for several reasons. The reduction is about the first that shows
 /// the wanted failure: what has no part in that one goes before anything else, and cannot lead to another bug.
 IndexSet focus(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
-  const auto &wanted = context.judge.wanted();
+  const auto &wanted = context.examiner.wanted();
   std::vector<int> atoms;
   const Program program = cutter.cut(all, /*expose_all=*/false, atoms);
-  const Verdict verdict = context.judge.judge(program);
+  const Verdict verdict = context.examiner.verdict_of(program);
   if (atoms.size() < 2)
     return all;
   IndexSet made_from;
@@ -233,7 +233,7 @@ bool cut_nodes(PassContext &context) {
   const auto recording = recording_of(context);
   if (!recording)
     return false;
-  context.judge.enter_phase("index");
+  context.examiner.enter_phase("index");
   const Cutter cutter(recording);
   const IndexSet all = every_atom(cutter);
   CutOracle oracle(context, cutter);
@@ -246,9 +246,9 @@ bool cut_nodes(PassContext &context) {
   const IndexSet start = focus(context, cutter, all, oracle);
   SearchOptions search;
   search.speculation_width = speculation_width(context);
-  context.judge.enter_phase("hints");
+  context.examiner.enter_phase("hints");
   give_hints(context, cutter, start, search);
-  context.judge.enter_phase("first cut");
+  context.examiner.enter_phase("first cut");
   // Other passes make the program smaller still: what is certified now would have to be certified again.
   search.certify = context.last_resort || all.size() < small_program;
   search.mostly_needed = context.again && all.size() < small_program;

@@ -2,9 +2,9 @@
 // graph follow.
 #include "reduce/passes/by_halves.h"
 
+#include "reduce/order/plainness.h"
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/remake_input.h"
-#include "reduce/plainness.h"
 #include "repro_minify/record.h"
 
 #include <ATen/core/Tensor.h>
@@ -60,7 +60,7 @@ bool accept_dtype(PassContext &context, const std::vector<size_t> &which, at::Sc
   for (size_t i : which)
     before.insert(dtype_of(context.current, i));
   Program followed = copy_of(*changed);
-  std::vector<Judge::LazyProgram> candidates;
+  std::vector<LazyProgram> candidates;
   if (rename_dtypes(followed, before, dtype))
     candidates.push_back([followed] { return followed; });
   candidates.push_back([changed] { return *changed; });

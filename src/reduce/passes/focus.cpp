@@ -1,7 +1,7 @@
 #include "reduce/passes/focus.h"
 
 #include "program/elements.h"
-#include "reduce/plainness.h"
+#include "reduce/order/plainness.h"
 
 #include <ATen/core/Tensor.h>
 

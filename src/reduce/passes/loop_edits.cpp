@@ -29,9 +29,9 @@ Program without_carried(const Program &program, int node, size_t carried) {
 
 } // namespace
 
-std::vector<Judge::LazyProgram> loop_edits(const Program &program, int node) {
+std::vector<LazyProgram> loop_edits(const Program &program, int node) {
   const Node *loop = all_nodes(*program.graph)[node];
-  std::vector<Judge::LazyProgram> candidates;
+  std::vector<LazyProgram> candidates;
   if (loop->kind() == torch::jit::prim::Loop)
     for (size_t carried = 0; carried < loop->outputs().size(); ++carried)
       candidates.push_back([&program, node, carried] { return without_carried(program, node, carried); });

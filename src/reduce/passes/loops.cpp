@@ -60,8 +60,7 @@ size_t nodes_in(const Node *node) {
 class IterationSearch {
 public:
   IterationSearch(PassContext &context, const Unrolled &written_out)
-      : context_(context), cutter_(std::make_shared<Recording>(record(
-                               written_out.program, context.judge.test().settings, context.judge.options().limits))) {
+      : context_(context), cutter_(context.examiner.record(written_out.program)) {
     for (int atom = 0; atom < cutter_.atoms(); ++atom) {
       const auto &all = written_out.iterations;
       const auto home =

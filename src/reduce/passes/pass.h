@@ -4,10 +4,11 @@
 // down. It only has to end, and to propose the same when it is asked again: no clock, no unseeded randomness.
 #pragma once
 #include "program/flatten.h"
-#include "reduce/judge.h"
-#include "reduce/order.h"
-#include "reduce/recorder.h"
+#include "reduce/order/order.h"
+#include "reduce/passes/examiner.h"
+#include "repro_minify/check.h"
 #include "repro_minify/program.h"
+#include "repro_minify/record.h"
 
 #include <functional>
 #include <memory>
@@ -16,13 +17,12 @@
 
 namespace repro_minify {
 
-struct Recording;
-
 struct PassContext {
   using Accept = std::function<bool(const Program &candidate)>;
-  using Ask = std::function<bool(const Program &candidate, const std::vector<Judge::LazyProgram> &likely_next)>;
+  using Ask = std::function<bool(const Program &candidate, const std::vector<LazyProgram> &likely_next)>;
 
-  Judge &judge;
+  /// What may be asked beside that.
+  Examiner &examiner;
   /// The Program so far. Its inputs' values are concrete; recordings are made by those passes that need one.
   const Program &current;
   /// What the Check said of `current`.
@@ -35,8 +35,6 @@ struct PassContext {
   const Ask &fails;
   /// How likely the next question is answered yes, where the pass knows it better than its Odds do. For that question.
   std::optional<double> &chance;
-  /// Recordings of `current`: recording_of() asks it.
-  Recorder &recorder;
   /// Set by a pass that could not try everything it is for, to what was left out: the result is then not said to be
   /// 1-minimal.
   std::string &untried;
@@ -73,11 +71,9 @@ struct ReductionPass {
 
 /// In the order of the documentation, which is also that of the first turns.
 const std::vector<ReductionPass> &reduction_passes();
-/// Those that the selection names, in registry order. Throws UserError for a name that no pass has.
-std::vector<const ReductionPass *> selected_passes(const PassSelection &selection);
 
 /// Offers candidates in order until one is accepted.
-bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates);
+bool accept_first(PassContext &context, const std::vector<LazyProgram> &candidates);
 
 bool cut_nodes(PassContext &context);           // cut_nodes.cpp
 bool drop_copies(PassContext &context);         // copies.cpp

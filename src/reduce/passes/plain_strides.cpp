@@ -2,7 +2,7 @@
 #include "reduce/passes/by_halves.h"
 
 #include "program/elements.h"
-#include "reduce/plainness.h"
+#include "reduce/order/plainness.h"
 
 #include <ATen/ATen.h>
 

@@ -4,9 +4,9 @@
 
 #include "program/elements.h"
 #include "program/formula.h"
+#include "reduce/order/plainness.h"
 #include "reduce/passes/focus.h"
 #include "reduce/passes/remake_input.h"
-#include "reduce/plainness.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -61,7 +61,7 @@ std::vector<FormulaOf> formulas(const Program &program, const Verdict &verdict) 
 }
 
 bool accept_formula(PassContext &context, const std::vector<size_t> &which) {
-  std::vector<Judge::LazyProgram> candidates;
+  std::vector<LazyProgram> candidates;
   for (const FormulaOf &formula : formulas(context.current, context.verdict))
     if (const auto candidate = with_formulas(context.current, which, formula))
       candidates.push_back([candidate] { return *candidate; });

@@ -11,7 +11,7 @@ namespace repro_minify {
 
 /// The question that is asked, and what may follow: more than there are workers, for those whose guess ends before.
 inline int speculation_width(const PassContext &context) {
-  return context.judge.jobs() > 1 ? context.judge.jobs() + 2 : 1;
+  return context.examiner.questions_at_once() > 1 ? context.examiner.questions_at_once() + 2 : 1;
 }
 
 class ProgramOracle : public Oracle {
@@ -34,7 +34,7 @@ public:
 private:
   PassContext &context_;
   const Make make_;
-  std::vector<Judge::LazyProgram> likely_;
+  std::vector<LazyProgram> likely_;
 };
 
 } // namespace repro_minify

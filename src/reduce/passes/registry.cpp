@@ -65,49 +65,14 @@ const std::vector<ReductionPass> &reduction_passes() {
   return passes;
 }
 
-std::vector<PassRow> list_reduction_passes() {
-  std::vector<PassRow> rows;
-  for (const auto &pass : reduction_passes())
-    rows.push_back({pass.name, pass.summary});
-  return rows;
-}
-
-namespace {
-
-bool has(const std::vector<std::string> &names, const std::string &name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void require_known(const std::vector<std::string> &names, const std::string &option) {
-  for (const auto &name : names)
-    if (std::none_of(reduction_passes().begin(), reduction_passes().end(),
-                     [&](const ReductionPass &pass) { return pass.name == name; }))
-      throw UserError(option + " " + name + ": no such pass; --list-passes lists them");
-}
-
-} // namespace
-
-std::vector<const ReductionPass *> selected_passes(const PassSelection &selection) {
-  require_known(selection.only, "--passes");
-  require_known(selection.skip, "--skip-pass");
-  std::vector<const ReductionPass *> selected;
-  for (const auto &pass : reduction_passes())
-    if ((selection.only.empty() || has(selection.only, pass.name)) && !has(selection.skip, pass.name))
-      selected.push_back(&pass);
-  if (selected.empty())
-    throw UserError("--passes, --skip-pass: no pass is left");
-  return selected;
-}
-
-bool accept_first(PassContext &context, const std::vector<Judge::LazyProgram> &candidates) {
+bool accept_first(PassContext &context, const std::vector<LazyProgram> &candidates) {
   return std::any_of(candidates.begin(), candidates.end(),
                      [&](const auto &candidate) { return context.accept(candidate()); });
 }
 
 std::shared_ptr<const Recording> recording_of(PassContext &context) {
   try {
-    return context.recorder.recording_of(context.current, context.judge.test().settings,
-                                         context.judge.options().limits);
+    return context.examiner.record(context.current);
   } catch (const std::runtime_error &error) {
     context.untried = "could not record what eager computes: " + first_sentence(error.what());
     return nullptr;

@@ -3,8 +3,8 @@
 #include "reduce/passes/by_halves.h"
 
 #include "program/elements.h"
+#include "reduce/order/plainness.h"
 #include "reduce/passes/remake_input.h"
-#include "reduce/plainness.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -73,7 +73,7 @@ bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
       [](const Elements &elements) { return rounded(elements, 2); },
       [](const Elements &elements) { return rounded(elements, 3); },
   };
-  std::vector<Judge::LazyProgram> candidates;
+  std::vector<LazyProgram> candidates;
   for (const auto &change : changes)
     if (const auto candidate = changed(context.current, which, change))
       candidates.push_back([candidate] { return *candidate; });

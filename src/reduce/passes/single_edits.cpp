@@ -158,7 +158,7 @@ bool is_what_a_cut_does(Node *node, const std::vector<Value *> &results, const V
 
 } // namespace
 
-std::vector<Judge::LazyProgram> single_edits(const Program &program, int number) {
+std::vector<LazyProgram> single_edits(const Program &program, int number) {
   auto candidates = loop_edits(program, number);
   Node *node = all_nodes(*program.graph)[number];
   if (!counts_as_operator(node))

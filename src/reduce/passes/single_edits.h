@@ -1,6 +1,6 @@
 // Edits that remove one node, or one value that a loop carries, and that no cut can do.
 #pragma once
-#include "reduce/judge.h"
+#include "reduce/passes/examiner.h"
 #include "repro_minify/program.h"
 
 #include <vector>
@@ -9,9 +9,9 @@ namespace repro_minify {
 
 /// What can be tried on node number `node` (depth first), likeliest first. `program` must outlive the list and stay as
 /// it is until one of them was made.
-std::vector<Judge::LazyProgram> single_edits(const Program &program, int node);
+std::vector<LazyProgram> single_edits(const Program &program, int node);
 
 /// Each value that this prim::Loop carries left as it was before the loop; none for another node.
-std::vector<Judge::LazyProgram> loop_edits(const Program &program, int node);
+std::vector<LazyProgram> loop_edits(const Program &program, int node);
 
 } // namespace repro_minify

@@ -80,7 +80,7 @@ public:
     std::map<Dimension, int64_t> target;
     for (const auto &at : dimensions)
       target[at] = map.at(size_at(base_, at));
-    std::vector<Judge::LazyProgram> candidates;
+    std::vector<LazyProgram> candidates;
     add(target, map, candidates);
     if (const SizeMap products = with_products(map); products != map) {
       for (const auto &[size, group] : groups_of(base_))
@@ -110,8 +110,7 @@ public:
   }
 
 private:
-  void add(const std::map<Dimension, int64_t> &target, const SizeMap &map,
-           std::vector<Judge::LazyProgram> &candidates) const {
+  void add(const std::map<Dimension, int64_t> &target, const SizeMap &map, std::vector<LazyProgram> &candidates) const {
     for (const Focus &focus : foci_) {
       const auto smaller = resized(base_, target, focus);
       if (!smaller)

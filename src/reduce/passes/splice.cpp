@@ -96,7 +96,7 @@ bool sweep_once(PassContext &context) {
 bool splice_small_stretch(PassContext &context, const Splicer &splicer) {
   if (splicer.sites() >= worth_a_search)
     return false;
-  std::vector<Judge::LazyProgram> candidates;
+  std::vector<LazyProgram> candidates;
   for (const auto &stretch : splicer.stretches())
     candidates.push_back([&splicer, stretch] { return splicer.without_stretch(stretch); });
   return accept_first(context, candidates);

@@ -59,17 +59,17 @@ IndexSet around(int first_wrong, const IndexSet &rewritten, const Cutter &cutter
 } // namespace
 
 IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
-  const auto &wanted = context.judge.wanted();
+  const auto &wanted = context.examiner.wanted();
   if (wanted.kind == FailureKind::Exception)
     return named_atoms(cutter, wanted.detail, all);
   if (wanted.where == "output") {
     std::vector<int> output_atoms;
     const Program everything = cutter.cut(all, /*expose_all=*/true, output_atoms);
-    const Verdict verdict = context.judge.judge(everything);
+    const Verdict verdict = context.examiner.verdict_of(everything);
     if (const auto first = first_wrong_atom(verdict, output_atoms))
       return around(*first, rewritten_atoms(cutter, verdict, all), cutter, all);
   }
-  return rewritten_atoms(cutter, context.judge.judge(cutter.cut(all)), all);
+  return rewritten_atoms(cutter, context.examiner.verdict_of(cutter.cut(all)), all);
 }
 
 std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {

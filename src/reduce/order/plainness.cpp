@@ -1,4 +1,4 @@
-#include "reduce/plainness.h"
+#include "reduce/order/plainness.h"
 
 #include "program/elements.h"
 #include "program/formula.h"

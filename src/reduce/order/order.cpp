@@ -1,6 +1,6 @@
-#include "reduce/order.h"
+#include "reduce/order/order.h"
 
-#include "reduce/plainness.h"
+#include "reduce/order/plainness.h"
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/jit/ir/constants.h>
