@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# installed_library.sh BUILD_FOLDER TORCH_DIR COMPILER SOURCE_FOLDER: installs into a folder of its own, compiles each
+# public header alone from there, and builds and runs docs/library_example against it.
+set -euo pipefail
+build=$1 torch_dir=$2 compiler=$3 source=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/installed" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+
+torch=${torch_dir%/share/cmake/Torch}/include
+for header in "$work"/installed/include/repro_minify/*.h; do
+  printf '#include <repro_minify/%s>\n' "$(basename "$header")" >"$work/alone.cpp"
+  "$compiler" -std=c++20 -fsyntax-only -Wall -Werror -I"$work/installed/include" -isystem "$torch" \
+    -isystem "$torch/torch/csrc/api/include" "$work/alone.cpp" || { echo "$header does not compile alone"; exit 1; }
+done
+echo "$(find "$work/installed/include/repro_minify" -name '*.h' | wc -l) headers compile alone"
+
+cmake -S "$source/docs/library_example" -B "$work/example" -DCMAKE_PREFIX_PATH="$work/installed" -DTorch_DIR="$torch_dir" \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; exit 1; }
+cmake --build "$work/example"
+"$work/example/library_example" "$source/fixtures/cases/freeze_linear_bn_3d/failing.pt" freeze "$work/out" | tee "$work/out.txt"
+grep -q 'operators to 2 in' "$work/out.txt"
+test -s "$work/out/repro.cpp"
+# It refuses as the program does, with a sentence and no stack trace.
+"$work/example/library_example" nowhere.pt freeze "$work/out2" 2>"$work/refused.txt" && exit 1
+grep -q 'nowhere.pt' "$work/refused.txt"
