@@ -140,15 +140,13 @@ def report(
     facts = facts_of(Store(store))
     if not any((html, json, junit, markdown)):
         html = store / "report.html"
-    for path, form in (
-        (html, forms.as_html),
-        (json, forms.as_json),
-        (junit, forms.as_junit),
-        (markdown, forms.as_markdown),
-    ):
+    if html:
+        forms.write(html, forms.as_html(facts, html.resolve().parent))
+    for path, form in ((json, forms.as_json), (junit, forms.as_junit), (markdown, forms.as_markdown)):
         if path:
             forms.write(path, form(facts))
-            typer.echo(path)
+    for path in filter(None, (html, json, junit, markdown)):
+        typer.echo(path)
     raise typer.Exit(exit_code_of(facts))
 
 

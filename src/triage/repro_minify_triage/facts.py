@@ -101,7 +101,7 @@ def bug_facts(store: Store, bug: Row, last: int) -> dict[str, Any]:
         "duplicate_of": words.duplicate_of,
         "not_a_bug": words.not_a_bug,
         "notes": list(words.notes),
-        "repro": str(folder),
+        "repro": str(folder.resolve()),
         "files": sorted(file.name for file in folder.iterdir()) if folder.is_dir() else [],
     }
 

@@ -1,11 +1,16 @@
 """A report as JSON, JUnit XML, a Markdown summary, and one HTML page."""
 
+import base64
+import hashlib
 import json
 import os
+from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
+from markupsafe import Markup
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from .errors import TriageError
@@ -97,6 +102,34 @@ def as_markdown(facts: dict[str, Any]) -> str:
     return template.render(facts=facts, counts=counts_of(facts), night=facts["nights"][-1])
 
 
-def as_html(facts: dict[str, Any]) -> str:
-    template = environment(autoescape=True).get_template("page.html.j2")
-    return template.render(facts=facts, counts=counts_of(facts), night=facts["nights"][-1])
+def source(name: str) -> str:
+    return (resources.files(__package__) / "templates" / name).read_text()
+
+
+def digest_for_policy(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def as_html(facts: dict[str, Any], beside: Path) -> str:
+    """`beside`: the folder that the page will lie in, which its links start from. The policy lets it run its own script
+    and nothing else, and fetch nothing."""
+    css, js = source("page.css"), source("page.js")
+    return (
+        environment(autoescape=True)
+        .get_template("page.html.j2")
+        .render(
+            facts=facts,
+            counts=counts_of(facts),
+            night=facts["nights"][-1],
+            css=Markup(css),
+            js=Markup(js),
+            policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest_for_policy(css)}; "
+            f"script-src {digest_for_policy(js)}",
+            choices={
+                "state": sorted({bug["state"] for bug in facts["bugs"]}),
+                "backend": sorted({bug["backend"] for bug in facts["bugs"]}),
+                "step": sorted({bug["parts"]["guilty"] or "?" for bug in facts["bugs"]}),
+            },
+            folders={bug["id"]: quote(os.path.relpath(bug["repro"], beside)) for bug in facts["bugs"]},
+        )
+    )

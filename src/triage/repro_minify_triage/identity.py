@@ -6,20 +6,26 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+# A failure often needs some neighbour, to be fused with or to hang a gradient on, and any of these will do: which one a
+# reduction keeps is an accident of the host. (In place they are what is asked about: add_ is not here.)
+STAND_INS = frozenset(f"aten::{name}" for name in ("add", "sub", "rsub", "mul", "div", "neg", "pow", "sum", "mean"))
+
 SAME_PART_REASONS = {
     "canonical": "the reduced program is the same",
     "guilty": "the guilty step is the same",
-    "operators": "the operators are the same",
+    "essence": "the operators are the same",
     "detail": "the message or the frames are the same",
     "kind": "the kind of failure is the same",
 }
-WEIGHTS = {"canonical": 4.0, "guilty": 2.0, "operators": 3.0, "detail": 2.0, "kind": 0.5}
+WEIGHTS = {"canonical": 4.0, "guilty": 2.0, "essence": 3.0, "detail": 2.0, "kind": 0.5}
 PERHAPS_SAME_FROM = 5.0
 
 
 @dataclass(frozen=True)
 class Key:
-    """What two failures have to agree in to be one bug."""
+    """What is known of a reduced failure. What agrees in backend, kind, guilty step, detail and essence is one bug; the
+    canonical form says more (dtypes, arguments, who reads what): with it, what may be the same under another backend.
+    """
 
     backend: str
     kind: str
@@ -29,8 +35,14 @@ class Key:
     operators: tuple[str, ...]
 
     @property
+    def essence(self) -> str:
+        """The operators, without stand-ins where anything else is left; of what has none, the canonical form."""
+        essential = [name for name in self.operators if name not in STAND_INS] or list(self.operators)
+        return " ".join(sorted(essential)) or self.canonical
+
+    @property
     def text(self) -> str:
-        parts = (self.backend, self.kind, self.guilty, self.detail, self.canonical)
+        parts = (self.backend, self.kind, self.guilty, self.detail, self.essence)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def as_dict(self) -> dict[str, Any]:
@@ -44,7 +56,7 @@ class Key:
 def without_numbers(message: str) -> str:
     """Sizes, indices, addresses and line numbers differ from host to host."""
     message = re.sub(r"0x[0-9a-fA-F]+", "N", message)
-    message = re.sub(r"(?<![A-Za-z_])-?\d+(\.\d+)?(e[-+]?\d+)?", "N", message)
+    message = re.sub(r"(?<![A-Za-z_0-9.])-?\d+(\.\d+)?(e[-+]?\d+)?", "N", message)
     return re.sub(r"\[N(?:,\s*N)*\]", "[N]", message)
 
 

@@ -18,4 +18,5 @@ def make_pool(on: str, program: str, work: Path, jobs: int) -> Pool:
         return LocalPool(program, work, jobs)
     from .ray_pool import RayPool
 
-    return RayPool(program, work, "" if on == "ray" else on)
+    pool: Pool = RayPool(program, work, "" if on == "ray" else on)
+    return pool
