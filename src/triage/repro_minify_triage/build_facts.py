@@ -38,13 +38,13 @@ def library_version(program: str) -> str:
     """The LibTorch that the program was linked with, as `ldd` and the version header beside it say."""
     linked = subprocess.run(["ldd", shutil.which(program) or program], capture_output=True, text=True).stdout
     found = re.search(r"=> (\S+)/lib/libtorch_cpu\.so", linked)
-    header = Path(found.group(1)) / "include/torch/version.h" if found else None
-    if header and header.is_file():
-        version = re.search(r'TORCH_VERSION "([^"]+)"', header.read_text(errors="replace"))
-        if version:
-            return version.group(1)
-        digits = re.findall(r"#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header.read_text(errors="replace"))
-        return ".".join(digits) or "unknown"
+    for name in ("torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"):
+        header = Path(found.group(1)) / "include" / name if found else None
+        if header and header.is_file():
+            text = header.read_text(errors="replace")
+            digits = re.findall(r"#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", text)
+            if len(digits) == 3:
+                return ".".join(digits)
     return "unknown"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import click
 import typer
 
-from . import forms, marks
+from . import forms, marks, versions
 from .build_facts import build_facts
 from .config import read_config, seconds_of
 from .errors import TriageError
@@ -221,6 +221,20 @@ def mark(
             marks.add_note(opened, bug, note)
         elif split is not None:
             typer.echo(f"bug {marks.split(opened, bug, split)}")
+
+
+@app.command("versions")
+def versions_command(
+    bug: int,
+    python: Annotated[list[str], typer.Option(help="an interpreter with torch, oldest first; give several")],
+    store: StoreOption = Path(DEFAULT_STORE),
+) -> None:
+    """In which versions of torch a bug shows: its repro.py under each interpreter, halving over a longer list."""
+    opened = Store(store)
+    answers = versions.versions(opened.artefact_folder(marks.bug_row(opened, bug)["artefact"]), python)
+    for answer in answers:
+        typer.echo(clean(f"{answer.python}: torch {answer.torch}: {answer.outcome} {answer.message}".rstrip()))
+    typer.echo(f"bug {bug}: {versions.sentence(answers)}")
 
 
 def main() -> None:
