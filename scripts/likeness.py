@@ -211,7 +211,7 @@ def print_coverage(verdicts, backend):
     if not coverages:
         return
     left, whole = Counter(), Counter()
-    for name, coverage in coverages.items():
+    for coverage in coverages.values():
         left.update(coverage["not_compiled"])
         if coverage["compiled"] == 0:
             whole[coverage["because"] or "no operator that kernels are made of"] += 1

@@ -14,6 +14,14 @@ python3 scripts/check_layers.py
 step "format"
 find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
 
+step "Python: ruff and mypy"
+. scripts/python_venv.sh
+"$python_venv/bin/ruff" check .
+"$python_venv/bin/mypy"
+
+step "triage"
+"$python_venv/bin/pytest" -q tests/triage
+
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
 timeout 900 build/asan/tests/core_tests --gtest_brief=1

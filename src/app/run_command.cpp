@@ -2,8 +2,13 @@
 #include "app/print_verdict.h"
 #include "app/progress.h"
 
+#include "backends/backend_list.h"
+
 #include "support/log.h"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -59,15 +64,18 @@ private:
   std::string path_;
 };
 
-} // namespace
+/// What came of one backend.
+struct Ran {
+  int exit_code = 0;
+  std::string json; ///< with --json; nothing else is printed then
+};
 
-int run_command(const Options &options) {
+Ran run_one(const Options &options) {
   ProgressPrinter progress(options.quiet);
   MinifyOptions how = minify_options(options);
   how.listener = listener_on_terminal(progress);
   const StageDump dump(how.backend_options);
   Session session(options.model, how);
-  require_one_backend(session);
   const FailureRate rate = session.check_original();
   dump.print(options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;
@@ -81,13 +89,58 @@ int run_command(const Options &options) {
   if (runs_to_the_end(verdict) && verdict.outcome == Verdict::Outcome::Fail)
     facts.reads_unwritten =
         reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
+  Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
   if (options.json)
-    std::cout << verdict_json(rate, facts, session) << '\n';
+    ran.json = verdict_json(rate, facts, session);
   else
     print_verdict(rate, facts, session);
-  if (verdict.eager_failed)
-    return EagerNotReproducible;
-  return rate.failed >= options.need ? 1 : 0;
+  return ran;
+}
+
+/// One backend that cannot be used, or has no support for the model, says nothing about the others.
+Ran run_one_of_several(const Options &options) {
+  try {
+    return run_one(options);
+  } catch (const UserError &error) {
+    log::error(error.what());
+    const nlohmann::json refused = {
+        {"model", options.model}, {"backend", options.backends.front()}, {"refused", error.what()}};
+    return {BadInput, refused.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)};
+  }
+}
+
+/// Without an answer for one of the backends the whole has none, unless another fails.
+int exit_code_of(const std::vector<Ran> &all) {
+  int code = 0;
+  for (const Ran &ran : all) {
+    if (ran.exit_code == 1)
+      return 1;
+    code = std::max(code, ran.exit_code);
+  }
+  return code;
+}
+
+} // namespace
+
+int run_command(const Options &options) {
+  const auto names = split_backend_names(options.backends);
+  if (names.size() <= 1) {
+    const Ran ran = run_one(options);
+    if (options.json)
+      std::cout << ran.json << '\n';
+    return ran.exit_code;
+  }
+  std::vector<Ran> all;
+  for (const auto &name : names) {
+    Options one = options;
+    one.backends = {name};
+    all.push_back(run_one_of_several(one));
+    if (options.json) // a row as soon as it is known: what crashes later cannot take it along
+      std::cout << (all.size() == 1 ? "[" : ",") << all.back().json << std::endl;
+  }
+  if (options.json)
+    std::cout << "]" << std::endl;
+  return exit_code_of(all);
 }
 
 } // namespace repro_minify

@@ -1,6 +1,7 @@
 // report.json for scripts, report.md for an issue tracker.
 #include "emit/atomic_file.h"
 #include "emit/torchscript_source.h"
+#include "program/canonical_form.h"
 #include "program/values.h"
 #include "repro_minify/repro.h"
 #include "support/escape.h"
@@ -97,7 +98,23 @@ bool has_tolerance(const CompareOptions &compare) {
   return compare.rule != CompareRule::Exact && !compare.tol_by_dtype;
 }
 
-json report_json(const ReproFacts &facts, const std::string &folder) {
+std::string program_text(const Program &program) {
+  try {
+    return torchscript_source(program);
+  } catch (const std::exception &) {
+    return program.graph->toString(false);
+  }
+}
+
+/// For who compares repros: what was found once, and what may be the same bug.
+json program_json(const Program &program, const ReproFacts &facts) {
+  if (facts.not_reduced)
+    return nullptr;
+  return {
+      {"source", program_text(program)}, {"canonical", canonical_form(program)}, {"operators", operators_of(program)}};
+}
+
+json report_json(const Program &program, const ReproFacts &facts, const std::string &folder) {
   json passes = json::array();
   for (const auto &row : facts.passes)
     passes.push_back({{"pass", row.pass},
@@ -131,6 +148,7 @@ json report_json(const ReproFacts &facts, const std::string &folder) {
           {"need", facts.repetition.need},
           {"compare", to_string(facts.check.compare.rule)},
           {"tol", has_tolerance(facts.check.compare) ? json(facts.check.compare.tol) : json(nullptr)},
+          {"program", program_json(program, facts)},
           {"verdict",
            {{"kind", to_string(facts.signature.kind)},
             {"where", facts.signature.where},
@@ -173,14 +191,6 @@ std::string seconds(double value) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(1) << value << " s";
   return text.str();
-}
-
-std::string program_text(const Program &program) {
-  try {
-    return torchscript_source(program);
-  } catch (const std::exception &) {
-    return program.graph->toString(false);
-  }
 }
 
 std::string inputs_table(const Program &program) {
@@ -385,7 +395,7 @@ std::string to_string(const OtherBackend &other) {
 
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/report.json",
-                   report_json(facts, folder).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+                   report_json(program, facts, folder).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   write_atomically(folder + "/report.md", report_markdown(program, facts, folder));
 }
 

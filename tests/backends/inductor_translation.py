@@ -11,7 +11,7 @@ import unittest
 import warnings
 from enum import Enum
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: F401  (names that generated sources may say)
 
 sys.path.insert(0, sys.argv.pop(1))
 

@@ -8,6 +8,7 @@ wrong that is saved beside the program, so that C++ can do the same wrong.
 import contextlib
 import operator
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import List
@@ -490,7 +491,7 @@ def add_complex(b):
         b.apply(pick(torch.abs, torch.view_as_real, torch.real), result)
 
 
-STEPS = {add_pointwise: 6, add_binary: 6, add_reduction: 3, add_softmax: 1, add_linear: 2, add_norm: 1, add_conv: 1}
+STEPS: dict[Callable, float] = {add_pointwise: 6, add_binary: 6, add_reduction: 3, add_softmax: 1, add_linear: 2, add_norm: 1, add_conv: 1}
 STEPS |= {add_view: 3, add_cast: 3, add_in_place: 3, add_mask: 2, add_complex: 0.3}
 
 
@@ -663,7 +664,7 @@ class Loop(nn.Module):
 
     def forward(self, x: Tensor):
         total = torch.zeros([2, 3])
-        for i in range(self.count):
+        for _ in range(self.count):
             if bool(x.abs().mean() > self.bound):
                 x = self.step(x) * 0.5
             else:

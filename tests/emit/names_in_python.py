@@ -25,7 +25,7 @@ if __name__ == "__main__":
     inputs += [[name, "buffer", "", value] for name, value in script.named_buffers()]
     text = emit.Repro(script, inputs, FACTS).text()
     ast.parse(text)
-    space = {"__name__": "repro"}
+    space: dict = {"__name__": "repro"}
     exec(compile(text, "repro.py", "exec"), space)
     expected, found = script(*values), space["Repro"]().eval()(*space["make_inputs"]())
     assert torch.equal(expected, found), (expected, found)

@@ -400,7 +400,7 @@ class Program:
                 names.append(name)
         # Each program ends behind a name and returns that: no clone has to be put in, whose schema could say too much.
         values = {}
-        for count, name in enumerate(names):
+        for name in names:
             last = next(i for i, statement in enumerate(body) if name in names_made(statement))
             cut = copy.deepcopy(self.tree)
             part = forward_of(cut)

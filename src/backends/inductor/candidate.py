@@ -32,9 +32,9 @@ from translate import MODULES, translate
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
 FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
-compile_options = {}
+compile_options: dict[str, object] = {}
 front_end = None  # whichever can
-configured = []  # the entries of torch._inductor.config, and the options above, as they were given
+configured: list[str] = []  # the entries of torch._inductor.config, and the options above, as they were given
 
 
 def parse_entry(entry):

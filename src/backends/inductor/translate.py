@@ -4,8 +4,6 @@ replaced by another."""
 import keyword
 import re
 
-import torch
-
 import plain
 from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, literal
 from words import UnknownWord, Words

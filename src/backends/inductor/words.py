@@ -102,7 +102,7 @@ class Words:
 
     def join_blocks(self, node, outputs):
         first = 1 if node.kind() == "prim::Loop" else 0
-        for position, block in enumerate(node.blocks()):
+        for position, block in enumerate(node.blocks()):  # noqa: B007
             for index, output in enumerate(outputs):
                 self.join(self.block_result(node, position, index + first), output.debugName())
         if first:

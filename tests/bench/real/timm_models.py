@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-import torchvision_operators  # isort: skip  (timm imports torchvision)
+import torchvision_operators  # noqa: F401, isort: skip  (timm imports torchvision)
 import timm
 
 from model import Model

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-import torchvision_operators  # isort: skip  (before torchvision)
+import torchvision_operators  # noqa: F401, isort: skip  (before torchvision)
 import torchvision
 
 from model import Model

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-import torchvision_operators  # isort: skip  (transformers imports torchvision)
+import torchvision_operators  # noqa: F401, isort: skip  (transformers imports torchvision)
 import transformers as hf
 
 from model import First, Model

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# scripts/triage.sh COMMAND...: repro-minify-triage from a clone; sets up and builds what is missing.
+# (docs/triage.md; --help lists the commands)
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/scripts/python_venv.sh"
+
+export REPRO_MINIFY=${REPRO_MINIFY:-$root/build/release/repro-minify}
+[ -x "$REPRO_MINIFY" ] || "$root/scripts/build.sh" release repro-minify >&2
+exec "$python_venv/bin/repro-minify-triage" "$@"

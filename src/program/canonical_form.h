@@ -1,0 +1,19 @@
+// What two reduced programs have in common when they show one bug, as text.
+#pragma once
+#include "repro_minify/program.h"
+
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// "aten::add(aten::mul(a:float32, +f), a)": operators, the dtypes of inputs, and the arguments that are not the
+/// operator's default. No names, no sizes, no roles; a number only as None, 0, 1, -1, NaN, Inf, or its type and sign.
+/// Of the order of nodes, outputs and commutative operands nothing is left, but of what is done for its effect alone.
+/// For telling bugs apart; canonical_hash tells Programs apart.
+std::string canonical_form(const Program &program);
+
+/// The operators, nested blocks included, sorted, each once.
+std::vector<std::string> operators_of(const Program &program);
+
+} // namespace repro_minify

@@ -1,0 +1,1 @@
+"""Nightly triage with repro-minify: from a folder of models to a list of bugs."""

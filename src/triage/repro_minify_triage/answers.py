@@ -1,0 +1,54 @@
+"""What a result of repro-minify says about each backend: pass, fail, or no answer. Never a guess."""
+
+from typing import Any
+
+from .identity import without_numbers
+from .jobs import NO_ANSWER, Job, Result
+
+CHECKED = (0, 1)  # the exit codes of a `run` that came to a verdict; any other says nothing of the backend
+
+
+def no_answer(why: str, seconds: float = 0.0) -> dict[str, Any]:
+    return {"outcome": NO_ANSWER, "message": why or "nothing was said", "seconds": seconds}
+
+
+def signature_of(row: dict[str, Any]) -> str:
+    signatures = row["details"]["signatures"]
+    first = signatures[0] if signatures else {"kind": "", "where": "", "detail": ""}
+    return " | ".join((first["kind"], first["where"], without_numbers(first["detail"])))
+
+
+def answer_of_row(row: dict[str, Any]) -> dict[str, Any]:
+    if "refused" in row:
+        return no_answer(row["refused"])
+    verdict, seconds = row["verdict"], float(row["details"]["wall_seconds"])
+    if row["details"]["eager_failed"]:
+        return no_answer(f"eager itself failed: {verdict['message']}", seconds)
+    if row["details"]["no_answer"] or verdict["outcome"] not in ("pass", "fail"):
+        return no_answer(verdict["message"], seconds)
+    failed = row["rate"]["failed"] >= row["rate"]["need"]
+    numbers = {"kind": verdict["kind"], "outputs": row["details"]["outputs"], "rate": row["rate"]}
+    return {
+        "outcome": "fail" if failed else "pass",
+        "signature": signature_of(row) if failed else "",
+        "message": verdict["message"],
+        "numbers": numbers if failed else None,
+        "seconds": seconds,
+    }
+
+
+def answers_of_check(job: Job, result: Result) -> dict[str, dict[str, Any]]:
+    """By backend. A row that is missing was not answered, whatever the exit code."""
+    rows = {row.get("backend"): row for row in result.output or [] if isinstance(row, dict)}
+    share = result.seconds / len(job.backends)
+    answers = {}
+    for backend in job.backends:
+        alone = len(job.backends) == 1
+        if result.lost and backend not in rows:
+            answers[backend] = no_answer(result.lost, share)
+        elif backend not in rows or (alone and result.exit_code not in CHECKED):
+            answers[backend] = no_answer(result.message[-600:] or f"exit code {result.exit_code}", share)
+        else:
+            answers[backend] = answer_of_row(rows[backend])
+            answers[backend]["seconds"] = answers[backend].get("seconds") or share
+    return answers

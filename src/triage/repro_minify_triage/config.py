@@ -1,0 +1,40 @@
+"""triage.toml: the options of `run` by their long names. The command line wins."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from .errors import TriageError
+
+KNOWN: dict[str, Any] = {
+    "models": list, "backend": list, "store": str, "program": str, "python": str, "jobs": int, "runs": int,
+    "budget": str, "on": str, "option": list, "verify": bool,
+    "check-timeout": (int, float), "reduce-timeout": (int, float),
+}  # fmt: skip
+
+
+def read_config(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        found = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise TriageError(f"{path}: cannot be read ({error.strerror})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise TriageError(f"{path}: is not TOML: {error}") from error
+    for name, value in found.items():
+        if name not in KNOWN:
+            raise TriageError(f"{path}: {name} is no option; known are {', '.join(sorted(KNOWN))}")
+        if not isinstance(value, KNOWN[name]) or isinstance(value, bool) != (KNOWN[name] is bool):
+            raise TriageError(f"{path}: {name} is of the wrong type")
+    return found
+
+
+def seconds_of(text: str) -> float:
+    """ "6h", "90m", "30s", "1h30m", or seconds."""
+    parts = re.fullmatch(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?", text.strip())
+    if not text.strip() or not parts:
+        raise TriageError(f"--budget {text}: not a time; write 6h, 90m, 30s or 1h30m")
+    hours, minutes, seconds = (float(part or 0) for part in parts.groups())
+    return hours * 3600 + minutes * 60 + seconds

@@ -1,0 +1,135 @@
+"""A report as JSON, JUnit XML, a Markdown summary, and one HTML page."""
+
+import base64
+import hashlib
+import json
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+
+from .errors import TriageError
+from .states import Shown
+
+COUNTED = (Shown.NEW, Shown.REGRESSED, Shown.FIXED, Shown.FLAKY, Shown.NO_ANSWER, Shown.KNOWN)
+
+
+def write(path: Path, text: str) -> None:
+    """Whole or not at all: a page that somebody is looking at is never half of one."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text)
+        os.replace(partial, path)
+    except OSError as error:
+        raise TriageError(f"{path}: cannot be written ({error.strerror}); name another file") from error
+
+
+def as_json(facts: dict[str, Any]) -> str:
+    return json.dumps(facts, indent=2) + "\n"
+
+
+def printable(text: str) -> str:
+    """XML has no way to say a control character."""
+    return "".join(c if c in "\t\n" or c.isprintable() else "\ufffd" for c in text)
+
+
+def as_junit(facts: dict[str, Any]) -> str:
+    """A case for each model and backend; what fails because of a bug names it."""
+    names: dict[tuple[str, str], list[int]] = {}
+    for bug in facts["bugs"]:
+        for sighting in bug["sightings"]:
+            if sighting["night"] == facts["nights"][-1]["id"]:
+                names.setdefault((sighting["model"], sighting["backend"]), []).append(bug["id"])
+    why = {(row["model"], row["backend"]): row["why"] for row in facts["no_answer"]}
+    matrix, xml = facts["matrix"], JUnitXml("repro-minify-triage")
+    for column, backend in enumerate(matrix["backends"]):
+        suite = TestSuite(printable(backend))
+        for row, model in enumerate(matrix["models"]):
+            case = TestCase(printable(model), classname=printable(backend))
+            outcome = matrix["tonight"][row][column]
+            bugs = ", ".join(f"bug {number}" for number in names.get((model, backend), []))
+            if outcome == "fail":
+                case.result = [Failure(bugs or "not reduced")]
+            elif outcome == "flaky":
+                case.result = [Skipped("flaky: fails in some of its runs")]
+            elif outcome == "no answer":
+                case.result = [Error(printable(why.get((model, backend), "no answer")))]
+            suite.add_testcase(case)
+        xml.add_testsuite(suite)
+    xml.update_statistics()
+    text = xml.tostring()
+    return text.decode() if isinstance(text, bytes) else str(text)
+
+
+def counts_of(facts: dict[str, Any]) -> dict[str, int]:
+    states = [bug["state"] for bug in facts["bugs"]]
+    return {str(shown): states.count(shown) for shown in COUNTED}
+
+
+def markdown_text(text: str) -> str:
+    """Text of others inside Markdown: neither markup nor a mention of a person nor the end of a table's cell."""
+    text = "".join("\\" + c if c in "\\`*_{}[]()#+-.!|<>~&$" else c for c in " ".join(str(text).split()))
+    return text.replace("@", "@\u200b")
+
+
+def fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}python\n{text.rstrip()}\n{fence}"
+
+
+def environment(autoescape: bool) -> jinja2.Environment:
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__),
+        autoescape=autoescape,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"md": markdown_text, "fenced": fenced}
+    return found
+
+
+def as_markdown(facts: dict[str, Any]) -> str:
+    template = environment(autoescape=False).get_template("summary.md.j2")
+    return template.render(facts=facts, counts=counts_of(facts), night=facts["nights"][-1])
+
+
+def source(name: str) -> str:
+    return (resources.files(__package__) / "templates" / name).read_text()
+
+
+def digest_for_policy(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def as_html(facts: dict[str, Any], beside: Path) -> str:
+    """`beside`: the folder that the page will lie in, which its links start from. The policy lets it run its own script
+    and nothing else, and fetch nothing."""
+    css, js = source("page.css"), source("page.js")
+    return (
+        environment(autoescape=True)
+        .get_template("page.html.j2")
+        .render(
+            facts=facts,
+            counts=counts_of(facts),
+            night=facts["nights"][-1],
+            css=Markup(css),
+            js=Markup(js),
+            policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest_for_policy(css)}; "
+            f"script-src {digest_for_policy(js)}",
+            choices={
+                "state": sorted({bug["state"] for bug in facts["bugs"]}),
+                "backend": sorted({bug["backend"] for bug in facts["bugs"]}),
+                "step": sorted({bug["parts"]["guilty"] or "?" for bug in facts["bugs"]}),
+            },
+            folders={bug["id"]: quote(os.path.relpath(bug["repro"], beside)) for bug in facts["bugs"]},
+        )
+    )

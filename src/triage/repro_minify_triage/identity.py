@@ -1,0 +1,103 @@
+"""Which failures are one bug. What a key consists of is said by repro-minify (report.json); here it is compared."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+# A failure often needs some neighbour, to be fused with or to hang a gradient on, and any of these will do: which one a
+# reduction keeps is an accident of the host. (In place they are what is asked about: add_ is not here.)
+STAND_INS = frozenset(f"aten::{name}" for name in ("add", "sub", "rsub", "mul", "div", "neg", "pow", "sum", "mean"))
+
+SAME_PART_REASONS = {
+    "canonical": "the reduced program is the same",
+    "guilty": "the guilty step is the same",
+    "essence": "the operators are the same",
+    "detail": "the message or the frames are the same",
+    "kind": "the kind of failure is the same",
+}
+WEIGHTS = {"canonical": 4.0, "guilty": 2.0, "essence": 3.0, "detail": 2.0, "kind": 0.5}
+PERHAPS_SAME_FROM = 5.0
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is known of a reduced failure. What agrees in backend, kind, guilty step, detail and essence is one bug; the
+    canonical form says more (dtypes, arguments, who reads what): with it, what may be the same under another backend.
+    """
+
+    backend: str
+    kind: str
+    guilty: str
+    detail: str  # the message of an exception, the frames of a crash: what is a number in them says no more than "N"
+    canonical: str
+    operators: tuple[str, ...]
+
+    @property
+    def essence(self) -> str:
+        """The operators, without stand-ins where anything else is left; of what has none, the canonical form."""
+        essential = [name for name in self.operators if name not in STAND_INS] or list(self.operators)
+        return " ".join(sorted(essential)) or self.canonical
+
+    @property
+    def text(self) -> str:
+        parts = (self.backend, self.kind, self.guilty, self.detail, self.essence)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(parts: dict[str, Any]) -> "Key":
+        return Key(**{**parts, "operators": tuple(parts["operators"])})
+
+
+def without_numbers(message: str) -> str:
+    """Sizes, indices, addresses and line numbers differ from host to host."""
+    message = re.sub(r"0x[0-9a-fA-F]+", "N", message)
+    message = re.sub(r"(?<![A-Za-z_0-9.])-?\d+(\.\d+)?(e[-+]?\d+)?", "N", message)
+    return re.sub(r"\[N(?:,\s*N)*\]", "[N]", message)
+
+
+def key_of(report: dict[str, Any], variant: str, model_digest: str) -> Key:
+    """The key of what report.json reports. A model that could not be reduced is like no other."""
+    verdict, bisect, program = report["verdict"], report.get("bisect") or {}, report.get("program")
+    return Key(
+        backend=variant,
+        kind=verdict["kind"],
+        guilty=bisect.get("guilty") or "",
+        detail=without_numbers(verdict.get("detail") or ""),
+        canonical=program["canonical"] if program else f"not reduced: {model_digest}",
+        operators=tuple(program["operators"]) if program else (),
+    )
+
+
+def likeness(one: Key, other: Key) -> tuple[float, list[str]]:
+    """How much speaks for one bug, and what."""
+    agreed = [part for part in WEIGHTS if getattr(one, part) and getattr(one, part) == getattr(other, part)]
+    return sum(WEIGHTS[part] for part in agreed), [SAME_PART_REASONS[part] for part in agreed]
+
+
+def perhaps_same(key: Key, others: Iterable[tuple[int, Key]]) -> list[tuple[int, str]]:
+    """Other bugs that may be this one, the likeliest first, each with the reason."""
+    scored = [(likeness(key, other), number) for number, other in others if other.text != key.text]
+    likely = sorted(((score, number, why) for (score, why), number in scored if score >= PERHAPS_SAME_FROM),
+                    key=lambda row: (-row[0], row[1]))  # fmt: skip
+    return [(number, "; ".join(why)) for _, number, why in likely]
+
+
+def furthest_first(keys: dict[int, Key]) -> list[int]:
+    """So that the first ten of a list are ten different bugs: each is the one least like all before it."""
+    left = sorted(keys)
+    if not left:
+        return []
+    order = [left.pop(0)]
+    nearest = {number: likeness(keys[number], keys[order[0]])[0] for number in left}
+    while left:
+        chosen = min(left, key=lambda number: (nearest[number], number))
+        left.remove(chosen)
+        order.append(chosen)
+        for number in left:
+            nearest[number] = max(nearest[number], likeness(keys[number], keys[chosen])[0])
+    return order

@@ -1,0 +1,64 @@
+"""The models of a night: files, folders and globs become archives, each known by its content."""
+
+import glob
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import TriageError
+
+SUFFIXES = (".pt", ".pth")
+NOT_MODELS = ("inputs.pt",)
+
+
+@dataclass(frozen=True)
+class Model:
+    path: Path
+    digest: str  # of the archive and of the inputs beside it: a model whose inputs changed is another model
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+
+def inputs_beside(model: Path) -> Path | None:
+    beside = model.with_name("inputs.pt")
+    return beside if beside.is_file() else None
+
+
+def digest_of(model: Path) -> str:
+    digest = hashlib.sha256()
+    for part in filter(None, (model, inputs_beside(model))):
+        with part.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def is_model(path: Path) -> bool:
+    return path.suffix in SUFFIXES and path.name not in NOT_MODELS and not path.name.endswith("_inputs.pt")
+
+
+def paths_of(pattern: str) -> list[Path]:
+    path = Path(pattern)
+    if path.is_dir():
+        return sorted(found for found in path.rglob("*") if is_model(found) and found.is_file())
+    if path.is_file():
+        return [path]
+    found = sorted(Path(name) for name in glob.glob(pattern, recursive=True))
+    return [each for one in found for each in (paths_of(str(one)) if one.is_dir() else [one]) if is_model(each)]
+
+
+def find_models(patterns: list[str]) -> list[Model]:
+    models: dict[Path, Model] = {}
+    for pattern in patterns:
+        paths = paths_of(pattern)
+        if not paths:
+            raise TriageError(f"{pattern}: no model there ({', '.join(SUFFIXES)}); give files, folders or globs")
+        for path in paths:
+            try:
+                models[path.resolve()] = Model(path.resolve(), digest_of(path))
+            except FileNotFoundError:
+                continue  # it went away while the folder was read: not among tonight's models
+            except OSError as error:
+                raise TriageError(f"{path}: cannot be read ({error.strerror}); leave it out or mend it") from error
+    return list(models.values())

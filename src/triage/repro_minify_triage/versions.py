@@ -1,0 +1,90 @@
+"""In which versions of torch a bug shows: its repro.py, run by one interpreter after another."""
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from .build_facts import torch_of_python
+from .errors import TriageError
+
+MARKER = "REPRODUCED "  # the line that a repro ends with when it has seen its failure (docs/exit-codes.md)
+
+
+class Outcome(StrEnum):
+    WRONG = "wrong"
+    RIGHT = "right"
+    NO_ANSWER = "no answer"
+
+
+@dataclass(frozen=True)
+class Answer:
+    python: str
+    torch: str
+    outcome: Outcome
+    message: str = ""
+
+
+def run_repro(python: str, script: Path, timeout: float) -> Answer:
+    """Wrong only where the repro says so itself: Python exits with 1 for any error."""
+    torch = torch_of_python(python)
+    if torch == "none":
+        return Answer(python, torch, Outcome.NO_ANSWER, "there is no torch in it")
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            done = subprocess.run([python, str(script)], capture_output=True, text=True, errors="replace", cwd=work,
+                                  stdin=subprocess.DEVNULL, timeout=timeout)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Answer(python, torch, Outcome.NO_ANSWER, f"no end within {timeout:.0f} s")
+    last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+    if done.returncode == 1 and any(line.startswith(MARKER) for line in done.stdout.splitlines()):
+        return Answer(python, torch, Outcome.WRONG)
+    if done.returncode == 0:
+        return Answer(python, torch, Outcome.RIGHT)
+    return Answer(python, torch, Outcome.NO_ANSWER, last[0] if last else f"exit code {done.returncode}")
+
+
+def halve(pythons: Sequence[str], ask: Callable[[str], Answer]) -> list[Answer]:
+    """The answers that it takes to find where versions, oldest first, change over: both ends, then the middle of what
+    is left. One that gives no answer is passed over. With equal ends all are asked, as there is nothing to halve."""
+    known: dict[int, Answer] = {}
+
+    def answer(index: int) -> Answer:
+        if index not in known:
+            known[index] = ask(pythons[index])
+        return known[index]
+
+    first, last = 0, len(pythons) - 1
+    while first < last and answer(first).outcome is Outcome.NO_ANSWER:
+        first += 1
+    while last > first and answer(last).outcome is Outcome.NO_ANSWER:
+        last -= 1
+    if answer(first).outcome is answer(last).outcome:
+        for index in range(len(pythons)):
+            answer(index)
+        return [known[index] for index in sorted(known)]
+    while open_ones := [
+        i for i in range(first + 1, last) if i not in known or known[i].outcome is not Outcome.NO_ANSWER
+    ]:
+        middle = open_ones[len(open_ones) // 2]
+        outcome = answer(middle).outcome
+        if outcome is answer(first).outcome:
+            first = middle
+        elif outcome is answer(last).outcome:
+            last = middle
+    return [known[index] for index in sorted(known)]
+
+
+def sentence(answers: Sequence[Answer]) -> str:
+    """ "right in 2.13.0, wrong in 2.14.1", in the order of the interpreters."""
+    told = [f"{answer.outcome} in {answer.torch}" for answer in answers if answer.outcome is not Outcome.NO_ANSWER]
+    return ", ".join(told) or "no version gave an answer"
+
+
+def versions(folder: Path, pythons: list[str], timeout: float = 600) -> list[Answer]:
+    script = folder / "repro.py"
+    if not script.is_file():
+        raise TriageError(f"{folder}: holds no repro.py, so no interpreter can run it (only some backends write one)")
+    return halve(pythons, lambda python: run_repro(python, script, timeout))

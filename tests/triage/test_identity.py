@@ -1,0 +1,60 @@
+"""Which failures are one bug, and which may be."""
+
+from dataclasses import replace
+
+from repro_minify_triage.identity import Key, furthest_first, perhaps_same, without_numbers
+
+KEY = Key("freeze", "accuracy", "FoldLinear", "", "return aten::a(%1:float32)", ("aten::a",))
+
+
+def test_each_part_counts() -> None:
+    others = [
+        replace(KEY, backend="jit"),
+        replace(KEY, kind="nan"),
+        replace(KEY, guilty="Other"),
+        replace(KEY, detail="x"),
+        replace(KEY, operators=("aten::b",)),
+    ]
+    assert len({key.text for key in [KEY, *others]}) == 6
+
+
+def test_a_stand_in_does_not_count_beside_others() -> None:
+    fused_with_mul = replace(KEY, canonical="return aten::mul(aten::a(%1))", operators=("aten::a", "aten::mul"))
+    fused_with_add = replace(KEY, canonical="return aten::a(aten::add(%1, %2))", operators=("aten::a", "aten::add"))
+    assert fused_with_mul.text == fused_with_add.text == KEY.text
+    in_place = replace(KEY, operators=("aten::a", "aten::add_"))
+    alone = [replace(KEY, operators=("aten::mul",)), replace(KEY, operators=("aten::add",))]
+    assert len({key.text for key in [KEY, in_place, *alone]}) == 4
+
+
+def test_what_was_not_reduced_is_like_no_other() -> None:
+    one, other = replace(KEY, operators=(), canonical="model 1"), replace(KEY, operators=(), canonical="model 2")
+    assert one.text != other.text
+
+
+def test_numbers_in_messages_do_not_count() -> None:
+    one = "The size of tensor a (3) must match the size of tensor b (2) at dimension 0, shape [2, 3] at 0x7f12"
+    other = "The size of tensor a (17) must match the size of tensor b (4) at dimension 1, shape [5] at 0x55"
+    assert without_numbers(one) == without_numbers(other)
+    assert without_numbers("float32 is not bfloat16") == "float32 is not bfloat16"
+
+
+def test_what_agrees_in_part_is_perhaps_the_same_with_the_reason() -> None:
+    same_step = replace(KEY, kind="nan", canonical="return aten::a(aten::b(%1:float32))")
+    other = Key("jit", "exception", "CSE", "raises", "return aten::c(%1)", ("aten::c",))
+    found = perhaps_same(KEY, [(2, other), (3, same_step), (4, replace(KEY, backend="jit", detail=""))])
+    assert [number for number, _ in found] == [4, 3]
+    assert "guilty step" in found[1][1]
+
+
+def test_the_first_of_a_list_are_different() -> None:
+    keys = {
+        1: KEY,
+        2: replace(KEY, kind="nan"),
+        3: replace(KEY, kind="inf"),
+        4: Key("jit", "nan", "CSE", "", "d", ("aten::d",)),
+        5: Key("nnc", "exception", "Fuse", "raises", "e", ("aten::e",)),
+    }
+    assert set(furthest_first(keys)[:3]) == {1, 4, 5}
+    assert sorted(furthest_first(keys)) == [1, 2, 3, 4, 5]
+    assert furthest_first({}) == []

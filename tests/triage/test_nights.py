@@ -1,0 +1,129 @@
+"""Nights in a row, through the real command line, over a program that fails as it is told."""
+
+from pathlib import Path
+
+from conftest import Site, states
+
+
+def three_models(site: Site) -> None:
+    site.add_model("one", freeze="A")
+    site.add_model("two", freeze="A", jit="B")
+    site.add_model("clean")
+
+
+def test_one_bug_once_however_many_models_show_it(site: Site) -> None:
+    three_models(site)
+    report = site.night(code=1)
+    assert states(report) == {1: "new", 2: "new"}
+    models = {bug["backend"]: bug["models"] for bug in report["bugs"]}
+    assert models == {"freeze": 2, "jit": 1}
+    assert states(site.night(code=0)) == {1: "known", 2: "known"}
+
+
+def test_a_second_night_reduces_nothing_that_is_known(site: Site) -> None:
+    three_models(site)
+    site.night()
+    assert "to reduce: 0" in site.call(*site.night_words()).stdout
+
+
+def test_fixed_after_two_nights_and_regressed_under_its_old_number(site: Site) -> None:
+    three_models(site)
+    site.night()
+    number = next(bug["id"] for bug in site.report()["bugs"] if bug["backend"] == "freeze")
+    site.world(mended=["A"])
+    assert states(site.night())[number] == "known"
+    assert states(site.night())[number] == "fixed"
+    site.world()
+    assert states(site.night(code=1))[number] == "regressed"
+    assert states(site.night(code=0))[number] == "known"
+
+
+def test_a_build_that_failed_is_no_fix(site: Site) -> None:
+    three_models(site)
+    site.night()
+    site.world(broken=["freeze"])
+    for _ in range(3):
+        report = site.night(code=3)
+        assert {bug["backend"]: bug["state"] for bug in report["bugs"]} == {"freeze": "no answer", "jit": "known"}
+    assert {row["backend"] for row in report["no_answer"]} == {"freeze"}
+    assert "its build is broken" in report["no_answer"][0]["why"]
+
+
+def test_the_reduced_is_mended_and_an_original_is_not(site: Site) -> None:
+    site.add_model("one", freeze="A")
+    site.night()
+    site.world(mended_reduced=["A"], changed={"A": "A_deeper"})
+    report = site.night(code=1)
+    assert states(report) == {1: "no answer", 2: "new"}  # a second bug, and no fix of the first
+    site.night()
+    assert states(site.night())[1] != "fixed"
+
+
+def test_a_model_that_was_removed_is_no_fix(site: Site) -> None:
+    gone = site.add_model("one", freeze="A")
+    site.add_model("other")
+    site.night()
+    gone.unlink()
+    site.world(mended=["A"])
+    for _ in range(3):
+        assert states(site.night()) == {1: "no answer"}
+
+
+def test_a_changed_model_is_another_model(site: Site) -> None:
+    site.add_model("one", freeze="A")
+    site.night()
+    site.add_model("one", jit="B")  # under the same name
+    site.world(mended=["A"])
+    for _ in range(3):
+        report = site.night()
+    assert states(report)[1] == "no answer"
+
+
+def test_what_dies_without_a_word_gives_no_answer(site: Site) -> None:
+    three_models(site)
+    site.night()
+    site.world(lost=["models/one", "models/two"], mended=["A", "B"])
+    report = site.night(code=3)
+    assert set(states(report).values()) == {"no answer"}
+    assert len(report["no_answer"]) == 4
+
+
+def test_a_flake_opens_no_bug_and_is_reported_apart(site: Site) -> None:
+    site.add_model("one", freeze="A")
+    site.world(flaky=["A"])
+    report = site.night(code=0)
+    assert report["bugs"] == []
+    assert [(row["backend"], row["failed"], row["runs"]) for row in report["flaky"]] == [("freeze", 2, 3)]
+
+
+def test_what_the_budget_left_out_is_said_and_comes_first(site: Site) -> None:
+    three_models(site)
+    site.options = ["--budget", "0s"]
+    report = site.night()
+    assert len(report["left_out"]) == 3 and report["bugs"] == []
+    site.options = []
+    assert len(site.night()["bugs"]) == 2
+
+
+def test_two_runs_into_one_store_are_refused(site: Site) -> None:
+    import subprocess
+
+    three_models(site)
+    site.world(seconds=1)
+    with subprocess.Popen(site.command(*site.night_words()), env=site.environment(), stdout=subprocess.PIPE) as first:
+        assert first.stdout
+        first.stdout.readline()  # it has begun
+        second = site.call(*site.night_words(), code=2)
+        first.kill()
+    assert "another run is writing to this store" in second.stderr
+
+
+def test_usage(site: Site, tmp_path: Path) -> None:
+    for words, part in [
+        (["run", "nowhere", "--backend", "jit"], "nowhere: no model there"),
+        (["run", str(tmp_path)], "--backend: none given"),
+        (["report", "--store", str(tmp_path / "none")], "no store there"),
+        (["run", str(tmp_path), "--backend", "jit", "--program", "/no/such"], "/no/such: no such program"),
+    ]:
+        done = site.call(*words, code=2)
+        assert part in done.stderr and "Traceback" not in done.stderr

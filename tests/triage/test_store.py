@@ -1,0 +1,100 @@
+"""Killed at any moment the next start goes on and the end is the same; other trouble is a sentence."""
+
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Site
+from repro_minify_triage.errors import TriageError
+from repro_minify_triage.store import Store, migrations
+
+KILLS = 20
+
+
+def lasting(report: dict[str, Any]) -> Any:
+    """What does not depend on when and in which order it was found."""
+    bugs = []
+    for bug in report["bugs"]:
+        models = sorted({sighting["model"].rsplit("/", 1)[1] for sighting in bug["sightings"]})
+        bugs.append((bug["backend"], bug["parts"]["canonical"], bug["state"], models))
+    checks = [night["checks"] for night in report["nights"]]
+    return sorted(bugs), checks, len(report["no_answer"]), [night["id"] for night in report["nights"]]
+
+
+def many_models(site: Site) -> None:
+    for index in range(10):
+        site.add_model(f"m{index}", freeze="ABC"[index % 3], **({"jit": "D"} if index % 2 else {}))
+
+
+def test_killed_twenty_times_the_end_is_the_same(site: Site, tmp_path: Path) -> None:
+    many_models(site)
+    site.world(seconds=0.02)
+    expected = lasting(site.night(code=1))
+    shutil.rmtree(site.store)
+    rng, kills, longest = random.Random(17), 0, 3.0
+    while kills < KILLS:
+        process = subprocess.Popen(site.command(*site.night_words()), env=site.environment(), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)  # fmt: skip
+        time.sleep(rng.uniform(0.1, longest))
+        if process.poll() is not None:  # it came to an end: from the start again, and sooner
+            assert process.returncode == 1, process.communicate()
+            shutil.rmtree(site.store)
+            longest = max(0.4, longest * 0.8)
+            continue
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        kills += 1
+    assert lasting(site.night(code=1)) == expected
+    found = sqlite3.connect(site.store / "triage.sqlite").execute("PRAGMA integrity_check").fetchone()
+    assert found == ("ok",)
+
+
+def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    Store(tmp_path, create=True).db.execute("PRAGMA user_version = 99")
+    before = (tmp_path / "triage.sqlite").read_bytes()
+    with pytest.raises(TriageError, match="schema version 99"):
+        Store(tmp_path)
+    assert (tmp_path / "triage.sqlite").read_bytes() == before
+
+
+def test_each_migration_leads_to_its_number(tmp_path: Path) -> None:
+    assert Store(tmp_path, create=True).db.execute("PRAGMA user_version").fetchone()[0] == len(migrations())
+
+
+def test_what_is_no_store_is_said(tmp_path: Path) -> None:
+    (tmp_path / "triage.sqlite").write_text("this is a text, and a long one, of more than one hundred bytes" * 9)
+    with pytest.raises(TriageError, match="no SQLite file"):
+        Store(tmp_path)
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path, create=True)
+    pages = store.db.execute("PRAGMA page_count").fetchone()[0]
+    store.db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(TriageError, match="disk is full"), store.change() as db:
+        for number in range(10_000):
+            db.execute("INSERT INTO artefact VALUES (?, ?)", (f"{number:064}", number))
+    assert store.rows("SELECT * FROM artefact") == []
+    assert store.one("PRAGMA integrity_check")[0] == "ok"  # type: ignore[index]
+
+
+def test_a_model_that_vanishes_during_the_night_gives_no_answer(site: Site) -> None:
+    many_models(site)
+    site.world(seconds=0.3)
+    site.options = ["--jobs", "1"]
+    with subprocess.Popen(
+        site.command(*site.night_words()), env=site.environment(), stdout=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout
+        while not run.stdout.readline().startswith("models:"):
+            pass
+        (site.models / "m9.pt").unlink()
+        run.communicate()
+    assert run.returncode == 1  # the others' bugs are new
+    assert [row["model"].rsplit("/", 1)[1] for row in site.report()["no_answer"]] == ["m9.pt", "m9.pt"]

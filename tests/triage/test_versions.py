@@ -1,0 +1,64 @@
+"""Which versions are right, and how few have to be asked."""
+
+from pathlib import Path
+
+import pytest
+from repro_minify_triage import versions
+from repro_minify_triage.errors import TriageError
+from repro_minify_triage.versions import Answer, Outcome, halve, run_repro, sentence
+
+LETTERS = {"w": Outcome.WRONG, "r": Outcome.RIGHT, "?": Outcome.NO_ANSWER}
+
+
+def asked(pattern: str) -> tuple[list[int], list[Answer]]:
+    order: list[int] = []
+
+    def ask(python: str) -> Answer:
+        order.append(int(python))
+        return Answer(python, f"2.{python}", LETTERS[pattern[int(python)]])
+
+    return order, halve([str(index) for index in range(len(pattern))], ask)
+
+
+def test_two_versions_are_both_asked() -> None:
+    assert sentence(asked("rw")[1]) == "right in 2.0, wrong in 2.1"
+    assert sentence(asked("ww")[1]) == "wrong in 2.0, wrong in 2.1"
+
+
+@pytest.mark.parametrize("change", range(1, 16))
+def test_a_longer_list_is_halved(change: int) -> None:
+    order, answers = asked("r" * change + "w" * (16 - change))
+    assert len(order) <= 6
+    met = [(one.outcome, int(one.python), int(other.python)) for one, other in zip(answers, answers[1:])
+           if one.outcome is not other.outcome]  # fmt: skip
+    assert met == [(Outcome.RIGHT, change - 1, change)]
+
+
+def test_one_that_gives_no_answer_is_passed_over() -> None:
+    assert sentence(asked("?r??w?")[1]) == "right in 2.1, wrong in 2.4"
+    assert sentence(asked("???")[1]) == "no version gave an answer"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("print('REPRODUCED accuracy 3f9a2c1b'); raise SystemExit(1)", Outcome.WRONG),
+        ("raise SystemExit(1)", Outcome.NO_ANSWER),  # Python's own exit code for any error
+        ("import no_such_module", Outcome.NO_ANSWER),
+        ("print('REPRODUCED accuracy 3f9a2c1b')", Outcome.RIGHT),
+        ("raise SystemExit(2)", Outcome.NO_ANSWER),
+    ],
+)
+def test_only_a_repro_itself_can_say_wrong(
+    text: str, expected: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setattr(versions, "torch_of_python", lambda python: "2.13.0")
+    (tmp_path / "repro.py").write_text(text)
+    assert run_repro(sys.executable, tmp_path / "repro.py", 60).outcome is expected
+
+
+def test_no_repro_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(TriageError, match=r"no repro\.py"):
+        versions.versions(tmp_path, ["python3"])
