@@ -7,6 +7,7 @@
 #include "app/session.h"
 #include "app/table.h"
 #include "emit/atomic_file.h"
+#include "emit/results_folder.h"
 #include "oracle/external_oracle.h"
 #include "program/archive.h"
 #include "program/compute.h"
@@ -120,6 +121,8 @@ private:
   void begin_journal(Session &session, const FailureRate &rate, const std::string &path) const {
     make_folder(folder_);
     write_atomically(folder_ + "/config.toml", options_.effective_config);
+    if (!session.journal)
+      remove_earlier_results(folder_);
     if (!session.journal)
       session.keep_journal(path, false);
     for (size_t run = 0; run < rate.each.size(); ++run)
@@ -369,7 +372,8 @@ private:
   /// `subject` is what is handed over, `program` what the reports show of it.
   int hand_over(Session &session, const Program &program, const Subject &subject, bool interrupted) {
     std::error_code ignored;
-    fs::remove_all(folder_ + "/candidates", ignored); // what an oracle that was killed had before it
+    if (!options_.oracle.empty()) // what one that was killed had before it
+      fs::remove_all(folder_ + "/candidates", ignored);
     if (!interrupted)
       find_guilty_step(session, subject);
     if (options_.oracle.empty() && !interrupted && is_comparison(facts_.signature.kind))
@@ -382,7 +386,7 @@ private:
     const bool confirmed = !facts_.interrupted && confirm_saved(session);
     const bool written = !repro || is_written(pool, *repro);
     if (confirmed && written && !stop_requested())
-      verify(program);
+      verify(session, program);
     if (!interrupted)
       ask_others(session);
     facts_.interrupted |= stop_requested();
@@ -478,14 +482,15 @@ private:
   }
 
   /// repro.cpp is built and run.
-  void verify(const Program &program) {
+  void verify(const Session &session, const Program &program) {
     if (!options_.oracle.empty())
       facts_.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
     if (options_.no_verify || !options_.oracle.empty())
       return;
     log::info("building and running repro.cpp ...");
-    const Verification verification = verify_repro(folder_, reproduction_marker(program, facts_.signature),
-                                                   facts_.signature, facts_.repetition, stop_requested);
+    const Verification verification =
+        verify_repro(folder_, reproduction_marker(program, facts_.signature), facts_.signature, facts_.repetition,
+                     stop_requested, session.backend->confinement());
     if (stop_requested())
       return;
     facts_.verified = verification.same_failure;

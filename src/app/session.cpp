@@ -13,6 +13,8 @@
 #include "program/trace.h"
 #include "program/value_digest.h"
 #include "program/values.h"
+#include "sandbox/confinement.h"
+#include "sandbox/limits.h"
 #include "support/log.h"
 
 #include <ATen/Version.h>
@@ -32,8 +34,19 @@ void require_usable(const std::string &name, c10::Device device) {
     throw UserError("--device " + name + ": " + answer.toStringRef());
 }
 
+/// What a model runs is confined as far as this machine can; said once where that is not all the way.
+void tell_of_confinement(const Options &options) {
+  const std::string &missing = missing_confinement();
+  if (missing.empty())
+    return;
+  if (options.require_confinement)
+    throw UserError("--require-confinement: " + missing);
+  log::warning(missing + "; --require-confinement refuses");
+}
+
 CheckOptions session_options(const Options &options) {
   CheckOptions check = check_options(options);
+  tell_of_confinement(options);
   // Where luck has a say it must not pass a random program off as a reproducible one.
   if (options.repeat > 1)
     check.eager_calls = std::max(16, 2 * options.repeat);
@@ -75,6 +88,20 @@ void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
     backend->await_start();
 }
 
+std::uint64_t memory_limit(const Options &options) {
+  return options.memory_bytes > 0 ? options.memory_bytes : memory_that_fits();
+}
+
+/// To read the model and its inputs is a check like any other.
+Limits reading_limits(const Options &options) {
+  Limits limits = generous_limits();
+  if (options.timeout_seconds > 0)
+    limits.timeout = std::chrono::milliseconds(milliseconds(options.timeout_seconds));
+  limits.memory_bytes = memory_limit(options);
+  limits.interrupted = stop_requested;
+  return limits;
+}
+
 /// Nobody waits for longer than this unless told to.
 constexpr double longest_check_seconds = 1800;
 
@@ -109,13 +136,13 @@ Identity identity_of(const Session &session) {
 Session::Session(const Options &given)
     : options(given), oracle(given.oracle.empty() ? std::string() : require_executable(given.oracle)),
       others(backends_of(given, oracle)), backend(others.front()), check(session_options(given)), test(test_of(*this)),
-      model(load_model(given.model, given.method, given.seed, given.train, check.device)) {
+      model(load_model(given.model, given.method, given.seed, given.train, check.device, reading_limits(given))) {
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
   inputs = load_inputs(
-      model,
-      {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad});
+      model, {.specs = given.input_specs, .inputs_path = given.inputs, .seed = given.seed, .requires_grad = given.grad},
+      reading_limits(given));
   share_pages(model.module);
   for (const auto &value : inputs.values)
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
@@ -183,7 +210,7 @@ Verdict Session::check_once(int run) {
 Verdict Session::check_within(double times_the_limit) {
   CheckOptions how = check;
   Limits limits;
-  limits.memory_bytes = options.memory_bytes;
+  limits.memory_bytes = memory_limit(options);
   limits.interrupted = stop_requested;
   double seconds = options.timeout_seconds; // whoever gives one means it
   if (seconds <= 0) {
@@ -241,7 +268,7 @@ Limits Session::limits() const {
                          : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
                                                      : std::max(10.0, 10 * original_seconds_);
   limits.timeout = std::chrono::milliseconds(milliseconds(seconds));
-  limits.memory_bytes = options.memory_bytes;
+  limits.memory_bytes = memory_limit(options);
   limits.interrupted = stop_requested;
   return limits;
 }

@@ -1,5 +1,7 @@
 #include "app/table.h"
 
+#include "support/escape.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,9 +18,9 @@ std::string short_number(double value) {
 }
 
 std::string clean(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    result += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
+  std::string result = visible_text(text);
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return result;
 }
 

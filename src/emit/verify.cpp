@@ -1,5 +1,6 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
 #include "emit/judge_run.h"
+#include "emit/results_folder.h"
 #include "sandbox/command.h"
 #include "support/find_program.h"
 #include "support/temporary_folder.h"
@@ -20,15 +21,15 @@ std::string last_lines(const std::string &text) {
 class Runs {
 public:
   Runs(const TemporaryFolder &folder, std::string marker, const Signature &wanted, const Repetition &repetition,
-       const std::function<bool()> &interrupted)
+       const std::function<bool()> &interrupted, Confinement confinement)
       : folder_(folder), marker_(std::move(marker)), wanted_(wanted), repetition_(repetition),
-        interrupted_(interrupted) {}
+        interrupted_(interrupted), confinement_(std::move(confinement)) {}
 
   Verification of(const std::vector<std::string> &command) const {
     int failed = 0;
     Verification last;
     for (int run = 0; run < repetition_.runs && failed < repetition_.need; ++run) {
-      last = judge_run(run_repro(command, folder_.path(), interrupted_), marker_, wanted_);
+      last = judge_run(run_repro(command, folder_.path(), interrupted_, confinement_), marker_, wanted_);
       failed += last.same_failure;
     }
     if (failed < repetition_.need && repetition_.runs > 1)
@@ -43,15 +44,17 @@ private:
   const Signature &wanted_;
   const Repetition &repetition_;
   const std::function<bool()> &interrupted_;
+  const Confinement confinement_;
 };
 
 } // namespace
 
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const Repetition &repetition, const std::function<bool()> &interrupted) {
+                          const Repetition &repetition, const std::function<bool()> &interrupted,
+                          const Confinement &given) {
   const TemporaryFolder temporary, printed;
   for (const auto &entry : fs::directory_iterator(folder)) // the journal and the like are not needed, and do no harm
-    if (entry.is_regular_file())
+    if (is_of_this_run(entry.path()))
       fs::copy_file(entry.path(), temporary / entry.path().filename());
   const std::string build = temporary / "build";
   std::vector<std::string> configure = {
@@ -64,7 +67,10 @@ Verification verify_repro(const std::string &folder, const std::string &marker, 
       return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
                                               : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
   }
-  const Runs runs(printed, marker, wanted, repetition, interrupted);
+  Confinement confinement = given;
+  confinement.readable.push_back(temporary.path());
+  confinement.writable.push_back(printed.path());
+  const Runs runs(printed, marker, wanted, repetition, interrupted, confinement);
   const Verification in_cpp = runs.of({build + "/repro"});
   // Without the package it is repro.py that has just run.
   if (!in_cpp.same_failure || !fs::exists(temporary / "model.pt2"))
