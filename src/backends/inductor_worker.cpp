@@ -47,6 +47,7 @@ int listen_at(const std::string &path) {
 /// What the worker generates, and what it finds out once about the machine, which is kept beside the kernels.
 Confinement confinement_of_worker(const std::string &python, const std::string &folder) {
   Confinement confinement{.writable = {folder}, .readable = folders_of_python(python), .unix_sockets = true};
+  confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
   if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
     confinement.writable.emplace_back(kept);
   return confinement;

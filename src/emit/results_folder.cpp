@@ -45,6 +45,17 @@ constexpr const char *result_names[] = {"reduced.pt", "inputs.pt",         "repr
                                         "repro.py",   "model.pt2",         "report.md",    "report.json",
                                         "passing.pt", "passing_inputs.pt", "attributes.pt"};
 
+/// What write_atomically() has not got to rename: NAME.NUMBER.partial.
+bool is_half_made(const std::string &file) {
+  for (const char *name : result_names) {
+    const std::string begin = std::string(name) + ".", end = ".partial";
+    if (file.size() > begin.size() + end.size() && file.starts_with(begin) && file.ends_with(end) &&
+        file.find_first_not_of("0123456789", begin.size()) == file.size() - end.size())
+      return true;
+  }
+  return false;
+}
+
 bool has_journal(const std::string &folder) {
   std::ifstream file(folder + "/journal.jsonl");
   std::string begin(12, '\0');
@@ -91,6 +102,10 @@ bool is_of_this_run(const std::string &path) {
 void remove_earlier_results(const std::string &folder) {
   if (!has_journal(folder))
     return;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (is_half_made(entry->path().filename().string()))
+      unlink(entry->path().c_str());
   for (const char *name : result_names)
     if (const std::string path = folder + "/" + name; !is_of_this_run(path))
       unlink(path.c_str());

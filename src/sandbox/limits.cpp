@@ -73,6 +73,8 @@ void forbid_core_dumps() {
 
 void limit_added_memory(std::uint64_t bytes) {
   const std::uint64_t present = private_memory_bytes();
+  if (present == 0) // it cannot be known, and a limit below what there is would be met at once
+    return;
   if (bytes < RLIM_INFINITY - present)
     set_soft_limit(RLIMIT_DATA, present + bytes);
 }

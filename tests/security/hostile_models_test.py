@@ -144,7 +144,7 @@ class Printing(Attack):
     def test_before_the_json(self) -> None:
         self.in_setstate('print("hello")')
         done = self.run_program("run", str(self.model), "--json")
-        self.assertEqual(json.loads(done.stdout)["outcome"], "fail")
+        self.assertEqual(json.loads(done.stdout)["verdict"]["outcome"], "fail")
 
     def test_what_commands_a_terminal(self) -> None:
         self.in_forward('ops.prim.RaiseException("\\x1b]0;owned\\x07", None)')
