@@ -38,6 +38,7 @@ ALLOWED["app"] = set(ALLOWED)
 PUBLIC = {
     "identity": "support",
     "sandbox": "sandbox",
+    "confinement": "sandbox",
     "program": "program",
     "run_settings": "program",
     "load": "program",

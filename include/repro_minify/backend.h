@@ -1,5 +1,6 @@
 // A Backend turns a Program's module into something that runs optimised. One file each in src/backends/, one registry.
 #pragma once
+#include "repro_minify/confinement.h"
 #include "repro_minify/identity.h"
 
 #include <torch/csrc/jit/api/module.h>
@@ -93,6 +94,8 @@ public:
   /// What its results depend on beside its name, its options and LibTorch: the content of a library or a program, the
   /// versions of a compiler and an interpreter. Once it has started.
   virtual Identity identity() const { return {}; }
+  /// What its checks may reach beside what every check may; a program of the user's own is not confined.
+  virtual Confinement confinement() const { return {}; }
   /// What it needs beside LibTorch ("a C++ compiler"); empty: nothing.
   virtual std::string needs() const { return ""; }
   /// Why it cannot be used on this machine, in one sentence; empty if it can. May run programs.

@@ -2,6 +2,7 @@
 // one sentence.
 #pragma once
 #include "repro_minify/program.h"
+#include "repro_minify/sandbox.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,9 +18,10 @@ struct LoadedModel {
 };
 
 /// Loads the archive with the generators seeded (loading can draw random numbers). `train` keeps training mode.
-/// Everything is on the CPU, device constants name `device` (see redirect_device_constants).
+/// Everything is on the CPU, device constants name `device` (see redirect_device_constants). A child under `limits`
+/// does it all first, and a model that does not get through that is refused.
 LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train,
-                       c10::Device device = c10::kCPU);
+                       c10::Device device = c10::kCPU, const Limits &limits = generous_limits());
 
 /// Where inputs come from; the first that is given counts: specs, inputs_path, bundled inputs, those that a reduced.pt
 /// was written with, an inputs.pt beside the model.
@@ -35,6 +37,6 @@ struct LoadedInputs {
   std::string origin;              ///< "inputs.pt beside the model", for the report
   std::string note = {};           ///< what somebody should be told about them; empty: nothing
 };
-LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source);
+LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source, const Limits &limits = generous_limits());
 
 } // namespace repro_minify

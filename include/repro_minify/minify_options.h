@@ -52,9 +52,10 @@ struct MinifyOptions {
   CheckOptions check;
   Repetition repetition;
   SameFailure same_failure = SameFailure::Strict;
-  double timeout_seconds = 0;     ///< of one check; 0: from what the original takes
-  std::uint64_t memory_bytes = 0; ///< private memory that a check may add; 0: no limit
-  int jobs = 1;                   ///< checks at a time; the result does not depend on it
+  double timeout_seconds = 0;       ///< of one check; 0: from what the original takes
+  std::uint64_t memory_bytes = 0;   ///< private memory that a check may add; 0: three quarters of what is free
+  bool require_confinement = false; ///< refuse to run a model where this machine cannot confine it
+  int jobs = 1;                     ///< checks at a time; the result does not depend on it
   PassSelection passes;
   double time_budget_seconds = 0; ///< of the search; 0: no limit
 

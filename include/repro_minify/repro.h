@@ -93,8 +93,10 @@ struct Verification {
   bool same_failure = false;
   std::string message;
 };
-/// `marker` is what reproduction_marker() says of it. With a Repetition it is run as often as that says.
+/// `marker` is what reproduction_marker() says of it. With a Repetition it is run as often as that says. It runs what
+/// is left of the model, under the confinement of the backend's checks.
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const Repetition &repetition = {}, const std::function<bool()> &interrupted = {});
+                          const Repetition &repetition = {}, const std::function<bool()> &interrupted = {},
+                          const Confinement &confinement = {});
 
 } // namespace repro_minify

@@ -1,6 +1,8 @@
 // One forked child that runs one job under a time and a memory limit. A crash of the child is an Outcome, not an
 // accident. No LibTorch here: a job is a function that writes bytes.
 #pragma once
+#include "repro_minify/confinement.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +25,9 @@ struct Limits {
   std::function<bool()> interrupted{};   ///< polled by run_in_sandbox(): true kills the child, which is then Cancelled
 };
 
+/// Limits for work that has no natural bound: ten minutes, the memory that fits, a reply as large as memory allows.
+Limits generous_limits();
+
 /// What the child may do with its parent. The reply lives in memory shared with the parent, so a job that closes every
 /// file descriptor still answers. One thread of the job at a time may use it.
 class Child {
@@ -34,6 +39,8 @@ public:
   virtual void allow(std::chrono::milliseconds) {}
   /// Appends to the reply. Throws std::length_error past Limits::reply_capacity.
   virtual void reply(std::string_view bytes) = 0;
+  /// Before anything of a model runs: see repro_minify::confine().
+  virtual void confine(const Confinement &) {}
 };
 /// Runs in the child, with default signal handlers (a crash leaves its frames first), no input, and standard output and
 /// error going to Outcome::output_tail. It must not count on threads of the parent: fork() copies only the one that
@@ -70,9 +77,10 @@ struct Outcome {
 
 /// Several children at a time. Not thread-safe: one thread owns it. Children die with the parent (PR_SET_PDEATHSIG) and
 /// are in process groups of their own, so that Ctrl-C reaches the parent alone and grandchildren are killed with the
-/// child. "With the parent" means with the thread that forked them: it has to live as long as its children. Time limits
-/// are enforced, and what children print is taken in, whenever a function of the pool is called; a child that prints
-/// more than a pipe holds waits until then.
+/// child, also those that have left the group: the parent becomes a subreaper (PR_SET_CHILD_SUBREAPER). "With the
+/// parent" means with the thread that forked them: it has to live as long as its children. Time limits are enforced,
+/// and what children print is taken in, whenever a function of the pool is called; a child that prints more than a pipe
+/// holds waits until then.
 class SandboxPool {
 public:
   using Ticket = std::uint64_t;

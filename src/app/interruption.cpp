@@ -8,8 +8,13 @@ namespace {
 
 std::atomic<bool> requested{false};
 
+/// Nobody reads any more, or there is no room: that comes again with each write, and is not somebody who insists.
+bool comes_again(int signal) {
+  return signal == SIGPIPE || signal == SIGXFSZ;
+}
+
 void request_stop(int signal) {
-  if (requested.exchange(true)) {
+  if (requested.exchange(true) && !comes_again(signal)) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
@@ -18,8 +23,12 @@ void request_stop(int signal) {
 } // namespace
 
 void catch_signals() {
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN || comes_again(signal)) // nohup
+      std::signal(signal, request_stop);
+  }
 }
 
 bool stop_requested() {

@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM: the first asks for the best so far, the second ends the program as if nobody had asked.
+// Ctrl-C and the like (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ): the first asks for the best so far, the
+// second ends the program as if nobody had asked.
 #pragma once
 
 namespace repro_minify {

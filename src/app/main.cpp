@@ -1,5 +1,6 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
 #include "app/config.h"
+#include "app/interruption.h"
 #include "app/options.h"
 #include "app/table.h"
 
@@ -9,8 +10,11 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <iostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace repro_minify {
@@ -135,6 +139,13 @@ int dispatch(int argc, char **argv) {
                     : minify_command(options);
 }
 
+/// A result that nobody got is none.
+void require_printed() {
+  std::cout.flush();
+  if (!std::cout || std::fflush(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "the result cannot be written to standard output");
+}
+
 } // namespace
 } // namespace repro_minify
 
@@ -142,10 +153,17 @@ int main(int argc, char **argv) {
   // This process only edits graphs, forks and waits: it must never enter an OpenMP region.
   at::set_num_threads(1);
   try {
-    return repro_minify::dispatch(argc, argv);
+    repro_minify::catch_signals();
+    const int code = repro_minify::dispatch(argc, argv);
+    repro_minify::require_printed();
+    return repro_minify::stop_requested() ? repro_minify::InterruptedByUser : code;
+  } catch (const repro_minify::Interrupted &) {
+    return repro_minify::InterruptedByUser;
   } catch (...) {
     const auto report = repro_minify::report_of(std::current_exception());
     repro_minify::log::error(repro_minify::clean(report.sentence));
+    if (repro_minify::stop_requested())
+      return repro_minify::InterruptedByUser;
     return report.is_users ? repro_minify::BadInput : repro_minify::InternalError;
   }
 }

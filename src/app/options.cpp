@@ -76,8 +76,11 @@ void add_check_options(CLI::App &app, Options &options) {
                  "seconds a check may take (default: for the model what eager took\nsays, see docs/comparison.md; for "
                  "candidates 10x what the model\ntook, at least 10)")
       ->check(positive_number(most_seconds));
-  app.add_option("--memory-limit", options.memory_bytes, "memory a check may add, as in 4GiB (default: no limit)")
+  app.add_option("--memory-limit", options.memory_bytes,
+                 "memory a check may add, as in 4GiB (default: three quarters of what is free)")
       ->transform(memory_size());
+  app.add_flag("--require-confinement", options.require_confinement,
+               "refuse to run a model where this machine cannot confine it");
   app.add_option("--compare", options.compare,
                  "rules of the comparison: default, pytorch, strict; or, with no\nfloat64 to decide: close "
                  "(torch.testing.assert_close), exact (bit\nfor bit)")
@@ -240,6 +243,7 @@ MinifyOptions minify_options(const Options &options) {
       how.same_failure = same;
   how.timeout_seconds = options.timeout_seconds;
   how.memory_bytes = options.memory_bytes;
+  how.require_confinement = options.require_confinement;
   how.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   how.passes = {options.passes, options.skip_passes};
   how.time_budget_seconds = options.time_budget_seconds;

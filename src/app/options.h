@@ -24,7 +24,8 @@ struct Options {
   int calls = 3;
   int threads = 1;
   double timeout_seconds = 0; ///< 0: from what the original takes
-  uint64_t memory_bytes = 0;
+  uint64_t memory_bytes = 0;  ///< 0: what fits
+  bool require_confinement = false;
   int jobs = 0; ///< 0: one for each core
   std::string check = "accuracy";
   bool only_forward = false;

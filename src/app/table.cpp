@@ -1,5 +1,7 @@
 #include "app/table.h"
 
+#include "support/escape.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,9 +10,9 @@
 namespace repro_minify {
 
 std::string clean(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    result += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
+  std::string result = visible_text(text);
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return result;
 }
 

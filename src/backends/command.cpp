@@ -96,6 +96,8 @@ public:
   std::string summary() const override { return command_row().summary; }
   std::string title() const override { return title_; }
   std::string needs() const override { return "the program " + words_[0]; }
+  /// The user's own.
+  Confinement confinement() const override { return {.none = true}; }
   std::string unusable_because() const override {
     return find_program(words_[0]).empty() ? words_[0] + " is no program that can be started" : "";
   }

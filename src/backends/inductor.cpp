@@ -18,14 +18,11 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/csrc/jit/serialization/export.h>
 #include <torch/version.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <new>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -53,33 +50,15 @@ std::vector<at::Tensor> tensors_in(const std::vector<c10::IValue> &values) {
   return tensors;
 }
 
-/// A module as a file without a name, which the worker's child reads by our number for it: large ones are neither
-/// copied nor sent.
-class SavedModule {
-public:
-  explicit SavedModule(const torch::jit::Module &module) : file_(memfd_create("module", MFD_CLOEXEC)) {
-    if (file_ < 0)
-      throw std::bad_alloc();
-    const auto append = [this](const void *data, size_t size) {
-      for (size_t done = 0; done < size;) {
-        const ssize_t written = write(file_, static_cast<const char *>(data) + done, size - done);
-        if (written <= 0)
-          throw std::bad_alloc();
-        done += static_cast<size_t>(written);
-      }
-      return size;
-    };
-    torch::jit::ExportModule(module, append);
-  }
-  ~SavedModule() { close(file_); }
-  SavedModule(const SavedModule &) = delete;
-  SavedModule &operator=(const SavedModule &) = delete;
-
-  std::string path() const { return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_); }
-
-private:
-  int file_;
-};
+/// As the worker loads it. Not by a path: neither process may look into the other.
+at::Tensor saved_bytes(const torch::jit::Module &module) {
+  std::ostringstream out;
+  module.save(out);
+  const std::string bytes = std::move(out).str();
+  at::Tensor blob = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
+  std::memcpy(blob.mutable_data_ptr(), bytes.data(), bytes.size());
+  return blob;
+}
 
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
@@ -87,9 +66,8 @@ public:
   /// `bisection`: what PyTorch's bisector leaves out; null: nothing.
   RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection)
       : connection_(address), module_(std::move(module)) {
-    const SavedModule saved(module_);
-    connection_.ask(
-        {{{"do", "compile"}, {"module", saved.path()}, {"memory", memory_allowance()}, {"bisection", bisection}}, {}});
+    connection_.ask({{{"do", "compile"}, {"module", 0}, {"memory", memory_allowance()}, {"bisection", bisection}},
+                     {saved_bytes(module_)}});
   }
 
   c10::IValue run(const std::vector<c10::IValue> &arguments);
@@ -278,6 +256,9 @@ public:
     return identity;
   }
 
+  /// It asks the worker, which is confined itself; a repro runs in Python.
+  Confinement confinement() const override { return {.readable = folders_of_python(python_), .unix_sockets = true}; }
+
   Compiled compile(torch::jit::Module module) const override {
     if (!worker_)
       throw NoAnswer("the Python worker of inductor has not been started");
@@ -298,12 +279,12 @@ public:
 
   PythonRepro python_repro(const Program &program, const json &facts) const override {
     InductorMessage message;
-    const SavedModule saved(instantiate(program, {.requires_grad = true}).module);
     WireWriter writer(message.blobs);
     json inputs = json::array();
     for (const auto &input : program.inputs)
       inputs.push_back({input.name, to_string(input.role), input.formula, writer.write(input.value)});
-    message.header = {{"do", "repro"}, {"module", saved.path()}, {"inputs", inputs}, {"facts", facts}};
+    message.header = {{"do", "repro"}, {"module", message.blobs.size()}, {"inputs", inputs}, {"facts", facts}};
+    message.blobs.push_back(saved_bytes(instantiate(program, {.requires_grad = true}).module));
     const InductorMessage answer = InductorConnection(worker_->address()).ask(message);
     PythonRepro repro;
     repro.text = answer.header.at("text").get<std::string>();

@@ -11,6 +11,7 @@
 #include "repro_minify/program.h"
 #include "repro_minify/run_settings.h"
 #include "sandbox/ask_again.h"
+#include "support/find_program.h"
 #include "support/log.h"
 #include "support/no_answer.h"
 
@@ -19,6 +20,7 @@
 #include <torch/csrc/autograd/grad_mode.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace repro_minify {
 namespace {
@@ -175,6 +177,7 @@ public:
   }
   void start() const override { tidy_kernel_cache(); }
   std::string needs() const override { return "a C++ compiler"; }
+  Confinement confinement() const override;
   Identity identity() const override {
     Identity identity;
     identity.add("the C++ compiler", compiler_version());
@@ -210,6 +213,20 @@ private:
   /// Of the last program. Backends are shared, but each check runs in a process of its own.
   std::shared_ptr<Coverage> coverage_ = std::make_shared<Coverage>();
 };
+
+/// Kernels are kept from one check to the next.
+Confinement InductorLike::confinement() const {
+  Confinement confinement;
+  try {
+    confinement.writable = {kernel_cache_folder().string()};
+  } catch (const NoAnswer &) { // whoever compiles will say so
+  }
+  if (!options_.dump_file.empty())
+    confinement.writable.push_back(options_.dump_file);
+  if (const std::string compiler = find_program(find_compiler()); !compiler.empty())
+    confinement.readable = {std::filesystem::path(compiler).parent_path().parent_path().string()};
+  return confinement;
+}
 
 /// Compiled again for repro.cpp, where every input of the compiled program has to have a name.
 BackendSource InductorLike::source_for(const Program &program, const RunSettings &settings) const {

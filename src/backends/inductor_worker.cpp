@@ -1,6 +1,8 @@
 #include "backends/inductor_worker.h"
 
 #include "backends/cannot_compile.h"
+#include "codegen/cache.h"
+#include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "support/become_program.h"
 #include "support/find_program.h"
@@ -17,6 +19,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -33,19 +36,34 @@ namespace fs = std::filesystem;
 constexpr auto patience =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
-std::string private_folder() {
-  std::string pattern = (fs::temp_directory_path() / "repro-minify-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) // mode 0700
-    throw UserError("--backend inductor: no temporary folder can be made");
-  return pattern;
-}
-
 int listen_at(const std::string &path) {
   try {
     return listening_socket(path);
   } catch (const std::runtime_error &error) {
     throw UserError(std::string("--backend inductor: ") + error.what());
   }
+}
+
+/// What the worker generates, and what it finds out once about the machine, which is kept beside the kernels.
+Confinement confinement_of_worker(const std::string &python, const std::string &folder) {
+  Confinement confinement{.writable = {folder}, .readable = folders_of_python(python), .unix_sockets = true};
+  confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
+  if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
+    confinement.writable.emplace_back(kept);
+  return confinement;
+}
+
+/// PyTorch's own place for it is a name in the temporary folder that anybody can take first, and libraries are loaded
+/// from there.
+void keep_probes_in_our_cache(const std::string &folder) {
+  std::error_code error;
+  fs::path kept = folder;
+  try {
+    kept = kernel_cache_folder() / "torchinductor";
+    fs::create_directory(kept, error);
+  } catch (const NoAnswer &) { // then it is found out again each time
+  }
+  setenv("TORCHINDUCTOR_CACHE_DIR", kept.c_str(), 1);
 }
 
 /// In the new process, between fork and exec.
@@ -120,8 +138,20 @@ std::string find_python_with_torch(const std::string &given) {
   return "";
 }
 
+std::vector<std::string> folders_of_python(const std::string &python) {
+  std::error_code unknown;
+  std::vector<std::string> folders;
+  for (const fs::path &program : {fs::absolute(python, unknown), fs::canonical(python, unknown)})
+    if (program.has_parent_path())
+      folders.push_back(program.parent_path().parent_path().string());
+  folders.push_back(fs::path(inductor_worker_script()).parent_path().string());
+  if (const char *home = std::getenv("HOME"); home && *home == '/')
+    folders.push_back(std::string(home) + "/.local/lib");
+  return folders;
+}
+
 InductorWorker::InductorWorker(const std::string &python, const std::vector<std::string> &entries)
-    : folder_(private_folder()), address_(folder_ + "/socket"), owner_(getpid()) {
+    : folder_(temporary_.path()), address_(folder_ + "/socket"), owner_(getpid()) {
   const int listener = listen_at(address_);
   std::array<int, 2> alive{}, report{};
   if (pipe2(alive.data(), O_CLOEXEC) != 0 || pipe2(report.data(), O_CLOEXEC) != 0)
@@ -138,6 +168,8 @@ InductorWorker::InductorWorker(const std::string &python, const std::vector<std:
   if (pid_ == 0) {
     for (const int kept : {listener, alive[0], report[1]})
       fcntl(kept, F_SETFD, 0);
+    keep_probes_in_our_cache(folder_);
+    confine(confinement_of_worker(python, folder_));
     become_worker(words, folder_ + "/log");
   }
   alive_ = alive[1];
@@ -203,8 +235,6 @@ void InductorWorker::end() {
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 InductorWorker::~InductorWorker() {

@@ -1,6 +1,7 @@
 // The Python process behind the `inductor` backend: it imports torch once and forks a child for each connection.
 #pragma once
 #include "backends/inductor_wire.h"
+#include "support/temporary_folder.h"
 
 #include <sys/types.h>
 
@@ -15,6 +16,9 @@ std::string inductor_worker_script();
 /// The interpreter to use: `given`, else that of the virtual environment LibTorch lies in, else python3; empty if none
 /// of them has torch. Imports nothing.
 std::string find_python_with_torch(const std::string &given);
+
+/// What an interpreter reads: itself, its packages, those of the virtual environment it is of and of the user.
+std::vector<std::string> folders_of_python(const std::string &python);
 
 /// Starts it. It ends, and removes what it wrote, when this object goes or its process ends.
 class InductorWorker {
@@ -39,6 +43,7 @@ private:
   [[noreturn]] void give_up(const std::string &problem);
   void end();
 
+  TemporaryFolder temporary_;
   std::string folder_, address_, torch_version_, python_version_;
   pid_t pid_ = -1, owner_ = -1;
   int alive_ = -1;

@@ -65,6 +65,8 @@ public:
     return "the plugin " + file + (calls_itself_.empty() ? "" : " (" + calls_itself_ + ")");
   }
   std::string needs() const override { return "the library " + path_; }
+  /// The user's own.
+  Confinement confinement() const override { return {.none = true}; }
   Identity identity() const override {
     Identity identity;
     identity.add("the plugin's path", path_);

@@ -303,6 +303,7 @@ Subject subject_of(std::shared_ptr<const Program> program) {
 
 Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options) {
   return [subject = std::move(subject), backend = std::move(backend), options](Child &child) {
+    child.confine(backend->confinement());
     child.reply(to_json(check_here(subject, *backend, options, child)));
   };
 }

@@ -89,7 +89,12 @@ c10::IValue measure(const Subject &subject, const Backend &backend, const CheckO
 std::optional<Timing> measure_timing(Subject subject, std::shared_ptr<const Backend> backend,
                                      const CheckOptions &options, int calls, const Limits &limits) {
   try {
-    const auto tuple = compute_in_child([&](Child &) { return measure(subject, *backend, options, calls); }, limits);
+    const auto tuple = compute_in_child(
+        [&](Child &child) {
+          child.confine(backend->confinement());
+          return measure(subject, *backend, options, calls);
+        },
+        limits, Confined::ByTheWork);
     const auto &result = tuple.toTupleRef().elements();
     return Timing{static_cast<int>(result[0].toInt()), result[1].toDouble(), result[2].toDouble(),
                   result[3].toDouble()};

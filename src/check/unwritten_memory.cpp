@@ -56,6 +56,7 @@ void fill_unwritten_memory(Fill fill) {
 std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
                                            const CheckOptions &options, const Limits &limits) {
   const Job job = [&](Child &child) {
+    child.confine(backend->confinement());
     const auto once = run_over(Fill::Usual, subject, *backend, options);
     const bool changes = !all_equal(once, run_over(Fill::Other, subject, *backend, options));
     const bool comes_back = all_equal(once, run_over(Fill::Usual, subject, *backend, options));

@@ -4,7 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <stdexcept>
 
 namespace repro_minify {
 namespace {
@@ -125,9 +128,10 @@ Verdict verdict_from_json(const std::string &text) {
   const json value = json::parse(text);
   Verdict verdict;
   const std::string outcome = value.at("outcome");
-  for (int i = 0; i < 3; ++i)
-    if (outcome == outcome_names[i])
-      verdict.outcome = static_cast<Verdict::Outcome>(i);
+  const auto *known = std::find(std::begin(outcome_names), std::end(outcome_names), outcome);
+  if (known == std::end(outcome_names))
+    throw std::invalid_argument("a verdict of an unknown outcome");
+  verdict.outcome = static_cast<Verdict::Outcome>(known - std::begin(outcome_names));
   for (const auto &signature : value.at("signatures"))
     verdict.signatures.push_back(
         {failure_kind_from(signature.at("kind")), signature.at("where"), signature.at("detail")});
@@ -148,6 +152,8 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.gradients = leaves_from(value.at("gradients"));
   verdict.state = leaves_from(value.at("state"));
   verdict.wall_seconds = value.at("wall_seconds");
+  if (verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.empty())
+    throw std::invalid_argument("a failure without a signature");
   return verdict;
 }
 

@@ -6,8 +6,8 @@
 
 namespace repro_minify {
 
-/// In the user's cache folder ($XDG_CACHE_HOME or ~/.cache, else the temporary folder). Only this user can write there:
-/// what lies in it is loaded. Throws NoAnswer.
+/// In the user's cache folder ($XDG_CACHE_HOME or ~/.cache), if nobody else can change anything on the way there, for
+/// what lies in it is loaded; else a folder of this run. Throws NoAnswer.
 std::filesystem::path kernel_cache_folder();
 /// Whether the file is there; it then counts as used now.
 bool is_kept(const std::filesystem::path &file);

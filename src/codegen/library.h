@@ -32,9 +32,9 @@ const std::vector<std::string> &kernel_flags();
 /// The C++ compiler: $CXX, else c++, g++ or clang++, whichever is found first. Empty if there is none.
 std::string find_compiler();
 
-/// Compiles and loads. What it made is kept in the user's cache folder ($XDG_CACHE_HOME or ~/.cache, else the temporary
-/// folder), by a hash of source, flags, compiler, instruction set and seed. Throws std::runtime_error with the
-/// compiler's first error, NoAnswer where the compiler could not do its work.
+/// Compiles and loads. What it made is kept in kernel_cache_folder(), by a hash of source, flags, compiler, instruction
+/// set and seed. Throws std::runtime_error with the compiler's first error, NoAnswer where the compiler could not do
+/// its work.
 std::shared_ptr<KernelLibrary> build_kernels(const std::string &source, const std::vector<std::string> &names,
                                              uint64_t seed);
 

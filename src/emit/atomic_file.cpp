@@ -3,11 +3,12 @@
 #include "repro_minify/program.h"
 
 #include <cerrno>
-#include <cstdio>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 namespace repro_minify {
@@ -15,11 +16,6 @@ namespace {
 
 UserError cannot_write(const std::string &path) {
   return UserError(path + ": cannot be written: " + std::strerror(errno));
-}
-
-/// Beside the target: what it is renamed from.
-std::string partial(const std::string &path) {
-  return path + ".partial";
 }
 
 bool write_all(int file, std::string_view contents) {
@@ -34,40 +30,100 @@ bool write_all(int file, std::string_view contents) {
   return true;
 }
 
-void write_partial(const std::string &path, std::string_view contents, bool durable) {
-  const int file = ::open(partial(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0)
-    throw cannot_write(path);
-  // Not every file system can promise that it is on the disk; those that cannot do no harm.
-  const bool written = write_all(file, contents) && (!durable || ::fsync(file) == 0 || errno != EIO);
-  const int problem = errno;
-  const bool closed = ::close(file) == 0;
-  if (!written)
+/// Not every file system can promise that it is on the disk; those that cannot do no harm.
+bool is_on_disk(int file) {
+  return ::fsync(file) == 0 || errno != EIO;
+}
+
+/// The folder of a file, held open: what is made and renamed in it is, whatever its path leads to meanwhile.
+class HeldFolder {
+public:
+  explicit HeldFolder(const std::string &file) {
+    const auto folder = std::filesystem::path(file).parent_path();
+    folder_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ < 0)
+      throw cannot_write(file);
+  }
+  ~HeldFolder() { ::close(folder_); }
+  HeldFolder(const HeldFolder &) = delete;
+  HeldFolder &operator=(const HeldFolder &) = delete;
+
+  int descriptor() const { return folder_; }
+  void sync() const { ::fsync(folder_); }
+
+private:
+  int folder_ = -1;
+};
+
+/// A file on its way: beside its target, under a name that nobody can have taken. Removed unless it gets there.
+class FileInTheMaking {
+public:
+  FileInTheMaking(const HeldFolder &folder, const std::string &path, std::string_view contents, bool durable)
+      : folder_(folder), path_(path), name_(std::filesystem::path(path).filename().string()) {
+    const int file = open_new();
+    const bool written = write_all(file, contents) && (!durable || is_on_disk(file));
+    const int problem = errno;
+    const bool closed = ::close(file) == 0;
+    if (written && closed)
+      return;
+    if (!written)
+      errno = problem;
+    give_up();
+  }
+  ~FileInTheMaking() {
+    if (!there_)
+      ::unlinkat(folder_.descriptor(), made_.c_str(), 0);
+  }
+  FileInTheMaking(const FileInTheMaking &) = delete;
+  FileInTheMaking &operator=(const FileInTheMaking &) = delete;
+
+  /// A link at the target is replaced, and not followed.
+  void move_into_place() {
+    if (::renameat(folder_.descriptor(), made_.c_str(), folder_.descriptor(), name_.c_str()) != 0)
+      throw cannot_write(path_);
+    there_ = true;
+  }
+  void remove_old() const {
+    if (::unlinkat(folder_.descriptor(), name_.c_str(), 0) != 0 && errno != ENOENT)
+      throw cannot_write(path_);
+  }
+
+private:
+  int open_new() {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      std::uint64_t random = 0;
+      if (::getrandom(&random, sizeof random, 0) != sizeof random)
+        break;
+      made_ = name_ + "." + std::to_string(random) + ".partial";
+      const int file =
+          ::openat(folder_.descriptor(), made_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+      if (file >= 0)
+        return file;
+      if (errno != EEXIST)
+        break;
+    }
+    there_ = true; // it is not there, and so nothing is to be removed
+    throw cannot_write(path_);
+  }
+  [[noreturn]] void give_up() {
+    const int problem = errno;
+    ::unlinkat(folder_.descriptor(), made_.c_str(), 0);
     errno = problem;
-  if (!written || !closed)
-    throw cannot_write(path);
-}
+    throw cannot_write(path_);
+  }
 
-void move_into_place(const std::string &path) {
-  if (std::rename(partial(path).c_str(), path.c_str()) != 0)
-    throw cannot_write(path);
-}
-
-/// So that the names are on the disk too.
-void sync_folder_of(const std::string &path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0)
-    return;
-  ::fsync(file);
-  ::close(file);
-}
+  const HeldFolder &folder_;
+  const std::string path_, name_;
+  std::string made_;
+  bool there_ = false;
+};
 
 } // namespace
 
 void write_atomically(const std::string &path, std::string_view contents) {
-  write_partial(path, contents, /*durable=*/false);
-  move_into_place(path);
+  const HeldFolder folder(path);
+  FileInTheMaking file(folder, path, contents, /*durable=*/false);
+  file.move_into_place();
 }
 
 void write_pair(const PairOfFiles &pair, std::string_view first, std::string_view second, bool durable,
@@ -76,22 +132,22 @@ void write_pair(const PairOfFiles &pair, std::string_view first, std::string_vie
     if (before)
       before(name);
   };
+  const HeldFolder folder(pair.first);
   step("write the first beside it");
-  write_partial(pair.first, first, durable);
+  FileInTheMaking new_first(folder, pair.first, first, durable);
   step("write the second beside it");
-  write_partial(pair.second, second, durable);
+  FileInTheMaking new_second(folder, pair.second, second, durable);
   step("remove the old second");
-  if (::unlink(pair.second.c_str()) != 0 && errno != ENOENT)
-    throw cannot_write(pair.second);
+  new_second.remove_old();
   if (durable)
-    sync_folder_of(pair.second);
+    folder.sync();
   step("move the first into place");
-  move_into_place(pair.first);
+  new_first.move_into_place();
   step("move the second into place");
-  move_into_place(pair.second);
+  new_second.move_into_place();
   step("make sure of the names");
   if (durable)
-    sync_folder_of(pair.first);
+    folder.sync();
 }
 
 } // namespace repro_minify

@@ -87,16 +87,17 @@ std::string contradiction(const std::string &before_marker, const Signature &wan
 } // namespace
 
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
-                   const std::function<bool()> &interrupted) {
+                   const std::function<bool()> &interrupted, const Confinement &confinement) {
   const std::string path = folder + "/printed";
   Limits limits;
   limits.timeout = std::chrono::minutes(5);
   SandboxPool pool(1);
   const auto ticket = pool.submit(
-      [&](Child &) {
+      [&](Child &child) {
         const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
           throw std::runtime_error("cannot write to " + path);
+        child.confine(confinement);
         become_program(command);
       },
       limits);

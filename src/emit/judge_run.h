@@ -16,7 +16,7 @@ struct ReproRun {
 
 /// Runs the program to its end, or for five minutes. `folder` is for what it prints.
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
-                   const std::function<bool()> &interrupted = {});
+                   const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true});
 
 /// Whether the run shows `wanted`. Any program may exit with 1, a Python that cannot even import does: only the line
 /// `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the signal, has to be

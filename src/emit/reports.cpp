@@ -1,8 +1,10 @@
 // report.json for scripts, report.md for an issue tracker.
 #include "emit/atomic_file.h"
+#include "emit/results_folder.h"
 #include "emit/torchscript_source.h"
 #include "program/canonical_form.h"
 #include "program/values.h"
+#include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
 #include "support/escape.h"
 
@@ -67,7 +69,7 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
   if (facts.has_passing)
     files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
   for (const char *name : {"repro.py", "attributes.pt", "model.pt2"}) // of a backend that is used from Python
-    if (std::filesystem::exists(folder + "/" + name))
+    if (is_of_this_run(folder + "/" + name))
       files.push_back(name);
   return files;
 }
@@ -128,6 +130,7 @@ json report_json(const Program &program, const ReproFacts &facts, const std::str
   after["operators_after_freezing"] = facts.after_freezing;
   return {{"tool", {{"name", "repro-minify"}, {"version", facts.version}}},
           {"torch", facts.torch_version},
+          {"not_confined", missing_confinement()},
           {"model", facts.model_path},
           {"method", facts.method},
           {"inputs", facts.inputs_origin},
@@ -268,9 +271,9 @@ std::string passing_text(const ReproFacts &facts) {
 /// Of a backend that is used from Python: what `repro.cpp` is beside `repro.py`.
 std::string repro_files(const std::string &folder) {
   const std::string files = "; `repro.py` is the same as one Python file (`python3 repro.py`)";
-  if (!std::filesystem::exists(folder + "/repro.py"))
+  if (!is_of_this_run(folder + "/repro.py"))
     return "; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file";
-  if (std::filesystem::exists(folder + "/model.pt2"))
+  if (is_of_this_run(folder + "/model.pt2"))
     return files + ", and `repro.cpp` with `CMakeLists.txt` loads it as AOTInductor has compiled it (`model.pt2`)";
   return files + ". It shows from Python only: `repro.cpp` says why, and runs `repro.py`";
 }
@@ -349,6 +352,7 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
       << program_and_inputs(program, facts) << passing_text(facts) << how_to_build(facts, folder)
       << "\n| | |\n|---|---|\n"
       << "| PyTorch | " << markdown_text(facts.torch_version) << " |\n"
+      << (missing_confinement().empty() ? "" : "| Not confined | " + markdown_text(missing_confinement()) + " |\n")
       << "| backend | " << markdown_text(facts.backend->name()) << (facts.check.grad ? ", with gradients" : "")
       << " |\n"
       << "| failure | " << markdown_text(to_string(facts.signature))

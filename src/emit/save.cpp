@@ -6,6 +6,7 @@
 #include "program/read_inputs.h"
 #include "program/values.h"
 #include "repro_minify/archive.h"
+#include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
 
 #include <ATen/ATen.h>
@@ -50,6 +51,7 @@ void save_program(const Program &program, const std::string &folder, bool grad, 
   const std::string inputs = saved_inputs(instance.arguments);
   const PairOfFiles files = files_of(folder, name);
   if (name != "candidate") {
+    let_children_read(folder); // the checks of what was written
     write_pair(files, saved_module(instance.module, inputs), inputs, durable);
     return;
   }
@@ -63,6 +65,7 @@ void save_program(const Program &program, const std::string &folder, bool grad, 
 void save_as_given(const Archive &archive, const std::string &folder) {
   const std::string inputs = saved_inputs(archive.arguments);
   const PairOfFiles files = files_of(folder, "reduced");
+  let_children_read(folder); // the checks of what was written
   if (archive.method == "forward") {
     write_pair(files, bytes_of(archive.path), inputs, /*durable=*/true); // not loaded and saved: that can change it
     return;

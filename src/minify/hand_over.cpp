@@ -88,7 +88,7 @@ void verify(Work &work, const Program &program) {
   work.say(Severity::Info, "building and running repro.cpp ...");
   const Verification verification =
       verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature, facts.repetition,
-                   work.options().listener.interrupted);
+                   work.options().listener.interrupted, work.session.backend->confinement());
   if (stops(work))
     return;
   facts.verified = verification.same_failure;
@@ -126,7 +126,8 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
   ReproFacts &facts = work.facts;
   const Session &session = work.session;
   std::error_code ignored;
-  fs::remove_all(work.folder + "/candidates", ignored); // what an oracle that was killed had before it
+  if (work.has_oracle()) // what one that was killed had before it
+    fs::remove_all(work.folder + "/candidates", ignored);
   if (!interrupted)
     find_guilty_step(work, subject);
   if (!work.has_oracle() && !interrupted && is_comparison(facts.signature.kind))

@@ -2,6 +2,7 @@
 #include "repro_minify/minify.h"
 
 #include "emit/atomic_file.h"
+#include "emit/results_folder.h"
 #include "minify/original.h"
 #include "minify/output_folder.h"
 #include "minify/work.h"
@@ -34,8 +35,10 @@ void begin_journal(Work &work, const FailureRate &rate, const std::string &path)
   make_folder(work.folder);
   if (!work.options().settings.empty())
     write_atomically(work.folder + "/config.toml", work.options().settings);
-  if (!session.journal)
+  if (!session.journal) {
+    remove_earlier_results(work.folder);
     session.keep_journal(path, false);
+  }
   for (size_t run = 0; run < rate.each.size(); ++run)
     if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))
       session.journal->append("original", key, {}, rate.each[run], true);

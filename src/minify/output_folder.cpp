@@ -2,6 +2,8 @@
 
 #include "repro_minify/program.h"
 
+#include "emit/results_folder.h"
+
 #include <filesystem>
 
 namespace repro_minify {
@@ -16,6 +18,7 @@ void require_free(const std::string &folder, bool force) {
     throw UserError(folder + ": is a file; name a folder with -o");
   if (!force && !fs::is_empty(folder, error))
     throw UserError(folder + ": exists; give --force to write into it, or another folder with -o");
+  begin_results(folder);
 }
 
 void make_folder(const std::string &folder) {
@@ -23,6 +26,7 @@ void make_folder(const std::string &folder) {
   fs::create_directories(folder, error);
   if (error)
     throw UserError(folder + ": cannot be made: " + error.message());
+  lock_results(folder);
 }
 
 } // namespace repro_minify

@@ -2,6 +2,7 @@
 
 #include "backends/backend_list.h"
 #include "check/ask_again.h"
+#include "check/nondeterminism.h"
 #include "check/subject.h"
 #include "oracle/external_oracle.h"
 #include "program/compute.h"
@@ -9,7 +10,10 @@
 #include "program/trace.h"
 #include "program/value_digest.h"
 #include "program/values.h"
+#include "reduce/journal.h"
 #include "repro_minify/archive.h"
+#include "repro_minify/confinement.h"
+#include "sandbox/limits.h"
 
 #include <ATen/Version.h>
 #include <torch/version.h>
@@ -29,8 +33,19 @@ void require_usable(const std::string &name, c10::Device device) {
     throw UserError("--device " + name + ": " + answer.toStringRef());
 }
 
+/// What a model runs is confined as far as this machine can; said once where that is not all the way.
+void tell_of_confinement(const MinifyOptions &options) {
+  const std::string &missing = missing_confinement();
+  if (missing.empty())
+    return;
+  if (options.require_confinement)
+    throw UserError("--require-confinement: " + missing);
+  options.listener.say(Severity::Warning, missing + "; --require-confinement refuses");
+}
+
 CheckOptions check_options_of(const MinifyOptions &options) {
   CheckOptions check = options.check;
+  tell_of_confinement(options);
   // Where luck has a say it must not pass a random program off as a reproducible one.
   if (options.repetition.runs > 1)
     check.eager_calls = std::max(16, 2 * options.repetition.runs);
@@ -77,6 +92,16 @@ void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
     backend->await_start();
 }
 
+/// To read the model and its inputs is a check like any other.
+Limits reading_limits(const MinifyOptions &options, std::uint64_t memory_bytes) {
+  Limits limits = generous_limits();
+  if (options.timeout_seconds > 0)
+    limits.timeout = limit_of(options.timeout_seconds);
+  limits.memory_bytes = memory_bytes;
+  limits.interrupted = options.listener.interrupted;
+  return limits;
+}
+
 /// Nobody waits for longer than this unless told to.
 constexpr double longest_check_seconds = 1800;
 
@@ -111,13 +136,16 @@ Identity identity_of(const Session &session) {
 Session::Session(const std::string &model_path, MinifyOptions given)
     : options(std::move(given)), oracle(options.oracle.empty() ? std::string() : require_executable(options.oracle)),
       others(backends_of(options, oracle)), backend(others.front()), check(check_options_of(options)),
-      test(test_of(*this)), model(load_model(model_path, options.method, check.seed, options.train, check.device)) {
+      test(test_of(*this)), memory_bytes_(options.memory_bytes > 0 ? options.memory_bytes : memory_that_fits()),
+      model(load_model(model_path, options.method, check.seed, options.train, check.device,
+                       reading_limits(options, memory_bytes_))) {
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
   inputs = load_inputs(
       model,
-      {.specs = options.input_specs, .inputs_path = options.inputs, .seed = check.seed, .requires_grad = check.grad});
+      {.specs = options.input_specs, .inputs_path = options.inputs, .seed = check.seed, .requires_grad = check.grad},
+      reading_limits(options, memory_bytes_));
   share_pages(model.module);
   for (const auto &value : inputs.values)
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
@@ -185,7 +213,7 @@ Verdict Session::check_once(int run) {
 Verdict Session::check_within(double times_the_limit) {
   CheckOptions how = check;
   Limits limits;
-  limits.memory_bytes = options.memory_bytes;
+  limits.memory_bytes = memory_bytes_;
   limits.interrupted = options.listener.interrupted;
   double seconds = options.timeout_seconds; // whoever gives one means it
   if (seconds <= 0) {
@@ -243,7 +271,7 @@ Limits Session::limits() const {
                          : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
                                                      : std::max(10.0, 10 * original_seconds_);
   limits.timeout = limit_of(seconds);
-  limits.memory_bytes = options.memory_bytes;
+  limits.memory_bytes = memory_bytes_;
   limits.interrupted = options.listener.interrupted;
   return limits;
 }

@@ -2,6 +2,7 @@
 
 #include "program/map_tensors.h"
 #include "sandbox/ask_again.h"
+#include "sandbox/limits.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/serialization/pickle.h>
@@ -40,9 +41,11 @@ c10::IValue with_undefined(const c10::IValue &pair) {
 
 } // namespace
 
-c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits) {
+c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits, Confined confined) {
   Outcome outcome = run_until_answered(
       [&](Child &child) {
+        if (confined == Confined::BeforeTheWork)
+          child.confine({});
         const auto bytes = torch::jit::pickle_save(without_undefined(work(child)));
         child.reply(std::string_view(bytes.data(), bytes.size()));
       },
@@ -62,13 +65,6 @@ void require_reply(const Outcome &outcome) {
       how += " (signal " + std::to_string(outcome.signal) + ")";
     throw std::runtime_error("the child process " + how + (outcome.stage.empty() ? "" : " while " + outcome.stage));
   }
-}
-
-Limits generous_limits() {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(10);
-  limits.reply_capacity = size_t{16} << 30;
-  return limits;
 }
 
 bool is_out_of_memory(const std::string &message) {

@@ -10,15 +10,16 @@
 
 namespace repro_minify {
 
+/// Whether the child is confined before the work begins, or by the work itself, which then needs more than most.
+enum class Confined { BeforeTheWork, ByTheWork };
+
 /// Runs `work` in a sandbox child and brings its result back (tensors on the CPU, sharing of storage kept). Throws
 /// std::runtime_error with the child's own message, or with how it ended.
-c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits);
+c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits,
+                             Confined confined = Confined::BeforeTheWork);
 
 /// Throws what compute_in_child() throws unless the child has replied.
 void require_reply(const Outcome &outcome);
-
-/// Limits for work that has no natural bound: ten minutes, a reply as large as memory allows.
-Limits generous_limits();
 
 /// Whether a message is the CPU's allocator's, or CUDA's, that there is no more.
 bool is_out_of_memory(const std::string &message);

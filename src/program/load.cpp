@@ -1,13 +1,19 @@
 #include "repro_minify/load.h"
 
+#include "program/archive_records.h"
 #include "program/arguments.h"
 #include "program/compute.h"
 #include "program/device.h"
+#include "program/forbidden_operators.h"
 #include "program/input_spec.h"
 #include "program/read_inputs.h"
+#include "program/rehearsal.h"
+#include "repro_minify/confinement.h"
 #include "repro_minify/run_settings.h"
 
+#include <c10/util/Exception.h>
 #include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
@@ -46,7 +52,7 @@ void require_torchscript(const std::string &path) {
   throw UserError(path + ": a zip archive without TorchScript code in it");
 }
 
-c10::IValue bundled_inputs(const LoadedModel &model) {
+c10::IValue bundled_inputs(const LoadedModel &model, const Limits &limits) {
   auto module = model.module;
   c10::IValue all;
   try {
@@ -56,7 +62,7 @@ c10::IValue bundled_inputs(const LoadedModel &model) {
           seed_cpu(0);
           return module.run_method("get_all_bundled_inputs");
         },
-        generous_limits());
+        limits);
   } catch (const std::exception &error) {
     throw UserError(model.path + ": its bundled inputs cannot be made: " + first_sentence(error.what()));
   }
@@ -65,49 +71,107 @@ c10::IValue bundled_inputs(const LoadedModel &model) {
   return all.toListRef()[0];
 }
 
+/// Code of the model runs while it is loaded, and may print: nothing of that belongs among this program's results.
+class Silence {
+public:
+  Silence() : print_(torch::jit::getPrintHandler()) {
+    torch::jit::setPrintHandler([](const std::string &) {});
+  }
+  ~Silence() { torch::jit::setPrintHandler(print_); }
+  Silence(const Silence &) = delete;
+  Silence &operator=(const Silence &) = delete;
+
+private:
+  struct NoWarnings : c10::WarningHandler {
+    void process(const c10::Warning &) override {}
+  };
+  torch::jit::PrintHandler print_;
+  NoWarnings no_warnings_;
+  c10::WarningUtils::WarningHandlerGuard guard_{&no_warnings_};
+};
+
+torch::jit::Module load_archive(const std::string &path, uint64_t seed, c10::Device device) {
+  try {
+    seed_cpu(seed);
+    auto module = torch::jit::load(path, c10::kCPU);
+    redirect_device_constants(module, device);
+    return module;
+  } catch (const std::bad_alloc &) {
+    throw; // the sandbox knows whether its limit was hit
+  } catch (const std::exception &error) {
+    if (const std::string name = forbidden_operator_in(error.what()); !name.empty())
+      throw UserError(path + ": calls " + name +
+                      ", which reaches out of the model (into files, or to other processes); "
+                      "nothing of it has been run, and it is not taken");
+    throw UserError(path + ": cannot be loaded: " + first_sentence(error.what()));
+  }
+}
+
+void require_method(const LoadedModel &model) {
+  if (model.module.find_method(model.method))
+    return;
+  std::string names;
+  for (const auto &known : model.module.get_methods())
+    names += (names.empty() ? "" : ", ") + known.name();
+  throw UserError("--method " + model.method + ": the model has no such method; it has " +
+                  (names.empty() ? "none" : names));
+}
+
 } // namespace
 
 LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train,
-                       c10::Device device) {
+                       c10::Device device, const Limits &limits) {
   require_file(path);
-  require_torchscript(path);
-  LoadedModel model{path, {}, method};
-  try {
-    seed_cpu(seed);
-    model.module = torch::jit::load(path, c10::kCPU);
-    redirect_device_constants(model.module, device);
-  } catch (const std::exception &error) {
-    throw UserError(path + ": cannot be loaded: " + first_sentence(error.what()));
-  }
-  const auto found = model.module.find_method(method);
-  if (!found) {
-    std::string names;
-    for (const auto &known : model.module.get_methods())
-      names += (names.empty() ? "" : ", ") + known.name();
-    throw UserError("--method " + method + ": the model has no such method; it has " +
-                    (names.empty() ? "none" : names));
-  }
+  let_children_read(path);
+  forget_forbidden_operators();
+  const auto load = [&] {
+    LoadedModel model{path, load_archive(path, seed, device), method};
+    require_method(model);
+    return model;
+  };
+  rehearse(
+      path, "loading it",
+      [&](Child &child) {
+        child.stage("reading its records");
+        require_torchscript(path);
+        require_sound_records(path);
+        inputs_inside(path);
+        child.stage("loading it");
+        load();
+      },
+      limits);
+  // Once more, and this process hears nothing of what the model prints and warns of while it is loaded.
+  const Silence silence;
+  LoadedModel model = load();
   if (!train)
     model.module.eval();
   return model;
 }
 
-LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source) {
+LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source, const Limits &limits) {
   const auto &schema = model.module.get_method(model.method).function().getSchema();
   const auto from = [&](const c10::IValue &saved, const std::string &origin) {
     return LoadedInputs{.values = as_arguments(schema, saved, origin), .origin = origin};
+  };
+  const auto read = [&](const std::string &path) {
+    let_children_read(path);
+    rehearse(
+        path, "reading it", [&](Child &) { read_inputs(path); }, limits);
+    return read_inputs(path);
   };
   if (!source.specs.empty() && source.inputs_path)
     throw UserError("--input and --inputs: give one of them");
   if (!source.specs.empty())
     return from(inputs_from_specs(source.specs, source.seed, source.requires_grad), "--input");
   if (source.inputs_path)
-    return from(read_inputs(*source.inputs_path), *source.inputs_path);
+    return from(read(*source.inputs_path), *source.inputs_path);
   if (model.method == "forward" && model.module.find_method("get_all_bundled_inputs"))
-    return from(bundled_inputs(model), "bundled inputs");
+    return from(bundled_inputs(model, limits), "bundled inputs");
   const fs::path folder = fs::path(model.path).parent_path();
   const std::string beside = (folder / "inputs.pt").string();
   if (const auto inside = inputs_inside(model.path)) {
+    rehearse(
+        model.path, "reading its inputs", [&](Child &) { read_inputs(*inside, model.path); }, limits);
     LoadedInputs inputs = from(read_inputs(*inside, model.path), model.path + ", which holds its inputs");
     const bool has_file_of_its_own = fs::exists(folder / (fs::path(model.path).stem().string() + "_inputs.pt"));
     if (fs::exists(beside) && !has_file_of_its_own && bytes_of(beside) != *inside)
@@ -115,7 +179,7 @@ LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source) {
     return inputs;
   }
   if (fs::exists(beside))
-    return from(read_inputs(beside), beside);
+    return from(read(beside), beside);
   if (schema.arguments().size() == 1)
     return {{}, "none needed"};
   throw UserError(model.path + ": no inputs for " + model.method + argument_list(schema) +

@@ -93,8 +93,12 @@ int64_t elements_needed(const Place &place) {
   return is_empty ? 0 : last + 1;
 }
 
+Place place_in(const Arguments &arguments) {
+  return {integer(at_index(arguments, 1)), integers(at_index(arguments, 2)), integers(at_index(arguments, 3))};
+}
+
 Place place_of(const Arguments &arguments, const c10::Storage &storage, size_t element_size) {
-  Place place{integer(at_index(arguments, 1)), integers(at_index(arguments, 2)), integers(at_index(arguments, 3))};
+  Place place = place_in(arguments);
   if (static_cast<uint64_t>(elements_needed(place)) > storage.nbytes() / element_size)
     damaged();
   return place;
@@ -166,6 +170,10 @@ std::optional<at::ScalarType> dtype_of(const Saved &global) {
     return std::nullopt;
   const auto found = names.find(global.text);
   return found == names.end() ? std::nullopt : std::optional(found->second);
+}
+
+int64_t elements_needed(const Saved &tensor) {
+  return elements_needed(place_in(tensor.argument->items));
 }
 
 const at::Tensor *SavedTensors::of(const Saved &object) {

@@ -12,6 +12,9 @@ namespace repro_minify {
 /// The dtype that `torch.float32` names; nothing for another name.
 std::optional<at::ScalarType> dtype_of(const pickle::Value &global);
 
+/// How many elements its storage has to have for a tensor as torch._utils rebuilds it. Throws pickle::CannotRead.
+int64_t elements_needed(const pickle::Value &tensor);
+
 class SavedTensors {
 public:
   explicit SavedTensors(const StorageBytes &bytes) : bytes_(bytes) {}

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 
 namespace repro_minify {
 namespace {
@@ -65,21 +66,35 @@ Journal::Journal(const std::string &path, const Identity &identity, bool resume)
     file_ << line(header_of(identity)) << std::flush;
 }
 
+/// False for what is no line of a journal: anybody may have written the file.
+bool Journal::remember(const std::string &text) {
+  try {
+    const json entry = json::parse(text);
+    answers_[entry.at("hash").get<std::string>()] = verdict_from_json(entry.at("verdict").dump());
+    return true;
+  } catch (const json::exception &) {
+    return false;
+  } catch (const std::invalid_argument &) {
+    return false;
+  }
+}
+
 /// A run that was killed may have left half a line at the end: it is cut off, so that the next line begins a line.
 void Journal::read_earlier(const std::string &path, const Identity &identity) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return;
   std::uintmax_t whole = 0;
+  size_t number = 0;
   for (std::string text; std::getline(file, text) && !file.eof(); whole += text.size() + 1) {
+    ++number;
     if (whole == 0) {
       require_same(identity, text, path);
       continue;
     }
-    const json entry = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!entry.is_object() || !entry.contains("hash") || !entry.contains("verdict"))
-      throw UserError("--resume: " + path + " has a line that no journal has; give --force without --resume");
-    answers_[entry["hash"]] = verdict_from_json(entry["verdict"].dump());
+    if (!remember(text))
+      throw UserError("--resume: " + path + " has a line that no journal has (" + std::to_string(number) +
+                      "); give --force without --resume");
   }
   file.close();
   earlier_ = answers_.size();

@@ -26,6 +26,7 @@ public:
 
 private:
   void read_earlier(const std::string &path, const Identity &identity);
+  bool remember(const std::string &text);
 
   std::ofstream file_;
   std::map<std::string, Verdict> answers_;

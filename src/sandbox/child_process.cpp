@@ -1,7 +1,9 @@
 #include "sandbox/child_process.h"
 
+#include "repro_minify/confinement.h"
 #include "sandbox/child_side.h"
 #include "sandbox/crash_handler.h"
+#include "sandbox/descendants.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -66,6 +68,8 @@ ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &fra
 pid_t ChildProcess::fork_child(const Job &job, const Limits &limits) {
   const pid_t parent = getpid();
   prepare_crash_handler();
+  prepare_confinement();
+  adopt_what_checks_leave();
   const AllSignalsBlocked blocked;
   for (auto pause = 10ms;; pause *= 2) {
     started_ = Clock::now();
@@ -149,6 +153,7 @@ std::optional<Outcome> ChildProcess::try_reap() {
     return outcome_of_the_undead();
   }
   ::kill(-pid_, SIGKILL); // its grandchildren
+  kill_what_is_left_of(pid_);
   int status = 0;
   rusage usage{};
   const bool known = wait4(pid_, &status, 0, &usage) == pid_;

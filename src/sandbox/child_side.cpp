@@ -1,6 +1,7 @@
 #include "sandbox/child_side.h"
 
 #include "sandbox/crash_handler.h"
+#include "sandbox/descendants.h"
 #include "sandbox/limits.h"
 
 #include <fcntl.h>
@@ -28,6 +29,7 @@ public:
   void stage(std::string_view name) override { area_.set_stage(name); }
   void allow(std::chrono::milliseconds time) override { area_.set_deadline(time); }
   void reply(std::string_view bytes) override { area_.append_reply(bytes); }
+  void confine(const Confinement &confinement) override { repro_minify::confine(confinement); }
 
 private:
   SharedArea &area_;
@@ -124,6 +126,7 @@ void redirect_standard_streams(int output) {
 void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   setpgid(0, 0);
   die_with_parent(ends.parent);
+  mark_as_check();
   redirect_standard_streams(ends.output);
   area_of_this_process = &area;
   memory_is_limited = limits.memory_bytes != 0;

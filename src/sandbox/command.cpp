@@ -2,6 +2,8 @@
 
 #include "support/become_program.h"
 
+#include <cstdlib>
+
 namespace repro_minify {
 
 Outcome run_command(const std::vector<std::string> &words, std::chrono::seconds timeout,
@@ -9,7 +11,13 @@ Outcome run_command(const std::vector<std::string> &words, std::chrono::seconds 
   Limits limits;
   limits.timeout = timeout;
   limits.interrupted = interrupted;
-  return run_in_sandbox([&](Child &) { become_program(words); }, limits);
+  return run_in_sandbox(
+      [&](Child &) {
+        setenv("TMPDIR", private_folder_of_children().c_str(),
+               1); // what it leaves when it is killed goes with this run
+        become_program(words);
+      },
+      limits);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,7 @@
 #include "sandbox/limits.h"
 
+#include "repro_minify/sandbox.h"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,6 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -34,6 +40,32 @@ std::uint64_t private_memory_bytes() {
   return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+std::uint64_t free_on_the_machine() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    unsigned long long kibibytes = 0;
+    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kibibytes) == 1)
+      return std::uint64_t{kibibytes} << 10;
+  }
+  return 0;
+}
+
+std::optional<std::uint64_t> number_in(const std::string &path) {
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt; // "max" is no number
+}
+
+/// Version 2, and version 1 as containers have it.
+std::optional<std::uint64_t> free_in_the_control_group() {
+  for (const auto &[most, used] :
+       {std::pair("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        std::pair("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes")})
+    if (const auto limit = number_in(most))
+      return *limit - std::min(*limit, number_in(used).value_or(0));
+  return std::nullopt;
+}
+
 } // namespace
 
 void forbid_core_dumps() {
@@ -43,6 +75,8 @@ void forbid_core_dumps() {
 
 void limit_added_memory(std::uint64_t bytes) {
   const std::uint64_t present = private_memory_bytes();
+  if (present == 0) // it cannot be known, and a limit below what there is would be met at once
+    return;
   if (bytes < RLIM_INFINITY - present)
     set_soft_limit(RLIMIT_DATA, present + bytes);
 }
@@ -53,6 +87,30 @@ std::uint64_t memory_allowance() {
     return 0;
   const std::uint64_t present = private_memory_bytes();
   return limit.rlim_cur > present ? limit.rlim_cur - present : 1;
+}
+
+void keep_stack_in_reserve() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    set_soft_limit(RLIMIT_STACK, limit.rlim_cur / 4 * 3);
+}
+
+std::uint64_t memory_that_fits() {
+  static const std::uint64_t bytes = [] {
+    std::uint64_t free = free_on_the_machine();
+    if (const auto in_group = free_in_the_control_group(); in_group && *in_group < free)
+      free = *in_group;
+    return free / 4 * 3;
+  }();
+  return bytes;
+}
+
+Limits generous_limits() {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(10);
+  limits.reply_capacity = size_t{16} << 30;
+  limits.memory_bytes = memory_that_fits();
+  return limits;
 }
 
 void volunteer_for_out_of_memory_killer() {

@@ -10,6 +10,11 @@ void forbid_core_dumps();
 void limit_added_memory(std::uint64_t bytes);
 /// What limit_added_memory() still lets the process add, in bytes, for another process that works for it; 0: no limit.
 std::uint64_t memory_allowance();
+/// Takes a quarter of the stack away, so that whoever gets to the end with the rest would have with all of it.
+void keep_stack_in_reserve();
+/// Three quarters of the memory that is free now, on the machine and in this process's control group: what a check may
+/// add where nobody has said how much. 0 where it cannot be known.
+std::uint64_t memory_that_fits();
 /// When the machine runs out of memory, the kernel kills this process rather than its parent.
 void volunteer_for_out_of_memory_killer();
 

@@ -1,21 +1,85 @@
 #include "support/escape.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <sstream>
+#include <string_view>
 
 namespace repro_minify {
 namespace {
 
-std::string printable_line(const std::string &text) {
-  std::string line;
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 32 || byte == 127 ? ' ' : c;
+struct Character {
+  uint32_t code = 0;
+  size_t bytes = 1;
+  bool valid = false;
+};
+
+/// The one that begins there, as UTF-8 has it.
+Character character_at(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
+  const unsigned first = byte(0);
+  const size_t more = first < 0x80 ? 0 : first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2 : 3;
+  if (first < 0x80)
+    return {first, 1, true};
+  if (first < 0xc2 || first > 0xf4)
+    return {first, 1, false};
+  uint32_t code = first & (0x3fu >> more);
+  for (size_t i = 1; i <= more; ++i) {
+    if ((byte(i) & 0xc0) != 0x80)
+      return {first, 1, false};
+    code = code << 6 | (byte(i) & 0x3f);
   }
+  constexpr uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+  if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+    return {first, 1, false};
+  return {code, more + 1, true};
+}
+
+/// Commands for a terminal, marks that turn the direction of writing, separators of lines, and what takes no room.
+bool is_hidden(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+         (code >= 0xe0000 && code <= 0xe007f);
+}
+
+std::string number_of(const Character &character) {
+  char text[16];
+  std::snprintf(text, sizeof text, character.code < 0x100 ? "\\x%02x" : "\\u%04x", character.code);
+  return text;
+}
+
+std::string printable_line(const std::string &text) {
+  std::string line = text;
+  std::replace(line.begin(), line.end(), '\r', '\n');
+  line = visible_text(line);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return line;
 }
 
+/// A literal of its own for a hidden character, where the language knows one.
+std::string literal_of(const Character &character) {
+  char text[24];
+  std::snprintf(text, sizeof text, character.code < 0x100 ? "\"\\%03o\"" : "\"\\U%08x\"", character.code);
+  return text;
+}
+
 } // namespace
+
+std::string visible_text(const std::string &text) {
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    const bool stays = text[at] == '\n' || text[at] == '\t';
+    if (stays || (character.valid && !is_hidden(character.code)))
+      result.append(text, at, character.bytes);
+    else if (text[at] != '\r' || at + 1 >= text.size() || text[at + 1] != '\n')
+      result += number_of(character);
+    at += character.bytes;
+  }
+  return result;
+}
 
 std::string comment_text(const std::string &text) {
   std::string line = printable_line(text);
@@ -50,7 +114,18 @@ std::string raw_string(const std::string &text) {
   std::string delimiter = "torchscript"; // at most 16 characters
   for (int i = 0; text.find(")" + delimiter + "\"") != std::string::npos; ++i)
     delimiter = "ts" + std::to_string(i);
-  return "R\"" + delimiter + "(" + text + ")" + delimiter + "\"";
+  const std::string begin = "R\"" + delimiter + "(", end = ")" + delimiter + "\"";
+  std::string literal = begin;
+  for (size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    const bool is_blank = text[at] == '\n' || text[at] == '\t';
+    if (is_blank || (character.valid && !is_hidden(character.code)))
+      literal.append(text, at, character.bytes);
+    else
+      literal += end + " " + literal_of(character) + " " + begin;
+    at += character.bytes;
+  }
+  return literal + end;
 }
 
 std::string markdown_text(const std::string &text) {
@@ -70,7 +145,8 @@ std::string markdown_fence(const std::string &text, const std::string &language)
     longest = std::max(longest, run);
   }
   const std::string fence(longest + 1, '`');
-  return fence + language + "\n" + text + (text.empty() || text.back() != '\n' ? "\n" : "") + fence + "\n";
+  return fence + language + "\n" + visible_text(text) + (text.empty() || text.back() != '\n' ? "\n" : "") + fence +
+         "\n";
 }
 
 std::string shell_word(const std::string &text) {

@@ -4,11 +4,16 @@
 
 namespace repro_minify {
 
-/// One line for a C++ comment: no line breaks, no control characters, no backslash at the end to swallow the next line.
+/// For a terminal, and wherever text is read by people: what would command the terminal, turn the direction of writing
+/// or is no UTF-8 is shown as its number, "\\x1b", "\\u202e". Line breaks and tabs stay.
+std::string visible_text(const std::string &text);
+/// One line for a C++ comment: no line breaks, no control characters (see visible_text()), no backslash at the end to
+/// swallow the next line.
 std::string comment_text(const std::string &text);
 /// Several lines for a C++ block of `//` comments.
 std::string comment_block(const std::string &text);
-/// A C++ raw string literal, with a delimiter that the text does not contain.
+/// A C++ raw string literal, with a delimiter that the text does not contain; what nobody would see stands in literals
+/// of its own between.
 std::string raw_string(const std::string &text);
 /// Inline text for Markdown, where it may stand in a table too.
 std::string markdown_text(const std::string &text);

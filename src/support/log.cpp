@@ -1,5 +1,7 @@
 #include "support/log.h"
 
+#include "support/escape.h"
+
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -22,18 +24,18 @@ void set_level(Level level) {
                                                          spdlog::level::err, spdlog::level::off};
   logger().set_level(levels[static_cast<int>(level)]);
 }
-// The message is an argument, never the format: it may hold text from a model.
+// The message is an argument, never the format, and is shown, never obeyed: it may hold text from a model.
 void debug(const std::string &message) {
-  logger().debug("{}", message);
+  logger().debug("{}", visible_text(message));
 }
 void info(const std::string &message) {
-  logger().info("{}", message);
+  logger().info("{}", visible_text(message));
 }
 void warning(const std::string &message) {
-  logger().warn("{}", message);
+  logger().warn("{}", visible_text(message));
 }
 void error(const std::string &message) {
-  logger().error("{}", message);
+  logger().error("{}", visible_text(message));
 }
 
 } // namespace repro_minify::log

@@ -37,6 +37,26 @@ TEST(Escape, MarkdownShowsTextAsItIs) {
   EXPECT_EQ(markdown_fence("```\nx", "cpp").substr(0, 7), "````cpp");
 }
 
+TEST(Escape, WhatWouldCommandATerminalIsShown) {
+  EXPECT_EQ(visible_text("\x1b[2Jred\a\x7f"), "\\x1b[2Jred\\x07\\x7f");
+  EXPECT_EQ(visible_text("one\ttab\nline"), "one\ttab\nline");
+  EXPECT_EQ(visible_text("a\xc2\x9b"
+                         "b"),
+            "a\\x9bb");                                // a command in one character
+  EXPECT_EQ(visible_text("a\x9b\xff"), "a\\x9b\\xff"); // no UTF-8
+  EXPECT_EQ(visible_text("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
+            "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
+}
+
+TEST(Escape, MarksThatTurnTheDirectionAreShown) {
+  const std::string turned = "a\xe2\x80\xae"
+                             "b";
+  EXPECT_EQ(visible_text(turned), "a\\u202eb");
+  EXPECT_EQ(comment_text(turned), "a\\u202eb");
+  EXPECT_EQ(markdown_fence(turned, "").find("\xe2\x80\xae"), std::string::npos);
+  EXPECT_EQ(raw_string(turned), "R\"torchscript(a)torchscript\" \"\\U0000202e\" R\"torchscript(b)torchscript\"");
+}
+
 TEST(Escape, AShellWordIsOneWord) {
   EXPECT_EQ(shell_word("plain/path.pt"), "plain/path.pt");
   EXPECT_EQ(shell_word("a b"), "'a b'");

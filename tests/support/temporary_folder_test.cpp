@@ -37,5 +37,30 @@ TEST(TemporaryFolder, IsNotTheForkedChildsToRemove) {
   EXPECT_TRUE(std::filesystem::is_directory(folder->path()));
 }
 
+TEST(TemporaryFolder, OfAProcessThatWasKilledIsRemoved) {
+  const TemporaryFolder parent;
+  const auto in_parent = [&](const std::string &name) { return parent / name; };
+  std::filesystem::create_directories(in_parent("repro-minify.ABC123") / "full");
+  std::filesystem::create_directories(in_parent("repro-minify.toolong7"));
+  std::filesystem::create_directories(in_parent("precious"));
+  std::filesystem::create_directory_symlink(in_parent("precious"), in_parent("repro-minify.ABC124"));
+  std::ofstream(in_parent("repro-minify.ABC125")) << "a file";
+  remove_left_over_folders(parent.path());
+  EXPECT_FALSE(std::filesystem::exists(in_parent("repro-minify.ABC123")));
+  for (const char *kept : {"repro-minify.toolong7", "precious", "repro-minify.ABC124", "repro-minify.ABC125"})
+    EXPECT_TRUE(std::filesystem::exists(in_parent(kept))) << kept;
+}
+
+TEST(TemporaryFolder, OfAProcessThatLivesIsNot) {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    remove_left_over_folders(folder.path().parent_path());
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(std::filesystem::is_directory(folder.path()));
+}
+
 } // namespace
 } // namespace repro_minify

@@ -1,0 +1,16 @@
+// Whose files lie in the folder that results are written into: ours of now, ours of an earlier run, or somebody else's.
+#pragma once
+#include <string>
+
+namespace repro_minify {
+
+/// Before anything is written: what lies there already is not of this run.
+void begin_results(const std::string &folder);
+/// One process at a time writes into a folder, from here on until it ends. Throws UserError when another one does.
+void lock_results(const std::string &folder);
+/// Whether this run has written it: a file, no link, and not the one that lay there before.
+bool is_of_this_run(const std::string &path);
+/// Removes what an earlier run left, by its names, if a journal says that there was one. Other files stay.
+void remove_earlier_results(const std::string &folder);
+
+} // namespace repro_minify

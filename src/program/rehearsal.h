@@ -1,0 +1,16 @@
+// What a stranger wrote is read in a child first. The process that reduces touches only what a child has read to the
+// end.
+#pragma once
+#include "repro_minify/sandbox.h"
+
+#include <functional>
+#include <string>
+
+namespace repro_minify {
+
+/// Runs `reading` in a confined child with less stack than this process has. Throws UserError in one sentence that
+/// begins with `origin`: with the child's own UserError, or how it ended. `doing`: "loading it".
+void rehearse(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
+              const Limits &limits);
+
+} // namespace repro_minify

@@ -1,0 +1,153 @@
+#include "repro_minify/confinement.h"
+
+#include "sandbox/descendants.h"
+#include "sandbox/landlock.h"
+#include "sandbox/system_call_filter.h"
+#include "support/temporary_folder.h"
+
+#include <link.h>
+#include <sys/prctl.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <system_error>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Programs, libraries and headers, what says what the machine is like, and devices that hold nothing. Of processes
+/// only itself: what others have in their environment is theirs.
+constexpr const char *readable_everywhere[] = {"/usr",           "/lib",
+                                               "/lib64",         "/lib32",
+                                               "/bin",           "/sbin",
+                                               "/opt",           "/nix",
+                                               "/gnu/store",     "/etc/ld.so.cache",
+                                               "/etc/localtime", "/dev/random",
+                                               "/dev/urandom",   "/sys",
+                                               "/proc/self",     "/proc/sys",
+                                               "/proc/cpuinfo",  "/proc/meminfo",
+                                               "/proc/stat",     "/proc/loadavg",
+                                               "/proc/version",  "/proc/filesystems",
+                                               "/proc/devices",  "/proc/driver"};
+constexpr const char *writable_everywhere[] = {"/dev/null", "/dev/zero", "/dev/full"};
+
+/// CUDA's, where there are any: its driver is asked through them.
+const std::vector<std::string> &devices_that_compute() {
+  static const std::vector<std::string> devices = [] {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (fs::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
+      if (const auto name = entry->path().filename().string(); name.starts_with("nvidia") || name == "dri")
+        found.push_back(entry->path().string());
+    return found;
+  }();
+  return devices;
+}
+
+std::mutex paths_mutex;
+std::set<std::string> &paths_of_the_user() {
+  static std::set<std::string> paths;
+  return paths;
+}
+
+/// The folder of a library, for it may load its neighbours later; of a Python package, those of all packages, for
+/// LibTorch's own libraries lie in several.
+fs::path folder_of_library(const fs::path &library) {
+  for (fs::path folder = library.parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+    if (folder.filename() == "site-packages" || folder.filename() == "dist-packages")
+      return folder;
+  return library.parent_path();
+}
+
+int add_library(dl_phdr_info *info, std::size_t, void *folders) {
+  std::error_code unknown;
+  const fs::path library = fs::canonical(info->dlpi_name, unknown);
+  if (!unknown && library.is_absolute() && *info->dlpi_name)
+    static_cast<std::set<std::string> *>(folders)->insert(folder_of_library(library).string());
+  return 0;
+}
+
+const std::set<std::string> &folders_of_libraries() {
+  static const std::set<std::string> folders = [] {
+    std::set<std::string> found;
+    dl_iterate_phdr(add_library, &found);
+    return found;
+  }();
+  return folders;
+}
+
+void confine_files(const Confinement &confinement) {
+  LandlockRules rules;
+  for (const char *path : readable_everywhere)
+    rules.allow_reading(path);
+  for (const char *path : writable_everywhere)
+    rules.allow_writing(path);
+  for (const auto &path : devices_that_compute())
+    rules.allow_writing(path);
+  for (const auto &path : folders_of_libraries())
+    rules.allow_reading(path);
+  for (const auto &path : paths_of_the_user())
+    rules.allow_reading(path);
+  for (const auto &path : confinement.readable)
+    rules.allow_reading(path);
+  for (const auto &path : confinement.writable)
+    rules.allow_writing(path);
+  rules.allow_writing(private_folder_of_children().string());
+  rules.enforce();
+}
+
+} // namespace
+
+void let_children_read(const std::string &path) {
+  std::error_code unknown;
+  const std::string absolute = fs::absolute(path, unknown).string();
+  const std::lock_guard lock(paths_mutex);
+  if (!unknown)
+    paths_of_the_user().insert(absolute);
+}
+
+const fs::path &private_folder_of_children() {
+  static const TemporaryFolder folder;
+  return folder.path();
+}
+
+void prepare_confinement() {
+  [[maybe_unused]] static const bool once = (kill_what_dead_runs_left(), true);
+  private_folder_of_children();
+  folders_of_libraries();
+  devices_that_compute();
+  prepare_system_call_filters();
+}
+
+void confine(const Confinement &confinement) {
+  if (confinement.none)
+    return;
+  setenv("TMPDIR", private_folder_of_children().c_str(), 1);
+  setenv("CCACHE_DISABLE", "1", 1); // a compiler that is a cache writes elsewhere
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    throw std::system_error(errno, std::generic_category(), "new privileges cannot be given up");
+  if (landlock_version() > 0)
+    confine_files(confinement);
+  if (has_system_call_filters())
+    filter_system_calls(confinement.unix_sockets);
+}
+
+const std::string &missing_confinement() {
+  static const std::string missing = [] {
+    std::string what;
+    if (landlock_version() == 0)
+      what = "this kernel has no Landlock (Linux 5.13, enabled), so what a model runs may read and write files as its "
+             "user may";
+    if (!has_system_call_filters())
+      what += std::string(what.empty() ? "this kernel" : "; it") +
+              " takes no filter for system calls, so what a model runs may use the network";
+    return what;
+  }();
+  return missing;
+}
+
+} // namespace repro_minify

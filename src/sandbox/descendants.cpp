@@ -1,0 +1,113 @@
+#include "sandbox/descendants.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+/// The mark is a limit, for limits are inherited by all that is started and can be read of any process of ours: that on
+/// the processor time of real-time processes, in microseconds. With this much of it nobody meets it in 36,000 years.
+constexpr rlim_t mark_base = rlim_t{1} << 60;
+constexpr pid_t most_processes = 1 << 22; // of the kernel
+/// What forks faster than it can be killed is left to the next start.
+constexpr auto longest_hunt = std::chrono::seconds(2);
+
+rlim_t mark_of(pid_t check) {
+  return mark_base + static_cast<rlim_t>(check);
+}
+
+bool is_marked(pid_t process, pid_t check) {
+  rlimit limit{};
+  return prlimit(process, RLIMIT_RTTIME, nullptr, &limit) == 0 && limit.rlim_cur == mark_of(check);
+}
+
+/// The children of one thread, as the kernel lists them.
+void add_children(const std::string &list, std::vector<pid_t> &children) {
+  const int file = open(list.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  std::string text;
+  std::array<char, 4096> chunk{};
+  for (ssize_t size; (size = read(file, chunk.data(), chunk.size())) > 0;)
+    text.append(chunk.data(), static_cast<std::size_t>(size));
+  close(file);
+  const char *at = text.c_str();
+  for (char *end = nullptr; const long pid = std::strtol(at, &end, 10); at = end)
+    children.push_back(static_cast<pid_t>(pid));
+}
+
+std::vector<pid_t> children_of_this_process() {
+  std::vector<pid_t> children;
+  DIR *threads = opendir("/proc/self/task");
+  if (!threads)
+    return children;
+  while (const dirent *entry = readdir(threads))
+    if (entry->d_name[0] != '.')
+      add_children("/proc/self/task/" + std::string(entry->d_name) + "/children", children);
+  closedir(threads);
+  return children;
+}
+
+} // namespace
+
+void mark_as_check() {
+  rlimit limit{};
+  getrlimit(RLIMIT_RTTIME, &limit);
+  limit.rlim_cur = mark_of(getpid());
+  if (limit.rlim_max == RLIM_INFINITY || limit.rlim_cur <= limit.rlim_max)
+    setrlimit(RLIMIT_RTTIME, &limit);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void adopt_what_checks_leave() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void kill_what_is_left_of(pid_t check) {
+  // Each that is killed leaves its own children to this process: again, until there is none.
+  const auto end = std::chrono::steady_clock::now() + longest_hunt;
+  for (auto pause = std::chrono::microseconds(50); std::chrono::steady_clock::now() < end; pause *= 2) {
+    bool found = false;
+    for (const pid_t child : children_of_this_process())
+      if (child != check && is_marked(child, check)) {
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, WNOHANG);
+        found = true;
+      }
+    if (!found)
+      return;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void kill_what_dead_runs_left() {
+  DIR *processes = opendir("/proc");
+  if (!processes)
+    return;
+  while (const dirent *entry = readdir(processes)) {
+    const auto process = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    rlimit limit{};
+    if (process <= 0 || prlimit(process, RLIMIT_RTTIME, nullptr, &limit) != 0 || limit.rlim_cur <= mark_base ||
+        limit.rlim_cur > mark_of(most_processes))
+      continue;
+    const auto check = static_cast<pid_t>(limit.rlim_cur - mark_base);
+    if (!is_marked(check, check)) // its check is gone
+      kill(process, SIGKILL);
+  }
+  closedir(processes);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,13 @@
+// What a confined child may not ask the kernel for: sockets, and what goes round the rules on files.
+#pragma once
+
+namespace repro_minify {
+
+/// Whether this kernel takes filters.
+bool has_system_call_filters();
+/// The parent's part: the filters are compiled once.
+void prepare_system_call_filters();
+/// Binds this process for ever, without root: new privileges are given up first. Throws std::system_error.
+void filter_system_calls(bool unix_sockets);
+
+} // namespace repro_minify

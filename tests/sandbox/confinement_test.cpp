@@ -1,0 +1,152 @@
+// What a confined child may reach. The kernel of the machine decides what can be asked.
+#include "sandbox/landlock.h"
+#include "sandbox/system_call_filter.h"
+#include "support/temporary_folder.h"
+
+#include "jobs.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+namespace repro_minify::sandbox_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string opened(const std::string &path, int flags) {
+  const int file = open(path.c_str(), flags | O_CLOEXEC, 0600);
+  const int problem = errno;
+  if (file >= 0)
+    close(file);
+  return file >= 0 ? "yes" : problem == EACCES ? "refused" : "errno " + std::to_string(problem);
+}
+
+/// What a confined child says of something it tries.
+std::string confined(const std::function<std::string()> &tries, const Confinement &confinement = {}) {
+  const Outcome outcome = run([&](Child &child) {
+    child.confine(confinement);
+    child.reply(tries());
+  });
+  EXPECT_EQ(outcome.ending, Ending::Replied) << outcome.message << outcome.output_tail;
+  return outcome.reply;
+}
+
+class ConfinedFiles : public testing::Test {
+protected:
+  void SetUp() override {
+    if (landlock_version() == 0)
+      GTEST_SKIP() << "this kernel has no Landlock";
+    std::ofstream(secret) << "secret";
+  }
+  const TemporaryFolder folder;
+  const std::string secret = folder / "secret";
+};
+
+TEST_F(ConfinedFiles, ThatAreNobodysBusinessAreNeitherReadNorWritten) {
+  EXPECT_EQ(confined([&] { return opened(secret, O_RDONLY); }), "refused");
+  EXPECT_EQ(confined([&] { return opened(secret, O_WRONLY); }), "refused");
+  EXPECT_EQ(confined([&] { return opened(folder / "new", O_WRONLY | O_CREAT); }), "refused");
+  EXPECT_EQ(confined([&] { return std::string(unlink(secret.c_str()) == 0 ? "yes" : "refused"); }), "refused");
+  EXPECT_TRUE(fs::exists(secret));
+}
+
+TEST_F(ConfinedFiles, AreNotTruncated) {
+  if (landlock_version() < 3)
+    GTEST_SKIP() << "this kernel's Landlock does not know truncation";
+  EXPECT_EQ(confined([&] { return std::string(truncate(secret.c_str(), 0) == 0 ? "yes" : "refused"); }), "refused");
+}
+
+TEST_F(ConfinedFiles, OfTheSystemAreRead) {
+  EXPECT_EQ(confined([] { return opened("/proc/self/maps", O_RDONLY); }), "yes");
+  EXPECT_EQ(confined([] { return opened("/usr/bin/env", O_RDONLY); }), "yes");
+  EXPECT_EQ(confined([] { return opened("/usr/bin/new", O_WRONLY | O_CREAT); }), "refused");
+}
+
+TEST_F(ConfinedFiles, OfOtherProcessesAreNotRead) {
+  const std::string parent = "/proc/" + std::to_string(getpid()) + "/environ";
+  EXPECT_EQ(confined([&] { return opened(parent, O_RDONLY); }), "refused");
+}
+
+TEST_F(ConfinedFiles, OfThePrivateFolderAreItsOwn) {
+  EXPECT_EQ(confined([] {
+              std::ofstream(fs::temp_directory_path() / "mine") << "text";
+              return opened(fs::temp_directory_path() / "mine", O_RDWR);
+            }),
+            "yes");
+  EXPECT_TRUE(fs::exists(private_folder_of_children() / "mine"));
+}
+
+TEST_F(ConfinedFiles, ThatTheUserNamedAreReadAndNotWritten) {
+  const std::string named = folder / "named";
+  std::ofstream(named) << "model";
+  let_children_read(named);
+  EXPECT_EQ(confined([&] { return opened(named, O_RDONLY); }), "yes");
+  EXPECT_EQ(confined([&] { return opened(named, O_RDWR); }), "refused");
+}
+
+TEST_F(ConfinedFiles, ThatABackendNeedsAreWritten) {
+  EXPECT_EQ(confined([&] { return opened(folder / "new", O_WRONLY | O_CREAT); }, {.writable = {folder.path()}}), "yes");
+}
+
+TEST_F(ConfinedFiles, AreOpenToAProgramOfTheUsersOwn) {
+  EXPECT_EQ(confined([&] { return opened(secret, O_RDWR); }, {.none = true}), "yes");
+}
+
+TEST_F(ConfinedFiles, StayClosedToProgramsThatAreStarted) {
+  const std::string command = "/usr/bin/env cat " + secret + " 2>/dev/null";
+  EXPECT_EQ(confined([&] { return std::string(std::system(command.c_str()) == 0 ? "yes" : "refused"); }), "refused");
+}
+
+TEST(Confined, ThereIsNoNetwork) {
+  if (!has_system_call_filters())
+    GTEST_SKIP() << "this kernel takes no filters";
+  const auto makes_socket = [](int family) {
+    return [family] { return std::string(socket(family, SOCK_STREAM, 0) >= 0 ? "yes" : "refused"); };
+  };
+  for (const int family : {AF_INET, AF_INET6, AF_UNIX, AF_NETLINK})
+    EXPECT_EQ(confined(makes_socket(family)), "refused") << family;
+  EXPECT_EQ(confined(makes_socket(AF_UNIX), {.unix_sockets = true}), "yes");
+  EXPECT_EQ(confined(makes_socket(AF_INET), {.unix_sockets = true}), "refused");
+  EXPECT_EQ(confined(makes_socket(AF_UNIX), {.none = true}), "yes");
+}
+
+TEST(Confined, TheParentIsNotSignalled) {
+  if (landlock_version() < 6)
+    GTEST_SKIP() << "this kernel's Landlock does not know signals";
+  const pid_t parent = getpid();
+  EXPECT_EQ(confined([parent] { return std::string(kill(parent, 0) == 0 ? "yes" : "refused"); }), "refused");
+}
+
+TEST(Confined, ThereAreNoNewPrivileges) {
+  EXPECT_EQ(confined([] { return std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)); }), "1");
+}
+
+TEST(Confined, OneChildSaysNothingOfTheNext) {
+  confined([] { return std::string(); });
+  EXPECT_EQ(run([](Child &child) { child.reply(std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))); }).reply, "0");
+}
+
+TEST(Confined, CostsLessThanAMillisecond) {
+  run(reply_hello);
+  auto least = Clock::duration::max();
+  for (int i = 0; i < 20; ++i) { // the least of many: no machine is busy all the time
+    const Outcome outcome = run([](Child &child) {
+      const auto begin = Clock::now();
+      child.confine({});
+      child.reply(std::to_string((Clock::now() - begin).count()));
+    });
+    least = std::min(least, Clock::duration(std::stoll(outcome.reply)));
+  }
+  RecordProperty("microseconds",
+                 static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(least).count()));
+  EXPECT_LT(least, 1ms);
+}
+
+} // namespace
+} // namespace repro_minify::sandbox_test

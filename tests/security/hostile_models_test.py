@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""What models must not do to whoever runs them: by hand, one attack each, against the whole program.
+
+    hostile_models_test.py REPRO_MINIFY FIXTURES
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from archives import Archive
+
+PROGRAM, FIXTURES = "", Path()
+
+
+class Attack(unittest.TestCase):
+    def setUp(self) -> None:
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.place = Path(self.scratch.name)
+        self.victim = self.place / "victim"
+        self.victim.write_bytes(b"precious" * 8)
+        self.temporary = self.place / "tmp"
+        self.temporary.mkdir()
+        self.model = self.place / "model" / "failing.pt"
+        self.model.parent.mkdir()
+        self.inputs = FIXTURES / "cases" / "jit_type_as_dce" / "inputs.pt"
+        self.archive = Archive.read(FIXTURES / "cases" / "jit_type_as_dce" / "failing.pt")
+
+    def code(self, changed) -> None:
+        at = self.archive.positions("__torch__.py")[0]
+        self.archive.change(at, changed(self.archive.records[at][1].decode()).encode())
+
+    def in_forward(self, line: str) -> None:
+        self.code(lambda text: text.replace("    h = torch.mul(x, 2.)\n", f"    h = torch.mul(x, 2.)\n    {line}\n"))
+
+    def in_setstate(self, line: str) -> None:
+        functions = (
+            "  def __getstate__(self: __torch__.Cast) -> int:\n    return 1\n"
+            f"  def __setstate__(self: __torch__.Cast,\n    state: int) -> NoneType:\n    {line}\n"
+            "    self.training = False\n    return None\n"
+        )
+        forward = "  def forward(self: __torch__.Cast"
+        self.code(lambda text: text.replace(forward, functions + forward))
+        at = self.archive.positions("data.pkl")[0]
+        data = self.archive.records[at][1]
+        self.archive.change(at, data.replace(b")\x81}(h\x01\x89h\x02Nubq\x05", b")\x81K\x01bq\x05"))
+
+    def run_program(self, *words: str, **options) -> subprocess.CompletedProcess:
+        self.archive.write(self.model, random.Random(0))
+        environment = {**os.environ, "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.place / "cache")}
+        command = [PROGRAM, *words, "--inputs", str(self.inputs), "--backend", "jit"]
+        done = subprocess.run(command, capture_output="stdout" not in options, env=environment, timeout=300, **options)
+        self.assertEqual(self.victim.read_bytes(), b"precious" * 8)
+        self.assertEqual(list(self.temporary.iterdir()), [])
+        return done
+
+    def refused(self, *about: str, words: tuple[str, ...] = ()) -> str:
+        done = self.run_program("run", str(self.model), *words)
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 2, said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        for words_of_it in about:
+            self.assertIn(words_of_it, said)
+        return said
+
+
+class Files(Attack):
+    def test_saving_is_refused_by_name(self) -> None:
+        self.in_forward(f'torch.save(h, "{self.victim}")')
+        self.refused("aten::save")
+
+    def test_mapping_is_refused_by_name(self) -> None:
+        self.in_forward(f'_9 = torch.fill_(torch.from_file("{self.victim}", True, 4), 0)')
+        self.refused("aten::from_file")
+
+    def test_saving_while_it_is_loaded_is_refused_before_it_happens(self) -> None:
+        self.in_setstate(f'torch.save(torch.ones([2]), "{self.victim}")')
+        self.refused("aten::save")
+
+    def test_under_another_name(self) -> None:
+        self.in_forward(f'_9 = ops.aten.from_file("{self.victim}", True, 4)')
+        self.refused("from_file")
+
+
+class Loading(Attack):
+    def test_code_that_runs_there_may_run(self) -> None:
+        self.in_setstate("_9 = torch.ones([2])")
+        done = self.run_program("run", str(self.model))
+        self.assertEqual(done.returncode, 1, done.stderr.decode())
+
+    def test_that_never_ends(self) -> None:
+        self.in_setstate("while True:\n      pass")
+        self.refused("takes more than", words=("--timeout", "3"))
+
+    def test_that_takes_all_memory(self) -> None:
+        self.in_setstate("print(torch.sum(torch.ones([1000000, 1000, 100])))")
+        self.refused(words=("--memory-limit", "1GiB"))
+
+    def test_a_sum_of_ten_thousand_terms(self) -> None:
+        self.in_forward("_9 = " + "+".join(["1"] * 50000))
+        self.refused("signal 11")
+
+    def test_nested_lists(self) -> None:
+        self.in_forward("_9 = " + "[" * 20000 + "1" + "]" * 20000)
+        self.refused("signal 11")
+
+    def test_nested_calls(self) -> None:
+        self.in_forward("_9 = " + "int(" * 20000 + "1" + ")" * 20000)
+        self.refused("signal 11")
+
+    def test_nested_tuples_in_a_pickle(self) -> None:
+        at = self.archive.positions("constants.pkl")[0]
+        self.archive.change(at, b"\x80\x02)" + b"\x85" * 16000 + b".")
+        self.refused("nested")
+
+    def test_nested_tuples_in_inputs(self) -> None:
+        self.inputs = self.place / "inputs.pt"
+        self.inputs.write_bytes(b"\x80\x02)" + b"\x85" * 100000 + b".")
+        self.refused("inputs.pt")
+
+
+class Storages(Attack):
+    def setUp(self) -> None:
+        super().setUp()
+        model = FIXTURES / "small_models" / "conv_net"
+        self.archive = Archive.read(model / "model.pt")
+        self.inputs = model / "inputs.pt"
+
+    def test_that_are_shorter_than_they_say(self) -> None:
+        at = next(at for at, (name, data) in enumerate(self.archive.records) if "/data/" in name and len(data) > 16)
+        self.archive.change(at, self.archive.records[at][1][:16])
+        self.refused("16")
+
+
+class Printing(Attack):
+    def test_before_the_json(self) -> None:
+        self.in_setstate('print("hello")')
+        done = self.run_program("run", str(self.model), "--json")
+        self.assertEqual(json.loads(done.stdout)["verdict"]["outcome"], "fail")
+
+    def test_what_commands_a_terminal(self) -> None:
+        self.in_forward('ops.prim.RaiseException("\\x1b]0;owned\\x07", None)')
+        done = self.run_program("run", str(self.model))
+        self.assertNotIn(b"\x1b]0;", done.stderr + done.stdout)
+
+    def test_into_nothing_is_an_error(self) -> None:
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = self.run_program("run", str(self.model), stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 70)
+        self.assertIn(b"standard output", done.stderr)
+
+
+class OutputFolder(Attack):
+    def test_what_lay_there_is_not_run(self) -> None:
+        folder = self.place / "out"
+        folder.mkdir()
+        (folder / "repro.py").write_text(f"open({str(self.victim)!r}, 'w')")
+        (folder / "candidates").mkdir()
+        (folder / "candidates" / "mine").write_text("mine")
+        (folder / "reduced.pt").symlink_to(self.victim)
+        done = self.run_program(str(self.model), "-o", str(folder), "--force", "--no-verify", "--no-bisect")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertNotIn("repro.py", json.loads((folder / "report.json").read_text())["files"])
+        self.assertTrue((folder / "candidates" / "mine").exists())
+        self.assertFalse((folder / "reduced.pt").is_symlink())
+
+    def test_a_second_run_is_refused(self) -> None:
+        folder = self.place / "out"
+        folder.mkdir()
+        with contextlib.ExitStack() as stack:
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            done = self.run_program(str(self.model), "-o", str(folder))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"another run", done.stderr)
+
+
+if __name__ == "__main__":
+    PROGRAM, FIXTURES = sys.argv[1], Path(sys.argv[2])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
