@@ -45,6 +45,19 @@ TEST(Run, JsonHasEveryNumber) {
   EXPECT_EQ(result.at("rate").at("runs"), 1);
 }
 
+TEST(Run, SeveralBackendsInOneProcess) {
+  const std::string model = case_named("jit_type_as_dce").model();
+  const Finished finished = run_tool({"run", model, "--backend", "eager,freeze,plugin:/no/such.so", "--json"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished); // one fails; that another cannot be used changes nothing
+  const json rows = json::parse(finished.out);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].at("verdict").at("outcome"), "pass");
+  EXPECT_EQ(rows[1].at("verdict").at("outcome"), "fail");
+  EXPECT_TRUE(rows[2].contains("refused")) << rows[2];
+  EXPECT_EQ(run_tool({"run", model, "--backend", "eager,plugin:/no/such.so", "--json"}).exit_code, 2);
+  EXPECT_EQ(run_tool({"run", model, "--backend", "eager,eager", "--json"}).exit_code, 0);
+}
+
 TEST(Run, NamesWhatTheBackendRewrote) {
   const Finished folded = run_case("freeze_linear_bn_3d");
   EXPECT_TRUE(contains(folded.out, "operators that the backend rewrote: aten::batch_norm\n")) << folded.out;

@@ -48,21 +48,31 @@ private:
   std::vector<Node *> nodes_;
 };
 
-/// Whether anybody but these nodes, and what is in them, reads the value. Packing that nobody reads is removed.
-bool is_read(const Value *value, const std::set<const Node *> &members) {
-  const auto uses = value->uses();
-  return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use &use) {
-    const Node *user = use.user;
-    for (; user->owningBlock() != user->owningGraph()->block(); user = user->owningBlock()->owningNode())
-      if (members.count(user))
-        return false;
-    if (members.count(user))
-      return false;
-    if (user != use.user || !is_packing(user) || is_read(user->output(), {}))
+/// The node itself or one around it is among them.
+bool is_within(const Node *node, const std::set<const Node *> &members) {
+  for (; node->owningBlock() != node->owningGraph()->block(); node = node->owningBlock()->owningNode())
+    if (members.count(node))
       return true;
-    use.user->destroy();
-    return false;
-  });
+  return members.count(node) > 0;
+}
+
+/// Whether anybody but these nodes, and what is in them, reads the value. Packing that nobody reads is removed, of
+/// which any may be another of the uses (a list that holds the value twice, a tuple of the value and of that list):
+/// they are looked at afresh.
+bool is_read(const Value *value, const std::set<const Node *> &members) {
+  for (size_t i = 0; i < value->uses().size();) {
+    Node *user = value->uses()[i].user;
+    if (is_within(user, members)) {
+      ++i;
+      continue;
+    }
+    const bool is_at_top = user->owningBlock() == user->owningGraph()->block();
+    if (!is_at_top || !is_packing(user) || is_read(user->output(), {}))
+      return true;
+    user->destroy();
+    i = 0;
+  }
+  return false;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from .build_facts import build_facts
 from .config import read_config, seconds_of
 from .errors import TriageError
 from .facts import exit_code_of, facts_of
+from .jobs import clear
 from .models import find_models
 from .night import Night, Plan
 from .pools import make_pool
@@ -105,13 +107,15 @@ def run_night(settings: dict[str, Any]) -> int:
         typer.echo(
             f"night {number}" + (", which was cut off, goes on" if goes_on else "") + f", torch {build['torch']}"
         )
-        pool = make_pool(
-            settings.get("on", "local"), program, folder / "work", settings.get("jobs") or os.cpu_count() or 1
-        )
+        # A folder of this process's own: children of one that was killed may still write to theirs.
+        clear(folder / "work")
+        work = folder / "work" / str(os.getpid())
+        pool = make_pool(settings.get("on", "local"), program, work, settings.get("jobs") or os.cpu_count() or 1)
         try:
             Night(store, pool, plan, models, number, typer.echo).run()
         finally:
             pool.close()
+            clear(folder / "work")
         facts = facts_of(store)
     typer.echo(summary_line(facts))
     return exit_code_of(facts)
@@ -247,6 +251,12 @@ def main() -> None:
         sys.exit(2)
     except TriageError as error:
         print(f"error: {clean(str(error))}", file=sys.stderr)
+        sys.exit(2)
+    except (OSError, sqlite3.Error) as error:
+        print(
+            f"error: {clean(str(error))}; what was answered so far is kept, and the same command goes on",
+            file=sys.stderr,
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted; the same command goes on", file=sys.stderr)

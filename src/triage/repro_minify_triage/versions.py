@@ -86,5 +86,5 @@ def sentence(answers: Sequence[Answer]) -> str:
 def versions(folder: Path, pythons: list[str], timeout: float = 600) -> list[Answer]:
     script = folder / "repro.py"
     if not script.is_file():
-        raise TriageError(f"{folder}: holds no repro.py, so no interpreter can run it (only some backends write one)")
+        raise TriageError(f"{folder}: holds no repro.py; inductor's have one, where the night was run with --verify")
     return halve(pythons, lambda python: run_repro(python, script, timeout))

@@ -392,6 +392,24 @@ graph(%x : Tensor):
 )IR");
 }
 
+/// Two uses of one value are the same list: it is gone when the second is looked at.
+TEST(Splicer, RemovesPackingThatHoldsAValueTwice) {
+  const Splicer splicer = splicer_of(program_from(R"IR(
+graph(%x : Tensor):
+  %y : Tensor = aten::tanh(%x)
+  %list : Tensor[] = prim::ListConstruct(%y, %y)
+  %m : Tensor = aten::chain_matmul(%list)
+  %r : Tensor = aten::relu(%m)
+  return (%r))IR",
+                                                  {at::ones({2, 2})}));
+  ASSERT_EQ(splicer.sites(), 3);
+  for (const IndexSet &kept : {IndexSet{}, IndexSet{0}, IndexSet{2}, IndexSet{0, 2}}) {
+    const Program program = splicer.keep(kept);
+    EXPECT_NO_THROW(program.graph->lint());
+    EXPECT_EQ(program.graph->toString(false).find("prim::ListConstruct"), std::string::npos) << *program.graph;
+  }
+}
+
 TEST(Splicer, AsksForTheSameShapeAndDtype) {
   const Splicer splicer = splicer_of(program_from(R"IR(
 graph(%x : Tensor, %y : Tensor):

@@ -1,0 +1,102 @@
+// What canonical_form says of a program, and what it leaves out.
+#include "program/canonical_form.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/jit/ir/irparser.h>
+
+namespace repro_minify {
+namespace {
+
+Program program_of(const std::string &ir, const std::vector<at::Tensor> &values) {
+  Program program;
+  program.graph = std::make_shared<torch::jit::Graph>();
+  torch::jit::parseIR(ir, program.graph.get());
+  for (size_t i = 0; i < values.size(); ++i)
+    program.inputs.push_back({"x" + std::to_string(i), Role::Input, values[i], ""});
+  return program;
+}
+
+std::string form_of(const std::string &ir, const std::vector<at::Tensor> &values = {at::ones({2}), at::ones({2})}) {
+  return canonical_form(program_of(ir, values));
+}
+
+std::string sum(const std::string &operands, const std::string &alpha = "1") {
+  return "graph(%a : Tensor, %b : Tensor):\n  %alpha : int = prim::Constant[value=" + alpha +
+         "]()\n  %m : Tensor = aten::relu(%b)\n  %c : Tensor = aten::add(" + operands + ", %alpha)\n  return (%c)";
+}
+
+TEST(CanonicalForm, SaysOperatorsAndTypes) {
+  EXPECT_EQ(form_of("graph(%a : Tensor):\n  %b : Tensor = aten::relu(%a)\n  return (%b)", {at::ones({2, 3})}),
+            "return aten::relu(%1:float32)");
+}
+
+TEST(CanonicalForm, LeavesOutNamesSizesAndRoles) {
+  Program other = program_of(sum("%a, %m"), {at::ones({7, 5}), at::ones({5})});
+  other.inputs[0].name = "weight";
+  other.inputs[0].role = Role::Parameter;
+  EXPECT_EQ(canonical_form(other), form_of(sum("%a, %m")));
+}
+
+TEST(CanonicalForm, TellsTypesApart) {
+  EXPECT_NE(form_of(sum("%a, %m"), {at::ones({2}, at::kDouble), at::ones({2})}), form_of(sum("%a, %m")));
+}
+
+TEST(CanonicalForm, OperandsThatMayBeSwappedAre) {
+  EXPECT_EQ(form_of(sum("%a, %m")), form_of(sum("%m, %a")));
+  const std::string minus = "graph(%a : Tensor, %b : Tensor):\n  %m : Tensor = aten::relu(%b)\n"
+                            "  %one : int = prim::Constant[value=1]()\n  %c : Tensor = aten::sub(";
+  EXPECT_NE(form_of(minus + "%a, %m, %one)\n  return (%c)"), form_of(minus + "%m, %a, %one)\n  return (%c)"));
+}
+
+TEST(CanonicalForm, DefaultsAreLeftOutAndOfOtherNumbersThereIsTheSign) {
+  EXPECT_EQ(form_of(sum("%a, %m", "1")).find("alpha"), std::string::npos);
+  EXPECT_EQ(form_of(sum("%a, %m", "3")), form_of(sum("%a, %m", "17")));
+  EXPECT_NE(form_of(sum("%a, %m", "3")), form_of(sum("%a, %m", "-3")));
+  EXPECT_NE(form_of(sum("%a, %m", "3")), form_of(sum("%a, %m", "1")));
+}
+
+TEST(CanonicalForm, KeepsWhoReadsOneValue) {
+  EXPECT_NE(form_of(sum("%a, %a")), form_of(sum("%a, %b")));
+}
+
+TEST(CanonicalForm, TheOrderOfNodesAndOutputsIsLeftOut) {
+  const std::string head = "graph(%a : Tensor, %b : Tensor):\n";
+  const std::string relu = "  %c : Tensor = aten::relu(%a)\n", tanh = "  %d : Tensor = aten::tanh(%b)\n";
+  EXPECT_EQ(form_of(head + relu + tanh + "  return (%c, %d)"), form_of(head + tanh + relu + "  return (%d, %c)"));
+}
+
+TEST(CanonicalForm, WhatIsWrittenInPlaceIsSaid) {
+  const std::string text = form_of("graph(%a : Tensor, %b : Tensor):\n  %one : int = prim::Constant[value=1]()\n"
+                                   "  %c : Tensor = aten::add_(%a, %b, %one)\n  return (%a)");
+  EXPECT_NE(text.find("aten::add_("), std::string::npos) << text;
+  EXPECT_NE(text.find("; return"), std::string::npos) << text;
+}
+
+/// Forty levels that read the level below twice: as a tree it would have 2^40 leaves.
+TEST(CanonicalForm, SharedValuesAreWrittenOnce) {
+  std::string ir = "graph(%v0 : Tensor):\n  %one : int = prim::Constant[value=1]()\n";
+  for (int i = 0; i < 40; ++i)
+    ir += "  %v" + std::to_string(i + 1) + " : Tensor = aten::add(%v" + std::to_string(i) + ", %v" + std::to_string(i) +
+          ", %one)\n";
+  EXPECT_LT(form_of(ir + "  return (%v40)", {at::ones({2})}).size(), 2000u);
+}
+
+TEST(OperatorsOf, EachOnceAndSortedInnerBlocksToo) {
+  const Program program = program_of(R"IR(graph(%a : Tensor, %b : Tensor):
+  %yes : bool = prim::Constant[value=1]()
+  %c : Tensor = prim::If(%yes)
+    block0():
+      %d : Tensor = aten::tanh(%a)
+      -> (%d)
+    block1():
+      -> (%b)
+  %e : Tensor = aten::relu(%c)
+  %f : Tensor = aten::relu(%e)
+  return (%f))IR",
+                                     {at::ones({2}), at::ones({2})});
+  EXPECT_EQ(operators_of(program), (std::vector<std::string>{"aten::relu", "aten::tanh", "prim::If"}));
+}
+
+} // namespace
+} // namespace repro_minify
