@@ -333,6 +333,7 @@ private:
                                !suspects(*program.graph, session.check.device, session.check.grad).empty();
     facts_.hang_seconds = static_cast<unsigned>(
         std::max<int64_t>(1, session.confirming_limits(facts_.signature).timeout / std::chrono::seconds(1)));
+    facts_.memory_bytes = options_.memory_bytes;
     facts_.train = options_.train;
     facts_.resumed = resumed_;
   }
@@ -385,12 +386,16 @@ private:
       verify(program);
     if (!interrupted)
       ask_others(session);
+    if (!interrupted && !stop_requested() && options_.oracle.empty())
+      collect_for_issue(session);
     facts_.interrupted |= stop_requested();
     facts_.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     facts_.total_seconds = seconds_so_far();
     facts_.phases = session.phases.seconds();
     log::debug(phases_table());
     write_reports(program, facts_, folder_);
+    if (options_.oracle.empty())
+      write_issue(program, facts_, folder_);
     return conclude();
   }
 
@@ -490,6 +495,17 @@ private:
       return;
     facts_.verified = verification.same_failure;
     facts_.verify_message = verification.message;
+    facts_.script = verify_script(program, facts_, folder_, stop_requested);
+  }
+
+  /// What a tracker asks beside the repro.
+  void collect_for_issue(const Session &session) {
+    facts_.anonymous = options_.anonymous;
+    if (options_.no_verify)
+      return;
+    facts_.ablation = ablate(saved_subject(), facts_, session.limits(), options_.ablation, stop_requested);
+    if (options_.ablation)
+      facts_.environment = collect_environment();
   }
 
   /// What else gets the reduced program wrong.

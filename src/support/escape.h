@@ -8,6 +8,10 @@ namespace repro_minify {
 std::string comment_text(const std::string &text);
 /// Several lines for a C++ block of `//` comments.
 std::string comment_block(const std::string &text);
+/// The same for Python, of `#` comments.
+std::string python_comment_block(const std::string &text);
+/// Any text as a Python string literal, with its quotes, in printable ASCII.
+std::string python_string(const std::string &text);
 /// A C++ raw string literal, with a delimiter that the text does not contain.
 std::string raw_string(const std::string &text);
 /// Inline text for Markdown, where it may stand in a table too.
