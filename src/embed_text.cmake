@@ -14,3 +14,28 @@ const char *const ${name}_text = R\"embedded(@text@)embedded\";
   add_library(${name}_text OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}_text.cpp)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${name}_text>)
 endfunction()
+
+# embed_templates(TARGET FOLDER): every FOLDER/*.tpl and *.txt in one table, as emit/templates.h declares it.
+function(embed_templates target folder)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.tpl
+       ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.txt)
+  set(rows "")
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME)
+    file(READ ${file} text)
+    string(APPEND rows "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/templates.cpp @ONLY CONTENT
+"// Generated from ${folder}.
+#include \"emit/templates.h\"
+
+namespace repro_minify {
+const EmbeddedText templates[] = {
+@rows@    {nullptr, nullptr}};
+} // namespace repro_minify
+")
+  add_library(${target}_templates OBJECT ${CMAKE_CURRENT_BINARY_DIR}/templates.cpp)
+  target_include_directories(${target}_templates PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_templates>)
+endfunction()

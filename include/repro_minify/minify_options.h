@@ -59,12 +59,14 @@ struct MinifyOptions {
   PassSelection passes;
   double time_budget_seconds = 0; ///< of the search; 0: no limit
 
-  std::string folder;   ///< where the repro is written; made if it is not there
-  bool force = false;   ///< write into a folder that has something in it
-  bool resume = false;  ///< go on from the journal in `folder`
-  bool verify = true;   ///< build and run repro.cpp
-  bool bisect = true;   ///< look for the step of the backend that is guilty
-  std::string settings; ///< text that is kept in `folder` as config.toml; empty: none
+  std::string folder;     ///< where the repro is written; made if it is not there
+  bool force = false;     ///< write into a folder that has something in it
+  bool resume = false;    ///< go on from the journal in `folder`
+  bool verify = true;     ///< build and run repro.cpp
+  bool ablation = false;  ///< ask for issue.md also whether TorchInductor fails, and what machine this is: 20 s
+  bool anonymous = false; ///< issue.md says nothing of where the model comes from
+  bool bisect = true;     ///< look for the step of the backend that is guilty
+  std::string settings;   ///< text that is kept in `folder` as config.toml; empty: none
 
   Listener listener;
 };

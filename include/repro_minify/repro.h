@@ -3,6 +3,7 @@
 #include "repro_minify/bisect.h"
 #include "repro_minify/reducer.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,21 @@ struct OtherBackend {
 };
 /// One line: "fails too, with the same signature".
 std::string to_string(const OtherBackend &other);
+
+/// What came of running repro.py.
+struct ScriptVerification {
+  std::optional<bool> verified; ///< nothing: not tried, or there is no repro.py; `message` says why
+  std::string message;
+  int lines = 0;      ///< of code
+  double seconds = 0; ///< that the runs took
+};
+
+/// One check of the reduced program under something else: what takes part in the failure, and what does not.
+struct AblationRow {
+  std::string what;    ///< "inductor, simdlen=1"
+  std::string outcome; ///< in words
+  bool fails = false;
+};
 
 /// Everything a report says. Sizes count as ProgramSize does.
 struct ReproFacts {
@@ -43,6 +59,7 @@ struct ReproFacts {
   int after_freezing = -1;                    ///< operators_after_freezing
   std::vector<std::string> not_shown_because; ///< as Reduction has it
   unsigned hang_seconds = 30;                 ///< after which the optimised side counts as one that hangs
+  std::uint64_t memory_bytes = 0;             ///< what the optimised side was given; 0: no limit
   bool one_minimal = false, interrupted = false, out_of_time = false;
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;
@@ -50,6 +67,10 @@ struct ReproFacts {
   std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
   std::optional<bool> verified;                       ///< nothing: not tried
   std::string verify_message;
+  ScriptVerification script;
+  std::vector<AblationRow> ablation;
+  std::string environment; ///< what torch.utils.collect_env prints; empty: not known
+  bool anonymous = false;  ///< nothing is said of where the model comes from
   std::vector<PassStatistics> passes;
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
   std::vector<OtherBackend> others;
@@ -98,5 +119,23 @@ struct Verification {
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
                           const Repetition &repetition = {}, const std::function<bool()> &interrupted = {},
                           const Confinement &confinement = {});
+
+/// repro.py of a backend that Python reaches, run in a fresh interpreter. Of several ways to write it the plainest that
+/// shows the failure is kept in the folder; where none does there is no file. A script that could not be run, as there
+/// is no Python with torch, is kept.
+ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
+                                 const std::function<bool()> &interrupted = {});
+
+/// What is asked about the reduced program for issue.md: under which other backends it fails too. `inductor`: also
+/// under TorchInductor, and parts of it, which starts Python and takes its time. Each row is one check.
+std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits, bool inductor,
+                                const std::function<bool()> &interrupted = {});
+
+/// What torch.utils.collect_env prints, without paths and names of the machine; empty where there is no Python with
+/// torch.
+std::string collect_environment();
+
+/// issue.md: what can be pasted into an issue tracker as it is.
+void write_issue(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 } // namespace repro_minify

@@ -49,6 +49,8 @@ struct Options {
   bool force = false;
   bool no_verify = false;
   bool no_bisect = false;
+  bool ablation = false;
+  bool anonymous = false;
   std::string oracle; ///< a program of the user's own in the place of a backend
   std::vector<std::string> passes, skip_passes;
   bool list_passes = false;

@@ -22,6 +22,7 @@ std::unique_ptr<Backend> make_autocast_backend(const BackendOptions &) {
                   R"(  torch::jit::setGraphExecutorOptimize(true);  // the executor runs its own autocast pass
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
+       .python = scripted_call(),
        .autocast = true,
        .runs_the_module = true,
        .pipeline = executor_pipeline(),

@@ -29,6 +29,7 @@ std::unique_ptr<Backend> make_freeze_backend(const BackendOptions &) {
   torch::jit::setGraphExecutorOptimize(false);  // the plain interpreter runs the result
   auto call = [frozen](std::vector<c10::IValue> inputs) mutable { return frozen.forward(std::move(inputs)); };
 )"},
+       .python = frozen_call("torch.jit.freeze"),
        .gradients = Gradients::OfInputs,
        .needs_eval = true,
        .pipeline = freeze_pipeline()});

@@ -22,6 +22,7 @@ std::unique_ptr<Backend> make_jit_backend(const BackendOptions &) {
                   R"(  torch::jit::setGraphExecutorOptimize(true);  // the default: profile, then optimise
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
+       .python = scripted_call(),
        .runs_the_module = true,
        .pipeline = executor_pipeline(),
        .switches = executor_switches()});

@@ -33,6 +33,9 @@ std::unique_ptr<Backend> make_nnc_backend(const BackendOptions &) {
   torch::jit::setTensorExprFuserEnabled(true);
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
 )"},
+       .python = scripted_call({"torch._C._jit_set_te_must_use_llvm_cpu(False)",
+                                "torch._C._jit_override_can_fuse_on_cpu(True)",
+                                "torch._C._jit_set_texpr_fuser_enabled(True)"}),
        .runs_the_module = true,
        .pipeline = executor_pipeline(),
        .switches = executor_switches()});

@@ -28,6 +28,7 @@ std::unique_ptr<Backend> make_optimize_for_inference_backend(const BackendOption
   torch::jit::setGraphExecutorOptimize(false);  // the plain interpreter runs the result
   auto call = [optimised](std::vector<c10::IValue> inputs) mutable { return optimised.forward(std::move(inputs)); };
 )"},
+       .python = frozen_call("torch.jit.optimize_for_inference"),
        .gradients = Gradients::IfItHasAny,
        .needs_eval = true,
        .pipeline = optimize_for_inference_pipeline()});

@@ -34,6 +34,7 @@ struct Pass {
   void (*run)(GraphPtr &graph);
   const char *header; ///< under torch/csrc/jit/passes/
   const char *source; ///< as it is written in repro.cpp
+  const char *python; ///< and in repro.py; empty where Python has no such pass
 };
 
 namespace jit = torch::jit;
@@ -41,50 +42,55 @@ namespace jit = torch::jit;
 const Pass passes[] = {
     {"peephole", "PeepholeOptimize: local rewrites such as x * 1 -> x",
      [](GraphPtr &g) { jit::PeepholeOptimize(g, true); }, "peephole.h",
-     "torch::jit::PeepholeOptimize(graph, /*disable_shape_peepholes=*/true);"},
+     "torch::jit::PeepholeOptimize(graph, /*disable_shape_peepholes=*/true);",
+     "torch._C._jit_pass_peephole(graph, True)"},
     {"constant-propagation", "ConstantPropagation: runs what depends on constants alone",
      [](GraphPtr &g) { jit::ConstantPropagation(g); }, "constant_propagation.h",
-     "torch::jit::ConstantPropagation(graph);"},
+     "torch::jit::ConstantPropagation(graph);", "torch._C._jit_pass_constant_propagation(graph)"},
     {"constant-pooling", "ConstantPooling: one node for equal constants", [](GraphPtr &g) { jit::ConstantPooling(g); },
-     "constant_pooling.h", "torch::jit::ConstantPooling(graph);"},
+     "constant_pooling.h", "torch::jit::ConstantPooling(graph);", "torch._C._jit_pass_constant_pooling(graph)"},
     {"cse", "EliminateCommonSubexpression", [](GraphPtr &g) { jit::EliminateCommonSubexpression(g); },
-     "common_subexpression_elimination.h", "torch::jit::EliminateCommonSubexpression(graph);"},
+     "common_subexpression_elimination.h", "torch::jit::EliminateCommonSubexpression(graph);",
+     "torch._C._jit_pass_cse(graph)"},
     {"dce", "EliminateDeadCode", [](GraphPtr &g) { jit::EliminateDeadCode(g); }, "dead_code_elimination.h",
-     "torch::jit::EliminateDeadCode(graph);"},
+     "torch::jit::EliminateDeadCode(graph);", "torch._C._jit_pass_dce(graph)"},
     {"remove-mutation", "RemoveListMutation and RemoveTensorMutation",
      [](GraphPtr &g) {
        jit::RemoveListMutation(g);
        jit::RemoveTensorMutation(g);
      },
-     "remove_mutation.h", "torch::jit::RemoveListMutation(graph);\n  torch::jit::RemoveTensorMutation(graph);"},
+     "remove_mutation.h", "torch::jit::RemoveListMutation(graph);\n  torch::jit::RemoveTensorMutation(graph);",
+     "torch._C._jit_pass_remove_mutation(graph)"},
     {"remove-inplace-ops", "RemoveInplaceOps: in-place operators to functional ones (an ONNX helper)",
-     [](GraphPtr &g) { jit::RemoveInplaceOps(g); }, "remove_inplace_ops.h", "torch::jit::RemoveInplaceOps(graph);"},
+     [](GraphPtr &g) { jit::RemoveInplaceOps(g); }, "remove_inplace_ops.h", "torch::jit::RemoveInplaceOps(graph);",
+     "torch._C._jit_pass_remove_inplace_ops(graph)"},
     {"fuse-add-relu", "FuseAddRelu: add then relu to one operator", [](GraphPtr &g) { jit::FuseAddRelu(g); },
-     "fuse_relu.h", "torch::jit::FuseAddRelu(graph);"},
+     "fuse_relu.h", "torch::jit::FuseAddRelu(graph);", "torch._C._jit_pass_fuse_add_relu(graph)"},
     {"fold-conv-bn", "FoldFrozenConvBatchnorm: batch norms into convolutions",
      [](GraphPtr &g) { jit::FoldFrozenConvBatchnorm(g); }, "frozen_conv_folding.h",
-     "torch::jit::FoldFrozenConvBatchnorm(graph);"},
+     "torch::jit::FoldFrozenConvBatchnorm(graph);", "torch._C._jit_pass_fold_frozen_conv_bn(graph)"},
     {"fold-conv-add", "FoldFrozenConvAddOrSub: constants added to a convolution into its bias",
      [](GraphPtr &g) { jit::FoldFrozenConvAddOrSub(g); }, "frozen_conv_folding.h",
-     "torch::jit::FoldFrozenConvAddOrSub(graph);"},
+     "torch::jit::FoldFrozenConvAddOrSub(graph);", "torch._C._jit_pass_fold_frozen_conv_add_or_sub(graph)"},
     {"fold-conv-mul", "FoldFrozenConvMulOrDiv: constants multiplied with a convolution into its weight",
      [](GraphPtr &g) { jit::FoldFrozenConvMulOrDiv(g); }, "frozen_conv_folding.h",
-     "torch::jit::FoldFrozenConvMulOrDiv(graph);"},
+     "torch::jit::FoldFrozenConvMulOrDiv(graph);", "torch._C._jit_pass_fold_frozen_conv_mul_or_div(graph)"},
     {"fold-linear-bn", "FoldFrozenLinearBatchnorm: batch norms into linear layers",
      [](GraphPtr &g) { jit::FoldFrozenLinearBatchnorm(g); }, "frozen_linear_folding.h",
-     "torch::jit::FoldFrozenLinearBatchnorm(graph);"},
+     "torch::jit::FoldFrozenLinearBatchnorm(graph);", "torch._C._jit_pass_fold_frozen_linear_bn(graph)"},
     {"fuse-linear", "FuseLinear: matmul, transpose and add to linear", [](GraphPtr &g) { jit::FuseLinear(g); },
-     "fuse_linear.h", "torch::jit::FuseLinear(graph);"},
+     "fuse_linear.h", "torch::jit::FuseLinear(graph);", "torch._C._jit_pass_fuse_linear(graph)"},
     {"decompose-ops", "DecomposeOps: addmm, batch_norm and layer_norm to simpler operators",
-     [](GraphPtr &g) { jit::DecomposeOps(g); }, "decompose_ops.h", "torch::jit::DecomposeOps(graph);"},
+     [](GraphPtr &g) { jit::DecomposeOps(g); }, "decompose_ops.h", "torch::jit::DecomposeOps(graph);",
+     "torch._C._jit_pass_decompose_ops(graph)"},
     {"batch-mm", "BatchMM: trees of mm to one larger mm", [](GraphPtr &g) { jit::BatchMM(g); }, "batch_mm.h",
-     "torch::jit::BatchMM(graph);"},
+     "torch::jit::BatchMM(graph);", "torch._C._jit_pass_batch_mm(graph)"},
     {"lower-tuples", "LowerSimpleTuples", [](GraphPtr &g) { jit::LowerSimpleTuples(g); }, "lower_tuples.h",
-     "torch::jit::LowerSimpleTuples(graph);"},
+     "torch::jit::LowerSimpleTuples(graph);", ""},
     {"normalize-ops", "NormalizeOps: aliases of operators to their canonical names",
-     [](GraphPtr &g) { jit::NormalizeOps(g); }, "normalize_ops.h", "torch::jit::NormalizeOps(graph);"},
+     [](GraphPtr &g) { jit::NormalizeOps(g); }, "normalize_ops.h", "torch::jit::NormalizeOps(graph);", ""},
     {"unroll-loops", "UnrollLoops", [](GraphPtr &g) { jit::UnrollLoops(g); }, "loop_unrolling.h",
-     "torch::jit::UnrollLoops(graph);"},
+     "torch::jit::UnrollLoops(graph);", "torch._C._jit_pass_loop_unrolling(graph)"},
 };
 
 const Pass &pass_named(const std::string &name) {
@@ -157,12 +163,17 @@ private:
 
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names) {
   std::string list, calls;
+  PythonCall python;
+  python.plain_interpreter = true;
+  bool python_has_all = true;
   std::set<std::string> headers = {"torch/csrc/jit/runtime/interpreter.h"};
   for (const auto &name : names) {
     const Pass &pass = pass_named(name);
     list += (list.empty() ? "" : ",") + name;
     calls += std::string("  ") + pass.source + "\n";
     headers.insert(std::string("torch/csrc/jit/passes/") + pass.header);
+    python.passes.emplace_back(pass.python);
+    python_has_all &= *pass.python != 0;
   }
   BackendDescription description = {
       .name = "pass:" + list,
@@ -194,6 +205,7 @@ std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names
     return stack.at(0);
   };
 )"},
+      .python = python_has_all ? std::optional(python) : std::nullopt,
       .needs_flat_graph = true};
   return std::make_unique<PassesBackend>(std::move(description), names);
 }

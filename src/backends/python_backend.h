@@ -3,7 +3,9 @@
 #include "repro_minify/backend.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace repro_minify {
 
@@ -12,6 +14,27 @@ struct PythonRepro {
   bool reads_files = false;       ///< it reads inputs.pt and attributes.pt
   std::string package;            ///< the same program compiled ahead of time, which C++ loads as model.pt2
   std::string no_package_because; ///< empty when there is one, and it fails in the same way
+};
+
+/// How the user of one of LibTorch's own backends calls it from Python.
+struct PythonCall {
+  std::vector<std::string> settings; ///< statements, each a line
+  std::string optimised;             ///< an expression of `model`, a module or a function; empty where `passes` are
+  std::vector<std::string> passes;   ///< statements that change `graph`
+  bool needs_module = false;         ///< a function will not do
+  bool plain_interpreter = false;    ///< what comes of it is not optimised again
+};
+/// What the profiling executor runs once it has been told to do so.
+PythonCall scripted_call(std::vector<std::string> settings = {});
+/// What is made of a module in eval mode, and then interpreted.
+PythonCall frozen_call(const std::string &function);
+
+/// A backend that Python reaches without a process of its own.
+class CalledFromPython {
+public:
+  virtual ~CalledFromPython() = default;
+  /// Nothing where Python has no such thing.
+  virtual std::optional<PythonCall> python_call() const = 0;
 };
 
 class PythonBackend {

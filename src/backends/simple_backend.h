@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/own_switches.h"
 #include "backends/pass_gate.h"
+#include "backends/python_backend.h"
 #include "repro_minify/backend.h"
 
 #include <memory>
@@ -13,6 +14,7 @@ struct BackendDescription {
   std::string name, summary, title;
   std::function<Compiled(torch::jit::Module)> compile;
   BackendSource source;
+  std::optional<PythonCall> python = std::nullopt;
   bool autocast = false;
   bool needs_several_calls = true;
   bool runs_the_module = false;
@@ -24,7 +26,7 @@ struct BackendDescription {
   std::vector<std::pair<std::string, void (*)()>> switches = {};
 };
 
-class SimpleBackend : public Backend, public OwnSwitches {
+class SimpleBackend : public Backend, public OwnSwitches, public CalledFromPython {
 public:
   explicit SimpleBackend(BackendDescription description) : description_(std::move(description)) {}
   std::string name() const override { return description_.name; }
@@ -32,6 +34,7 @@ public:
   std::string title() const override { return description_.title; }
   Compiled compile(torch::jit::Module module) const override { return description_.compile(std::move(module)); }
   BackendSource source() const override { return description_.source; }
+  std::optional<PythonCall> python_call() const override { return description_.python; }
   std::vector<std::string> steps() const override {
     return passes_can_be_gated() ? step_names(description_.pipeline) : std::vector<std::string>();
   }

@@ -50,6 +50,14 @@ size_t find_line(const std::string &text, const std::string &line) {
   return std::string::npos;
 }
 
+/// Where the first line that begins so begins; npos if there is none.
+size_t find_line_beginning(const std::string &text, const std::string &words) {
+  for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+    if (at == 0 || text[at - 1] == '\n')
+      return at;
+  return std::string::npos;
+}
+
 /// What follows "FAIL KIND: " at the beginning of a line, up to the end; the last such, or nothing.
 std::optional<std::string> said_of(const std::string &before_marker, FailureKind kind) {
   const std::string words = std::string("FAIL ") + to_string(kind) + ": ";
@@ -84,13 +92,70 @@ std::string contradiction(const std::string &before_marker, const Signature &wan
   return same ? "" : "repro ends in another way: " + said->substr(0, said->find('\n'));
 }
 
+/// Which words of torch.testing.assert_close, or of the script's own, tell a failure of this kind from others.
+bool tells_of(const std::string &text, FailureKind kind) {
+  const auto says = [&](const char *words) { return text.find(words) != std::string::npos; };
+  switch (kind) {
+  case FailureKind::Dtype:
+    return says("attribute 'dtype'");
+  case FailureKind::Shape:
+    return says("attribute 'shape'");
+  case FailureKind::Structure:
+    return says("stride") || says("attribute 'layout'");
+  default:
+    return !says("attribute '");
+  }
+}
+
+/// Whether some line, and what follows it, is that of the exception.
+bool raises(const std::string &text, const std::string &detail) {
+  for (size_t at = 0; at != std::string::npos && at < text.size();) {
+    const std::string rest = text.substr(at), line = rest.substr(0, rest.find('\n'));
+    const size_t error = line.find("Error: ");
+    if (normalise_message(rest) == detail ||
+        (error != std::string::npos && normalise_message(rest.substr(error + 7)) == detail))
+      return true;
+    const size_t end = text.find('\n', at);
+    at = end == std::string::npos ? end : end + 1;
+  }
+  return false;
+}
+
+/// Why a script that was started did not show what is wanted; empty if it did.
+std::string script_contradiction(const ReproRun &run, const std::string &marker, const Signature &wanted) {
+  const Outcome &outcome = run.outcome;
+  const std::string &said = outcome.output_tail;
+  const std::string end = how_it_ended(outcome) + ": " + last_part(said);
+  if (find_line_beginning(run.printed, "eager: ") == std::string::npos)
+    return "never came to eager's result, and " + end;
+  if (wanted.kind == FailureKind::Hang)
+    return outcome.ending == Ending::TimedOut ? "" : end;
+  const bool failed = outcome.ending == Ending::Exited && outcome.exit_code == 1;
+  if (wanted.kind == FailureKind::Crash) {
+    const bool exits = wanted.detail == "exit" && outcome.ending == Ending::Exited && outcome.exit_code != 0;
+    const std::string signal = "signal " + std::to_string(outcome.signal);
+    return exits || (outcome.ending == Ending::Crashed && wanted_end(wanted) == signal) ? "" : end;
+  }
+  if (!failed)
+    return end;
+  if (wanted.kind == FailureKind::Exception)
+    return raises(said, wanted.detail) ? "" : "raises another exception: " + last_part(said);
+  if (wanted.kind == FailureKind::Memory)
+    return said.find("memory") != std::string::npos ? "" : end;
+  const size_t at = find_line(said, marker);
+  if (at == std::string::npos)
+    return "never came to the line \"" + marker + "\", and " + end;
+  return tells_of(said.substr(0, at), wanted.kind) ? "" : "shows another failure: " + last_part(said);
+}
+
 } // namespace
 
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
-                   const std::function<bool()> &interrupted, const Confinement &confinement) {
+                   const std::function<bool()> &interrupted, const Confinement &confinement,
+                   std::chrono::milliseconds timeout) {
   const std::string path = folder + "/printed";
   Limits limits;
-  limits.timeout = std::chrono::minutes(5);
+  limits.timeout = timeout;
   SandboxPool pool(1);
   const auto ticket = pool.submit(
       [&](Child &child) {
@@ -126,6 +191,11 @@ Verification judge_run(const ReproRun &run, const std::string &marker, const Sig
     return {false, "repro ended with exit code 1, and never came to the line \"" + marker + "\": " + seen};
   const std::string problem = contradiction(run.printed.substr(0, at), wanted);
   return problem.empty() ? Verification{true, "built and run"} : Verification{false, problem};
+}
+
+Verification judge_script(const ReproRun &run, const std::string &marker, const Signature &wanted) {
+  const std::string problem = script_contradiction(run, marker, wanted);
+  return problem.empty() ? Verification{true, "run"} : Verification{false, "repro.py " + problem};
 }
 
 } // namespace repro_minify

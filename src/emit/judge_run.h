@@ -2,6 +2,7 @@
 #pragma once
 #include "repro_minify/repro.h"
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,11 +17,16 @@ struct ReproRun {
 
 /// Runs the program to its end, or for five minutes. `folder` is for what it prints.
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
-                   const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true});
+                   const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true},
+                   std::chrono::milliseconds timeout = std::chrono::minutes(5));
 
 /// Whether the run shows `wanted`. Any program may exit with 1, a Python that cannot even import does: only the line
 /// `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the signal, has to be
 /// that of `wanted`.
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted);
+
+/// The same of a script that lets the failure happen: an assertion whose message ends with the line `marker`, the
+/// exception itself, the signal, no end at all. Eager has to have been printed before ("eager: ...").
+Verification judge_script(const ReproRun &run, const std::string &marker, const Signature &wanted);
 
 } // namespace repro_minify

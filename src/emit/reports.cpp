@@ -1,12 +1,13 @@
 // report.json for scripts, report.md for an issue tracker.
+#include "backends/python_backend.h"
 #include "emit/atomic_file.h"
+#include "emit/render.h"
 #include "emit/results_folder.h"
 #include "emit/torchscript_source.h"
 #include "program/canonical_form.h"
 #include "program/values.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
-#include "support/escape.h"
 
 #include <nlohmann/json.hpp>
 
@@ -30,8 +31,6 @@ json phases_json(const ReproFacts &facts) {
 json size_json(const ProgramSize &size) {
   return {{"nodes", size.nodes}, {"operators", size.operators}, {"inputs", size.inputs}, {"outputs", size.outputs}};
 }
-
-constexpr const char *same_failure_names[] = {"strict", "kind", "any"};
 
 json signatures_json(const Verdict &verdict) {
   json list = json::array();
@@ -62,10 +61,15 @@ bool has_cpp(const ReproFacts &facts) {
   return facts.signature.kind != FailureKind::Interesting;
 }
 
+/// Then it is repro.py that everything is in.
+bool is_used_from_python(const Backend &backend) {
+  return dynamic_cast<const PythonBackend *>(&backend) != nullptr;
+}
+
 json files_of(const ReproFacts &facts, const std::string &folder) {
   json files = {"reduced.pt", "inputs.pt", "report.md", "report.json", "config.toml", "journal.jsonl"};
   if (has_cpp(facts))
-    files.insert(files.end(), {"repro.cpp", "CMakeLists.txt"});
+    files.insert(files.end(), {"repro.cpp", "CMakeLists.txt", "issue.md"});
   if (facts.has_passing)
     files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
   for (const char *name : {"repro.py", "attributes.pt", "model.pt2"}) // of a backend that is used from Python
@@ -116,6 +120,14 @@ json program_json(const Program &program, const ReproFacts &facts) {
       {"source", program_text(program)}, {"canonical", canonical_form(program)}, {"operators", operators_of(program)}};
 }
 
+json script_json(const ReproFacts &facts) {
+  const ScriptVerification &script = facts.script;
+  return {{"verified", script.verified ? json(*script.verified) : json(nullptr)},
+          {"verification", script.message},
+          {"lines", script.lines},
+          {"seconds", script.seconds}};
+}
+
 json report_json(const Program &program, const ReproFacts &facts, const std::string &folder) {
   json passes = json::array();
   for (const auto &row : facts.passes)
@@ -163,7 +175,7 @@ json report_json(const Program &program, const ReproFacts &facts, const std::str
             {"left_out", facts.original.left_out},
             {"signatures", signatures_json(facts.original)},
             {"wrong", wrong_leaves(facts.original)}}},
-          {"same_failure", same_failure_names[static_cast<int>(facts.same_failure)]},
+          {"same_failure", to_string(facts.same_failure)},
           {"flatten",
            {{"level", facts.flatten_level}, {"hidden_by", facts.hidden_by ? json(*facts.hidden_by) : json(nullptr)}}},
           {"not_reduced", facts.not_reduced ? json(*facts.not_reduced) : json(nullptr)},
@@ -187,6 +199,7 @@ json report_json(const Program &program, const ReproFacts &facts, const std::str
           {"out_of_time", facts.out_of_time},
           {"verified", facts.verified ? json(*facts.verified) : json(nullptr)},
           {"verification", facts.verify_message},
+          {"repro_py", script_json(facts)},
           {"files", files_of(facts, folder)}};
 }
 
@@ -196,48 +209,27 @@ std::string seconds(double value) {
   return text.str();
 }
 
-std::string inputs_table(const Program &program) {
-  std::string table = "| input | role | type | value |\n|---|---|---|---|\n";
+json inputs_json(const Program &program) {
+  json rows = json::array();
   for (const auto &input : program.inputs)
-    table += "| " + markdown_text(input.name) + " | " + to_string(input.role) + " | " +
-             markdown_text(describe(input.value)) + " | " +
-             (input.formula.empty() ? "recorded" : markdown_text(input.formula)) + " |\n";
-  return table;
-}
-
-std::string verified_text(const ReproFacts &facts) {
-  if (!facts.verified)
-    return "not tried";
-  if (*facts.verified && !has_cpp(facts))
-    return "yes: the oracle finds reduced.pt interesting, time and again";
-  return *facts.verified ? "yes: repro.cpp was built and run, and fails the same way"
-                         : "**no**: " + markdown_text(facts.verify_message);
-}
-
-std::string rate_row(const ReproFacts &facts) {
-  if (facts.original_runs < 2)
-    return "";
-  return "| how often | the original failed in " + std::to_string(facts.original_failed) + " of " +
-         std::to_string(facts.original_runs) + " runs; a candidate had to in " + std::to_string(facts.repetition.need) +
-         " of up to " + std::to_string(facts.repetition.runs) + " |\n";
-}
-
-/// What else is to be known of the wrong result.
-std::string note_rows(const ReproFacts &facts) {
-  std::string rows;
-  if (const std::string nearer = nearer_to_fp64(facts.reduced); !nearer.empty())
-    rows += "| float64 | " + markdown_text(nearer) + " differs, nearer to float64 than eager |\n";
-  if (facts.reads_unwritten.value_or(false))
-    rows += "| memory | what it returns depends on memory that nobody has written |\n";
-  if (const auto &coverage = facts.reduced.coverage)
-    rows += "| compiled | " + std::to_string(coverage->compiled) + " operators |\n";
+    rows.push_back({{"name", input.name},
+                    {"role", to_string(input.role)},
+                    {"type", describe(input.value)},
+                    {"how", input.formula.empty() ? "recorded" : input.formula}});
   return rows;
 }
 
-std::string other_rows(const ReproFacts &facts) {
-  std::string rows;
-  for (const auto &other : facts.others)
-    rows += "| under " + markdown_text(other.name) + " | " + markdown_text(to_string(other)) + " |\n";
+json passes_rows(const ReproFacts &facts) {
+  json rows = json::array();
+  for (const auto &row : facts.passes)
+    if (row.tried > 0)
+      rows.push_back({{"pass", row.pass},
+                      {"turns", row.runs},
+                      {"tried", row.tried},
+                      {"worked", row.worked},
+                      {"operators_removed", row.operators_removed},
+                      {"checks", row.checks},
+                      {"seconds", seconds(row.seconds)}});
   return rows;
 }
 
@@ -264,51 +256,6 @@ std::string settings_text(const ReproFacts &facts) {
   return text.str();
 }
 
-std::string passing_text(const ReproFacts &facts) {
-  return facts.has_passing ? "; `passing.pt` is the closest program that passes" : "";
-}
-
-/// Of a backend that is used from Python: what `repro.cpp` is beside `repro.py`.
-std::string repro_files(const std::string &folder) {
-  const std::string files = "; `repro.py` is the same as one Python file (`python3 repro.py`)";
-  if (!is_of_this_run(folder + "/repro.py"))
-    return "; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file";
-  if (is_of_this_run(folder + "/model.pt2"))
-    return files + ", and `repro.cpp` with `CMakeLists.txt` loads it as AOTInductor has compiled it (`model.pt2`)";
-  return files + ". It shows from Python only: `repro.cpp` says why, and runs `repro.py`";
-}
-
-std::string how_to_build(const ReproFacts &facts, const std::string &folder) {
-  if (!has_cpp(facts))
-    return ".\n";
-  return repro_files(folder) + ":\n\n" +
-         markdown_fence("cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; "
-                        "print(torch.utils.cmake_prefix_path)')\"\ncmake --build build && ./build/repro\n",
-                        "sh");
-}
-
-/// What each pass tried, what worked, what it cost.
-std::string passes_table(const ReproFacts &facts) {
-  std::string table =
-      "| pass | turns | tried | worked | operators removed | checks | time |\n|---|---|---|---|---|---|---|\n";
-  for (const auto &row : facts.passes)
-    if (row.tried > 0)
-      table += "| " + row.pass + " | " + std::to_string(row.runs) + " | " + std::to_string(row.tried) + " | " +
-               std::to_string(row.worked) + " | " + std::to_string(row.operators_removed) + " | " +
-               std::to_string(row.checks) + " | " + seconds(row.seconds) + " |\n";
-  return "<details><summary>What each pass did</summary>\n\n" + table + "\n</details>\n\n";
-}
-
-std::string bisection_text(const ReproFacts &facts) {
-  const std::string sentence = bisection_sentence(facts);
-  if (sentence.empty())
-    return "";
-  const Bisection &bisection = *facts.bisection;
-  return "**" + markdown_text(sentence) + "** " + markdown_text(bisection.note) + " (" +
-         std::to_string(bisection.steps.size()) + " steps, " + std::to_string(bisection.checks.size()) + " checks, " +
-         seconds(bisection.seconds) + ")\n\n";
-}
-
 /// docs/one-minimal.md has the definition.
 std::string one_minimal_text(const ReproFacts &facts) {
   if (facts.not_reduced)
@@ -317,61 +264,99 @@ std::string one_minimal_text(const ReproFacts &facts) {
     return "yes: no single operator, input or output can go, and no single simplification of the list below applies";
   std::string text = "not shown: ";
   for (const auto &reason : facts.not_shown_because)
-    text += (&reason == &facts.not_shown_because.front() ? "" : "; ") + markdown_text(reason);
+    text += (&reason == &facts.not_shown_because.front() ? "" : "; ") + reason;
   return text;
 }
 
 /// What was tried on the result, one by one, and no longer fails.
-std::string simplifications_list(const ReproFacts &facts) {
-  if (!facts.one_minimal)
-    return "";
-  std::string list;
-  for (const auto &pass : list_reduction_passes())
-    list += "- " + pass.name + ": " + markdown_text(pass.summary) + "\n";
-  return "<details><summary>What does not apply any more</summary>\n\n" + list + "\n</details>\n\n";
+json simplifications_section(const ReproFacts &facts) {
+  return facts.one_minimal ? json{{"list", simplifications_json()}} : json(nullptr);
 }
 
-/// What was found, and the program, or why it is not there.
-std::string program_and_inputs(const Program &program, const ReproFacts &facts) {
-  if (facts.not_reduced)
-    return "`reduced.pt` is the model as it was given, and `inputs.pt` holds its inputs";
-  return markdown_fence(program_text(program), "python") + "\n" + inputs_table(program) +
-         "\n`reduced.pt` and `inputs.pt` hold this program";
+/// What was found, how far it was taken, and what is known of the failure beside.
+json findings(const ReproFacts &facts) {
+  json values = {{"found", facts.reduced.message},
+                 {"signature", to_string(facts.signature)},
+                 {"original", facts.original.message},
+                 {"left_out", facts.original.left_out},
+                 {"one_minimal", one_minimal_text(facts)},
+                 {"nearer", nearer_to_fp64(facts.reduced)},
+                 {"reads_unwritten", facts.reads_unwritten.value_or(false)}};
+  if (facts.reduced.failing_call > 1)
+    values["failing_call"] = facts.reduced.failing_call;
+  if (facts.reduced.coverage)
+    values["compiled"] = facts.reduced.coverage->compiled;
+  if (facts.original_runs > 1)
+    values["rate"] = {{"failed", facts.original_failed},
+                      {"runs", facts.original_runs},
+                      {"need", facts.repetition.need},
+                      {"repeat", facts.repetition.runs}};
+  if (const std::string sentence = bisection_sentence(facts); !sentence.empty())
+    values["bisection"] = {{"sentence", sentence},
+                           {"note", facts.bisection->note},
+                           {"steps", facts.bisection->steps.size()},
+                           {"checks", facts.bisection->checks.size()},
+                           {"seconds", seconds(facts.bisection->seconds)}};
+  for (const auto &other : facts.others)
+    values["others"].push_back({{"name", other.name}, {"verdict", to_string(other)}});
+  return values;
 }
 
-std::string not_reduced_text(const ReproFacts &facts) {
-  if (!facts.not_reduced)
-    return "";
-  return "**Not reduced: this is the model as it was given.** " + markdown_text(*facts.not_reduced) + "\n\n";
+std::string script_verified_text(const ReproFacts &facts) {
+  const ScriptVerification &script = facts.script;
+  if (script.verified.value_or(false))
+    return "yes: run in an interpreter of its own, and fails the same way";
+  return script.message.empty() ? "" : "no: " + script.message;
+}
+
+json verification_values(const ReproFacts &facts) {
+  if (!facts.verified)
+    return {{"verified", "not tried"}};
+  if (!*facts.verified)
+    return {{"verified", ""}, {"not_verified", facts.verify_message}};
+  return {{"verified", has_cpp(facts) ? "yes: repro.cpp was built and run, and fails the same way"
+                                      : "yes: the oracle finds reduced.pt interesting, time and again"}};
+}
+
+/// Which files there are, beside reduced.pt and inputs.pt.
+json files_values(const ReproFacts &facts, const std::string &folder) {
+  const bool python = is_of_this_run(folder + "/repro.py");
+  const bool package = is_of_this_run(folder + "/model.pt2");
+  const bool cpp_is_only_a_runner = python && !package && is_used_from_python(*facts.backend);
+  return {{"has_passing", facts.has_passing},
+          {"has_cpp", has_cpp(facts)},
+          {"python_shows", python},
+          {"loads_package", package},
+          {"cpp_shows", !cpp_is_only_a_runner}};
 }
 
 std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
-  std::ostringstream out;
-  out << "# " << to_string(facts.signature.kind) << " failure under " << markdown_text(facts.backend->title()) << "\n\n"
-      << not_reduced_text(facts) << bisection_text(facts) << markdown_text(facts.reduced.message) << "\n\n"
-      << program_and_inputs(program, facts) << passing_text(facts) << how_to_build(facts, folder)
-      << "\n| | |\n|---|---|\n"
-      << "| PyTorch | " << markdown_text(facts.torch_version) << " |\n"
-      << (missing_confinement().empty() ? "" : "| Not confined | " + markdown_text(missing_confinement()) + " |\n")
-      << "| backend | " << markdown_text(facts.backend->name()) << (facts.check.grad ? ", with gradients" : "")
-      << " |\n"
-      << "| failure | " << markdown_text(to_string(facts.signature))
-      << (facts.reduced.failing_call > 1 ? ", first wrong on call " + std::to_string(facts.reduced.failing_call) : "")
-      << " |\n"
-      << "| originally | " << markdown_text(facts.original.message) << " |\n"
-      << (facts.original.left_out.empty() ? "" : "| not compared | " + markdown_text(facts.original.left_out) + " |\n")
-      << "| size | " << facts.before.nodes << " nodes, " << facts.before.operators << " operators → "
-      << facts.after.nodes << " nodes, " << facts.after.operators << " operators |\n"
-      << "| flattened | " << markdown_text(facts.flatten_level)
-      << (facts.hidden_by ? "; " + markdown_text(*facts.hidden_by) + " hides the failure" : "") << " |\n"
-      << "| checks | " << facts.checks << " in " << seconds(facts.search_seconds) << " |\n"
-      << "| 1-minimal | " << one_minimal_text(facts) << " |\n"
-      << "| repro verified | " << verified_text(facts) << " |\n"
-      << note_rows(facts) << other_rows(facts) << rate_row(facts) << "| settings | " << settings_text(facts) << " |\n\n"
-      << (facts.not_reduced ? "Handed back" : passes_table(facts) + simplifications_list(facts) + "Minimised")
-      << " by repro-minify " << facts.version << " from "
-      << markdown_text(std::filesystem::path(facts.model_path).filename().string()) << ".\n";
-  return out.str();
+  json values = {{"kind", to_string(facts.signature.kind)},
+                 {"backend_title", facts.backend->title()},
+                 {"program", program_text(program)},
+                 {"inputs", inputs_json(program)},
+                 {"torch_version", facts.torch_version},
+                 {"not_confined", missing_confinement()},
+                 {"backend", facts.backend->name()},
+                 {"grad", facts.check.grad},
+                 {"nodes_before", facts.before.nodes},
+                 {"operators_before", facts.before.operators},
+                 {"nodes_after", facts.after.nodes},
+                 {"operators_after", facts.after.operators},
+                 {"flattened", facts.flatten_level},
+                 {"hidden_by", facts.hidden_by.value_or("")},
+                 {"not_reduced", facts.not_reduced.value_or("")},
+                 {"checks", facts.checks},
+                 {"search_seconds", seconds(facts.search_seconds)},
+                 {"settings", settings_text(facts)},
+                 {"passes", passes_rows(facts)},
+                 {"simplifications", simplifications_section(facts)},
+                 {"python_verified", script_verified_text(facts)},
+                 {"version", facts.version},
+                 {"model", std::filesystem::path(facts.model_path).filename().string()}};
+  for (const json &part : {findings(facts), verification_values(facts), files_values(facts, folder)})
+    values.update(part);
+  return render("report.md.tpl", values);
 }
 
 } // namespace

@@ -8,7 +8,7 @@
 
 namespace repro_minify {
 
-/// As C++, with an empty line behind it; empty for a failure that no result shows. `complex`: results may be complex.
+/// As C++; empty for a failure that no result shows. `complex`: results may be complex.
 std::string differs_function(const ReproFacts &facts, bool complex);
 
 /// What repro.py is written from.

@@ -3,11 +3,11 @@
 #include "backends/python_backend.h"
 #include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
+#include "emit/render.h"
 #include "emit/repro_differs.h"
 #include "emit/repro_words.h"
 #include "emit/torchscript_source.h"
 #include "program/values.h"
-#include "support/escape.h"
 
 #include <torch/csrc/jit/serialization/pickle.h>
 
@@ -48,38 +48,6 @@ std::string saved_attributes(const Program &program) {
   return {bytes.data(), bytes.size()};
 }
 
-std::string runner(const ReproFacts &facts, const std::string &why) {
-  return "// " + comment_text(headline(facts)) + "\n//\n" + comment_block("Found:    " + facts.reduced.message) +
-         "// It shows from Python only: " + comment_text(why) + ".\n" +
-         R"(// This program runs repro.py, with the interpreter that REPRO_PYTHON names (default: python3).
-// Exit code: 1 the failure reproduces (and the last line is "REPRODUCED ..."), 0 it no longer does, 2 it could not be
-// tried.
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-
-int main() {
-  const char* named = std::getenv("REPRO_PYTHON");
-  const char* python = named ? named : "python3";  // its own name tells it where its packages are
-  const std::string script = (std::filesystem::path(__FILE__).parent_path() / "repro.py").string();
-  std::printf("It shows from Python only; running repro.py\n");
-  std::fflush(stdout);
-  execlp(python, python, script.c_str(), static_cast<char*>(nullptr));
-  std::perror("cannot be tried, no Python");
-  return 2;
-}
-)";
-}
-
-constexpr const char *runner_cmake = R"(cmake_minimum_required(VERSION 3.18)
-project(repro LANGUAGES CXX)
-add_executable(repro repro.cpp)
-set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
-)";
-
 } // namespace
 
 bool write_repro_py(const Program &given, const ReproFacts &facts, const std::string &folder) {
@@ -97,8 +65,11 @@ bool write_repro_py(const Program &given, const ReproFacts &facts, const std::st
     return true;
   }
   std::filesystem::remove(folder + "/model.pt2"); // of an earlier run into the same folder
-  write_atomically(folder + "/repro.cpp", runner(facts, repro.no_package_because));
-  write_atomically(folder + "/CMakeLists.txt", runner_cmake);
+  write_atomically(folder + "/repro.cpp",
+                   render("repro_runner.cpp.tpl", {{"headline", headline(facts)},
+                                                   {"found", "Found:    " + facts.reduced.message},
+                                                   {"why", repro.no_package_because}}));
+  write_atomically(folder + "/CMakeLists.txt", render("CMakeLists.txt.tpl", {{"runs_python", true}}));
   return false;
 }
 

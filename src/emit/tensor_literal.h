@@ -1,4 +1,4 @@
-// Tensors as C++ source.
+// Tensors as C++ or Python source.
 #pragma once
 #include "repro_minify/program.h"
 
@@ -7,18 +7,24 @@
 
 namespace repro_minify {
 
-/// Writes inputs as C++ expressions, exactly: every bit of data, strides, and which inputs share storage. One writer
+enum class Language { Cpp, Python };
+
+/// Writes inputs as expressions, exactly: every bit of data, strides, and which inputs share storage. One writer
 /// serves one program.
 class TensorLiterals {
 public:
   /// `keeps_grad`: say requires_grad too. Names of earlier inputs are referred to when storage is shared.
-  explicit TensorLiterals(bool keeps_grad) : keeps_grad_(keeps_grad) {}
-  std::string expression(const ProgramInput &input);
+  explicit TensorLiterals(bool keeps_grad, Language language = Language::Cpp)
+      : keeps_grad_(keeps_grad), language_(language) {}
+  std::string expression(const ProgramInput &input) { return expression(input, input.name); }
+  /// `name`: what later inputs call it by.
+  std::string expression(const ProgramInput &input, const std::string &name);
   /// Whether an expression so far names another input.
   bool shares() const { return shares_; }
 
 private:
   bool keeps_grad_;
+  Language language_;
   bool shares_ = false;
   std::map<void *, std::string> storages_;
 };

@@ -34,7 +34,9 @@ void collect_facts(Work &work, const Program &program) {
                             !suspects(*program.graph, session.check.device, session.check.grad).empty();
   facts.hang_seconds = static_cast<unsigned>(
       std::max<int64_t>(1, session.confirming_limits(facts.signature).timeout / std::chrono::seconds(1)));
+  facts.memory_bytes = session.options.memory_bytes;
   facts.train = session.options.train;
+  facts.anonymous = session.options.anonymous;
 }
 
 void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction) {

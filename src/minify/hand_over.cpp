@@ -93,6 +93,18 @@ void verify(Work &work, const Program &program) {
     return;
   facts.verified = verification.same_failure;
   facts.verify_message = verification.message;
+  facts.script = verify_script(program, facts, work.folder, work.options().listener.interrupted);
+}
+
+/// What a tracker asks beside the repro.
+void collect_for_issue(Work &work) {
+  const MinifyOptions &options = work.options();
+  if (!options.verify)
+    return;
+  work.facts.ablation =
+      ablate(saved_subject(work), work.facts, work.session.limits(), options.ablation, options.listener.interrupted);
+  if (options.ablation)
+    work.facts.environment = collect_environment();
 }
 
 Verdict verdict_under(const Work &work, const std::shared_ptr<const Backend> &backend) {
@@ -140,11 +152,15 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
     verify(work, program);
   if (!interrupted)
     ask_others(work);
+  if (!interrupted && !stops(work) && !work.has_oracle())
+    collect_for_issue(work);
   facts.interrupted |= stops(work);
   facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   facts.total_seconds = work.seconds_so_far();
   facts.phases = work.session.phases.seconds();
   write_reports(program, facts, work.folder);
+  if (!work.has_oracle())
+    write_issue(program, facts, work.folder);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,7 @@
 #include "support/escape.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -88,13 +90,15 @@ std::string comment_text(const std::string &text) {
   return line;
 }
 
-std::string comment_block(const std::string &text) {
+namespace {
+
+/// `mark` begins each line. Long lines are broken at spaces; what belongs together is indented.
+std::string block_of_comments(const std::string &text, const std::string &mark) {
   constexpr size_t columns = 110;
   std::istringstream lines(text);
   std::string block;
   for (std::string line; std::getline(lines, line);) {
     line = comment_text(line);
-    // Long lines are broken at spaces; what belongs together is indented.
     for (bool first = true; first || !line.empty(); first = false) {
       const std::string indent = first ? "" : "  ";
       size_t end = line.size();
@@ -102,12 +106,27 @@ std::string comment_block(const std::string &text) {
         const size_t space = line.rfind(' ', columns);
         end = space == std::string::npos || space == 0 ? columns : space;
       }
-      block += line.empty() ? "//\n" : "// " + indent + comment_text(line.substr(0, end)) + "\n";
+      block += line.empty() ? mark + "\n" : mark + " " + indent + comment_text(line.substr(0, end)) + "\n";
       line.erase(0, end);
       line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
     }
   }
   return block;
+}
+
+} // namespace
+
+std::string comment_block(const std::string &text) {
+  return block_of_comments(text, "//");
+}
+
+std::string python_comment_block(const std::string &text) {
+  return block_of_comments(text, "#");
+}
+
+std::string python_string(const std::string &text) {
+  // JSON's escapes are among Python's, and all that is not ASCII is one of them.
+  return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
 }
 
 std::string raw_string(const std::string &text) {

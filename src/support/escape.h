@@ -12,6 +12,10 @@ std::string visible_text(const std::string &text);
 std::string comment_text(const std::string &text);
 /// Several lines for a C++ block of `//` comments.
 std::string comment_block(const std::string &text);
+/// The same for Python, of `#` comments.
+std::string python_comment_block(const std::string &text);
+/// Any text as a Python string literal, with its quotes, in printable ASCII.
+std::string python_string(const std::string &text);
 /// A C++ raw string literal, with a delimiter that the text does not contain; what nobody would see stands in literals
 /// of its own between.
 std::string raw_string(const std::string &text);

@@ -1,5 +1,6 @@
 // Every repro.cpp that can be written compiles: all of them in one file, so that LibTorch's headers are read once.
 #include "check/oracle.h"
+#include "emit/small_program.h"
 #include "program/fixture.h"
 #include "program/formula.h"
 #include "program/hostile_names.h"
@@ -66,30 +67,9 @@ Written write(const Program &program, const ReproFacts &facts) {
   return written;
 }
 
-/// An argument, a parameter, a buffer and a constant, of a dtype.
-Program small_program(at::ScalarType dtype = at::kFloat) {
-  Program program;
-  program.graph = std::make_shared<torch::jit::Graph>();
-  InputBuilder builder(program);
-  torch::jit::Value *sum = builder.add_tensor(at::ones({2}, dtype), Role::Input, "x", "ones");
-  for (const auto role : {Role::Input, Role::Parameter, Role::Buffer, Role::Constant})
-    sum = program.graph->insert(torch::jit::aten::add, {sum, builder.add_tensor(at::ones({2}, dtype), role, "y")});
-  program.graph->registerOutput(sum);
-  return program;
-}
-
-ReproFacts facts_of(FailureKind kind, bool grad, bool autocast, const std::string &backend = "jit") {
-  ReproFacts facts;
-  facts.backend = make_backend(backend);
-  facts.signature = {kind, is_comparison(kind) ? "output" : "", kind == FailureKind::Crash ? "signal 11" : ""};
-  facts.check.grad = grad;
-  facts.check.autocast = autocast;
-  return facts;
-}
-
-constexpr FailureKind kinds[] = {
-    FailureKind::Crash, FailureKind::Hang, FailureKind::Memory,   FailureKind::Exception, FailureKind::Structure,
-    FailureKind::Shape, FailureKind::Nan,  FailureKind::Gradient, FailureKind::Accuracy,  FailureKind::Dtype};
+using testing_support::facts_of;
+using testing_support::small_program;
+constexpr auto &kinds = testing_support::all_kinds;
 
 /// Every rule that a comparison may have been made under; the first two for each kind of run.
 std::vector<CompareOptions> rules() {

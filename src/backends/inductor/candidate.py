@@ -31,7 +31,7 @@ from fx_graph import Uncovered
 from calls import Untranslatable, attribute_name, graph_of
 from translate import MODULES, translate
 
-COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph")
+COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph", "backend")
 FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
 compile_options: dict[str, object] = {}
 front_end = None  # whichever can

@@ -1,5 +1,7 @@
 #include "backends/inductor_like/lazy.h"
 
+#include "backends/inductor_like/capture.h"
+
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -22,6 +24,8 @@ std::string literal(const c10::Scalar &scalar, Element type) {
     return scalar.to<bool>() ? "true" : "false";
   if (!is_floating(element)) {
     // A floating scalar for an integer tensor is truncated, as ATen does.
+    if (scalar.isFloatingPoint() && !(std::abs(scalar.toDouble()) < 0x1p63))
+      throw NotCovered("a number that no integer holds, for an integer tensor");
     const int64_t value = scalar.isFloatingPoint() ? static_cast<int64_t>(scalar.toDouble()) : scalar.to<int64_t>();
     const std::string text = value == std::numeric_limits<int64_t>::min() ? "(-9223372036854775807LL - 1)"
                              : value < 0                                  ? "(" + std::to_string(value) + "LL)"

@@ -1,0 +1,184 @@
+// issue.md: pasted into an issue tracker as it is.
+#include "backends/inductor_worker.h"
+#include "emit/atomic_file.h"
+#include "emit/render.h"
+#include "emit/repro_words.h"
+#include "emit/triage.h"
+#include "sandbox/command.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr size_t most_title = 256, most_body = 65536; // GitHub's
+
+std::string contents_of(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string shortened(const std::string &text, size_t most) {
+  return text.size() <= most ? text : text.substr(0, most) + " ...";
+}
+
+/// "batch_norm, linear", each once, the last first: that is where the result comes from.
+std::string operators_of(const Program &program) {
+  std::string text;
+  std::set<std::string> seen;
+  for (const auto *node : program.graph->nodes().reverse())
+    if (counts_as_operator(node) && seen.insert(node->kind().toUnqualString()).second)
+      text += (text.empty() ? "" : ", ") + std::string(node->kind().toUnqualString());
+  return text;
+}
+
+/// Text from a model in one line that begins no mark-up.
+std::string issue_title(const Program &program, const ReproFacts &facts) {
+  std::string state;
+  if (facts.interrupted)
+    state = "INTERRUPTED, NOT VERIFIED: ";
+  else if (!facts.verified.value_or(false) && !facts.script.verified.value_or(false))
+    state = "NOT VERIFIED: ";
+  std::string headline_text = headline(facts);
+  if (headline_text.ends_with('.'))
+    headline_text.pop_back();
+  const std::string operators = operators_of(program);
+  std::string text = state + headline_text + (operators.empty() ? "" : " (" + operators + ")");
+  for (char &c : text)
+    c = static_cast<unsigned char>(c) < 32 || c == '`' || c == '<' ? ' ' : c;
+  return text.substr(0, most_title);
+}
+
+std::string number_in_words(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+/// The error of either side, where float64 was there to ask.
+std::string why_eager_is_right(const ReproFacts &facts) {
+  if (!is_comparison(facts.signature.kind))
+    return "Eager runs the same program without an exception.";
+  for (const auto *leaves : {&facts.reduced.outputs, &facts.reduced.gradients, &facts.reduced.state})
+    for (const auto &leaf : *leaves)
+      if (!leaf.same && !std::isnan(leaf.ref_error))
+        return "Against a float64 run of the same program eager is off by " + number_in_words(leaf.ref_error) +
+               ", the optimised result by " +
+               (std::isnan(leaf.res_error) ? std::string("what is no number") : number_in_words(leaf.res_error)) +
+               " (root mean square).";
+  return "float64 has no say in it: eager's result is what the operators are documented to give.";
+}
+
+/// Exceptions name their raiser; wrong results have numbers.
+std::string logs_of(const ReproFacts &facts) {
+  return shortened(facts.reduced.message, 4000);
+}
+
+std::string warning_of(const ReproFacts &facts) {
+  if (facts.interrupted)
+    return "The minimisation was interrupted, and nothing was verified.";
+  if (facts.verified && !*facts.verified && !facts.script.verified.value_or(false))
+    return "The repro did not verify: " + facts.verify_message;
+  if (!facts.verified && !facts.script.verified)
+    return "The repro was not verified.";
+  return "";
+}
+
+json ablation_json(const ReproFacts &facts) {
+  json rows = json::array();
+  for (const auto &row : facts.ablation)
+    rows.push_back({{"what", row.what}, {"outcome", shortened(row.outcome, 300)}});
+  return rows;
+}
+
+json labels_json(const ReproFacts &facts) {
+  json rows = json::array();
+  for (const auto &label : proposed_labels(facts))
+    rows.push_back({{"label", label.label}, {"why", label.why}});
+  return rows;
+}
+
+json code_values(const ReproFacts &facts, const std::string &folder) {
+  if (const std::string script = contents_of(folder + "/repro.py"); !script.empty())
+    return {{"script", script}};
+  const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
+  return {{"script", ""}, {"no_script_because", shortened(why, 300)}, {"cpp", contents_of(folder + "/repro.cpp")}};
+}
+
+std::string versions_of(const ReproFacts &facts) {
+  return facts.environment.empty() ? "PyTorch version: " + facts.torch_version + "\n(no Python with torch here)"
+                                   : shortened(facts.environment, 12000);
+}
+
+std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  json values = {{"title", issue_title(program, facts)},
+                 {"warning", warning_of(facts)},
+                 {"sentence", headline(facts)},
+                 {"guilty", facts.bisection && facts.bisection->guilty ? bisection_sentence(facts) : ""},
+                 {"found", shortened(facts.reduced.message, 2000)},
+                 {"why_eager", why_eager_is_right(facts)},
+                 {"graph", mermaid_graph(program, facts)},
+                 {"inductor_not_asked", facts.environment.empty() && facts.backend->name() != "inductor"},
+                 {"has_ablation", !facts.ablation.empty()},
+                 {"ablation", ablation_json(facts)},
+                 {"labels", labels_json(facts)},
+                 {"reasons", preflight(program, facts)},
+                 {"logs", logs_of(facts)},
+                 {"versions", versions_of(facts)},
+                 {"version", facts.version},
+                 {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
+                 {"operators_before", facts.before.operators},
+                 {"operators_after", facts.after.operators}};
+  values.update(code_values(facts, folder));
+  return render("issue.md.tpl", values);
+}
+
+/// Lines of collect_env that say where something lies on this machine.
+bool names_the_machine(const std::string &line) {
+  return line.find('/') != std::string::npos &&
+         (line.find("/home") != std::string::npos || line.find("/root") != std::string::npos || line[0] == '/');
+}
+
+} // namespace
+
+std::string collect_environment() {
+  const std::string python = find_python_with_torch("");
+  if (python.empty())
+    return "";
+  // collect_env asks pip and conda too, for seconds; what a report is asked for are its first paragraphs.
+  const char *script = "from torch.utils import collect_env as c\n"
+                       "c.get_pip_packages = lambda *a, **k: ('pip3', None)\n"
+                       "c.get_conda_packages = lambda *a, **k: None\n"
+                       "print(c.get_pretty_env_info())\n";
+  const Outcome outcome = run_command({python, "-c", script}, std::chrono::seconds(60));
+  if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
+    return "";
+  std::istringstream lines(outcome.output_tail);
+  std::string text;
+  for (std::string line; std::getline(lines, line);)
+    if (line.empty() || !names_the_machine(line))
+      text += line + "\n";
+  return text;
+}
+
+void write_issue(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  const auto fits = [](const std::string &text) { return text.size() - text.find('\n') <= most_body; };
+  std::string text = issue_text(program, facts, folder);
+  if (!fits(text)) { // what the tool knows of the machine is not what the report is about
+    ReproFacts fewer = facts;
+    fewer.environment.clear();
+    text = issue_text(program, fewer, folder);
+  }
+  if (!fits(text))
+    text = shortened(text, most_body - 16);
+  write_atomically(folder + "/issue.md", text);
+}
+
+} // namespace repro_minify

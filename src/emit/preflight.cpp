@@ -1,0 +1,89 @@
+// What has such reports closed: pytorch/pytorch, .claude/skills/triaging-issues/ and .claude/skills/scrub-issue/.
+#include "emit/ablation_names.h"
+#include "emit/triage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+bool has_other_tolerance(const ReproFacts &facts) {
+  const CompareOptions usual = accuracy_check_options();
+  const CompareOptions &compare = facts.check.compare;
+  return is_comparison(facts.signature.kind) && compare.rule != CompareRule::Exact && !compare.tol_by_dtype &&
+         compare.tol < usual.tol;
+}
+
+/// Where two elements are equal, any of their places is right.
+bool returns_an_index(const Program &program) {
+  static const std::set<std::string> only = {"aten::argmax", "aten::argmin", "aten::argsort"};
+  static const std::set<std::string> second = {"aten::max",  "aten::min",      "aten::sort",  "aten::topk",
+                                               "aten::mode", "aten::kthvalue", "aten::median"};
+  for (const auto *output : program.graph->outputs()) {
+    const std::string kind = output->node()->kind().toQualString();
+    if (only.contains(kind) || (second.contains(kind) && output->offset() == 1))
+      return true;
+  }
+  return false;
+}
+
+double largest_of(const std::string &type) {
+  if (type.starts_with("float16"))
+    return 65504;
+  return type.starts_with("float64") ? 1.7976931348623157e308 : 3.4028234663852886e38;
+}
+
+/// Within a factor of a thousand of what the dtype can hold.
+bool is_near_the_end(const LeafReport &leaf) {
+  const bool is_real = leaf.ref_type.starts_with("float") || leaf.ref_type.starts_with("bfloat");
+  const double limit = largest_of(leaf.ref_type) / 1e3;
+  return !leaf.same && is_real && (std::abs(leaf.ref_at_worst) > limit || std::abs(leaf.res_at_worst) > limit);
+}
+
+/// An Inf where eager has a number: it overflowed, so it was near.
+bool overflows(const LeafReport &leaf) {
+  return !leaf.same && leaf.res_inf > leaf.ref_inf && leaf.ref_nan == leaf.res_nan;
+}
+
+bool has_large_values(const ReproFacts &facts) {
+  const auto &leaves = facts.reduced.outputs;
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [](const LeafReport &leaf) { return is_near_the_end(leaf) || overflows(leaf); });
+}
+
+std::optional<bool> fails_in_row(const ReproFacts &facts, const std::string &what) {
+  for (const auto &row : facts.ablation)
+    if (row.what == what)
+      return row.fails;
+  return std::nullopt;
+}
+
+bool draws(const torch::jit::Block *block) {
+  return std::any_of(block->nodes().begin(), block->nodes().end(), [](const torch::jit::Node *node) {
+    return node->isNondeterministic() ||
+           std::any_of(node->blocks().begin(), node->blocks().end(), [](const auto *inner) { return draws(inner); });
+  });
+}
+
+} // namespace
+
+std::vector<std::string> preflight(const Program &program, const ReproFacts &facts) {
+  std::vector<std::string> reasons;
+  if (has_other_tolerance(facts))
+    reasons.emplace_back("the tolerance is narrower than the default: differences of that size are expected");
+  if (returns_an_index(program))
+    reasons.emplace_back("a result is an index of max, min or sort: where elements are equal, any of them is right");
+  if (has_large_values(facts))
+    reasons.emplace_back("values are near the end of what their dtype can hold");
+  if (fails_in_row(facts, ablation_names::emulated) == std::optional(false))
+    reasons.emplace_back("it is gone with emulate_precision_casts: it is rounding that fusion leaves out");
+  if (!nearer_to_fp64(facts.reduced).empty())
+    reasons.emplace_back("the optimised result is nearer to float64 than eager's");
+  if (draws(program.graph->block()))
+    reasons.emplace_back("the program draws random numbers, which the two sides need not draw alike");
+  return reasons;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,73 @@
+{{#structure}}
+static bool differs(const c10::IValue& expected, const c10::IValue& found) {
+  if (expected.isNone() != found.isNone() || expected.isTensor() != found.isTensor())
+    return true;
+  if (!expected.isTensor())
+    return false;
+  const at::Tensor e = expected.toTensor(), f = found.toTensor();
+  return e.defined() != f.defined(){{#strides}} || (e.defined() && e.strides() != f.strides()){{/strides}}{{#layout}} || (e.defined() && e.layout() != f.layout()){{/layout}}{{#other_device}} || (e.defined() && e.device() != f.device()){{/other_device}};
+}
+{{/structure}}
+{{#no_structure}}
+static bool differs(const c10::IValue& expected_value, const c10::IValue& found_value) {
+  if (!expected_value.isTensor() || !found_value.isTensor())
+    return false;
+  at::Tensor expected = expected_value.toTensor().detach(), found = found_value.toTensor().detach();
+{{#dtype}}
+  return expected.scalar_type() != found.scalar_type();
+{{/dtype}}
+{{#shape}}
+  return expected.sizes() != found.sizes();
+{{/shape}}
+{{#values}}
+{{#no_grad}}
+  if (expected.sizes() != found.sizes())
+    return false;  // another failure
+{{/no_grad}}
+{{#floating_only}}
+  if (!expected.is_floating_point() && !expected.is_complex())
+    return false;
+{{/floating_only}}
+{{#quantised}}
+  expected = expected.dequantize();
+  found = found.dequantize();
+{{/quantised}}
+{{#complex}}
+  if (expected.is_complex()) {
+    expected = at::view_as_real(expected.resolve_conj());
+    found = at::view_as_real(found.resolve_conj());
+  }
+{{/complex}}
+{{#as_double}}
+  expected = expected.to(at::kDouble);
+  found = found.to(at::kDouble);
+{{/as_double}}
+{{#why}}
+  // {{why:x-cpp-comment}}
+{{/why}}
+{{#places}}
+  const auto special = [](const at::Tensor& x) { return at::where(x.isfinite(), at::zeros_like(x), x); };
+  return !at::allclose(special(expected), special(found), 0, 0, /*equal_nan=*/true);
+{{/places}}
+{{#exact}}
+  // Bit for bit, but that NaN equals NaN.
+  const at::Tensor same = (expected == found) & (expected.signbit() == found.signbit());
+  return !(same | (expected.isnan() & found.isnan())).all().item<bool>();
+{{/exact}}
+{{#equal}}
+  return !expected.is_floating_point() && !at::equal(expected, found);
+{{/equal}}
+{{#rms}}
+  const at::Tensor error = at::nan_to_num(expected - found, 0, 0, 0);
+  return error.numel() > 0 && error.square().mean().sqrt().item<double>() > {{limit:x-source}};
+{{/rms}}
+{{#bound}}
+  const at::Tensor bound = expected.abs().clamp_min(1) * {{rtol:x-source}} + {{limit:x-source}};
+  return ((found - expected).abs() > bound).any().item<bool>();
+{{/bound}}
+{{#close}}
+  return !at::allclose({{#relative_to_expected}}found, expected{{/relative_to_expected}}{{#no_relative_to_expected}}expected, found{{/no_relative_to_expected}}, /*rtol=*/{{rtol:x-source}}, /*atol=*/{{atol:x-source}}, /*equal_nan=*/{{#equal_nan}}true{{/equal_nan}}{{#no_equal_nan}}false{{/no_equal_nan}});
+{{/close}}
+{{/values}}
+}
+{{/no_structure}}

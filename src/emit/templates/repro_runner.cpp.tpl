@@ -1,0 +1,24 @@
+// {{headline:x-cpp-comment}}
+//
+{{found:x-cpp-comment-lines}}
+// It shows from Python only: {{why:x-cpp-comment}}.
+// This program runs repro.py, with the interpreter that REPRO_PYTHON names (default: python3).
+// Exit code: 1 the failure reproduces (and the last line is "REPRODUCED ..."), 0 it no longer does, 2 it could not be
+// tried.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+int main() {
+  const char* named = std::getenv("REPRO_PYTHON");
+  const char* python = named ? named : "python3";  // its own name tells it where its packages are
+  const std::string script = (std::filesystem::path(__FILE__).parent_path() / "repro.py").string();
+  std::printf("It shows from Python only; running repro.py\n");
+  std::fflush(stdout);
+  execlp(python, python, script.c_str(), static_cast<char*>(nullptr));
+  std::perror("cannot be tried, no Python");
+  return 2;
+}

@@ -1,0 +1,108 @@
+// repro.py is run in an interpreter of its own before it is handed over.
+#include "backends/inductor_worker.h"
+#include "emit/atomic_file.h"
+#include "emit/judge_run.h"
+#include "emit/repro_script.h"
+#include "program/compute.h"
+#include "support/temporary_folder.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Written in a child: tensors are looked at.
+ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(1);
+  const auto written = compute_in_child(
+      [&](Child &) -> c10::IValue {
+        const ReproScripts scripts = repro_scripts(program, facts);
+        c10::List<std::string> texts;
+        texts.push_back(scripts.none_because);
+        for (const auto &text : scripts.texts)
+          texts.push_back(text);
+        return texts;
+      },
+      limits);
+  ReproScripts scripts;
+  for (const auto &text : written.toListRef())
+    scripts.texts.push_back(text.toStringRef());
+  scripts.none_because = scripts.texts.front();
+  scripts.texts.erase(scripts.texts.begin());
+  return scripts;
+}
+
+/// Importing torch is not part of the hang, but takes its time too.
+std::chrono::milliseconds patience_for(const ReproFacts &facts) {
+  const std::chrono::seconds import_time(30);
+  return facts.signature.kind == FailureKind::Hang ? import_time + std::chrono::seconds(facts.hang_seconds)
+                                                   : std::chrono::minutes(5);
+}
+
+class ScriptRuns {
+public:
+  ScriptRuns(const Program &program, const ReproFacts &facts, const std::function<bool()> &interrupted)
+      : facts_(facts), marker_(reproduction_marker(program, facts.signature)), interrupted_(interrupted) {}
+
+  Verification of(const std::string &python, const std::string &text) const {
+    const TemporaryFolder folder;
+    const std::string file = folder / "repro.py";
+    std::ofstream(file) << text;
+    int failed = 0;
+    Verification last;
+    for (int run = 0; run < facts_.repetition.runs && failed < facts_.repetition.need; ++run) {
+      last = judge_script(run_repro({python, "-B", file}, folder.path(), interrupted_, facts_.backend->confinement(),
+                                    patience_for(facts_)),
+                          marker_, facts_.signature);
+      failed += last.same_failure;
+    }
+    last.same_failure = failed >= facts_.repetition.need;
+    return last;
+  }
+
+private:
+  const ReproFacts &facts_;
+  const std::string marker_;
+  const std::function<bool()> &interrupted_;
+};
+
+} // namespace
+
+ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
+                                 const std::function<bool()> &interrupted) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string file = folder + "/repro.py";
+  const ReproScripts scripts = scripts_of(program, facts);
+  if (scripts.texts.empty())
+    return {std::nullopt, scripts.none_because};
+  const std::string python = find_python_with_torch("");
+  if (python.empty()) {
+    write_atomically(file, scripts.texts.front());
+    return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
+  }
+  const ScriptRuns runs(program, facts, interrupted);
+  ScriptVerification result{false, ""};
+  for (const auto &text : scripts.texts) {
+    if (interrupted && interrupted())
+      break;
+    const Verification verification = runs.of(python, text);
+    if (!verification.same_failure) {
+      result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
+      continue;
+    }
+    write_atomically(file, text);
+    result = {true, "run, and fails the same way", lines_of_code(text)};
+    break;
+  }
+  if (!*result.verified)
+    fs::remove(file);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,114 @@
+// The texts of a repro, for each failure kind x gradients x autocast x device: one file in golden/ for each, which
+// people read. REPRO_MINIFY_WRITE_GOLDENS=1 writes them again.
+#include "emit/render.h"
+#include "emit/repro_script.h"
+#include "emit/small_program.h"
+#include "emit/templates.h"
+#include "support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path golden_folder() {
+  return fs::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/emit/golden";
+}
+
+std::string text_in(const fs::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool writes_goldens() {
+  return std::getenv("REPRO_MINIFY_WRITE_GOLDENS") != nullptr;
+}
+
+struct GoldenCase {
+  FailureKind kind;
+  bool grad, autocast, cuda;
+
+  std::string name() const {
+    return std::string(to_string(kind)) + (grad ? "_grad" : "") + (autocast ? "_autocast" : "") +
+           (cuda ? "_cuda" : "_cpu") + ".txt";
+  }
+};
+
+/// All that can occur: there is no wrong gradient where none is asked for.
+std::vector<GoldenCase> golden_cases() {
+  std::vector<GoldenCase> cases;
+  for (const FailureKind kind : testing_support::all_kinds)
+    for (const bool grad : {false, true})
+      for (const bool autocast : {false, true})
+        for (const bool cuda : {false, true})
+          if (grad || kind != FailureKind::Gradient)
+            cases.push_back({kind, grad, autocast, cuda});
+  return cases;
+}
+
+ReproFacts facts_for(const GoldenCase &golden) {
+  ReproFacts facts = testing_support::facts_of(golden.kind, golden.grad, golden.autocast);
+  facts.signature.where = golden.kind == FailureKind::Gradient ? "gradient" : facts.signature.where;
+  facts.reduced.message = "what was found";
+  facts.memory_bytes = golden.kind == FailureKind::Memory ? 1u << 30 : 0;
+  if (golden.cuda)
+    facts.check.device = at::Device("cuda:0");
+  return facts;
+}
+
+std::string texts_of(const GoldenCase &golden) {
+  const TemporaryFolder folder;
+  const Program program = testing_support::small_program();
+  const ReproFacts facts = facts_for(golden);
+  write_repro(program, facts, folder.path());
+  const ReproScripts scripts = repro_scripts(program, facts);
+  return text_in(folder / "repro.cpp") + "\n==== repro.py\n" +
+         (scripts.texts.empty() ? scripts.none_because + "\n" : scripts.texts.front());
+}
+
+TEST(GoldenTexts, AreAsTheyWere) {
+  for (const GoldenCase &golden : golden_cases()) {
+    const fs::path path = golden_folder() / golden.name();
+    const std::string text = texts_of(golden);
+    if (writes_goldens())
+      std::ofstream(path, std::ios::binary) << text;
+    EXPECT_EQ(text, text_in(path)) << path << "; if the change is wanted, see CONTRIBUTING.md";
+  }
+}
+
+TEST(GoldenTexts, AreAllOfSomeCase) {
+  std::set<std::string> names;
+  for (const GoldenCase &golden : golden_cases())
+    names.insert(golden.name());
+  for (const auto &entry : fs::directory_iterator(golden_folder()))
+    EXPECT_TRUE(names.contains(entry.path().filename().string())) << entry.path() << " belongs to no case";
+}
+
+/// A hole without a kind would let a model's text stand as it is.
+TEST(Templates, EachHoleHasAKind) {
+  for (const EmbeddedText *file = templates; file->name; ++file) {
+    const std::string text = file->text;
+    for (size_t at = text.find("{{"); at != std::string::npos; at = text.find("{{", at + 2)) {
+      const std::string hole = text.substr(at + 2, text.find("}}", at) - at - 2);
+      const bool is_mark = hole.starts_with("#") || hole.starts_with("/");
+      EXPECT_TRUE(is_mark || hole.find(":x-") != std::string::npos) << file->name << ": " << hole;
+    }
+  }
+}
+
+TEST(Templates, EscapeByKindOfHole) {
+  const std::string evil = "evil\nint main() {}\\";
+  const std::string text = render("repro_runner.cpp.tpl", {{"headline", evil}, {"found", evil}, {"why", evil}});
+  EXPECT_EQ(text.find("\nint main() {}"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\\\n"), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace repro_minify
