@@ -53,12 +53,16 @@ public:
     const TemporaryFolder folder;
     const std::string file = folder / "repro.py";
     std::ofstream(file) << text;
+    Confinement confinement = facts_.backend->confinement();
+    for (const auto &part : folders_of_python(python))
+      confinement.readable.push_back(part);
+    confinement.writable.push_back(folder.path());
     int failed = 0;
     Verification last;
     for (int run = 0; run < facts_.repetition.runs && failed < facts_.repetition.need; ++run) {
-      last = judge_script(run_repro({python, "-B", file}, folder.path(), interrupted_, facts_.backend->confinement(),
-                                    patience_for(facts_)),
-                          marker_, facts_.signature);
+      last =
+          judge_script(run_repro({python, "-B", file}, folder.path(), interrupted_, confinement, patience_for(facts_)),
+                       marker_, facts_.signature);
       failed += last.same_failure;
     }
     last.same_failure = failed >= facts_.repetition.need;
