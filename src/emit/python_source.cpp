@@ -92,7 +92,7 @@ private:
       return word();
     if (text_.compare(at_, 3, ", )") == 0)
       return replace(3, ")");
-    if (text_.compare(at_, 6, "(self)") == 0)
+    if (text_.compare(at_, 6, "(self)") == 0 && (at_ == 0 || !is_word(text_[at_ - 1]))) // no parameter list
       return replace(6, "self");
     copy(1);
   }
