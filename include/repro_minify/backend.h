@@ -26,7 +26,7 @@ struct BackendOptions {
   std::vector<std::string> dumped_stages;   ///< their results are printed on standard error
   bool emulate_precision_casts = false;     ///< round to 16 bits after each operator inside a fused kernel
   std::string inject;                       ///< a fault on purpose; empty: none
-  std::string dump_file;                    ///< where dumped stages are written; empty: standard error
+  std::string dump_file; ///< where dumped stages are appended, a file that exists; empty: standard error
 };
 /// Everything in the options that a result can depend on.
 Identity identity_of(const BackendOptions &options);

@@ -5,6 +5,7 @@
 #include "program/fixture.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"
+#include "repro_minify/confinement.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/class_type.h>
@@ -247,6 +248,7 @@ std::string saved(const torch::jit::Module &module) {
   const std::string path = std::filesystem::temp_directory_path() /
                            ("run_program_test_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ".pt");
   module.save(path);
+  let_children_read(path);
   return path;
 }
 

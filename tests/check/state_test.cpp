@@ -5,6 +5,7 @@
 #include "program/values.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"
+#include "repro_minify/confinement.h"
 #include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>
@@ -127,6 +128,7 @@ std::string saved_layers(const TemporaryFolder &folder, int64_t width, int layer
   module.define(forward + "  return x\n");
   std::string path = folder / ("layers" + std::to_string(width) + ".pt");
   module.save(path);
+  let_children_read(path);
   return path;
 }
 

@@ -125,14 +125,16 @@ def main() -> int:
             env=environment,
             text=True,
         ) as loader:
+            asked, answers = loader.stdin, loader.stdout
+            assert asked and answers
             for number in range(options.first, options.first + options.count):
                 if time.monotonic() - begin > options.seconds:
                     break
                 rng = random.Random(f"{options.seed}/{number}")
                 folder = place / "model"
                 what = make(folder, rng.choice(models), rng, canary)
-                print(folder / "failing.pt", file=loader.stdin, flush=True)
-                answer = loader.stdout.readline()
+                print(folder / "failing.pt", file=asked, flush=True)
+                answer = answers.readline()
                 if not answer:
                     print(f"{number}: {what}: the loader itself is gone")
                     return 1
@@ -152,7 +154,7 @@ def main() -> int:
                     canary.write_bytes(before)
                     print(f"{number}: {what}: {problem} ({kept})", flush=True)
                 shutil.rmtree(folder)
-            loader.stdin.close()
+            asked.close()
         left = [entry.name for entry in temporary.iterdir() if not entry.name.startswith("torchinductor")]
         if left:
             counts["findings"] += 1
