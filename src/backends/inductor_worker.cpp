@@ -164,6 +164,10 @@ InductorWorker::InductorWorker(const std::string &python, const std::vector<std:
                                     std::to_string(report[1]),
                                     folder_};
   words.insert(words.end(), entries.begin(), entries.end());
+  for (const auto &entry : entries) // a compiler that the user names
+    if (const size_t at = entry.find('/'); at != std::string::npos)
+      let_children_read(entry.substr(at, entry.find_first_of("'\"", at) - at));
+  prepare_confinement(); // its folder has to be this process's own: a lock on it that exec() closes protects nothing
   pid_ = fork();
   if (pid_ == 0) {
     for (const int kept : {listener, alive[0], report[1]})

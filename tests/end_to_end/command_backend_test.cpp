@@ -232,8 +232,10 @@ TEST(CommandBackend, FindsWhatOnnxRuntimeGetsWrong) {
   EXPECT_EQ(without.exit_code, 0) << describe(without);
 }
 
-TEST(SeveralBackends, AreForAReduction) {
-  const Finished finished = run_with("freeze,jit");
+TEST(SeveralBackends, AreNotForAnAnalysis) {
+  const TemporaryFolder folder;
+  const Case one = case_named("freeze_linear_bn_3d");
+  const Finished finished = run_tool({"analyze", one.model(), "--backend", "freeze,jit", "-o", folder / "x.analysis"});
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_NE(finished.err.find("only a reduction takes several"), std::string::npos) << describe(finished);
 }

@@ -9,10 +9,14 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/installed" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 
 torch=${torch_dir%/share/cmake/Torch}/include
+flags=(-std=c++20 -Wall -Werror -I"$work/installed/include" -isystem "$torch" -isystem "$torch/torch/csrc/api/include")
+# LibTorch's headers are read once for all; what is ours each header has to bring itself.
+printf '#include <torch/csrc/jit/api/module.h>\n#include <torch/csrc/jit/ir/ir.h>\n' >"$work/torch.h"
+"$compiler" "${flags[@]}" -x c++-header "$work/torch.h"
 for header in "$work"/installed/include/repro_minify/*.h; do
   printf '#include <repro_minify/%s>\n' "$(basename "$header")" >"$work/alone.cpp"
-  "$compiler" -std=c++20 -fsyntax-only -Wall -Werror -I"$work/installed/include" -isystem "$torch" \
-    -isystem "$torch/torch/csrc/api/include" "$work/alone.cpp" || { echo "$header does not compile alone"; exit 1; }
+  "$compiler" "${flags[@]}" -fsyntax-only -include "$work/torch.h" "$work/alone.cpp" ||
+    { echo "$header does not compile alone"; exit 1; }
 done
 echo "$(find "$work/installed/include/repro_minify" -name '*.h' | wc -l) headers compile alone"
 

@@ -90,10 +90,11 @@ std::string constant_text(const c10::IValue &value) {
 const char *const run_time_compiler = R"(
 // What the compiler has against the kernels; empty if nothing.
 static std::string compile(const char* source) {
-  char folder[] = "/tmp/repro-XXXXXX";
-  if (!mkdtemp(folder))
+  const char* place = std::getenv("TMPDIR");
+  std::string folder = std::string(place ? place : "/tmp") + "/repro-XXXXXX";
+  if (!mkdtemp(folder.data()))
     return "";
-  const std::string base = std::string(folder) + "/kernels";
+  const std::string base = folder + "/kernels";
   std::ofstream(base + ".cpp") << source;
   const std::string command = "c++ -fopenmp -w -c " + base + ".cpp -o " + base + ".o 2> " + base + ".txt";
   std::string error;
