@@ -1,5 +1,6 @@
 // A pool whose jobs end in every way at the same time.
 #include "jobs.h"
+#include "repro_minify/confinement.h"
 
 #include <stdexcept>
 #include <vector>
@@ -95,6 +96,7 @@ TEST(SandboxBusyPool, ARunningJobThatIsCancelledMakesRoom) {
 }
 
 TEST(SandboxBusyPool, TheDestructorLeavesNoChildren) {
+  prepare_confinement(); // opens once what stays open
   LifeLine line;
   const int before = open_descriptors();
   {
