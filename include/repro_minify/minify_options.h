@@ -29,6 +29,10 @@ struct Listener {
     if (message)
       message(severity, text);
   }
+  void say_finished() const {
+    if (finished)
+      finished();
+  }
   bool stops() const { return interrupted && interrupted(); }
   /// Throws Interrupted.
   void throw_if_interrupted() const {

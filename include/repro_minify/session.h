@@ -36,11 +36,6 @@ public:
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
   InterestingnessTest test; ///< the check under the backend, or the user's oracle
-
-private:
-  std::uint64_t memory_bytes_; ///< settled once: what is free changes while we run
-
-public:
   LoadedModel model;
   LoadedInputs inputs;
 

@@ -77,8 +77,7 @@ int run_analysis(const Options &options) {
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
   ProgressPrinter progress(options.quiet);
-  MinifyOptions how = minify_options(options);
-  how.listener = listener_on_terminal(progress);
+  MinifyOptions how = minify_options(options, progress);
   Session session(options.model, how);
   require_one_backend(session);
   const FailureRate rate = session.check_original();

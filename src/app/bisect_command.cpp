@@ -25,8 +25,7 @@ void print_bisection(const Bisection &bisection) {
 
 int run_bisection(const Options &options) {
   ProgressPrinter progress(options.quiet);
-  MinifyOptions how = minify_options(options);
-  how.listener = listener_on_terminal(progress);
+  MinifyOptions how = minify_options(options, progress);
   Session session(options.model, how);
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");

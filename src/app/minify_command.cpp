@@ -68,8 +68,7 @@ int conclude(const Options &options, const Result &result) {
 int minify_command(const Options &options) {
   catch_signals();
   ProgressPrinter progress(options.quiet);
-  MinifyOptions how = minify_options(options);
-  how.listener = listener_on_terminal(progress);
+  MinifyOptions how = minify_options(options, progress);
   how.listener.reduced = [](const Reduction &reduction) { log::info(passes_table(reduction)); };
   const Result result = minify(options.model, how);
   switch (result.ending) {

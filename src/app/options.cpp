@@ -175,12 +175,15 @@ c10::Device parse_device(const std::string &text) {
   throw UserError("--device " + text + ": not a device; give cpu, cuda or cuda:N");
 }
 
+/// Of several values the one of that name: CLI11 has seen to it that there is one.
+template <typename Value> Value named(const std::string &name, std::initializer_list<Value> values) {
+  return *std::find_if(values.begin(), values.end(), [&](Value value) { return name == to_string(value); });
+}
+
 CompareOptions compare_options(const Options &options) {
   CompareOptions compare = accuracy_check_options();
-  for (const auto rule :
-       {CompareRule::Default, CompareRule::PyTorch, CompareRule::Strict, CompareRule::Close, CompareRule::Exact})
-    if (options.compare == to_string(rule))
-      compare.rule = rule;
+  compare.rule = named(options.compare, {CompareRule::Default, CompareRule::PyTorch, CompareRule::Strict,
+                                         CompareRule::Close, CompareRule::Exact});
   if (compare.rule == CompareRule::Exact && options.tol)
     throw UserError("--compare exact and --tol: exact is bit for bit and has no tolerance; give --compare close --tol");
   if (compare.rule == CompareRule::Exact && !options.equal_nan.value_or(true))
@@ -207,9 +210,7 @@ CheckOptions check_options(const Options &options) {
   check.autocast = options.autocast.value_or(check.device.is_cuda());
   const bool half = options.autocast_dtype.empty() ? check.device.is_cuda() : options.autocast_dtype == "float16";
   check.autocast_dtype = half ? at::kHalf : at::kBFloat16;
-  check.determinism = options.deterministic == "off"  ? Determinism::Off
-                      : options.deterministic == "on" ? Determinism::On
-                                                      : Determinism::Warn;
+  check.determinism = named(options.deterministic, {Determinism::Off, Determinism::Warn, Determinism::On});
   check.tf32 = options.tf32;
   check.grad = options.grad;
   check.only_forward = options.only_forward;
@@ -242,9 +243,7 @@ MinifyOptions minify_options(const Options &options) {
   how.train = options.train;
   how.check = check_options(options);
   how.repetition = {.runs = options.repeat, .need = options.need};
-  for (const auto same : {SameFailure::Strict, SameFailure::Kind, SameFailure::Any})
-    if (options.same_failure == to_string(same))
-      how.same_failure = same;
+  how.same_failure = named(options.same_failure, {SameFailure::Strict, SameFailure::Kind, SameFailure::Any});
   how.timeout_seconds = options.timeout_seconds;
   how.memory_bytes = options.memory_bytes;
   how.require_confinement = options.require_confinement;

@@ -75,14 +75,15 @@ void write_to_log(Severity severity, const std::string &text) {
 
 } // namespace
 
-Listener listener_on_terminal(ProgressPrinter &progress) {
-  Listener listener;
+MinifyOptions minify_options(const Options &options, ProgressPrinter &progress) {
+  MinifyOptions how = minify_options(options);
+  Listener &listener = how.listener;
   listener.message = write_to_log;
   listener.progress = [&progress](const Progress &now) { progress.show(now); };
   listener.count = [&progress](const std::string &what, int done, int of) { progress.show_count(what, done, of); };
   listener.finished = [&progress] { progress.finish(); };
   listener.interrupted = stop_requested;
-  return listener;
+  return how;
 }
 
 } // namespace repro_minify

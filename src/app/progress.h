@@ -1,6 +1,6 @@
 // Progress: one line that is rewritten on a terminal, plain lines now and then elsewhere.
 #pragma once
-#include "repro_minify/minify_options.h"
+#include "app/options.h"
 
 #include <chrono>
 
@@ -27,7 +27,8 @@ private:
   std::chrono::steady_clock::time_point last_{};
 };
 
-/// Messages to the log, progress to `progress` (which has to live as long), and signals as interruptions.
-Listener listener_on_terminal(ProgressPrinter &progress);
+/// The options, with messages to the log, progress to `progress` (which has to live as long), and signals as
+/// interruptions.
+MinifyOptions minify_options(const Options &options, ProgressPrinter &progress);
 
 } // namespace repro_minify

@@ -72,8 +72,7 @@ struct Ran {
 
 Ran run_one(const Options &options) {
   ProgressPrinter progress(options.quiet);
-  MinifyOptions how = minify_options(options);
-  how.listener = listener_on_terminal(progress);
+  MinifyOptions how = minify_options(options, progress);
   const StageDump dump(how.backend_options);
   Session session(options.model, how);
   const FailureRate rate = session.check_original();

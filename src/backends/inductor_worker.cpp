@@ -45,9 +45,13 @@ int listen_at(const std::string &path) {
 }
 
 /// What the worker generates, and what it finds out once about the machine, which is kept beside the kernels.
-Confinement confinement_of_worker(const std::string &python, const std::string &folder) {
+Confinement confinement_of_worker(const std::string &python, const std::string &folder,
+                                  const std::vector<std::string> &entries) {
   Confinement confinement{.writable = {folder}, .readable = folders_of_python(python), .unix_sockets = true};
   confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
+  for (const auto &entry : entries)           // a compiler that the user names
+    if (const size_t at = entry.find('/'); at != std::string::npos)
+      confinement.readable.push_back(entry.substr(at, entry.find_first_of("'\"", at) - at));
   if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
     confinement.writable.emplace_back(kept);
   return confinement;
@@ -164,16 +168,13 @@ InductorWorker::InductorWorker(const std::string &python, const std::vector<std:
                                     std::to_string(report[1]),
                                     folder_};
   words.insert(words.end(), entries.begin(), entries.end());
-  for (const auto &entry : entries) // a compiler that the user names
-    if (const size_t at = entry.find('/'); at != std::string::npos)
-      let_children_read(entry.substr(at, entry.find_first_of("'\"", at) - at));
   prepare_confinement(); // its folder has to be this process's own: a lock on it that exec() closes protects nothing
   pid_ = fork();
   if (pid_ == 0) {
     for (const int kept : {listener, alive[0], report[1]})
       fcntl(kept, F_SETFD, 0);
     keep_probes_in_our_cache(folder_);
-    confine(confinement_of_worker(python, folder_));
+    confine(confinement_of_worker(python, folder_, entries));
     become_worker(words, folder_ + "/log");
   }
   alive_ = alive[1];

@@ -24,11 +24,6 @@ namespace repro_minify {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 namespace {
 
 /// Whether nobody but this user and root can change what lies under that name: true of a folder in which all may make

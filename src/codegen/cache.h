@@ -16,7 +16,5 @@ bool is_kept(const std::filesystem::path &file);
 void tidy_kernel_cache(uintmax_t most_bytes = uintmax_t{1} << 30) noexcept;
 /// A name for a file, not a secret.
 std::string kernel_hash(const std::string &text);
-/// All of a file; empty if there is none.
-std::string read_file(const std::filesystem::path &path);
 
 } // namespace repro_minify

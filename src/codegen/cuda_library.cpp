@@ -1,6 +1,7 @@
 #include "codegen/cuda_library.h"
 
 #include "codegen/cache.h"
+#include "support/read_file.h"
 
 #include <algorithm>
 #include <cstdlib>

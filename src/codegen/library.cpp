@@ -4,6 +4,7 @@
 #include "codegen/vector_math.h"
 #include "support/find_program.h"
 #include "support/no_answer.h"
+#include "support/read_file.h"
 
 #include <cctype>
 #include <cerrno>

@@ -25,7 +25,7 @@ public:
       : subject_(subject), facts_(facts), limits_(limits), interrupted_(interrupted) {}
 
   std::vector<AblationRow> rows(bool inductor) && {
-    add(facts_.backend->name() + with_grad(facts_.check.grad), facts_.backend, facts_.check);
+    add(facts_.backend->name() + with_grad(facts_.check.grad), facts_.reduced); // that was seen, time and again
     if (facts_.signature.where != "gradient" && facts_.signature.kind != FailureKind::Gradient) {
       CheckOptions other = facts_.check;
       other.grad = !other.grad;
@@ -47,7 +47,10 @@ private:
   void add(const std::string &what, const std::shared_ptr<const Backend> &backend, const CheckOptions &options) {
     if (stops())
       return;
-    const Verdict verdict = check(subject_, backend, options, limits_);
+    add(what, check(subject_, backend, options, limits_));
+  }
+
+  void add(const std::string &what, const Verdict &verdict) {
     rows_.push_back({what, in_words(verdict, facts_.signature), verdict.outcome == Verdict::Outcome::Fail});
   }
 
@@ -96,6 +99,13 @@ private:
 };
 
 } // namespace
+
+std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what) {
+  for (const auto &row : facts.ablation)
+    if (row.what == what)
+      return row.fails;
+  return std::nullopt;
+}
 
 std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits, bool inductor,
                                 const std::function<bool()> &interrupted) {

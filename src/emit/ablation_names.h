@@ -1,10 +1,20 @@
 // Rows of the ablation that more than a reader looks at.
 #pragma once
+#include "repro_minify/repro.h"
 
-namespace repro_minify::ablation_names {
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+namespace ablation_names {
 
 constexpr const char *inductor = "inductor";
 constexpr const char *aot_eager = "torch.compile, backend=aot_eager";
 constexpr const char *emulated = "inductor, emulate_precision_casts=True";
 
-} // namespace repro_minify::ablation_names
+} // namespace ablation_names
+
+/// Whether the row of that name was asked, and failed.
+std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what);
+
+} // namespace repro_minify

@@ -5,11 +5,11 @@
 #include "emit/repro_words.h"
 #include "emit/triage.h"
 #include "sandbox/command.h"
+#include "support/number_text.h"
+#include "support/read_file.h"
 
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 namespace repro_minify {
@@ -20,17 +20,12 @@ namespace fs = std::filesystem;
 
 constexpr size_t most_title = 256, most_body = 65536; // GitHub's
 
-std::string contents_of(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string shortened(const std::string &text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most) + " ...";
 }
 
 /// "batch_norm, linear", each once, the last first: that is where the result comes from.
-std::string operators_of(const Program &program) {
+std::string operators_in_words(const Program &program) {
   std::string text;
   std::set<std::string> seen;
   for (const auto *node : program.graph->nodes().reverse())
@@ -49,17 +44,11 @@ std::string issue_title(const Program &program, const ReproFacts &facts) {
   std::string headline_text = headline(facts);
   if (headline_text.ends_with('.'))
     headline_text.pop_back();
-  const std::string operators = operators_of(program);
+  const std::string operators = operators_in_words(program);
   std::string text = state + headline_text + (operators.empty() ? "" : " (" + operators + ")");
   for (char &c : text)
     c = static_cast<unsigned char>(c) < 32 || c == '`' || c == '<' ? ' ' : c;
   return text.substr(0, most_title);
-}
-
-std::string number_in_words(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
 }
 
 /// The error of either side, where float64 was there to ask.
@@ -69,16 +58,11 @@ std::string why_eager_is_right(const ReproFacts &facts) {
   for (const auto *leaves : {&facts.reduced.outputs, &facts.reduced.gradients, &facts.reduced.state})
     for (const auto &leaf : *leaves)
       if (!leaf.same && !std::isnan(leaf.ref_error))
-        return "Against a float64 run of the same program eager is off by " + number_in_words(leaf.ref_error) +
+        return "Against a float64 run of the same program eager is off by " + rounded_text(leaf.ref_error) +
                ", the optimised result by " +
-               (std::isnan(leaf.res_error) ? std::string("what is no number") : number_in_words(leaf.res_error)) +
+               (std::isnan(leaf.res_error) ? std::string("what is no number") : rounded_text(leaf.res_error)) +
                " (root mean square).";
   return "float64 has no say in it: eager's result is what the operators are documented to give.";
-}
-
-/// Exceptions name their raiser; wrong results have numbers.
-std::string logs_of(const ReproFacts &facts) {
-  return shortened(facts.reduced.message, 4000);
 }
 
 std::string warning_of(const ReproFacts &facts) {
@@ -106,10 +90,10 @@ json labels_json(const ReproFacts &facts) {
 }
 
 json code_values(const ReproFacts &facts, const std::string &folder) {
-  if (const std::string script = contents_of(folder + "/repro.py"); !script.empty())
+  if (const std::string script = read_file(folder + "/repro.py"); !script.empty())
     return {{"script", script}};
   const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
-  return {{"script", ""}, {"no_script_because", shortened(why, 300)}, {"cpp", contents_of(folder + "/repro.cpp")}};
+  return {{"script", ""}, {"no_script_because", shortened(why, 300)}, {"cpp", read_file(folder + "/repro.cpp")}};
 }
 
 std::string versions_of(const ReproFacts &facts) {
@@ -130,7 +114,7 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"ablation", ablation_json(facts)},
                  {"labels", labels_json(facts)},
                  {"reasons", preflight(program, facts)},
-                 {"logs", logs_of(facts)},
+                 {"logs", shortened(facts.reduced.message, 4000)},
                  {"versions", versions_of(facts)},
                  {"version", facts.version},
                  {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},

@@ -2,6 +2,7 @@
 
 #include "repro_minify/sandbox.h"
 #include "support/become_program.h"
+#include "support/read_file.h"
 
 #include <algorithm>
 #include <csignal>
@@ -178,8 +179,7 @@ ReproRun run_repro(const std::vector<std::string> &command, const std::string &f
     pool.cancel(ticket);
     outcome = pool.wait(ticket);
   }
-  std::ifstream file(path, std::ios::binary);
-  return {*outcome, std::string(std::istreambuf_iterator<char>(file), {})};
+  return {*outcome, read_file(path)};
 }
 
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted) {

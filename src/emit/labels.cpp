@@ -3,30 +3,18 @@
 #include "emit/ablation_names.h"
 #include "emit/triage.h"
 
-#include <algorithm>
-
 namespace repro_minify {
 namespace {
 
-/// Whether that row was asked, and failed.
-std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what) {
-  const auto row = std::find_if(facts.ablation.begin(), facts.ablation.end(),
-                                [&](const AblationRow &candidate) { return candidate.what == what; });
-  return row == facts.ablation.end() ? std::nullopt : std::optional(row->fails);
-}
-
 bool fails_in_inductor(const ReproFacts &facts) {
   return facts.backend->name() == "inductor" || fails_under(facts, ablation_names::inductor).value_or(false);
-}
-
-bool is_silent(FailureKind kind) {
-  return is_comparison(kind);
 }
 
 } // namespace
 
 std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
   const FailureKind kind = facts.signature.kind;
+  const bool is_silent = is_comparison(kind);
   std::vector<ProposedLabel> labels;
   if (fails_in_inductor(facts)) {
     labels.push_back({"oncall: pt2", "it fails under torch.compile"});
@@ -38,11 +26,11 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
     labels.push_back({"oncall: jit", "only TorchScript is wrong; TorchScript is in maintenance mode, and reports about "
                                      "it alone are being closed"});
   }
-  if (is_silent(kind))
+  if (is_silent)
     labels.push_back({"module: correctness (silent)", "nothing is raised, and the result is wrong"});
   if (kind == FailureKind::Crash)
     labels.push_back({"module: crash", "the process ends"});
-  if (kind == FailureKind::Crash || is_silent(kind))
+  if (kind == FailureKind::Crash || is_silent)
     labels.push_back({"high priority", "a crash or a silently wrong result"});
   return labels;
 }

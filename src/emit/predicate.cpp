@@ -4,7 +4,6 @@
 #include "program/values.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -132,13 +131,6 @@ Predicate predicate_of(const ReproFacts &facts) {
   predicate.floating_only = facts.check.compare.ignore_non_fp;
   predicate.quantised = leaf && at::isQIntType(dtype_in(leaf->ref_type));
   return predicate;
-}
-
-std::string double_literal(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  std::string digits(text, end);
-  return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
 }
 
 } // namespace repro_minify

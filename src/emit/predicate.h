@@ -27,7 +27,4 @@ struct Predicate {
 /// For a failure of the kind accuracy, nan or gradient.
 Predicate predicate_of(const ReproFacts &facts);
 
-/// As short as it can be and still be the same number: "0.001".
-std::string double_literal(double value);
-
 } // namespace repro_minify

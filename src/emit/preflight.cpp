@@ -53,13 +53,6 @@ bool has_large_values(const ReproFacts &facts) {
                      [](const LeafReport &leaf) { return is_near_the_end(leaf) || overflows(leaf); });
 }
 
-std::optional<bool> fails_in_row(const ReproFacts &facts, const std::string &what) {
-  for (const auto &row : facts.ablation)
-    if (row.what == what)
-      return row.fails;
-  return std::nullopt;
-}
-
 bool draws(const torch::jit::Block *block) {
   return std::any_of(block->nodes().begin(), block->nodes().end(), [](const torch::jit::Node *node) {
     return node->isNondeterministic() ||
@@ -77,7 +70,7 @@ std::vector<std::string> preflight(const Program &program, const ReproFacts &fac
     reasons.emplace_back("a result is an index of max, min or sort: where elements are equal, any of them is right");
   if (has_large_values(facts))
     reasons.emplace_back("values are near the end of what their dtype can hold");
-  if (fails_in_row(facts, ablation_names::emulated) == std::optional(false))
+  if (fails_under(facts, ablation_names::emulated) == std::optional(false))
     reasons.emplace_back("it is gone with emulate_precision_casts: it is rounding that fusion leaves out");
   if (!nearer_to_fp64(facts.reduced).empty())
     reasons.emplace_back("the optimised result is nearer to float64 than eager's");

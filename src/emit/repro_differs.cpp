@@ -1,4 +1,5 @@
 #include "emit/repro_differs.h"
+#include "support/number_text.h"
 
 #include "emit/render.h"
 

@@ -1,4 +1,5 @@
 #include "emit/repro_script.h"
+#include "support/number_text.h"
 
 #include "backends/python_backend.h"
 #include "emit/predicate.h"

@@ -1,4 +1,5 @@
 #include "emit/tensor_literal.h"
+#include "support/number_text.h"
 
 #include "program/formula.h"
 #include "program/values.h"
@@ -6,7 +7,6 @@
 
 #include <ATen/ATen.h>
 
-#include <charconv>
 #include <cmath>
 
 namespace repro_minify {
@@ -54,12 +54,10 @@ template <typename T> std::string number(T value, const Syntax &syntax) {
     return syntax.nan;
   if (std::isinf(value))
     return (value > 0 ? "" : "-") + std::string(syntax.infinity);
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  std::string text(buffer, end);
-  if (text.find_first_of(".e") == std::string::npos)
-    text += ".0";
-  return text;
+  if constexpr (std::is_same_v<T, float>)
+    return float_literal(value);
+  else
+    return double_literal(value);
 }
 
 template <typename T> std::string complex_number(T real, T imaginary, const Syntax &syntax) {

@@ -1,11 +1,11 @@
 #include "emit/torchscript_source.h"
+#include "support/number_text.h"
 
 #include "program/compute.h"
 
 #include <torch/csrc/jit/serialization/python_print.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <regex>
 
@@ -50,10 +50,7 @@ std::string shortened_numbers(const std::string &source) {
       at += digits;
       continue;
     }
-    char buffer[32];
-    const double value = std::strtod(source.substr(at, length).c_str(), nullptr);
-    const std::string number(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-    result += number + (number.find_first_of(".e") == std::string::npos ? ".0" : "");
+    result += double_literal(std::strtod(source.substr(at, length).c_str(), nullptr));
     at += length;
   }
   return result;

@@ -2,9 +2,10 @@
 #include "backends/inductor_worker.h"
 #include "backends/python_backend.h"
 #include "emit/atomic_file.h"
-#include "emit/judge_run.h"
 #include "emit/repro_script.h"
+#include "emit/verify_repeatedly.h"
 #include "program/compute.h"
+#include "support/read_file.h"
 #include "support/temporary_folder.h"
 
 #include <chrono>
@@ -38,11 +39,6 @@ ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
   return scripts;
 }
 
-std::string contents_of_script(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Importing torch is not part of the hang, but takes its time too.
 std::chrono::milliseconds patience_for(const ReproFacts &facts) {
   const std::chrono::seconds import_time(30);
@@ -50,36 +46,22 @@ std::chrono::milliseconds patience_for(const ReproFacts &facts) {
                                                    : std::chrono::minutes(5);
 }
 
-class ScriptRuns {
-public:
-  ScriptRuns(const Program &program, const ReproFacts &facts, const std::function<bool()> &interrupted)
-      : facts_(facts), marker_(reproduction_marker(program, facts.signature)), interrupted_(interrupted) {}
-
-  Verification of(const std::string &python, const std::string &text) const {
-    const TemporaryFolder folder;
-    const std::string file = folder / "repro.py";
-    std::ofstream(file) << text;
-    Confinement confinement = facts_.backend->confinement();
-    for (const auto &part : folders_of_python(python))
-      confinement.readable.push_back(part);
-    confinement.writable.push_back(folder.path());
-    int failed = 0;
-    Verification last;
-    for (int run = 0; run < facts_.repetition.runs && failed < facts_.repetition.need; ++run) {
-      last =
-          judge_script(run_repro({python, "-B", file}, folder.path(), interrupted_, confinement, patience_for(facts_)),
-                       marker_, facts_.signature);
-      failed += last.same_failure;
-    }
-    last.same_failure = failed >= facts_.repetition.need;
-    return last;
-  }
-
-private:
-  const ReproFacts &facts_;
-  const std::string marker_;
-  const std::function<bool()> &interrupted_;
-};
+Verification verify_text(const std::string &text, const std::string &python, const std::string &marker,
+                         const ReproFacts &facts, const std::function<bool()> &interrupted) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "repro.py";
+  std::ofstream(file) << text;
+  Confinement confinement = facts.backend->confinement();
+  for (const auto &part : folders_of_python(python))
+    confinement.readable.push_back(part);
+  confinement.writable.push_back(folder.path());
+  const auto run = [&] {
+    return run_repro({python, "-B", file}, folder.path(), interrupted, confinement, patience_for(facts));
+  };
+  return verify_repeatedly(
+      run, [&](const ReproRun &ended) { return judge_script(ended, marker, facts.signature); }, facts.repetition,
+      interrupted);
+}
 
 } // namespace
 
@@ -88,7 +70,7 @@ ScriptVerification verify_script(const Program &program, const ReproFacts &facts
   const auto begin = std::chrono::steady_clock::now();
   const std::string file = folder + "/repro.py";
   if (dynamic_cast<const PythonBackend *>(facts.backend.get())) // it is what verify_repro() has run
-    return {facts.verified, facts.verify_message, lines_of_code(contents_of_script(file))};
+    return {facts.verified, facts.verify_message, lines_of_code(read_file(file))};
   const ReproScripts scripts = scripts_of(program, facts);
   if (scripts.texts.empty()) {
     fs::remove(file); // of an earlier run into the same folder
@@ -99,12 +81,12 @@ ScriptVerification verify_script(const Program &program, const ReproFacts &facts
     write_atomically(file, scripts.texts.front());
     return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
   }
-  const ScriptRuns runs(program, facts, interrupted);
+  const std::string marker = reproduction_marker(program, facts.signature);
   ScriptVerification result{false, ""};
   for (const auto &text : scripts.texts) {
     if (interrupted && interrupted())
       break;
-    const Verification verification = runs.of(python, text);
+    const Verification verification = verify_text(text, python, marker, facts, interrupted);
     if (!verification.same_failure) {
       result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
       continue;

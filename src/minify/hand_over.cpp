@@ -31,8 +31,7 @@ void find_guilty_step(Work &work, const Subject &subject) {
   } catch (const std::exception &error) {
     work.say(Severity::Warning, std::string("bisect: ") + first_sentence(error.what()));
   }
-  if (work.options().listener.finished)
-    work.options().listener.finished();
+  work.options().listener.say_finished();
 }
 
 /// repro.cpp is written by a child (it does arithmetic) while reduced.pt is confirmed.

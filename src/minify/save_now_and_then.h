@@ -14,8 +14,7 @@ public:
   SaveNowAndThen(std::string folder, bool grad) : folder_(std::move(folder)), grad_(grad) {}
 
   void operator()(const Program &program) {
-    const auto now = std::chrono::steady_clock::now();
-    if (last_ != Clock::time_point() && now - last_ < std::chrono::milliseconds(500))
+    if (Clock::now() - last_ < std::chrono::milliseconds(500))
       return;
     save_program(program, folder_, grad_, "reduced", /*durable=*/false);
     last_ = Clock::now();
@@ -25,7 +24,7 @@ private:
   using Clock = std::chrono::steady_clock;
   std::string folder_;
   bool grad_;
-  Clock::time_point last_{};
+  Clock::time_point last_{}; ///< the machine's start: the first is saved
 };
 
 } // namespace repro_minify

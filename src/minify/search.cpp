@@ -28,8 +28,7 @@ ReduceOptions reduce_options_of(const Work &work, std::shared_ptr<Journal> journ
 }
 
 void say_what_came_of(const Work &work, const Reduction &reduction) {
-  if (work.options().listener.finished)
-    work.options().listener.finished();
+  work.options().listener.say_finished();
   if (work.options().listener.reduced)
     work.options().listener.reduced(reduction);
   for (const auto &pass : reduction.passes)

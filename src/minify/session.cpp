@@ -92,12 +92,16 @@ void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
     backend->await_start();
 }
 
+std::uint64_t memory_limit(const MinifyOptions &options) {
+  return options.memory_bytes > 0 ? options.memory_bytes : memory_that_fits();
+}
+
 /// To read the model and its inputs is a check like any other.
-Limits reading_limits(const MinifyOptions &options, std::uint64_t memory_bytes) {
+Limits reading_limits(const MinifyOptions &options) {
   Limits limits = generous_limits();
   if (options.timeout_seconds > 0)
     limits.timeout = limit_of(options.timeout_seconds);
-  limits.memory_bytes = memory_bytes;
+  limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;
   return limits;
 }
@@ -136,16 +140,15 @@ Identity identity_of(const Session &session) {
 Session::Session(const std::string &model_path, MinifyOptions given)
     : options(std::move(given)), oracle(options.oracle.empty() ? std::string() : require_executable(options.oracle)),
       others(backends_of(options, oracle)), backend(others.front()), check(check_options_of(options)),
-      test(test_of(*this)), memory_bytes_(options.memory_bytes > 0 ? options.memory_bytes : memory_that_fits()),
-      model(load_model(model_path, options.method, check.seed, options.train, check.device,
-                       reading_limits(options, memory_bytes_))) {
+      test(test_of(*this)),
+      model(load_model(model_path, options.method, check.seed, options.train, check.device, reading_limits(options))) {
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
   inputs = load_inputs(
       model,
       {.specs = options.input_specs, .inputs_path = options.inputs, .seed = check.seed, .requires_grad = check.grad},
-      reading_limits(options, memory_bytes_));
+      reading_limits(options));
   share_pages(model.module);
   for (const auto &value : inputs.values)
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
@@ -213,7 +216,7 @@ Verdict Session::check_once(int run) {
 Verdict Session::check_within(double times_the_limit) {
   CheckOptions how = check;
   Limits limits;
-  limits.memory_bytes = memory_bytes_;
+  limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;
   double seconds = options.timeout_seconds; // whoever gives one means it
   if (seconds <= 0) {
@@ -271,7 +274,7 @@ Limits Session::limits() const {
                          : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
                                                      : std::max(10.0, 10 * original_seconds_);
   limits.timeout = limit_of(seconds);
-  limits.memory_bytes = memory_bytes_;
+  limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;
   return limits;
 }

@@ -1,6 +1,7 @@
 // By what a repro decides: for each rule, as little as the failure needs.
 #include "emit/predicate.h"
 #include "emit/repro_differs.h"
+#include "support/number_text.h"
 
 #include <gtest/gtest.h>
 

@@ -56,8 +56,7 @@ std::string number_text(double value) {
     return "std::nan(\"\")";
   if (std::isinf(value))
     return value < 0 ? "-HUGE_VAL" : "HUGE_VAL";
-  const std::string digits = shortest_text(value);
-  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+  return double_literal(value);
 }
 
 /// A constant operand as a c10::IValue.

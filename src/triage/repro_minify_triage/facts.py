@@ -114,13 +114,19 @@ def report_of(folder: Any) -> dict[str, Any]:
     return report
 
 
+def reasons(store: Store, query: str, night: int) -> list[dict[str, Any]]:
+    """Of a query for path, variant and why."""
+    rows = store.rows(query, night)
+    return [{"model": row["path"], "backend": row["variant"], "why": row["why"]} for row in rows]
+
+
 def no_answer_facts(store: Store, night: int) -> list[dict[str, Any]]:
-    rows = store.rows(
-        "SELECT path, variant, message FROM observation JOIN model ON model.digest = subject "
+    return reasons(
+        store,
+        "SELECT path, variant, message AS why FROM observation JOIN model ON model.digest = subject "
         "WHERE night_id = ? AND outcome = 'no answer' GROUP BY subject, variant ORDER BY path, variant",
         night,
     )
-    return [{"model": row["path"], "backend": row["variant"], "why": row["message"]} for row in rows]
 
 
 def flaky_facts(store: Store, night: int) -> list[dict[str, Any]]:
@@ -136,21 +142,21 @@ def flaky_facts(store: Store, night: int) -> list[dict[str, Any]]:
 
 
 def not_reduced_facts(store: Store, night: int) -> list[dict[str, Any]]:
-    rows = store.rows(
-        "SELECT path, variant, message FROM reduction JOIN model ON model.id = model_id "
+    return reasons(
+        store,
+        "SELECT path, variant, message AS why FROM reduction JOIN model ON model.id = model_id "
         "WHERE night_id = ? AND bug_id IS NULL ORDER BY path, variant",
         night,
     )
-    return [{"model": row["path"], "backend": row["variant"], "why": row["message"]} for row in rows]
 
 
 def left_out_facts(store: Store, night: int) -> list[dict[str, Any]]:
-    rows = store.rows(
+    return reasons(
+        store,
         "SELECT path, variant, why FROM left_out JOIN model ON model.id = model_id WHERE night_id = ? "
         "ORDER BY path, variant",
         night,
     )
-    return [{"model": row["path"], "backend": row["variant"], "why": row["why"]} for row in rows]
 
 
 def outcomes(store: Store, night: int | None) -> dict[tuple[str, str], str]:
