@@ -1,5 +1,6 @@
 """Killed at any moment the next start goes on and the end is the same; other trouble is a sentence."""
 
+import contextlib
 import random
 import shutil
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Site
+from conftest import Site, states
 from repro_minify_triage.errors import TriageError
 from repro_minify_triage.store import Store, migrations
 
@@ -32,6 +33,14 @@ def many_models(site: Site) -> None:
         site.add_model(f"m{index}", freeze="ABC"[index % 3], **({"jit": "D"} if index % 2 else {}))
 
 
+def night_has_ended(site: Site) -> bool:
+    with contextlib.suppress(sqlite3.Error):  # killed before there was a table
+        db = sqlite3.connect(site.store / "triage.sqlite")
+        found = db.execute("SELECT ended FROM night ORDER BY id DESC").fetchone()
+        return bool(found and found[0])
+    return False
+
+
 def test_killed_twenty_times_the_end_is_the_same(site: Site, tmp_path: Path) -> None:
     many_models(site)
     site.world(seconds=0.02)
@@ -49,10 +58,43 @@ def test_killed_twenty_times_the_end_is_the_same(site: Site, tmp_path: Path) -> 
             continue
         process.send_signal(signal.SIGKILL)
         process.communicate()
+        if night_has_ended(site):  # killed on its way out: what would start now is the next night
+            shutil.rmtree(site.store)
+            continue
         kills += 1
     assert lasting(site.night(code=1)) == expected
     found = sqlite3.connect(site.store / "triage.sqlite").execute("PRAGMA integrity_check").fetchone()
     assert found == ("ok",)
+
+
+def killed_once_a_bug_is_found(site: Site) -> None:
+    site.options = ["--jobs", "1"]
+    site.world(seconds=0.1)
+    with subprocess.Popen(site.command(*site.night_words()), env=site.environment(), stdout=subprocess.DEVNULL) as run:
+        while run.poll() is None:
+            time.sleep(0.01)
+            with contextlib.suppress(sqlite3.Error):
+                if sqlite3.connect(site.store / "triage.sqlite").execute("SELECT 1 FROM bug").fetchone():
+                    break
+        run.kill()
+
+
+def test_what_a_killed_night_found_is_not_checked_as_known(site: Site) -> None:
+    many_models(site)
+    expected = lasting(site.night(code=1))
+    shutil.rmtree(site.store)
+    killed_once_a_bug_is_found(site)
+    assert lasting(site.night(code=1)) == expected
+
+
+def test_what_an_abandoned_night_found_has_a_state(site: Site) -> None:
+    many_models(site)
+    killed_once_a_bug_is_found(site)
+    found = Store(site.store).bugs()
+    site.world(mended=["A", "B", "C", "D"])
+    site.options = ["--jobs", "1", "--runs", "4"]  # another plan: the night before is given up
+    assert set(states(site.night(code=0)).values()) == {"known"}
+    assert len(found) == len(site.night(code=0)["bugs"]) and set(states(site.report()).values()) == {"fixed"}
 
 
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:

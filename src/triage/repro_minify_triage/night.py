@@ -44,7 +44,8 @@ class Night:
     # Known bugs
 
     def recheck_bugs(self) -> None:
-        bugs = self.store.bugs()
+        # A night that was killed and goes on has found bugs of its own: what it saw of them is what it would have seen.
+        bugs = [bug for bug in self.store.bugs() if bug["first_night"] < self.number]
         self.say(f"known bugs: {len(bugs)}")
         for attempt in range(1, CLEAN_RUNS + 1):
             for job, result in self.pool.run(self.recheck_jobs(bugs, attempt)):

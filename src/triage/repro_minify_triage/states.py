@@ -68,6 +68,10 @@ class State:
 # How it stood, tonight's evidence -> how it stands, what is shown. An open bug that was clean is in a row of its own.
 TABLE: dict[tuple[Standing, Evidence], tuple[Standing, Shown]] = {
     (Standing.NONE, Evidence.SEEN): (Standing.OPEN, Shown.NEW),
+    # Found in a night that was abandoned before its end, so that it was never shown.
+    (Standing.NONE, Evidence.CLEAN): (Standing.OPEN, Shown.KNOWN),
+    (Standing.NONE, Evidence.NO_ANSWER): (Standing.OPEN, Shown.NO_ANSWER),
+    (Standing.NONE, Evidence.FLAKY): (Standing.OPEN, Shown.FLAKY),
     (Standing.OPEN, Evidence.SEEN): (Standing.OPEN, Shown.KNOWN),
     (Standing.FIXED, Evidence.SEEN): (Standing.OPEN, Shown.REGRESSED),
     (Standing.OPEN, Evidence.CLEAN): (Standing.OPEN, Shown.KNOWN),
