@@ -1,4 +1,5 @@
-// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py, inductor_translation.py.
+// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py, inductor_translation.py,
+// inductor_wire.py.
 #include "check/oracle.h"
 
 #include <gtest/gtest.h>
@@ -26,6 +27,10 @@ TEST(InductorFxGraph, WhatItsPythonTestsSay) {
 
 TEST(InductorTranslation, WhatItsPythonTestsSay) {
   expect_to_pass("inductor_translation.py");
+}
+
+TEST(InductorWire, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_wire.py");
 }
 
 } // namespace

@@ -43,9 +43,15 @@ def receive(connection):
         raise Garbled(f"a header of {length} bytes")
     text = bytearray(length)
     receive_into(connection, text)
-    header = json.loads(text.decode())
+    try:
+        header = json.loads(text.decode())
+    except (ValueError, RecursionError) as error:
+        raise Garbled(f"a header that is no JSON ({error})") from None
+    lengths = header.get("blobs") if isinstance(header, dict) else None
+    if not isinstance(lengths, list):
+        raise Garbled("a header that names no blobs")
     blobs = []
-    for length in header["blobs"]:
+    for length in lengths:
         if type(length) is not int or not 0 <= length <= MOST_BLOB_BYTES:
             raise Garbled(f"a blob of {length} bytes")
         blob = torch.empty(length, dtype=torch.uint8)  # as aligned as any tensor is
