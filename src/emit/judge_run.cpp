@@ -5,9 +5,11 @@
 #include "support/read_file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,6 +24,19 @@ constexpr std::uintmax_t most_printed = std::uintmax_t{1} << 28;
 
 std::string last_part(const std::string &text) {
   return text.substr(text.size() - std::min<size_t>(text.size(), 600));
+}
+
+/// What a script ended with. The lines of a traceback name files of this machine and are left out; a long one may have
+/// lost its head.
+std::string last_words(const std::string &text) {
+  const size_t last_frame = text.rfind("  File \"");
+  if (last_frame == std::string::npos)
+    return last_part(text);
+  std::istringstream lines(text.substr(last_frame));
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && !std::isspace(static_cast<unsigned char>(line.front())))
+      return line.substr(0, 600); // the exception; what follows is the rest of its message
+  return "an exception";
 }
 
 std::string how_it_ended(const Outcome &outcome) {
@@ -126,7 +141,7 @@ bool raises(const std::string &text, const std::string &detail) {
 std::string script_contradiction(const ReproRun &run, const std::string &marker, const Signature &wanted) {
   const Outcome &outcome = run.outcome;
   const std::string &said = outcome.output_tail;
-  const std::string end = how_it_ended(outcome) + ": " + last_part(said);
+  const std::string end = how_it_ended(outcome) + ": " + last_words(said);
   if (find_line_beginning(run.printed, "eager: ") == std::string::npos)
     return "never came to eager's result, and " + end;
   if (wanted.kind == FailureKind::Hang)
@@ -140,13 +155,13 @@ std::string script_contradiction(const ReproRun &run, const std::string &marker,
   if (!failed)
     return end;
   if (wanted.kind == FailureKind::Exception)
-    return raises(said, wanted.detail) ? "" : "raises another exception: " + last_part(said);
+    return raises(said, wanted.detail) ? "" : "raises another exception: " + last_words(said);
   if (wanted.kind == FailureKind::Memory)
     return said.find("memory") != std::string::npos ? "" : end;
   const size_t at = find_line(said, marker);
   if (at == std::string::npos)
     return "never came to the line \"" + marker + "\", and " + end;
-  return tells_of(said.substr(0, at), wanted.kind) ? "" : "shows another failure: " + last_part(said);
+  return tells_of(said.substr(0, at), wanted.kind) ? "" : "shows another failure: " + last_words(said);
 }
 
 } // namespace

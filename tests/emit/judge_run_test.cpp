@@ -106,6 +106,19 @@ TEST_F(JudgeRun, AHangEndsByItsOwnAlarm) {
   EXPECT_FALSE(judged("print('FAIL hang: signal 11')\n" + end, hang, line).same_failure);
 }
 
+/// It is said in issue.md, which people paste.
+TEST_F(JudgeRun, WhatAScriptEndedWithNamesNoFileOfThisMachine) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "repro.py";
+  for (const int depth : {1, 40}) { // of which the head is lost
+    std::ofstream(file) << "def f(n):\n    if n: f(n - 1)\n    else: raise ValueError('too bad\\n  at /tmp/x.cpp')\n"
+                        << (depth > 1 ? "g = f\ndef f(n):\n    (lambda m: g(m))(n)\n" : "") << "f(" << depth << ")\n";
+    const Verification seen = judge_script(run_repro({"python3", "-B", file}, folder.path()), marker, accuracy);
+    EXPECT_FALSE(seen.same_failure);
+    EXPECT_EQ(seen.message, "repro.py never came to eager's result, and ended with exit code 1: ValueError: too bad");
+  }
+}
+
 TEST_F(JudgeRun, WhatPrintsWithoutEndIsStopped) {
   const Verification verification = judged("while True: print('x' * 1000000)", accuracy);
   EXPECT_FALSE(verification.same_failure);
