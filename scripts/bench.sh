@@ -32,10 +32,12 @@ step "our reducer on graphs with planted failures"
 "$build/tests/bench/minifier/bench_programs" "$out/programs" -o "$out/programs.json"
 
 step "PyTorch's minifier on the same graphs"
-"$torch_python" $minifier/run_fx_minifier.py "${quick[@]}" --enough "$out/programs.json" --limit "${FX_LIMIT:-150}" --jobs "$(nproc)" -o "$out/fx_minifier.json"
+"$torch_python" $minifier/run_fx_minifier.py "${quick[@]}" --enough "$out/programs.json" \
+  --limit "${FX_LIMIT:-150}" --jobs "$(nproc)" -o "$out/fx_minifier.json"
 
 step "PyTorch's minifier and ours on a fault injected into TorchInductor"
-"$torch_python" tests/bench/inductor_minifier.py --binary "$build/repro-minify" --work "$out/inductor" "${quick[@]}" -o "$out/inductor_minifier.json"
+"$torch_python" tests/bench/inductor_minifier.py --binary "$build/repro-minify" --work "$out/inductor" "${quick[@]}" \
+  -o "$out/inductor_minifier.json"
 
 step "ever larger programs"
 "$torch_python" $minifier/run_fx_minifier.py --scale "$out/scale" "${quick[@]}"
@@ -44,14 +46,18 @@ step "ever larger programs"
 step "until the first cut of large models, and what is said of the time left"
 sizes=1000,3000,10000,30000,100000
 [ ${#quick[@]} -eq 0 ] || sizes=1000,3000
-"$torch_python" tests/bench/large/phases.py --binary "$build/repro-minify" --work "$out/large" --sizes "$sizes" -o "$out/large.json"
-"$torch_python" tests/bench/large/estimate.py --binary "$build/repro-minify" --work "$out/estimate" --slow 0.2 --only big_ -o "$out/estimate.json"
+"$torch_python" tests/bench/large/phases.py --binary "$build/repro-minify" --work "$out/large" --sizes "$sizes" \
+  -o "$out/large.json"
+"$torch_python" tests/bench/large/estimate.py --binary "$build/repro-minify" --work "$out/estimate" --slow 0.2 \
+  --only big_ -o "$out/estimate.json"
 
 step "the cases of fixtures/"
-"$torch_python" tests/bench/cases.py --binary "$build/repro-minify" --work "$out/cases" "${quick[@]}" -o "$out/cases.json"
+"$torch_python" tests/bench/cases.py --binary "$build/repro-minify" --work "$out/cases" "${quick[@]}" \
+  -o "$out/cases.json"
 
 step "inductor-like beside eager and TorchInductor"
-"$torch_python" tests/bench/backends.py --binary "$build/repro-minify" --work "$out/backends" "${quick[@]}" -o "$out/backends.json"
+"$torch_python" tests/bench/backends.py --binary "$build/repro-minify" --work "$out/backends" "${quick[@]}" \
+  -o "$out/backends.json"
 
 "$torch_python" tests/bench/tables.py "$out"
 printf '\nin %s: planted.json, *.csv, *.svg\n' "$out"

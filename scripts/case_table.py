@@ -3,7 +3,7 @@
 
     scripts/case_table.py                        minimises every case into out/cases, verified, then prints the table
     scripts/case_table.py --only 'big_*'         some of them
-    scripts/case_table.py --reports DIR          minimises nothing: reads DIR/<case>.repro/report.json, as the tests leave them
+    scripts/case_table.py --reports DIR          minimises nothing: reads the tests' DIR/<case>.repro/report.json
 
 Exit code 1 if a case is missing, came out with more operators than it should, or not shown to be 1-minimal, or (without
 --no-verify) not verified.

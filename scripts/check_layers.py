@@ -27,7 +27,17 @@ ALLOWED = {
     "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
     "reduce/order": {"support", "dataflow", "program"},
     "reduce/passes": {"support", "dataflow", "program", "check", "reduce/order", "reduce/search"},
-    "reduce": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce/order", "reduce/search", "reduce/passes"},
+    "reduce": {
+        "support",
+        "dataflow",
+        "program",
+        "backends",
+        "check",
+        "sandbox",
+        "reduce/order",
+        "reduce/search",
+        "reduce/passes",
+    },
     "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce", "reduce/search"},
     "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
 }
@@ -80,7 +90,8 @@ def folder_of(path):
 
 
 def sources():
-    """Each source file with its folder; a test counts as part of the folder it mirrors, with all its rights and more."""
+    """Each source file with its folder; a test counts as part of the folder it mirrors, with all its rights and
+    more."""
     for top in ("include", "src", "tests"):
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in (".h", ".cpp"):

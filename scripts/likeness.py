@@ -6,7 +6,7 @@
     scripts/likeness.py --backends torch-compile,inductor
     scripts/likeness.py --only 'p01*' --jobs 4          some of the models, four at a time
     scripts/likeness.py --fresh inductor-like           asks that backend again, whatever is known
-    scripts/likeness.py --self-test                     the same seed gives the same programs, and they give the same twice
+    scripts/likeness.py --self-test                     same seed, same programs, and they give the same twice
 
 `torch-compile` is not a backend of repro-minify: it is the real one asked through Python alone, by PyTorch's own rule.
 Verdicts are kept in out/likeness/verdicts.jsonl and not asked for again. See docs/likeness.md.
@@ -189,7 +189,9 @@ def cell(text):
 def described(row):
     if row["outcome"] == "pass":
         return "pass"
-    return f"{row['outcome']}, {row['kind']}: {row['message']}" if row["message"] else f"{row['outcome']}, {row['kind']}"
+    return (
+        f"{row['outcome']}, {row['kind']}: {row['message']}" if row["message"] else f"{row['outcome']}, {row['kind']}"
+    )
 
 
 def print_table(columns, rows):
@@ -216,7 +218,9 @@ def print_coverage(verdicts, backend):
         if coverage["compiled"] == 0:
             whole[coverage["because"] or "no operator that kernels are made of"] += 1
     compiled = sum(coverage["compiled"] for coverage in coverages.values())
-    print(f"\n{backend} has compiled {compiled} operators of {len(coverages)} models; {left.total()} were left to ATen:")
+    print(
+        f"\n{backend} has compiled {compiled} operators of {len(coverages)} models; {left.total()} were left to ATen:"
+    )
     print(", ".join(f"{name} {count}" for name, count in left.most_common()) or "none")
     print(f"nothing at all was compiled of {whole.total()} models" + (", which are not counted:" if whole else ""))
     for reason, count in whole.most_common():
@@ -277,7 +281,8 @@ def print_agreement(verdicts, backends, explanations):
     both = [rows for name, rows in verdicts.items() if name in failing and name not in parted]
     same_kind = sum(rows[first]["kind"] == rows[second]["kind"] for rows in both)
     print(
-        f"\n{first} and {second} agree on {len(verdicts) - len(parted)} of {len(verdicts)} compiled models ({share:.1%}); "
+        f"\n{first} and {second} agree on {len(verdicts) - len(parted)} of {len(verdicts)} compiled models "
+        f"({share:.1%}); "
         f"of the {len(failing)} that fail under {first}, {len(both)} fail under {second}, {same_kind} in the same way\n"
     )
     if parted:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, finds LibTorch, and says what it uses. Does nothing, quickly, when nothing is missing.
-# Run it, or source it: it leaves torch_dir (where TorchConfig.cmake lies) and torch_python (a Python with torch, or empty).
+# Run it, or source it: it leaves torch_dir (where TorchConfig.cmake lies) and torch_python (a Python with torch,
+# or empty).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -49,9 +50,8 @@ torch_config_under() {
 
 # The folder of TorchConfig.cmake of a Python's torch; torch itself is not loaded, which would take seconds.
 torch_config_of_python() {
-  local package
-  package=$("$1" -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' \
-    2>/dev/null) || return 1
+  local package find='import importlib.util as u; s = u.find_spec("torch")'
+  package=$("$1" -c "$find; print(s.submodule_search_locations[0] if s else '')" 2>/dev/null) || return 1
   [ -n "$package" ] && torch_config_under "$package"
 }
 
@@ -66,12 +66,14 @@ make_venv() {
     for python in python3 /usr/bin/python3; do
       say "installing torch==$torch_version into build/venv with $(command -v "$python")"
       # torch reads numpy arrays, and the helpers in Python use them.
-      if "$python" -m venv --clear "$venv" && "$venv/bin/python" -m pip install -q --disable-pip-version-check "torch==$torch_version" numpy; then
+      if "$python" -m venv --clear "$venv" &&
+        "$venv/bin/python" -m pip install -q --disable-pip-version-check "torch==$torch_version" numpy; then
         break
       fi
     done
   fi
-  torch_dir=$(torch_config_of_python "$venv/bin/python") || die "could not install torch==$torch_version into build/venv"
+  torch_dir=$(torch_config_of_python "$venv/bin/python") ||
+    die "could not install torch==$torch_version into build/venv"
   torch_python=$venv/bin/python
 }
 

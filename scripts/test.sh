@@ -11,6 +11,9 @@ scripts/build.sh release
 step "includes point one way"
 python3 scripts/check_layers.py
 
+step "no line is longer than 120 columns"
+python3 scripts/check_columns.py
+
 step "format"
 find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
 
@@ -19,8 +22,8 @@ step "Python: ruff and mypy"
 "$python_venv/bin/ruff" check .
 "$python_venv/bin/mypy"
 
-step "triage"
-"$python_venv/bin/pytest" -q tests/triage
+step "triage, and the scripts that check"
+"$python_venv/bin/pytest" -q tests/triage tests/scripts
 
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan

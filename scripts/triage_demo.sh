@@ -11,7 +11,8 @@ rm -rf "$demo"
 mkdir -p "$demo/models"
 take() { cp -r "$root/fixtures/$1" "$demo/models/"; }
 
-# The demo's own switch: repro-minify with a fault of inductor-like's own on purpose (FAULT), or without the backend BROKEN.
+# The demo's own switch: repro-minify with a fault of inductor-like's own on purpose (FAULT), or without the
+# backend BROKEN.
 cat >"$demo/repro-minify" <<SHIM
 #!/usr/bin/env bash
 arguments=()

@@ -1,5 +1,5 @@
-# embed_text(TARGET FOLDER NAME): the file FOLDER/NAME.inc as the string NAME_text in the target. What a repro contains as
-# text is compiled into the program too, so that a repro does what was checked.
+# embed_text(TARGET FOLDER NAME): the file FOLDER/NAME.inc as the string NAME_text in the target. What a repro contains
+# as text is compiled into the program too, so that a repro does what was checked.
 function(embed_text target folder name)
   set(file ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}.inc)
   file(READ ${file} text)

@@ -1,7 +1,7 @@
 # Finds LibTorch: TORCH_LIBRARIES, TORCH_INCLUDE_DIRS, TORCH_INSTALL_PREFIX, TORCH_HAS_CUDA.
 #
-# The TorchConfig.cmake of a CUDA LibTorch asks for a whole CUDA toolkit that suits CMake's version, compiler included. No
-# file here is compiled with CUDA, so its libraries are taken as they lie beside it.
+# The TorchConfig.cmake of a CUDA LibTorch asks for a whole CUDA toolkit that suits CMake's version, compiler included.
+# No file here is compiled with CUDA, so its libraries are taken as they lie beside it.
 get_filename_component(torch_prefix "${Torch_DIR}/../../.." ABSOLUTE)
 if(NOT EXISTS "${torch_prefix}/lib/libtorch_cuda.so")
   set(TORCH_HAS_CUDA 0)
@@ -13,7 +13,8 @@ message(STATUS "Found a LibTorch with CUDA: ${torch_prefix}")
 set(TORCH_HAS_CUDA 1)
 set(TORCH_INSTALL_PREFIX "${torch_prefix}")
 set(TORCH_INCLUDE_DIRS "${torch_prefix}/include" "${torch_prefix}/include/torch/csrc/api/include")
-# torch_cuda registers its kernels when it is loaded; nobody calls it by name. The C++ library comes before all: LibTorch
-# 2.11 exports parts of an older one (std::filesystem::remove_all is a null call there).
-set(TORCH_LIBRARIES "-L${torch_prefix}/lib" "-Wl,-rpath,${torch_prefix}/lib" "-Wl,--unresolved-symbols=ignore-in-shared-libs"
+# torch_cuda registers its kernels when it is loaded; nobody calls it by name. The C++ library comes before all:
+# LibTorch 2.11 exports parts of an older one (std::filesystem::remove_all is a null call there).
+set(TORCH_LIBRARIES "-L${torch_prefix}/lib" "-Wl,-rpath,${torch_prefix}/lib"
+    "-Wl,--unresolved-symbols=ignore-in-shared-libs"
     "-Wl,--no-as-needed" stdc++ torch torch_cpu torch_cuda c10 c10_cuda "-Wl,--as-needed")

@@ -245,7 +245,11 @@ class DoubleConv(nn.Sequential):
     def __init__(self, inner, outer):
         layers = []
         for channels in (inner, outer):
-            layers += [nn.Conv2d(channels, outer, 3, padding=1, bias=False), nn.BatchNorm2d(outer), nn.ReLU(inplace=True)]
+            layers += [
+                nn.Conv2d(channels, outer, 3, padding=1, bias=False),
+                nn.BatchNorm2d(outer),
+                nn.ReLU(inplace=True),
+            ]
         super().__init__(*layers)
 
 
@@ -396,7 +400,8 @@ class DiffusionBlock(nn.Module):
 
     def attend(self, x):
         q, k, v = (
-            part.unflatten(1, (self.heads, -1)).transpose(2, 3) for part in self.to_qkv(self.norm3(x).flatten(2)).chunk(3, 1)
+            part.unflatten(1, (self.heads, -1)).transpose(2, 3)
+            for part in self.to_qkv(self.norm3(x).flatten(2)).chunk(3, 1)
         )
         y = F.scaled_dot_product_attention(q, k, v).transpose(2, 3).flatten(1, 2)
         return x + self.out(y).reshape(x.shape)

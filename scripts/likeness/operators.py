@@ -1,4 +1,5 @@
-"""The operators that generated programs are made of: each maker looks at the values there are and writes one expression.
+"""The operators that generated programs are made of: each maker looks at the values there are and writes one
+expression.
 
 A maker takes a Pool and returns the text of an expression, or None where nothing fits. It decides by shapes and dtypes
 alone (values are on the meta device), so that the programs are the same on every machine. Arguments are kept where the
@@ -81,11 +82,13 @@ class Pool:
         other = None
         if self.rng.random() < 0.75:
             other = self.take(
-                lambda candidate: candidate is not value
-                and broadcasts(candidate.shape, value.shape)
-                and candidate.floating == value.floating
-                and candidate.boolean == value.boolean
-                and (not same_dtype or candidate.meta.dtype == value.meta.dtype)
+                lambda candidate: (
+                    candidate is not value
+                    and broadcasts(candidate.shape, value.shape)
+                    and candidate.floating == value.floating
+                    and candidate.boolean == value.boolean
+                    and (not same_dtype or candidate.meta.dtype == value.meta.dtype)
+                )
             )
         if other is not None:
             return other.name

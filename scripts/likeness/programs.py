@@ -1,7 +1,7 @@
 """300 generated programs: random graphs of 3 to 25 operators, as Python source, the same for the same seed.
 
-A program is the text of a module and of its inputs. HALF and SINGLE in it stand for dtypes, so that one text gives three
-programs: as it is run under autocast (bfloat16, float32), in float32 throughout, and in float64 as the reference.
+A program is the text of a module and of its inputs. HALF and SINGLE in it stand for dtypes, so that one text gives
+three programs: as it is run under autocast (bfloat16, float32), in float32 throughout, and in float64 as the reference.
 """
 
 import hashlib
@@ -111,7 +111,13 @@ WHOLE = {
 }
 EXTREME = {operators.extreme: 8, operators.unary: 2, operators.binary: 3, operators.reduction: 1, operators.view: 1}
 TINY = SMOOTH | {operators.comparison: 1, operators.of_boolean: 1, operators.with_number: 6}
-CANCELLING = {operators.cancellation: 5, operators.unary: 4, operators.binary: 3, operators.half: 3, operators.matrix: 3}
+CANCELLING = {
+    operators.cancellation: 5,
+    operators.unary: 4,
+    operators.binary: 3,
+    operators.half: 3,
+    operators.matrix: 3,
+}
 
 FLAVOURS = {
     "smooth": Flavour(85, SMOOTH, PLAIN_SHAPES, FLOATS + DOUBLES + WHOLES[:1]),

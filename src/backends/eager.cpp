@@ -6,16 +6,15 @@
 namespace repro_minify {
 
 std::unique_ptr<Backend> make_eager_backend(const BackendOptions &) {
-  return make_simple_backend(
-      {.name = "eager",
-       .summary = "the TorchScript interpreter without optimisation, against itself",
-       .title = "the unoptimised interpreter",
-       .compile = call_forward,
-       .source =
-           {{},
-            R"(  auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
-)"},
-       .runs_the_module = true});
+  const char *const call =
+      R"(  auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
+)";
+  return make_simple_backend({.name = "eager",
+                              .summary = "the TorchScript interpreter without optimisation, against itself",
+                              .title = "the unoptimised interpreter",
+                              .compile = call_forward,
+                              .source = {{}, call},
+                              .runs_the_module = true});
 }
 
 } // namespace repro_minify

@@ -49,10 +49,15 @@ template <typename T> static inline T largest_of(T a, T b) { return a != a ? a :
     {"absolute", R"(template <typename T> static inline T absolute(T a) { return a < T(0) ? T(-a) : a; }
 )"},
     {"floor_quotient", R"(// Integer division and remainder that round towards minus infinity.
-template <typename T> static inline T floor_quotient(T a, T b) { return T(a / b - ((a % b != 0) && ((a < 0) != (b < 0)))); }
+template <typename T> static inline T floor_quotient(T a, T b) {
+  return T(a / b - ((a % b != 0) && ((a < 0) != (b < 0))));
+}
 )"},
     {"floor_remainder",
-     R"(template <typename T> static inline T floor_remainder(T a, T b) { const T r = T(a % b); return T(r != 0 && ((r < 0) != (b < 0)) ? r + b : r); }
+     R"(template <typename T> static inline T floor_remainder(T a, T b) {
+  const T r = T(a % b);
+  return T(r != 0 && ((r < 0) != (b < 0)) ? r + b : r);
+}
 )"},
     {"float_remainder", R"(// The remainder with the divisor's sign, from the one with the dividend's.
 template <typename T> static inline T float_remainder(T b, T r) {
@@ -83,10 +88,12 @@ template <typename T> static inline T float_floor_quotient(T a, T b, T r) {
 }
 )"},
     {"moments_of",
-     R"(// Mean and squared differences of many numbers, as ATen's normalisations have them: Welford's algorithm in lanes of
-// 32 bytes, sixteen steps in a row, what they give joined in pairs, and then the lanes one by one with the numbers that
-// do not fill all lanes. Where a product is added in one rounding (fma), ATen's compiler has made it so.
-template <typename T> static inline T fused(T a, T b, T c) { return sizeof(T) == 4 ? T(__builtin_fmaf(a, b, c)) : T(__builtin_fma(a, b, c)); }
+     R"(// Mean and squared differences of many numbers, as ATen's normalisations have them: Welford's algorithm in
+// lanes of 32 bytes, sixteen steps in a row, what they give joined in pairs, and then the lanes one by one with the
+// numbers that do not fill all lanes. Where a product is added in one rounding (fma), ATen's compiler has made it so.
+template <typename T> static inline T fused(T a, T b, T c) {
+  return sizeof(T) == 4 ? T(__builtin_fmaf(a, b, c)) : T(__builtin_fma(a, b, c));
+}
 template <typename T> struct Moments {
   static constexpr int lanes = 32 / sizeof(T), row = 16;
   int64_t count = 0;
@@ -116,7 +123,9 @@ template <typename T> struct Moments {
     }
   }
 };
-constexpr int depth_of(int64_t rows, int depth = 1) { return int64_t(1) << depth < rows ? depth_of(rows, depth + 1) : depth; }
+constexpr int depth_of(int64_t rows, int depth = 1) {
+  return int64_t(1) << depth < rows ? depth_of(rows, depth + 1) : depth;
+}
 template <typename T, int64_t count, typename Value> static inline void moments_of(Value value, T &mean, T &squares) {
   using M = Moments<T>;
   constexpr int64_t steps = count / M::lanes, rows = (steps + M::row - 1) / M::row;

@@ -1,6 +1,6 @@
 """What the inductor backend hands to TorchInductor, asked of its Python side: fx_graph.py, candidate.py and emit.py.
 
-    inductor_fx_graph.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
+inductor_fx_graph.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
 import operator
@@ -262,7 +262,8 @@ class Repro(unittest.TestCase):
     def setUp(self):
         facts = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "accuracy", "where": "output",
                  "perturb": None,
-                 "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.0, "equal_nan": True, "as_it_is": False,
+                 "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.0, "equal_nan": True,
+                             "as_it_is": False,
                              "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
                  "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
                  "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off",

@@ -1,5 +1,5 @@
-"""A table of TorchScript: the translation for `inductor` gives what torch.jit gives, as Python source (translate.py) and
-as an FX graph (fx_graph.py) where that covers it.
+"""A table of TorchScript: the translation for `inductor` gives what torch.jit gives, as Python source (translate.py)
+and as an FX graph (fx_graph.py) where that covers it.
 
     inductor_translation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
@@ -357,8 +357,8 @@ SNIPPETS = {
 # Only Dynamo, or Python, can do these: numbers from data, control flow, switches.
 NO_STRAIGHT_LINE = {
     "read from tensors", "tensors to lists", "ranges", "dicts of tensors", "types merged", "types carried",
-    "optionals", "any", "unions", "loops", "branches", "early returns", "ternaries", "assertions", "no gradients", "autocast",
-    "slices", "types", "data", "interpolation", "comparisons",
+    "optionals", "any", "unions", "loops", "branches", "early returns", "ternaries", "assertions", "no gradients",
+    "autocast", "slices", "types", "data", "interpolation", "comparisons",
 }  # fmt: skip
 
 

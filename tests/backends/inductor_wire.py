@@ -71,7 +71,17 @@ class Kept(unittest.TestCase):
 
     def test_what_was_sent(self):
         base = torch.arange(24, dtype=torch.float32).reshape(4, 6)
-        values = [base.t()[1:, ::2], base, torch.empty(0, 3, dtype=torch.bool), None, True, -7, 0.1, float("inf"), 2 - 1j]
+        values = [
+            base.t()[1:, ::2],
+            base,
+            torch.empty(0, 3, dtype=torch.bool),
+            None,
+            True,
+            -7,
+            0.1,
+            float("inf"),
+            2 - 1j,
+        ]
         values += ["a\nb\0", (1, [2.5]), {"k": torch.tensor(1, dtype=torch.uint8)}]
         ours, theirs = socket.socketpair()
         with ours, theirs:

@@ -3,8 +3,8 @@
 
     backends.py --binary build/release/repro-minify --work FOLDER -o backends.json [--quick]
 
-One thread. Eager and inductor-like as `repro-minify run` times them (median of its warm calls), TorchInductor and Python's
-eager by the same rule in this process. What counts are the ratios; no time fails anything.
+One thread. Eager and inductor-like as `repro-minify run` times them (median of its warm calls), TorchInductor and
+Python's eager by the same rule in this process. What counts are the ratios; no time fails anything.
 """
 
 import argparse
@@ -72,7 +72,16 @@ def seconds(call, arguments, calls=9):
 
 
 def ours(binary, folder, dtype):
-    command = [binary, "run", folder / "model.pt", "--inputs", folder / "inputs.pt", "--backend", "inductor-like", "--json"]
+    command = [
+        binary,
+        "run",
+        folder / "model.pt",
+        "--inputs",
+        folder / "inputs.pt",
+        "--backend",
+        "inductor-like",
+        "--json",
+    ]
     process = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     result = json.loads(process.stdout)
     return result["timing"]["eager_seconds"], result["timing"]["optimised_seconds"], process.returncode
@@ -92,8 +101,14 @@ def row_of(function, dtype, arguments):
         python_eager = seconds(module, inputs)
         inductor = seconds(torch.compile(module), inputs)
     return {
-        "name": function.__name__, "dtype": str(dtype)[6:], "elements": SIZE[0] * SIZE[1], "verdict": "pass" if code == 0 else "fail",
-        "eager_ms": 1e3 * eager, "inductor_like_ms": 1e3 * like, "python_eager_ms": 1e3 * python_eager, "inductor_ms": 1e3 * inductor,
+        "name": function.__name__,
+        "dtype": str(dtype)[6:],
+        "elements": SIZE[0] * SIZE[1],
+        "verdict": "pass" if code == 0 else "fail",
+        "eager_ms": 1e3 * eager,
+        "inductor_like_ms": 1e3 * like,
+        "python_eager_ms": 1e3 * python_eager,
+        "inductor_ms": 1e3 * inductor,
     }
 
 
@@ -106,14 +121,22 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     dtypes = [torch.float32] if arguments.quick else [torch.float32, torch.bfloat16]
-    rows = [row_of(function, dtype, arguments) for dtype in dtypes for function in (MODELS[:2] if arguments.quick else MODELS)]
+    rows = [
+        row_of(function, dtype, arguments)
+        for dtype in dtypes
+        for function in (MODELS[:2] if arguments.quick else MODELS)
+    ]
     arguments.output.write_text(json.dumps(rows, indent=1) + "\n")
-    print("| model | dtype | verdict | eager ms | inductor-like ms | eager / inductor-like | Python eager ms | TorchInductor ms | eager / TorchInductor |")
+    print(
+        "| model | dtype | verdict | eager ms | inductor-like ms | eager / inductor-like | Python eager ms "
+        "| TorchInductor ms | eager / TorchInductor |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         print(
-            f"| {row['name']} | {row['dtype']} | {row['verdict']} | {row['eager_ms']:.2f} | {row['inductor_like_ms']:.2f} | "
-            f"{row['eager_ms'] / row['inductor_like_ms']:.2f} x | {row['python_eager_ms']:.2f} | {row['inductor_ms']:.2f} | "
+            f"| {row['name']} | {row['dtype']} | {row['verdict']} | {row['eager_ms']:.2f} | "
+            f"{row['inductor_like_ms']:.2f} | {row['eager_ms'] / row['inductor_like_ms']:.2f} x | "
+            f"{row['python_eager_ms']:.2f} | {row['inductor_ms']:.2f} | "
             f"{row['python_eager_ms'] / row['inductor_ms']:.2f} x |"
         )
     slower = [row["name"] + " " + row["dtype"] for row in rows if row["eager_ms"] < row["inductor_like_ms"]]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whether results depend on load: every case of fixtures/cases reduced on the machine as it is, and again with busy processes beside it.
+"""Whether results depend on load: every case of fixtures/cases reduced on the machine as it is, and again with busy
+processes beside it.
 
     tests/bench/busy.py                          all cases, eight busy processes
     tests/bench/busy.py --only 'jit_*' --busy 16 some of them, more load
@@ -39,12 +40,23 @@ class Load:
 
 def reduce(row, binary, folder, options):
     """(exit code, seconds, reduced.pt, inputs.pt, checks)"""
-    command = [binary, CASES / row["case"] / "failing.pt", "--backend", row["backend"], "-o", folder, "--quiet", "--no-verify"]
+    command = [
+        binary,
+        CASES / row["case"] / "failing.pt",
+        "--backend",
+        row["backend"],
+        "-o",
+        folder,
+        "--quiet",
+        "--no-verify",
+    ]
     command += (["--grad"] if row["grad"] else []) + options
     # What a case reads that nobody wrote has to be the same in both runs.
     environment = {**os.environ, "MALLOC_PERTURB_": "85"} if row.get("reads_unwritten_memory") else None
     begin = time.monotonic()
-    process = subprocess.run([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+    process = subprocess.run(
+        [str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+    )
     seconds = time.monotonic() - begin
     if process.returncode != 0:
         return process.returncode, seconds, process.stderr.decode(errors="replace").strip()[-200:], None, None
@@ -66,8 +78,13 @@ def main():
     parser.add_argument("--binary", type=Path, default=ROOT / "build" / "release" / "repro-minify")
     parser.add_argument("options", nargs="*", help="for repro-minify, after --")
     given = parser.parse_args()
-    rows = [row for row in json.loads((CASES / "expected.json").read_text()) if fnmatch.fnmatch(row["case"], given.only)]
-    print(f"| case | backend | checks | alone s | with {given.busy} busy s | reduced.pt, inputs.pt, checks |\n|---|---|---|---|---|---|")
+    rows = [
+        row for row in json.loads((CASES / "expected.json").read_text()) if fnmatch.fnmatch(row["case"], given.only)
+    ]
+    print(
+        f"| case | backend | checks | alone s | with {given.busy} busy s | reduced.pt, inputs.pt, checks |\n"
+        "|---|---|---|---|---|---|"
+    )
     bad = 0
     for row in rows:
         with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +93,10 @@ def main():
                 loaded = reduce(row, given.binary, Path(folder) / "loaded.repro", given.options)
         result = verdict(alone, loaded)
         bad += result != "same"
-        print(f"| {row['case']} | {row['backend']} | {alone[4]} | {alone[1]:.1f} | {loaded[1]:.1f} | {result} |", flush=True)
+        print(
+            f"| {row['case']} | {row['backend']} | {alone[4]} | {alone[1]:.1f} | {loaded[1]:.1f} | {result} |",
+            flush=True,
+        )
     print(f"\n{len(rows) - bad} of {len(rows)} the same")
     return 1 if bad or not rows else 0
 

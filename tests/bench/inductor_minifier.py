@@ -26,7 +26,8 @@ NODES = 75  # the input and the output are counted, as PyTorch counts
 
 
 class Chain(torch.nn.Module):
-    """Pointwise operators in a row, none of them a ReLU but the middle one, and none that would damp what it gets wrong."""
+    """Pointwise operators in a row, none of them a ReLU but the middle one, and none that would damp what it gets
+    wrong."""
 
     def forward(self, x):
         operators = [torch.neg, torch.asinh, torch.neg, torch.sinh]

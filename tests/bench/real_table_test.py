@@ -22,13 +22,24 @@ def row(model, step, verdict, **more):
 
 class Page(unittest.TestCase):
     def test_a_refusal_counts_unless_python_does_not_run_it_either(self):
-        rows = [row("a", "run", "refused"), row("b", "run", "refused"), row("c", "run", "no answer"), row("d", "run", "pass")]
+        rows = [
+            row("a", "run", "refused"),
+            row("b", "run", "refused"),
+            row("c", "run", "no answer"),
+            row("d", "run", "pass"),
+        ]
         rows += [row("a", "pytorch", "same"), row("b", "pytorch", "raises")]
         self.assertEqual([refused["model"] for refused in page.refusals(rows)], ["a", "c"])
 
     def test_says_who_agrees_with_pytorch(self):
-        for said, own, word in (("pass", "same", "agrees"), ("fail", "wrong", "agrees"), ("fail", "crashes", "agrees"),
-                                ("pass", "wrong", "DISAGREES"), ("fail", "same", "DISAGREES"), ("fail", "none", "")):  # fmt: skip
+        for said, own, word in (
+            ("pass", "same", "agrees"),
+            ("fail", "wrong", "agrees"),
+            ("fail", "crashes", "agrees"),
+            ("pass", "wrong", "DISAGREES"),
+            ("fail", "same", "DISAGREES"),
+            ("fail", "none", ""),
+        ):
             self.assertEqual(page.agrees(row("a", "run", said), row("a", "pytorch", own)), word)
 
     def test_names_what_a_failure_comes_down_to(self):

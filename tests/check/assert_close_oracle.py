@@ -18,7 +18,19 @@ except ImportError as error:
     print(error)
     sys.exit(77)  # the test is skipped
 
-from same_oracle import COMPLEX, FLOATS, SHAPES, WHOLE, Pools, chance, near, other_shape, some_indices, specials_for, sprinkle
+from same_oracle import (
+    COMPLEX,
+    FLOATS,
+    SHAPES,
+    WHOLE,
+    Pools,
+    chance,
+    near,
+    other_shape,
+    some_indices,
+    specials_for,
+    sprinkle,
+)
 
 UNSIGNED = [torch.uint16, torch.uint32, torch.uint64]
 SMALL = [torch.float8_e4m3fn, torch.float8_e5m2]
@@ -107,7 +119,9 @@ def quantised_pair(tolerance):
     for part in (values, off_by_the_tolerance(values, tolerance) if chance(0.5) else values + random.choice([0, 0.1])):
         scale = 0.1 * random.choice([1, 1, 1, 1 + 1e-7, 1.01])
         if chance(0.3):
-            pair.append(torch.quantize_per_channel(part, torch.full((3,), scale), torch.zeros(3, dtype=torch.int64), 0, dtype))
+            pair.append(
+                torch.quantize_per_channel(part, torch.full((3,), scale), torch.zeros(3, dtype=torch.int64), 0, dtype)
+            )
         else:
             pair.append(torch.quantize_per_tensor(part, scale, random.choice([0, 0, 1]), dtype))
     return pair
@@ -189,7 +203,9 @@ def equal_tensors(expected, actual):
     if expected.is_quantized:
         return expected.qscheme() == actual.qscheme() and equal_tensors(expected.dequantize(), actual.dequantize())
     if expected.layout == torch.sparse_coo:
-        return torch.equal(expected._indices(), actual._indices()) and equal_tensors(expected._values(), actual._values())
+        return torch.equal(expected._indices(), actual._indices()) and equal_tensors(
+            expected._values(), actual._values()
+        )
     if expected.layout != torch.strided:
         parts = [("crow_indices", "col_indices"), ("ccol_indices", "row_indices")][expected.layout == torch.sparse_csc]
         same = all(torch.equal(getattr(expected, part)(), getattr(actual, part)()) for part in parts)
@@ -231,7 +247,11 @@ class MorePools(Pools):
             return self.layout("coo", [value._indices(), value._values()], value.shape)
         if isinstance(value, torch.Tensor) and value.layout != torch.strided:
             name = str(value.layout).removeprefix("torch.sparse_")
-            rows = (value.ccol_indices(), value.row_indices()) if name == "csc" else (value.crow_indices(), value.col_indices())
+            rows = (
+                (value.ccol_indices(), value.row_indices())
+                if name == "csc"
+                else (value.crow_indices(), value.col_indices())
+            )
             return self.layout(name, [*rows, value.values()], value.shape)
         return super().encode(value)
 

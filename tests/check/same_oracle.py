@@ -2,10 +2,9 @@
 
     python same_oracle.py FILE COUNT SEED
 
-FILE holds (pools, cases) and can be read by torch::jit::pickle_load. A case is
-(ref, res, fp64_ref, options, answer, raised). All tensors of one dtype lie one after the other in a pool, since a file of
-a hundred thousand small tensors is slow to read; what C++ cannot unpickle stands there as a marker, a tuple that starts
-with a name:
+FILE holds (pools, cases) and can be read by torch::jit::pickle_load. A case is (ref, res, fp64_ref, options, answer,
+raised). All tensors of one dtype lie one after the other in a pool, since a file of a hundred thousand small tensors is
+slow to read; what C++ cannot unpickle stands there as a marker, a tuple that starts with a name:
     ("#tensor", dtype, offset, shape, layout, requires_grad)    layout: "strided", "transposed" or "sparse"
     ("#int", digits)    ("#device", name)    ("#complex", real, imag)    ("#object", class, attributes)
 """
@@ -30,7 +29,15 @@ SHAPES = [(), (0,), (3, 0), (1,), (4,), (3, 4), (2, 3, 4), (1, 1), (9,), (10,), 
 SHAPES += [(1000,), (1001,), (40, 30), (2, 5, 1, 1), (2, 250, 1, 1), (1, 1000, 1, 1), (2, 600, 1, 1), (2, 5, 2, 1)]
 SHAPES += [(1, 1000, 1), (10, 100, 1, 2)]
 TOLERANCES = [1e-4, 1e-4, 1e-3, 1e-3, 1e-3, 1e-2, 0.0199, 2e-2, 4e-2, 0.0]
-OPTION_NAMES = ["cos_similarity", "tol", "equal_nan", "exact_dtype", "ignore_non_fp", "use_iou_for_bool", "iou_threshold"]
+OPTION_NAMES = [
+    "cos_similarity",
+    "tol",
+    "equal_nan",
+    "exact_dtype",
+    "ignore_non_fp",
+    "use_iou_for_bool",
+    "iou_threshold",
+]
 OPTION_NAMES += ["use_larger_multiplier_for_smaller_tensor", "force_max_multiplier"]
 
 
@@ -75,7 +82,8 @@ def multiplier(size, shape, dtype, options):
 
 
 def sprinkle(values, specials, share):
-    """Overwrites some elements, at the same places each time that it is called with the same `share` list of indices."""
+    """Overwrites some elements, at the same places each time that it is called with the same `share` list of
+    indices."""
     flat = values.reshape(-1)
     for index in share:
         wide = torch.complex128 if values.is_complex() else torch.float64
@@ -164,7 +172,9 @@ def add_specials(ref, res, base):
     specials = [random.choice(specials_for(ref.dtype))]
     if chance(0.15):
         specials = specials_for(ref.dtype)
-    parts = random.choice(["ref", "res", "ref res", "ref res", "ref res", "ref res fp64", "ref res fp64", "fp64", "ref fp64"])
+    parts = random.choice(
+        ["ref", "res", "ref res", "ref res", "ref res", "ref res fp64", "ref res fp64", "fp64", "ref fp64"]
+    )
     if "ref" in parts.split():
         ref = sprinkle(ref.clone(), specials, where)
     if "res" in parts.split():
@@ -175,7 +185,13 @@ def add_specials(ref, res, base):
 
 
 def other_shape(tensor):
-    choices = [tensor.reshape(-1), tensor.unsqueeze(0), tensor.unsqueeze(-1), tensor.reshape(-1)[:1], tensor.reshape(-1)[:2]]
+    choices = [
+        tensor.reshape(-1),
+        tensor.unsqueeze(0),
+        tensor.unsqueeze(-1),
+        tensor.reshape(-1)[:1],
+        tensor.reshape(-1)[:2],
+    ]
     if tensor.numel() < 600:
         choices += [tensor.expand(3, *tensor.shape), tensor.expand(1, 2, *tensor.shape)]
     return random.choice(choices).clone()
@@ -247,7 +263,18 @@ def plain_value():
     numbers += [1e-320, math.nan, math.inf, -math.inf, 0.1]
     others = [None, "", "a", "b", torch.device("cpu"), torch.device("cuda:0"), 1j, complex(1, 0), complex(2, math.nan)]
     tensors = [torch.tensor(1), torch.tensor([1.0]), torch.tensor([1.0, 2.0]), torch.tensor([]), torch.tensor(True)]
-    lists = [[], [1.0, 2.0], [1, 2], [[1.0], [2.0]], [1.0, True], (1.0,), {}, {"a": 1}, [[1], [1, 2]], [torch.tensor(1.0), 2]]
+    lists = [
+        [],
+        [1.0, 2.0],
+        [1, 2],
+        [[1.0], [2.0]],
+        [1.0, True],
+        (1.0,),
+        {},
+        {"a": 1},
+        [[1], [1, 2]],
+        [torch.tensor(1.0), 2],
+    ]
     return random.choice(random.choice([numbers, numbers, numbers, others, tensors, lists]))
 
 

@@ -166,7 +166,8 @@ BACKENDS = {
 
 
 class Noise:
-    """Eager, and then something wrong, from the `from_call`th call on. NoiseBackend of two_models_test.cpp does the same.
+    """Eager, and then something wrong, from the `from_call`th call on. NoiseBackend of two_models_test.cpp does the
+    same.
 
     leaves: for tensor i of the output (action, tensor): "add" it, "replace" by it, cast to its "dtype", scale the
     "gradient" by one plus it. structure: "twice" (the output becomes a pair), "none". buffer, input: (which, contents
@@ -401,7 +402,10 @@ def add_norm(b):
         b.apply(F.layer_norm, value, [value.tensor.shape[-1]])
         return
     channels, like = value.tensor.shape[1], value.tensor
-    mean, var = b.attribute(torch.randn(channels).to(like.dtype)), b.attribute(torch.rand(channels).to(like.dtype) + 0.5)
+    mean, var = (
+        b.attribute(torch.randn(channels).to(like.dtype)),
+        b.attribute(torch.rand(channels).to(like.dtype) + 0.5),
+    )
     scale = parameter(b, channels, like=like)
     b.apply(F.batch_norm, value, mean, var, scale, parameter(b, channels, like=like), chance(0.3))
 
@@ -419,7 +423,9 @@ def add_view(b):
     value = b.some(lambda t: t.dim() > 0)
     if value is None:
         return
-    which = pick("reshape", "transpose", "unsqueeze", "select", "narrow", "flip", "expand", "cat", "stack", "contiguous")
+    which = pick(
+        "reshape", "transpose", "unsqueeze", "select", "narrow", "flip", "expand", "cat", "stack", "contiguous"
+    )
     if which == "reshape":
         b.apply("reshape", value, -1)
     elif which == "transpose":
@@ -491,7 +497,15 @@ def add_complex(b):
         b.apply(pick(torch.abs, torch.view_as_real, torch.real), result)
 
 
-STEPS: dict[Callable, float] = {add_pointwise: 6, add_binary: 6, add_reduction: 3, add_softmax: 1, add_linear: 2, add_norm: 1, add_conv: 1}
+STEPS: dict[Callable, float] = {
+    add_pointwise: 6,
+    add_binary: 6,
+    add_reduction: 3,
+    add_softmax: 1,
+    add_linear: 2,
+    add_norm: 1,
+    add_conv: 1,
+}
 STEPS |= {add_view: 3, add_cast: 3, add_in_place: 3, add_mask: 2, add_complex: 0.3}
 
 
@@ -619,7 +633,9 @@ PLANTED = {  # backend, with gradients: the bugs that show there
 
 def draw_input(grad):
     shape = pick((4,), (2, 3), (3, 4), (2, 3, 4), (2, 3, 4, 4), (30, 40), (), (2, 5, 1, 1), (1,), (0, 3), (6, 6))
-    kind = pick("float", "float", "float", "float", "half", "double", "int", "bool", "complex" if chance(0.3) else "float")
+    kind = pick(
+        "float", "float", "float", "float", "half", "double", "int", "bool", "complex" if chance(0.3) else "float"
+    )
     if kind == "int":
         return torch.randint(-3, 5, shape)
     if kind == "bool":
@@ -756,7 +772,10 @@ def wrong_leaf(value, wide, tol):
     if kind == "dtype":
         return ("dtype", torch.zeros((), dtype=pick(torch.float16, torch.bfloat16, torch.float64, torch.float32)))
     if kind == "shape":
-        return ("replace", pick(plain.unsqueeze(0), plain.reshape(-1), torch.cat([plain.reshape(-1)] * 2)).to(value.dtype))
+        return (
+            "replace",
+            pick(plain.unsqueeze(0), plain.reshape(-1), torch.cat([plain.reshape(-1)] * 2)).to(value.dtype),
+        )
     if kind == "nan":
         special = pick(torch.nan_to_num(plain), torch.where(noise == noise.max(), float("nan"), plain), plain / 0.0)
         return ("replace", special.to(value.dtype))
@@ -781,7 +800,9 @@ def draw_noise(program):
     leaves, wide = results_of(program)
     kind = random.random()
     buffers = [item for item in program.load().named_buffers() if item[1].is_floating_point()]
-    inputs = [i for i, value in enumerate(program.inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()]
+    inputs = [
+        i for i, value in enumerate(program.inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()
+    ]
     if kind < 0.06:
         noise["raises"] = True
     elif kind < 0.10:

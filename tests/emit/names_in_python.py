@@ -14,7 +14,8 @@ FACTS = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "a
          "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.0, "equal_nan": True, "as_it_is": False,
                      "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
          "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
-         "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off", "marker": "REPRODUCED accuracy 0"}  # fmt: skip
+         "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off",
+         "marker": "REPRODUCED accuracy 0"}  # fmt: skip
 
 if __name__ == "__main__":
     script = torch.jit.load(sys.argv[2] + "/reduced.pt")

@@ -1,14 +1,15 @@
 """every_deletion.py REPRO_FOLDER...: is what repro-minify calls 1-minimal so?
 
-For each folder, every single deletion of an operator, of an output and of an input of reduced.pt is written as a program
-of its own and checked by Python. It shares no code with the tool: the source text in the archive is edited, not the graph,
-PyTorch's own functions switch on the backend, and torch._dynamo.utils.same compares.
+For each folder, every single deletion of an operator, of an output and of an input of reduced.pt is written as a
+program of its own and checked by Python. It shares no code with the tool: the source text in the archive is edited, not
+the graph, PyTorch's own functions switch on the backend, and torch._dynamo.utils.same compares.
 
-A deletion: an operator goes, and what it made becomes an argument with the value that eager had (a literal where it is no
-tensor), or one of its operands is read in its place; an output goes; nobody reads an input any more, as another of its type stands in its place.
+A deletion: an operator goes, and what it made becomes an argument with the value that eager had (a literal where it is
+no tensor), or one of its operands is read in its place; an output goes; nobody reads an input any more, as another of
+its type stands in its place.
 
-Prints a line of JSON for each folder. Exit code 1 if a deletion still fails the same way, 2 if a folder could not be tried
-(a program with blocks inside, a backend that Python does not have).
+Prints a line of JSON for each folder. Exit code 1 if a deletion still fails the same way, 2 if a folder could not be
+tried (a program with blocks inside, a backend that Python does not have).
 """
 
 import ast
@@ -106,7 +107,11 @@ class Hoister(ast.NodeTransformer):
 
 def is_type_word(node):
     """annotate(List[int], ...) and the like: its first argument is a type."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("annotate", "unchecked_cast", "uninitialized")
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("annotate", "unchecked_cast", "uninitialized")
+    )
 
 
 def is_operator(node):
@@ -217,7 +222,10 @@ class Runner:
                 results = leaves(call(*inputs))
             gradients = self.gradients(results, module, inputs) if self.grad else []
         parts = {"output": results, "gradient": gradients, "state": leaves(inputs)}
-        return {where: [v.detach().clone() if isinstance(v, torch.Tensor) else v for v in part] for where, part in parts.items()}
+        return {
+            where: [v.detach().clone() if isinstance(v, torch.Tensor) else v for v in part]
+            for where, part in parts.items()
+        }
 
     def gradients(self, results, module, inputs):
         losses = [torch.view_as_real(r) if r.is_complex() else r for r in results
@@ -294,7 +302,10 @@ def sentence(error):
     """The message without what differs from program to program."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     for line in lines:
-        if not line.startswith(("The following", "Traceback", "File", "~", "<", "return", "def ")) and "~~~" not in line:
+        if (
+            not line.startswith(("The following", "Traceback", "File", "~", "<", "return", "def "))
+            and "~~~" not in line
+        ):
             if match := re.search(r"(?:RuntimeError: |Error: )?(.+)", line):
                 if "<eval_with_key>" not in line and "= " not in line:
                     return re.sub(r"0x[0-9a-f]+|%[\w.]+|\b\d+\b|\[[^\]]*\]", "#", match[1])
@@ -414,9 +425,9 @@ class Program:
         return values
 
     def value_of(self, tree, forward):
-        for text in ("Tensor", "List[Tensor]", "int", "float", "bool", "NoneType", "List[int]", "str", "Device", "complex",
-                     "Optional[int]", "Tuple[Tensor, Tensor]", "Tuple[Tensor, Tensor, Tensor]", "number", "List[float]",
-                     "List[bool]", "Optional[Tensor]"):  # fmt: skip
+        for text in ("Tensor", "List[Tensor]", "int", "float", "bool", "NoneType", "List[int]", "str", "Device",
+                     "complex", "Optional[int]", "Tuple[Tensor, Tensor]", "Tuple[Tensor, Tensor, Tensor]", "number",
+                     "List[float]", "List[bool]", "Optional[Tensor]"):  # fmt: skip
             forward.returns = ast.parse(text, mode="eval").body
             try:
                 archive = self.archive.with_tree(ast.fix_missing_locations(tree))
@@ -449,7 +460,11 @@ class Program:
         for node in returned(forward):
             text = ast.unparse(node)
             value = known[text] if text in known else ast.literal_eval(text) if not isinstance(node, ast.List) else None
-            kind = type_of(value) if not isinstance(node, ast.List) else f"List[{type_of(known[ast.unparse(node.elts[0])])}]"
+            kind = (
+                type_of(value)
+                if not isinstance(node, ast.List)
+                else f"List[{type_of(known[ast.unparse(node.elts[0])])}]"
+            )
             types.append(kind)
         return types
 
@@ -480,7 +495,11 @@ class Program:
                     forward = forward_of(tree)
                     types = self.types_returned(forward, values)
                     forward.body[index] = ast.parse(f"{made[0]} = {operand}").body[0]
-                    yield f"operator {ast.unparse(statement)}, {operand} in its place", self.written(tree, types), list(self.inputs)
+                    yield (
+                        f"operator {ast.unparse(statement)}, {operand} in its place",
+                        self.written(tree, types),
+                        list(self.inputs),
+                    )
 
     def bring_back(self, forward, index, inputs, name, value):
         """What it made: an argument, a literal, or what is built of arguments."""
@@ -504,7 +523,11 @@ class Program:
             tree = copy.deepcopy(self.tree)
             forward = forward_of(tree)
             give_back(forward, [node for i, node in enumerate(returned(forward)) if i != index])
-            yield f"output {index}", self.written(tree, self.types_returned(forward, values) if count > 1 else []), list(self.inputs)
+            yield (
+                f"output {index}",
+                self.written(tree, self.types_returned(forward, values) if count > 1 else []),
+                list(self.inputs),
+            )
 
     def without_inputs(self, values):
         """Nobody reads it, or another of its type and role is read in its place."""

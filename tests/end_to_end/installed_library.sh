@@ -20,10 +20,12 @@ for header in "$work"/installed/include/repro_minify/*.h; do
 done
 echo "$(find "$work/installed/include/repro_minify" -name '*.h' | wc -l) headers compile alone"
 
-cmake -S "$source/docs/library_example" -B "$work/example" -DCMAKE_PREFIX_PATH="$work/installed" -DTorch_DIR="$torch_dir" \
-  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; exit 1; }
+cmake -S "$source/docs/library_example" -B "$work/example" -DCMAKE_PREFIX_PATH="$work/installed" \
+  -DTorch_DIR="$torch_dir" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$compiler" >"$work/configure.log" 2>&1 ||
+  { cat "$work/configure.log"; exit 1; }
 cmake --build "$work/example"
-"$work/example/library_example" "$source/fixtures/cases/freeze_linear_bn_3d/failing.pt" freeze "$work/out" | tee "$work/out.txt"
+"$work/example/library_example" "$source/fixtures/cases/freeze_linear_bn_3d/failing.pt" freeze "$work/out" |
+  tee "$work/out.txt"
 grep -q 'operators to 2 in' "$work/out.txt"
 test -s "$work/out/repro.cpp"
 # It refuses as the program does, with a sentence and no stack trace.

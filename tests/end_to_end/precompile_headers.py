@@ -1,8 +1,8 @@
 """precompile_headers.py REPRO_MINIFY MODEL TORCH_PREFIX FOLDER
 
-Compiles torch/script.h in advance, exactly as the CMake project that is handed over compiles it, into FOLDER/torch: with
-CPATH=FOLDER, GCC takes it for the first #include of a repro.cpp wherever its flags agree (it checks that itself), and
-reads the header as ever where they do not. What the tests build stays what a user builds, in a quarter of the time.
+Compiles torch/script.h in advance, exactly as the CMake project that is handed over compiles it, into FOLDER/torch:
+with CPATH=FOLDER, GCC takes it for the first #include of a repro.cpp wherever its flags agree (it checks that itself),
+and reads the header as ever where they do not. What the tests build stays what a user builds, in a quarter of the time.
 """
 
 import json
@@ -19,9 +19,18 @@ HEADER = "torch/script.h"
 def compile_command(binary, model, prefix, folder):
     """How CMake compiles a repro.cpp, word for word."""
     repro, build = folder / "x.repro", folder / "build"
-    subprocess.run([binary, model, "--backend", "static-runtime", "-o", repro, "--no-verify", "--no-bisect", "--quiet"], check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+    reduction = [binary, model, "--backend", "static-runtime", "-o", repro, "--no-verify", "--no-bisect", "--quiet"]
+    subprocess.run(reduction, check=True, stdout=subprocess.DEVNULL)
     assert f"#include <{HEADER}>" in (repro / "repro.cpp").read_text()
-    configure = ["cmake", "-S", repro, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    configure = [
+        "cmake",
+        "-S",
+        repro,
+        "-B",
+        build,
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+    ]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
     (entry,) = json.loads((build / "compile_commands.json").read_text())
     return shlex.split(entry["command"])

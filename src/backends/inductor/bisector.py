@@ -1,4 +1,5 @@
-"""Which part of torch.compile is guilty: PyTorch's own compiler bisector says what to leave out next, and is told what came of it."""
+"""Which part of torch.compile is guilty: PyTorch's own compiler bisector says what to leave out next, and is told what
+came of it."""
 
 import contextlib
 import io
@@ -11,7 +12,8 @@ import wire
 
 
 def serve(connection):
-    """The conversation, in a child of its own: what to try goes out, whether that was right comes back, until it is found.
+    """The conversation, in a child of its own: what to try goes out, whether that was right comes back, until it is
+    found.
 
     The bisector keeps its state in files of a private folder; the children that are told to try something read and
     write them there (`take_part`).
@@ -35,7 +37,7 @@ def serve(connection):
 
 
 def switch(backend, subsystem):
-    """"emulate_precision_casts=True" for a subsystem that is an entry of a configuration, not something to leave out."""
+    """ "emulate_precision_casts=True" for a subsystem that is an entry of a configuration, not a thing to leave out."""
     change = CompilerBisector.get_subsystem_object(backend, subsystem) if subsystem else None
     return f"{change.config_field}={change.config_value}" if isinstance(change, ConfigChange) else None
 

@@ -271,7 +271,9 @@ class Candidate:
         if not bisection:
             return compile_options
         bisector.take_part(bisection["folder"])
-        known = {key: value for key, value in compile_options.items() if key != "mode" or bisection["backend"] == "inductor"}
+        known = {
+            key: value for key, value in compile_options.items() if key != "mode" or bisection["backend"] == "inductor"
+        }
         return {**known, "backend": bisection["backend"]}
 
     def run(self, header, blobs):

@@ -1,5 +1,5 @@
-"""repro.py: one file that needs PyTorch alone, written as its maintainers like them; and the same program compiled ahead
-of time, for C++."""
+"""repro.py: one file that needs PyTorch alone, written as its maintainers like them; and the same program compiled
+ahead of time, for C++."""
 
 import inspect
 import math
@@ -156,7 +156,8 @@ class Repro:
             f"Seen with PyTorch {torch.__version__}; {facts['minimised']}.",
             "",
             "Run: python repro.py",
-            'Exit code: 1 the failure reproduces (and the last line is "REPRODUCED ..."), 0 it no longer does, 2 it could',
+            'Exit code: 1 the failure reproduces (and the last line is "REPRODUCED ..."), 0 it no longer does, 2 it '
+            "could",
             "not be tried.",
         ]
         return "\n".join(("# " + comment(line)).rstrip() for line in lines)
@@ -237,8 +238,8 @@ class Repro:
                  "        return [leaf for part in value for leaf in leaves(part)]",
                  "    return leaves(list(value.values())) if isinstance(value, dict) else [value]", "", "",
                  "def run(model, call):", f"    torch.manual_seed({facts['seed']})"]  # fmt: skip
-        lines.append("    inputs = make_inputs()" if not moved else
-                     f"    inputs = [x.detach(){moved}.requires_grad_(x.requires_grad) for x in make_inputs()]")  # fmt: skip
+        moved_inputs = f"[x.detach(){moved}.requires_grad_(x.requires_grad) for x in make_inputs()]"
+        lines.append(f"    inputs = {moved_inputs if moved else 'make_inputs()'}")
         mode = f"torch.set_grad_enabled({facts['grad']})"
         if facts["autocast"]:
             mode += f", torch.autocast({device.split(':')[0]!r}, torch.{facts['autocast_dtype']})"
@@ -270,8 +271,11 @@ class Repro:
             "shape": ["    return expected.shape != found.shape"],
         }
         if kind == "structure" and self.facts["differs"]["strides"]:
-            bodies["structure"] = ["    if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):",
-                                   "        return expected.stride() != found.stride()", *bodies["structure"]]  # fmt: skip
+            bodies["structure"] = [
+                "    if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):",
+                "        return expected.stride() != found.stride()",
+                *bodies["structure"],
+            ]
         body = bodies.get(kind) or self.compare_values()
         if kind != "structure":
             body = ["    if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):",
@@ -302,7 +306,8 @@ class Repro:
                     f"    return error.numel() > 0 and error.square().mean().sqrt().item() > {limit}"],
             "bound": [f"    bound = expected.abs().clamp_min(1) * {rtol} + {limit}",
                       "    return ((found - expected).abs() > bound).any().item()"],
-            "close": [f"    return not torch.allclose({order}, rtol={rtol}, atol={how['atol']}, equal_nan={how['equal_nan']})"],
+            "close": [f"    return not torch.allclose({order}, rtol={rtol}, atol={how['atol']}, "
+                      f"equal_nan={how['equal_nan']})"],
         }  # fmt: skip
         return body + bodies[form]
 
@@ -340,7 +345,9 @@ class Repro:
             settings.append("    # Memory that nobody has written is read: it holds the same each time (M_PERTURB).")
             settings.append(f"    ctypes.CDLL(None).mallopt(-6, {facts['perturb']})")
         if facts["deterministic"] != "off":
-            settings.append(f"    torch.use_deterministic_algorithms(True, warn_only={facts['deterministic'] == 'warn'})")
+            settings.append(
+                f"    torch.use_deterministic_algorithms(True, warn_only={facts['deterministic'] == 'warn'})"
+            )
             settings.append("    torch.utils.deterministic.fill_uninitialized_memory = False")
         lines = ["def reproduced():  # whoever runs this file looks for that line: Python exits with 1 for any error",
                  f"    print({facts['marker']!r}, flush=True)", "    return 1", "", ""]  # fmt: skip
@@ -362,7 +369,8 @@ class Repro:
             if not self.ends_the_process():
                 if kind == "structure":
                     lines += ["        if len(expected[call]) != len(found):",
-                              '            print("FAIL structure:", len(expected[call]), "expected,", len(found), "found")',
+                              '            print("FAIL structure:", len(expected[call]), "expected,", '
+                              'len(found), "found")',
                               "            return reproduced()"]  # fmt: skip
                 lines += ["        for position, (e, f) in enumerate(zip(expected[call], found)):",
                           "            if differs(e, f):",
@@ -466,7 +474,10 @@ def ahead_of_time(repro, path):
         ("the failure is in what the run leaves behind", facts["where"] == "state"),
         ("it runs under autocast", facts["autocast"]),
         ("it is compiled with options that only torch.compile takes", bool(candidate.compile_options)),
-        (f"the failure is of the kind {facts['kind']}", facts["kind"] in ("exception", "crash", "hang", "memory", "structure")),
+        (
+            f"the failure is of the kind {facts['kind']}",
+            facts["kind"] in ("exception", "crash", "hang", "memory", "structure"),
+        ),
     ):
         if holds:
             return problem

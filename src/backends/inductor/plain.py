@@ -23,8 +23,8 @@ NUMBERS = {
     "torch.manual_seed({})", "set_grad_enabled": "torch._C._set_grad_enabled({})",
 }  # fmt: skip
 MATHEMATICS = set(
-    "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees erf erfc exp expm1 fabs factorial floor fmod "
-    "frexp gcd isfinite isinf isnan ldexp lgamma log log10 log1p modf radians sin sinh sqrt tan tanh trunc".split()
+    "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees erf erfc exp expm1 fabs factorial floor "
+    "fmod frexp gcd isfinite isinf isnan ldexp lgamma log log10 log1p modf radians sin sinh sqrt tan tanh trunc".split()
 )
 LISTS = {
     **COMPARED, "append": "{}.append({})", "extend": "{}.extend({})", "insert": "{}.insert({}, {})",
@@ -48,9 +48,9 @@ STRINGS = {
     "get_autocast_dtype": "torch.get_autocast_dtype({})",
 }  # fmt: skip
 STRING_METHODS = set(
-    "capitalize casefold center expandtabs isalnum isalpha isdecimal isdigit isidentifier islower isnumeric isprintable "
-    "isspace istitle isupper join ljust lower lstrip partition replace rjust rpartition rsplit rstrip split splitlines "
-    "strip swapcase title upper zfill".split()
+    "capitalize casefold center expandtabs isalnum isalpha isdecimal isdigit isidentifier islower isnumeric "
+    "isprintable isspace istitle isupper join ljust lower lstrip partition replace rjust rpartition rsplit rstrip "
+    "split splitlines strip swapcase title upper zfill".split()
 )
 # With places in a string, of which TorchScript counts those below zero from behind the last character.
 STRING_SEARCHES = {"count", "endswith", "find", "index", "rfind", "rindex", "startswith"}

@@ -9,7 +9,9 @@ from calls import MADE, Untranslatable, attribute_name, call, enum_name, functio
 from words import UnknownWord, Words
 
 MODULES = ("math", "cmath", "warnings")  # what a source may need beside torch
-BUILTINS = "len int float bool complex list dict tuple str range min max abs sum all any sorted round id isinstance type "
+BUILTINS = (
+    "len int float bool complex list dict tuple str range min max abs sum all any sorted round id isinstance type "
+)
 BUILTINS += "print chr ord hex oct bin"
 
 
@@ -78,8 +80,8 @@ class Translator:
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
             "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack, "prim::If": self.branch,
             "prim::Loop": self.loop, "prim::RaiseException": self.raise_exception, "prim::SetAttr": self.set_attribute,
-            "prim::Print": self.say, "aten::warn": self.say, "prim::CreateObject": self.create, "prim::Enter": self.enter,
-            "prim::Exit": self.leave, "prim::AutogradZero": self.undefined,
+            "prim::Print": self.say, "aten::warn": self.say, "prim::CreateObject": self.create,
+            "prim::Enter": self.enter, "prim::Exit": self.leave, "prim::AutogradZero": self.undefined,
         }.get(kind)  # fmt: skip
         pattern = None if special else plain.pattern(node)
         if special:

@@ -1,7 +1,7 @@
 """Messages between repro-minify and its Python worker: a JSON header and the bytes of tensor storages behind it.
 
-A frame is the length of the header (8 bytes, little endian), the header, and the blobs whose sizes it lists. Values keep
-what matters to a failing program: dtype, sizes, strides, offset, requires_grad, and which tensors share storage.
+A frame is the length of the header (8 bytes, little endian), the header, and the blobs whose sizes it lists. Values
+keep what matters to a failing program: dtype, sizes, strides, offset, requires_grad, and which tensors share storage.
 """
 
 import ctypes

@@ -21,8 +21,8 @@ NUMBERS = {getattr(torch, word): number for table in TABLES.values() for number,
 GIVES = {"prim::dtype": "ScalarType", "prim::layout": "Layout", "aten::get_autocast_dtype": "ScalarType"}
 # Operators whose operands are of one kind, and those whose result is of the kind of their operand.
 ALIKE = ("eq", "ne", "__is__", "__isnot__", "__contains__", "append", "index", "count", "remove")
-ALIKE_RESULT = ("__getitem__", "select", "unchecked_cast", "unchecked_unwrap_optional", "_unwrap_optional", "ListUnpack",
-                "ListConstruct", "copy", "list")  # fmt: skip
+ALIKE_RESULT = ("__getitem__", "select", "unchecked_cast", "unchecked_unwrap_optional", "_unwrap_optional",
+                "ListUnpack", "ListConstruct", "copy", "list")  # fmt: skip
 
 
 class UnknownWord(Exception):

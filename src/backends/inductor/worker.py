@@ -3,8 +3,8 @@
     worker.py LISTEN ALIVE REPORT FOLDER [KEY=VALUE ...]
 
 LISTEN is a listening Unix socket, ALIVE the read end of a pipe that repro-minify holds open as long as it lives, REPORT
-where one line of JSON says that all is ready, or what the problem is; all are inherited descriptors. FOLDER, private and
-removed at the end, holds what TorchInductor generates. Each KEY=VALUE is an entry of torch._inductor.config.
+where one line of JSON says that all is ready, or what the problem is; all are inherited descriptors. FOLDER, private
+and removed at the end, holds what TorchInductor generates. Each KEY=VALUE is an entry of torch._inductor.config.
 
 A child that crashes is told to whoever it worked for, and one whose connection closes is killed with all it started.
 """

@@ -67,7 +67,8 @@ def log_softmax(x: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   shifted = y - torch.amax(y, [dim], True)
   return (shifted - torch.log(torch.sum(torch.exp(torch.alias(shifted)), [dim], True))).to(given.dtype)
 
-def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
+def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float,
+               cudnn: bool) -> Tensor:
   y = wide(x)
   unused, mean, scale = torch.native_layer_norm(y, shape, None, None, eps)
   z = (y - mean) * scale
@@ -77,7 +78,8 @@ def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Opti
     z = z + wide(bias)
   return z.to(x.dtype)
 
-def group_norm(x: Tensor, groups: int, weight: Optional[Tensor], bias: Optional[Tensor], eps: float, cudnn: bool) -> Tensor:
+def group_norm(x: Tensor, groups: int, weight: Optional[Tensor], bias: Optional[Tensor], eps: float,
+               cudnn: bool) -> Tensor:
   y = wide(x).reshape([x.size(0), groups, -1])
   unused, mean, scale = torch.native_layer_norm(y, [y.size(2)], None, None, eps)
   z = ((y - mean) * scale).reshape(x.shape)
@@ -90,7 +92,8 @@ def group_norm(x: Tensor, groups: int, weight: Optional[Tensor], bias: Optional[
     z = z + wide(bias).reshape(shape)
   return z.to(x.dtype)
 
-def batch_norm(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], mean: Optional[Tensor], var: Optional[Tensor], training: bool, momentum: float, eps: float, cudnn: bool) -> Tensor:
+def batch_norm(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], mean: Optional[Tensor],
+               var: Optional[Tensor], training: bool, momentum: float, eps: float, cudnn: bool) -> Tensor:
   if training or mean is None or var is None:
     return torch.batch_norm(x, weight, bias, mean, var, training, momentum, eps, cudnn)
   shape = [1, x.size(1)]

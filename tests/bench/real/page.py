@@ -11,7 +11,9 @@ def of_step(rows, step):
 def refusals(rows):
     """What Python runs and the tool does not."""
     own = of_step(rows, "pytorch")
-    bad = [row for row in of_step(rows, "run").values() if row["verdict"] not in ("pass", "fail", "eager", "not supported")]
+    bad = [
+        row for row in of_step(rows, "run").values() if row["verdict"] not in ("pass", "fail", "eager", "not supported")
+    ]
     return [row for row in bad if own.get((row["model"], row["backend"]), {}).get("verdict") not in ("raises", "eager")]
 
 
@@ -70,7 +72,9 @@ def matrix(rows, backends):
         cells = []
         for backend in backends:
             row = run.get((model, backend))
-            cells.append(f"{MARKS.get(row['verdict'], row['verdict'])} {row['seconds']:.0f} s, {memory(row)}" if row else "")
+            cells.append(
+                f"{MARKS.get(row['verdict'], row['verdict'])} {row['seconds']:.0f} s, {memory(row)}" if row else ""
+            )
         yield [model, f"{sizes[model]:.1f}", *cells]
 
 

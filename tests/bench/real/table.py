@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Real models x backends: what `repro-minify run` says of each, what PyTorch itself says, and what a failure comes down to.
+"""Real models x backends: what `repro-minify run` says of each, what PyTorch itself says, and what a failure comes down
+to.
 
     table.py --binary build/release/repro-minify --models FOLDER --python PYTHON --work FOLDER [--reduce] [...]
 
@@ -20,8 +21,17 @@ import page
 from measured import run
 
 HERE = Path(__file__).resolve().parent
-BACKENDS = ["eager", "jit", "freeze", "optimize-for-inference", "nnc", "static-runtime", "autocast", "inductor-like",
-    "inductor"]
+BACKENDS = [
+    "eager",
+    "jit",
+    "freeze",
+    "optimize-for-inference",
+    "nnc",
+    "static-runtime",
+    "autocast",
+    "inductor-like",
+    "inductor",
+]
 EXIT_CODES = {0: "pass", 1: "fail", 2: "refused", 3: "eager"}
 
 
@@ -32,8 +42,16 @@ def last_sentence(text):
 
 def checked(arguments, model, backend):
     """`repro-minify run`: one check, as a user asks for it."""
-    command = [arguments.binary, "run", model / "model.pt", "--backend", backend, "--json", "--python",
-        arguments.python]
+    command = [
+        arguments.binary,
+        "run",
+        model / "model.pt",
+        "--backend",
+        backend,
+        "--json",
+        "--python",
+        arguments.python,
+    ]
     done = run(command, arguments.timeout)
     answer = {"verdict": "no answer" if done.timed_out else EXIT_CODES.get(done.code, f"exit code {done.code}")}
     answer |= {"seconds": done.seconds, "peak_mb": done.peak_mb, "why": ""}
@@ -68,8 +86,11 @@ def reduced(arguments, model, backend):
     try:
         report = json.loads((folder / "report.json").read_text())
         answer |= {"operators": report["after"]["operators"], "before": report["before"]["operators"]}
-        answer |= {"verified": report.get("verified"), "minimal": report.get("one_minimal"),
-            "checks": report.get("checks")}
+        answer |= {
+            "verified": report.get("verified"),
+            "minimal": report.get("one_minimal"),
+            "checks": report.get("checks"),
+        }
     except (OSError, ValueError, KeyError):
         answer["why"] = last_sentence(done.error)
     return answer
@@ -102,8 +123,10 @@ class Answers:
                 file.write(json.dumps(row) + "\n")
             self.known[key] = row
             said = row.get("verdict") or f"{row.get('operators', '?')} operators"
-            print(f"{model.name} {backend} {step}: {said} {row.get('why', '')[:120]} ({time.time() - begin:.1f} s)",
-                flush=True)
+            print(
+                f"{model.name} {backend} {step}: {said} {row.get('why', '')[:120]} ({time.time() - begin:.1f} s)",
+                flush=True,
+            )
         return self.known[key]
 
 
@@ -127,8 +150,9 @@ def options():
     parser.add_argument("--only", default=["*"], nargs="*", metavar="PATTERN", help="of models")
     parser.add_argument("--most-mb", type=float, default=1e9, help="leave out larger archives")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run (default 300)")
-    parser.add_argument("--pytorch", choices=["all", "failures", "none"], default="all",
-        help="whom PyTorch is asked about")
+    parser.add_argument(
+        "--pytorch", choices=["all", "failures", "none"], default="all", help="whom PyTorch is asked about"
+    )
     parser.add_argument("--reduce", action="store_true", help="reduce what fails")
     parser.add_argument("--reduce-seconds", type=int, default=300, help="--time-budget of a reduction (default 300)")
     parser.add_argument("--print", action="store_true", help="only write the tables of what is known")

@@ -26,7 +26,8 @@ SCHEMAS = [
     f"ps_roi_pool({BOXES}) -> (Tensor, Tensor)",
     f"_ps_roi_pool_backward({PLACES.format('channel_mapping')}, {SIZES}) -> Tensor",
     f"deform_conv2d({DEFORMED}, {SPACING}, {GROUPS}) -> Tensor",
-    f"_deform_conv2d_backward(Tensor grad, {DEFORMED}, {SPACING}, {GROUPS}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    f"_deform_conv2d_backward(Tensor grad, {DEFORMED}, {SPACING}, {GROUPS}) "
+    "-> (Tensor, Tensor, Tensor, Tensor, Tensor)",
 ]
 for schema in SCHEMAS:
     LIBRARY.define(schema)

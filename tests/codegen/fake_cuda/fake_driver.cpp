@@ -36,8 +36,8 @@ extern "C" void fake_launch(void *function, unsigned blocks, void **parameters, 
   void *p[16] = {};
   for (int k = 0; k < count; ++k)
     p[k] = *static_cast<void **>(parameters[k]);
-  using Kernel = void (*)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
-                          void *, void *, void *, void *);
+  using Kernel = void (*)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,
+                          void *, void *, void *, void *, void *);
   const auto kernel = reinterpret_cast<Kernel>(function);
   on_cpu::launch(blocks, 7, [&] {
     kernel(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15]);
