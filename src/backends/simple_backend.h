@@ -56,7 +56,7 @@ public:
   bool needs_several_calls() const override { return description_.needs_several_calls; }
   bool runs_the_module() const override { return description_.runs_the_module; }
   Gradients gradients() const override { return description_.gradients; }
-  double patience_seconds() const override { return 12; } // they all compile in this process
+  double patience_seconds() const override { return 15; } // they all compile in this process
   bool needs_eval() const override { return description_.needs_eval; }
   bool needs_flat_graph() const override { return description_.needs_flat_graph; }
 

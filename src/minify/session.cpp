@@ -223,6 +223,7 @@ Verdict Session::check_within(double times_the_limit) {
     seconds = longest_check_seconds;
     how.patience.least_seconds = backend->patience_seconds() * times_the_limit;
     how.patience.times_eager *= times_the_limit;
+    limits.allow_for_load = true;
   }
   limits.timeout = limit_of(seconds * times_the_limit);
   const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, model.path);
@@ -274,6 +275,7 @@ Limits Session::limits() const {
                          : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
                                                      : std::max(10.0, 10 * original_seconds_);
   limits.timeout = limit_of(seconds);
+  limits.allow_for_load = options.timeout_seconds <= 0;
   limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;
   return limits;

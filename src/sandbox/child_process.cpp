@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,11 @@ using namespace std::chrono_literals;
 
 /// A child that has been killed and is still there after this time hangs in the kernel, in a driver for instance.
 constexpr auto patience = 10s;
+
+/// Limits::allow_for_load.
+constexpr int most_for_load = 10;
+constexpr double enough_of_it = 0.8;
+constexpr double hardly_any = 0.04;
 
 /// While it lives, a handler of the parent cannot run in a child that has just been forked.
 class AllSignalsBlocked {
@@ -60,6 +66,7 @@ ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &fra
   }
   setpgid(pid_, pid_); // the child does it too: whoever is first
   area_.hide_from_later_children();
+  allow_for_load_ = limits.allow_for_load;
   if (limits.timeout > 0ms)
     deadline_ = started_ + limits.timeout;
 }
@@ -94,8 +101,31 @@ ChildProcess::~ChildProcess() {
 bool ChildProcess::overdue(Clock::time_point now) const {
   if (killed_for_)
     return false;
-  const std::chrono::nanoseconds own(area_.deadline_ns());
-  return (deadline_ && now >= *deadline_) || (own > 0ns && now.time_since_epoch() >= own);
+  if (deadline_ && is_over({started_, *deadline_, 0ns}, now))
+    return true;
+  const auto at = [](std::int64_t since_epoch) { return Clock::time_point(std::chrono::nanoseconds(since_epoch)); };
+  const SharedArea::OwnLimit own = area_.own_limit();
+  return own.ends_ns > 0 &&
+         is_over({at(own.began_ns), at(own.ends_ns), std::chrono::nanoseconds(own.processor_ns)}, now);
+}
+
+bool ChildProcess::is_over(const Span &limit, Clock::time_point now) const {
+  if (now < limit.end)
+    return false;
+  const auto length = limit.end - limit.begin;
+  if (!allow_for_load_ || now - limit.begin >= length * most_for_load)
+    return true;
+  const auto spent = processor_time() - limit.processor;
+  return spent >= length * enough_of_it || spent < (now - limit.begin) * hardly_any;
+}
+
+/// Of all its threads; nothing of the processes that it has started.
+std::chrono::nanoseconds ChildProcess::processor_time() const {
+  clockid_t clock = 0;
+  timespec spent{};
+  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &spent) != 0)
+    return 0ns;
+  return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
 }
 
 void ChildProcess::fill(pollfd *entries) const {
@@ -118,7 +148,7 @@ std::chrono::nanoseconds ChildProcess::longest_nap(Clock::time_point now) const 
     return std::clamp<std::chrono::nanoseconds>((now - *expected_end_) / 4, 50us, 2ms);
   // A grandchild may hold the pipe: then the end is seen late by a fiftieth of what the child took.
   const auto nap = std::clamp<std::chrono::nanoseconds>((now - started_) / 50, 1ms, 20ms);
-  return deadline_ ? std::clamp<std::chrono::nanoseconds>(*deadline_ - now, 0ms, nap) : nap;
+  return deadline_ && now < *deadline_ ? std::min<std::chrono::nanoseconds>(*deadline_ - now, nap) : nap;
 }
 
 void ChildProcess::kill(Ending reason) {

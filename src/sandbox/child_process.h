@@ -48,6 +48,13 @@ public:
   std::optional<Outcome> try_reap();
 
 private:
+  /// A limit in time of this child.
+  struct Span {
+    Clock::time_point begin, end;
+    std::chrono::nanoseconds processor; ///< what it had spent on processors at the begin
+  };
+  bool is_over(const Span &limit, Clock::time_point now) const;
+  std::chrono::nanoseconds processor_time() const;
   pid_t fork_child(const Job &job, const Limits &limits);
   bool has_ended() const;
   Outcome outcome_of(int status, std::uint64_t peak_rss_bytes);
@@ -62,6 +69,7 @@ private:
   pid_t pid_ = -1;
   Clock::time_point started_;
   std::optional<Clock::time_point> deadline_;
+  bool allow_for_load_ = false;
   std::optional<Clock::time_point> expected_end_; ///< since when the child should be ending
   std::optional<Ending> killed_for_;
 };

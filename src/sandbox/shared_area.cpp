@@ -33,12 +33,20 @@ std::int64_t now_ns() {
   return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
+/// What this process has spent on processors.
+std::int64_t processor_ns() {
+  timespec spent{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return spent.tv_sec * 1'000'000'000LL + spent.tv_nsec;
+}
+
 } // namespace
 
 struct SharedArea::Header {
   std::atomic<std::uint64_t> mark;
   std::atomic<std::int64_t> finished_at;
-  std::atomic<std::int64_t> stage_began, deadline;
+  std::atomic<std::int64_t> stage_began;
+  std::atomic<std::int64_t> limit_began, limit_ends, limit_processor;
   std::atomic<std::uint64_t> peak_rss;
   std::atomic<std::uint64_t> reply_size;
   std::atomic<std::uint64_t> message_size;
@@ -103,12 +111,17 @@ void SharedArea::set_stage(std::string_view name) {
   text[size] = '\0';
   head.stage_slot.store(slot);
   head.stage_began.store(now_ns());
-  head.deadline.store(0); // of the stage before
+  head.limit_ends.store(0); // of the stage before
   head.allocation_mark.store(0);
 }
 
 void SharedArea::set_deadline(std::chrono::milliseconds from_now) {
-  header().deadline.store(now_ns() + std::chrono::nanoseconds(from_now).count());
+  Header &head = header();
+  const std::int64_t now = now_ns();
+  head.limit_ends.store(0);
+  head.limit_began.store(now);
+  head.limit_processor.store(processor_ns());
+  head.limit_ends.store(now + std::chrono::nanoseconds(from_now).count());
 }
 
 void SharedArea::append_reply(std::string_view bytes) {
@@ -185,8 +198,9 @@ std::int64_t SharedArea::stage_began_ns() const {
   return header().stage_began.load();
 }
 
-std::int64_t SharedArea::deadline_ns() const {
-  return header().deadline.load();
+SharedArea::OwnLimit SharedArea::own_limit() const {
+  const std::int64_t ends = header().limit_ends.load();
+  return {header().limit_began.load(), ends, header().limit_processor.load()};
 }
 
 std::int64_t SharedArea::finished_at_ns() const {

@@ -51,8 +51,13 @@ public:
   bool finished() const;
   Ending ending() const; ///< valid when finished()
   bool allocation_failed() const;
-  std::int64_t stage_began_ns() const;  ///< steady clock; 0: no stage
-  std::int64_t deadline_ns() const;     ///< likewise; 0: the child has set none
+  std::int64_t stage_began_ns() const; ///< steady clock; 0: no stage
+  /// The limit that the child has set itself, for its stage.
+  struct OwnLimit {
+    std::int64_t began_ns, ends_ns; ///< steady clock; `ends_ns` 0: none
+    std::int64_t processor_ns;      ///< what the process had spent on processors when it began
+  };
+  OwnLimit own_limit() const;
   std::int64_t finished_at_ns() const;  ///< steady clock, which is the same in every process
   std::uint64_t peak_rss_bytes() const; ///< as the child saw it when it finished
   std::string stage() const;

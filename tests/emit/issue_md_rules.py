@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 MOST_TITLE, MOST_BODY = 256, 65536
-ALLOWED = {"torch", "math", "sys", "subprocess", "typing", "operator"}
+ALLOWED = {"torch", "math", "sys", "typing", "operator"}
 UNSAFE = {"open", "eval", "exec", "compile", "__import__", "torch.load", "torch.jit.load", "os.system"}
+PATH_OF_A_MACHINE = re.compile(r"(?<![\w.])/(root|home|tmp|work|Users)/\S*")
 
 
 def dotted(node: ast.AST) -> str:
@@ -45,6 +46,10 @@ def broken_rules(text: str) -> list[str]:
         problems.append(f"{len(blocks)} blocks of Python")
     if re.search(r"[\w/.-]+\.(pt2?|pth|ptl|pkl|zip|onnx|bin|safetensors)\b", body.partition("### Versions")[0]):
         problems.append("it needs a file")
+    if PATH_OF_A_MACHINE.search(body.partition("### Versions")[0]):
+        problems.append("it names a path of a machine")
+    if body.count("```") % 2:
+        problems.append("a fence is not closed")
     if not re.search(r"`(module|oncall): ", body):
         problems.append("no label is proposed")
     return problems + [problem for block in blocks for problem in broken_in_code(block)]

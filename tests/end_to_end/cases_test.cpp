@@ -36,11 +36,18 @@ void expect_checker_agrees(const Case &one, const fs::path &repro) {
 
 void expect_files(const fs::path &repro) {
   for (const char *file :
-       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "report.json", "journal.jsonl"}) {
+       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "issue.md", "report.json", "journal.jsonl"}) {
     std::error_code error;
     EXPECT_GT(fs::file_size(repro / file, error), 0u) << file;
     EXPECT_FALSE(error) << file << ": " << error.message();
   }
+}
+
+/// PyTorch's rules for reports; that the script inside fails as reported is what verification has seen.
+void expect_issue_survives_triage(const fs::path &repro) {
+  const fs::path rules = fixtures().parent_path() / "tests" / "emit" / "issue_md_rules.py";
+  const Finished judged = run_program({"python3", rules, repro / "issue.md"});
+  EXPECT_EQ(judged.exit_code, 0) << describe(judged) << read_text(repro / "issue.md");
 }
 
 /// How many checks the search asked until it had a program of ten operators or fewer.
@@ -82,6 +89,7 @@ void expect_reduces(const Case &one) {
   EXPECT_EQ(report.at("verified"), true);
   EXPECT_EQ(report.at("bisect").is_object() && report.at("bisect").at("guilty").is_string(), !one.guilty.empty());
   EXPECT_LT(report.at("seconds").at("search").get<double>(), 60.0);
+  expect_issue_survives_triage(repro);
   const SteadyMemory steady(one); // the checker is Python; the tool sees to that by itself
   expect_checker_agrees(one, repro);
 }

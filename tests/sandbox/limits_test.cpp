@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 namespace repro_minify {
@@ -33,6 +34,47 @@ TEST(OwnLimit, EndsTheStageThatItWasSetIn) {
   EXPECT_EQ(outcome.stage, "second");
   EXPECT_GE(outcome.before_stage, 50ms);
   EXPECT_GE(outcome.wall - outcome.before_stage, 100ms);
+}
+
+double processor_seconds() {
+  timespec spent{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+}
+
+/// Is on a processor for half of the time at most, as on a machine with as many others as processors.
+void work_now_and_then(double seconds_on_a_processor) {
+  const double begin = processor_seconds();
+  while (processor_seconds() - begin < seconds_on_a_processor) {
+    const double slice = processor_seconds();
+    while (processor_seconds() - slice < 0.01) {
+    }
+    std::this_thread::sleep_for(12ms);
+  }
+}
+
+TEST(AllowForLoad, WhoIsKeptFromAProcessorHasLonger) {
+  const auto outcome = [](bool allow_for_load, bool own, double works) {
+    Limits limits{.timeout = own ? 1h : 200ms, .allow_for_load = allow_for_load};
+    return run_in_sandbox(
+        [=](Child &child) {
+          child.stage("works");
+          if (own)
+            child.allow(200ms);
+          work_now_and_then(works);
+        },
+        limits);
+  };
+  for (const bool own : {false, true}) {
+    EXPECT_EQ(outcome(false, own, 0.12).ending, Ending::TimedOut);
+    EXPECT_EQ(outcome(true, own, 0.12).ending, Ending::Replied);
+    EXPECT_EQ(outcome(true, own, 3600).ending, Ending::TimedOut);
+  }
+}
+
+TEST(AllowForLoad, WhoWaitsForNothingHasNoMore) {
+  const Outcome outcome = run_in_sandbox([](Child &) { sleep_for_ever(); }, {.timeout = 100ms, .allow_for_load = true});
+  EXPECT_EQ(outcome.ending, Ending::TimedOut);
 }
 
 TEST(OwnLimit, IsGoneWithItsStage) {
