@@ -35,8 +35,8 @@ void expect_checker_agrees(const Case &one, const fs::path &repro) {
 }
 
 void expect_files(const fs::path &repro) {
-  for (const char *file :
-       {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "issue.md", "report.json", "journal.jsonl"}) {
+  for (const char *file : {"reduced.pt", "inputs.pt", "repro.cpp", "CMakeLists.txt", "report.md", "issue.md",
+                           "report.json", "journal.jsonl"}) {
     std::error_code error;
     EXPECT_GT(fs::file_size(repro / file, error), 0u) << file;
     EXPECT_FALSE(error) << file << ": " << error.message();
