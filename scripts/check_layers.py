@@ -20,7 +20,8 @@ ALLOWED = {
     "dataflow": {"support"},
     "sandbox": {"support"},
     "codegen": {"support"},
-    "reduce/search": {"support", "dataflow"},
+    "reduce/questions": {"support", "sandbox"},
+    "reduce/search": {"support", "dataflow", "reduce/questions"},
     "program": {"support", "pickle", "dataflow", "sandbox"},
     "backends": {"support", "dataflow", "program", "codegen", "sandbox"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
@@ -34,6 +35,7 @@ ALLOWED = {
         "backends",
         "check",
         "sandbox",
+        "reduce/questions",
         "reduce/order",
         "reduce/search",
         "reduce/passes",
@@ -69,7 +71,7 @@ PUBLIC = {
     "minify": "minify",
 }
 
-TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "reduce/search"}
+TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "reduce/questions", "reduce/search"}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 # support/torch_pch.h is the precompiled header of the targets that link LibTorch.
 TORCH_FREE_EXCEPT = {"src/support/torch_pch.h"}

@@ -41,7 +41,7 @@ void begin_journal(Work &work, const FailureRate &rate, const std::string &path)
   }
   for (size_t run = 0; run < rate.each.size(); ++run)
     if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))
-      session.journal->append("original", key, {}, rate.each[run], true);
+      session.journal->append(key, rate.each[run], "original", {}, true);
 }
 
 void take_down_original(Work &work, const FailureRate &rate) {

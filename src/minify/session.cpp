@@ -255,7 +255,7 @@ Verdict Session::ask(const Program &program, const Signature &wanted) {
   const Job job = test.job(std::make_shared<Program>(program));
   const Verdict verdict = check_repeatedly([&] { return answer_to(job, limits()); }, is_wanted, options.repetition);
   if (journal && !verdict.no_answer)
-    journal->append("flatten", key, size_of(program), verdict, is_wanted(verdict));
+    journal->append(key, verdict, "flatten", size_of(program), is_wanted(verdict));
   return verdict;
 }
 

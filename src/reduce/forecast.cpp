@@ -1,5 +1,7 @@
 #include "reduce/forecast.h"
 
+#include "reduce/rehearsed_answers.h"
+
 #include <random>
 
 namespace repro_minify {
@@ -19,37 +21,42 @@ constexpr int most_questions = 2000;
 
 } // namespace
 
-double Forecast::seconds_to_the_end(const CostModel &cost) const {
+/// Nothing where that would take too long.
+std::optional<double> Forecast::seconds_to_the_end(const CostModel &cost) const {
   std::mt19937 random(tries_);
-  Standing standing = turn_began_;
   Recorder recorder = recorder_; // what is recorded here is of programs that may never come to be
   TurnReport report;
   double seconds = 0;
   int questions = 0, refused = refused_;
-  const Judge::Assuming assuming(judge_, {}, turn_began_.verdict, [&](const Program &program) {
-    if (++questions > most_questions)
-      throw RehearsalOver{};
-    seconds += cost.seconds_for(size_of(program).nodes).value_or(0);
-    const double chance = report.chance * refusals_that_tell / (refusals_that_tell + refused);
-    const bool works = std::bernoulli_distribution(chance)(random);
-    refused = works ? 0 : refused + 1;
-    return works;
-  });
+  RehearsedAnswers answers(
+      judge_, {}, turn_began_.verdict, [this] { return judge_.answer_is_overdue(); },
+      [&](const Program &program) {
+        if (++questions > most_questions)
+          answers.stop();
+        seconds += cost.seconds_for(size_of(program).nodes).value_or(0);
+        const double chance = report.chance * refusals_that_tell / (refusals_that_tell + refused);
+        const bool works = std::bernoulli_distribution(chance)(random);
+        refused = works ? 0 : refused + 1;
+        return works;
+      });
   Audience nobody;
-  Turns turns(judge_, recorder, passes_, nobody);
-  while (const auto pass = standing.schedule.next()) {
-    report = {};
-    turns.take(standing, *pass, report);
-  }
-  return seconds;
+  Turns turns(answers, recorder, passes_, nobody);
+  const auto end = answers.run([&] {
+    for (Standing standing = turn_began_; const auto pass = standing.schedule.next();) {
+      report = {};
+      turns.take(standing, *pass, report);
+    }
+  });
+  return std::holds_alternative<CameToItsEnd>(end) ? std::optional(seconds) : std::nullopt;
 }
 
 void Forecast::look(double elapsed_seconds, const CostModel &cost) {
-  try {
-    for (int i = 0; i < tries_at_once; ++i, ++tries_)
-      last_.push_back({elapsed_seconds, seconds_to_the_end(cost)});
-  } catch (const RehearsalOver &) {
-    ++tries_; // the answer that was waited for is there
+  for (int i = 0; i < tries_at_once; ++i) {
+    const auto seconds = seconds_to_the_end(cost);
+    ++tries_;
+    if (!seconds)
+      break;
+    last_.push_back({elapsed_seconds, *seconds});
   }
   while (last_.size() > tries_that_count)
     last_.pop_front();

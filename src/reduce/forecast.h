@@ -2,6 +2,7 @@
 // itself on a copy, to its end, with answers drawn as likely as the passes say they are, and adds up what the checks on
 // the way would take.
 #pragma once
+#include "reduce/questions/outlook.h"
 #include "reduce/turns.h"
 
 #include <deque>
@@ -9,6 +10,8 @@
 #include <vector>
 
 namespace repro_minify {
+
+class Judge;
 
 class Forecast final : public Outlook {
 public:
@@ -28,7 +31,7 @@ private:
   struct Try {
     double made_at, seconds;
   };
-  double seconds_to_the_end(const CostModel &cost) const;
+  std::optional<double> seconds_to_the_end(const CostModel &cost) const;
 
   Judge &judge_;
   const Recorder &recorder_;

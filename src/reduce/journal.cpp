@@ -106,7 +106,7 @@ const Verdict *Journal::find(const std::string &key) const {
   return found == answers_.end() ? nullptr : &found->second;
 }
 
-void Journal::append(const std::string &pass, const std::string &key, const ProgramSize &size, const Verdict &verdict,
+void Journal::append(const std::string &key, const Verdict &verdict, const std::string &pass, const ProgramSize &size,
                      bool same_failure) {
   answers_[key] = verdict;
   std::string text = line({{"pass", pass},

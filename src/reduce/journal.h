@@ -17,7 +17,7 @@ public:
   Journal(const std::string &path, const Identity &identity, bool resume);
 
   /// `key` names the question: a candidate's canonical_hash.
-  void append(const std::string &pass, const std::string &key, const ProgramSize &size, const Verdict &verdict,
+  void append(const std::string &key, const Verdict &verdict, const std::string &pass, const ProgramSize &size,
               bool same_failure);
   /// The answer that stands under this key, of this run or an earlier one; null where there is none.
   const Verdict *find(const std::string &key) const;

@@ -52,11 +52,11 @@ public:
     result.program = standing_.best;
     result.verdict = standing_.verdict;
     result.passing = passing_.program();
-    result.checks = judge_.checks();
-    result.cached = judge_.cached();
+    result.checks = judge_.tally().checks();
+    result.cached = judge_.tally().cached();
     result.speculative = judge_.speculative();
-    result.seconds = judge_.elapsed_seconds();
-    result.check_seconds = judge_.check_seconds();
+    result.seconds = judge_.tally().elapsed_seconds();
+    result.check_seconds = judge_.tally().check_seconds();
     result.passes = statistics_;
     return result;
   }
@@ -87,8 +87,8 @@ private:
       return;
     std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
                        " had no answer, however often asked (";
-    for (const auto &reason : judge_.reasons())
-      text += (&reason == &*judge_.reasons().begin() ? "" : "; ") + reason;
+    for (const auto &reason : judge_.tally().reasons())
+      text += (&reason == &*judge_.tally().reasons().begin() ? "" : "; ") + reason;
     result.not_shown_because.push_back(text + ")");
   }
 
@@ -101,15 +101,15 @@ private:
     PassStatistics &row = statistics_[*next];
     judge_.set_pass(row.pass);
     judge_.set_best(size_of(standing_.best));
-    const int checks = judge_.checks(), operators = standing_.order.operators;
-    const double begin = judge_.elapsed_seconds();
+    const int checks = judge_.tally().checks(), operators = standing_.order.operators;
+    const double begin = judge_.tally().elapsed_seconds();
     TurnReport report;
     const auto add_up = [&] {
       ++row.runs;
       row.tried += report.tried;
       row.worked += report.worked;
-      row.checks += judge_.checks() - checks;
-      row.seconds += judge_.elapsed_seconds() - begin;
+      row.checks += judge_.tally().checks() - checks;
+      row.seconds += judge_.tally().elapsed_seconds() - begin;
       row.operators_removed += operators - standing_.order.operators;
       row.problem = report.problem.empty() ? row.problem : report.problem;
     };

@@ -13,51 +13,33 @@ constexpr int tries_for_each_worker = 4;
 Rehearsal::Rehearsal(Judge &judge, const Recorder &recorder, const std::vector<const ReductionPass *> &passes,
                      const Standing &standing)
     : judge_(judge), recorder_(recorder), passes_(passes), yes_(standing.verdict),
-      tries_(tries_for_each_worker * judge.jobs()) {
-  futures_.push({1, standing, {}});
-}
+      futures_(standing, tries_for_each_worker * judge.questions_at_once()) {}
 
-/// Nothing if the reduction ends before.
-std::optional<Rehearsal::Met> Rehearsal::next_question(Future &future) {
-  const Judge::Assuming assuming(judge_, future.assumed, yes_);
+DryRunEnd<OpenQuestion> Rehearsal::go_on(Standing &standing, const Assumptions &assumed) {
+  // A guess at the next question is worth nothing once there is the answer.
+  RehearsedAnswers answers(judge_, assumed, yes_, [this] { return judge_.answer_is_there(); });
   Audience nobody;
-  Turns turns(judge_, recorder_, passes_, nobody);
-  for (;;) {
+  Turns turns(answers, recorder_, passes_, nobody);
+  TurnReport report;
+  auto end = answers.run([&] {
     // A turn that asks something open is begun anew with its answer.
-    Standing standing = future.standing;
-    const auto pass = standing.schedule.next();
-    if (!pass)
-      return std::nullopt;
-    TurnReport report;
-    try {
-      turns.take(standing, *pass, report);
-    } catch (OpenQuestion &question) {
-      return Met{std::move(question), report.chance};
+    for (Standing next = standing; const auto pass = next.schedule.next(); standing = next) {
+      report = {};
+      turns.take(next, *pass, report);
     }
-    future.standing = std::move(standing);
-  }
+  });
+  if (auto *open = std::get_if<OpenQuestion>(&end))
+    open->chance = report.chance;
+  return end;
 }
 
 std::optional<Guess> Rehearsal::next() {
-  try {
-    while (!futures_.empty() && tries_-- > 0) {
-      Future future = futures_.top();
-      futures_.pop();
-      auto met = next_question(future);
-      if (!met)
-        continue;
-      for (bool answer : {true, false}) {
-        Future further = future;
-        further.probability *= answer ? met->chance : 1 - met->chance;
-        further.assumed[met->question.hash] = answer;
-        futures_.push(std::move(further));
-      }
-      return Guess{std::move(met->question.program), std::move(met->question.hash), std::move(future.assumed)};
-    }
-  } catch (const RehearsalOver &) {
-    tries_ = 0;
-  }
-  return std::nullopt;
+  auto foreseen =
+      futures_.next([&](Standing &standing, const Assumptions &assumed) { return go_on(standing, assumed); });
+  if (!foreseen)
+    return std::nullopt;
+  auto &[question, assumed] = *foreseen;
+  return judge_.guess_at(std::move(question.program), std::move(question.key), std::move(assumed));
 }
 
 } // namespace repro_minify

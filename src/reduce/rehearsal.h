@@ -2,12 +2,11 @@
 // a copy, with assumed answers, until it asks something that is not known. No pass has to say what it would ask next,
 // and no second description of what they ask exists that could drift from it.
 #pragma once
+#include "reduce/questions/futures.h"
+#include "reduce/rehearsed_answers.h"
 #include "reduce/turns.h"
 
-#include <map>
 #include <optional>
-#include <queue>
-#include <string>
 #include <vector>
 
 namespace repro_minify {
@@ -22,28 +21,13 @@ public:
   std::optional<Guess> next() override;
 
 private:
-  /// One possible future: where the reduction stands if these are the answers, and how likely they are together.
-  struct Future {
-    double probability;
-    Standing standing;
-    Assumptions assumed;
-  };
-  struct LessLikely {
-    bool operator()(const Future &left, const Future &right) const { return left.probability < right.probability; }
-  };
-  struct Met {
-    OpenQuestion question;
-    double chance;
-  };
-
-  std::optional<Met> next_question(Future &future);
+  DryRunEnd<OpenQuestion> go_on(Standing &standing, const Assumptions &assumed);
 
   Judge &judge_;
   Recorder recorder_; ///< its own: what is recorded here is of programs that may never come to be
   const std::vector<const ReductionPass *> &passes_;
   const Verdict yes_;
-  std::priority_queue<Future, std::vector<Future>, LessLikely> futures_;
-  int tries_;
+  Futures<Standing, OpenQuestion> futures_;
 };
 
 } // namespace repro_minify

@@ -18,21 +18,22 @@ bool makes_eager_infinite(const Verdict &verdict) {
   return false;
 }
 
-/// The Judge and the Recorder, as much of them as is a pass's business.
+/// The Answerer and the Recorder, as much of them as is a pass's business.
 class ExaminerOfTurn final : public Examiner {
 public:
-  ExaminerOfTurn(Judge &judge, Recorder &recorder) : judge_(judge), recorder_(recorder) {}
+  ExaminerOfTurn(Answerer &answerer, Recorder &recorder) : answerer_(answerer), recorder_(recorder) {}
 
-  const Signature &wanted() const override { return judge_.wanted(); }
-  Verdict verdict_of(const Program &program) override { return judge_.judge(program); }
+  const Signature &wanted() const override { return answerer_.inquiry().wanted; }
+  Verdict verdict_of(const Program &program) override { return answerer_.judge(program, {}); }
   std::shared_ptr<const Recording> record(const Program &program) override {
-    return recorder_.recording_of(program, judge_.test().settings, judge_.options().limits);
+    const Inquiry &inquiry = answerer_.inquiry();
+    return recorder_.recording_of(program, inquiry.test.settings, inquiry.options.limits);
   }
-  int questions_at_once() const override { return judge_.jobs(); }
-  void enter_phase(const std::string &phase) override { judge_.enter_phase(phase); }
+  int questions_at_once() const override { return answerer_.questions_at_once(); }
+  void enter_phase(const std::string &phase) override { answerer_.enter_phase(phase); }
 
 private:
-  Judge &judge_;
+  Answerer &answerer_;
   Recorder &recorder_;
 };
 
@@ -60,7 +61,7 @@ void Turns::take(Standing &standing, size_t index, TurnReport &report) {
 /// Whether the pass puts off the rest of what it has to try.
 bool Turns::run_pass(Turn &turn, size_t index) {
   Standing &standing = turn.standing;
-  const auto fails = [&](const Program &candidate, const std::vector<Judge::LazyProgram> &next) {
+  const auto fails = [&](const Program &candidate, const std::vector<LazyProgram> &next) {
     return consider(turn, candidate, order_of(candidate), next);
   };
   const auto accept = [&](const Program &candidate) {
@@ -69,9 +70,9 @@ bool Turns::run_pass(Turn &turn, size_t index) {
   };
   std::string untried;
   bool put_off = false;
-  const int unanswered = judge_.unanswered();
+  const int unanswered = answerer_.unanswered();
   // The lambdas replace what passes hold by reference: they see the new ones.
-  ExaminerOfTurn examiner(judge_, recorder_);
+  ExaminerOfTurn examiner(answerer_, recorder_);
   PassContext context{examiner,
                       standing.best,
                       standing.verdict,
@@ -92,23 +93,23 @@ bool Turns::run_pass(Turn &turn, size_t index) {
   }
   if (untried.empty() && put_off)
     untried = "was put off";
-  if (untried.empty() && judge_.unanswered() > unanswered)
+  if (untried.empty() && answerer_.unanswered() > unanswered)
     untried = had_no_answer;
   standing.untried[index] = untried;
   return put_off;
 }
 
 /// Whether the candidate fails; it becomes the best if it is lower in the Order too.
-bool Turns::consider(Turn &turn, const Program &candidate, const Order &order,
-                     const std::vector<Judge::LazyProgram> &next) {
+bool Turns::consider(Turn &turn, const Program &candidate, const Order &order, const std::vector<LazyProgram> &next) {
   Standing &standing = turn.standing;
   const bool lower = order < standing.order;
   turn.report.tried += lower;
   const double odds = turn.report.tried <= 1 ? turn.odds.first : turn.odds.later;
   turn.report.chance = std::exchange(turn.chance, std::nullopt).value_or(odds);
   turn.cost += 1 + order.nodes / nodes_that_cost_as_much_as_a_process;
-  const Verdict &verdict = judge_.judge(candidate, next);
-  if (!judge_.is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(standing.verdict))) {
+  const Verdict &verdict = answerer_.judge(candidate, next);
+  if (!answerer_.inquiry().is_wanted(verdict) ||
+      (makes_eager_infinite(verdict) && !makes_eager_infinite(standing.verdict))) {
     audience_.turned_down(candidate, order, verdict, standing.order);
     return false;
   }

@@ -1,6 +1,6 @@
 // The turns of a reduction. Where it stands is a value, so that what may come can be gone through on a copy.
 #pragma once
-#include "reduce/judge.h"
+#include "reduce/answerer.h"
 #include "reduce/passes/pass.h"
 #include "reduce/recorder.h"
 #include "reduce/schedule.h"
@@ -41,19 +41,19 @@ public:
 
 class Turns {
 public:
-  Turns(Judge &judge, Recorder &recorder, const std::vector<const ReductionPass *> &passes, Audience &audience)
-      : judge_(judge), recorder_(recorder), passes_(passes), audience_(audience) {}
+  Turns(Answerer &answerer, Recorder &recorder, const std::vector<const ReductionPass *> &passes, Audience &audience)
+      : answerer_(answerer), recorder_(recorder), passes_(passes), audience_(audience) {}
 
-  /// The turn of pass number `index`. `standing` and `report` are up to date when a question leaves by exception.
+  /// The turn of pass number `index`. `standing` and `report` are up to date when a question is left by exception.
   void take(Standing &standing, size_t index, TurnReport &report);
 
 private:
   struct Turn;
 
   bool run_pass(Turn &turn, size_t index);
-  bool consider(Turn &turn, const Program &candidate, const Order &order, const std::vector<Judge::LazyProgram> &next);
+  bool consider(Turn &turn, const Program &candidate, const Order &order, const std::vector<LazyProgram> &next);
 
-  Judge &judge_;
+  Answerer &answerer_;
   Recorder &recorder_;
   const std::vector<const ReductionPass *> &passes_;
   Audience &audience_;

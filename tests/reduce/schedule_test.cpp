@@ -1,13 +1,10 @@
-// Whose turn it is, how long a check may take: what the reducer decides beside the passes.
-#include "reduce/learned_timeout.h"
+// Whose turn it is: what the reducer decides beside the passes.
 #include "reduce/schedule.h"
 
 #include <gtest/gtest.h>
 
 namespace repro_minify {
 namespace {
-
-using std::chrono::milliseconds;
 
 const ReductionPass first{"first", "", Goal::Size, nullptr}, second{"second", "", Goal::Size, nullptr},
     simple{"simple", "", Goal::Simplicity, nullptr};
@@ -57,32 +54,6 @@ TEST(Schedule, ComesBackToWhatWasPutOffWhenNobodyElseFindsAnything) {
   turns.put_off(0);
   turns.took_turn(1, true, 1, 10);
   EXPECT_FALSE(turns.is_put_off(0)); // the program is another one now
-}
-
-TEST(LearnedTimeout, FollowsWhatChecksTook) {
-  LearnedTimeout limit(milliseconds(60000), false, milliseconds(60000));
-  EXPECT_EQ(limit.limit(), milliseconds(60000));
-  for (int check = 0; check < 5; ++check)
-    limit.saw(milliseconds(10));
-  EXPECT_EQ(limit.limit(), milliseconds(3000)); // a machine may stand still that long
-  limit.saw(milliseconds(500));
-  EXPECT_EQ(limit.limit(), milliseconds(10000));
-  limit.saw(milliseconds(50000));
-  EXPECT_EQ(limit.limit(), milliseconds(60000)); // never more than was said
-}
-
-TEST(LearnedTimeout, LearnsNothingWhereAHangIsTheFailure) {
-  LearnedTimeout limit(milliseconds(60000), true, milliseconds(60000));
-  for (int check = 0; check < 50; ++check)
-    limit.saw(milliseconds(10));
-  EXPECT_EQ(limit.limit(), milliseconds(60000));
-}
-
-TEST(LearnedTimeout, KeepsHavingNoLimit) {
-  LearnedTimeout limit(milliseconds(0), false, milliseconds(0));
-  for (int check = 0; check < 50; ++check)
-    limit.saw(milliseconds(10));
-  EXPECT_EQ(limit.limit(), milliseconds(0));
 }
 
 } // namespace

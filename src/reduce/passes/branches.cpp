@@ -2,6 +2,7 @@
 // one, the others can still go.
 #include "program/path.h"
 #include "program/surgery.h"
+#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/in_bulk.h"
 
 #include <algorithm>
@@ -12,12 +13,13 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Node;
 
-/// prim::If nodes that always went the same way: index (depth first) and the block taken, inner ones last.
+/// A prim::If that always went the same way, and the block taken.
 struct Branch {
-  size_t node;
+  const Node *node;
   size_t taken;
 };
 
+/// Inner ones last.
 std::vector<Branch> single_minded(const Recording &recording) {
   std::vector<Branch> branches;
   const auto path = path_of(recording);
@@ -25,24 +27,24 @@ std::vector<Branch> single_minded(const Recording &recording) {
     const Node *node = recording.nodes[i];
     if (node->kind() == torch::jit::prim::If)
       if (const Block *taken = only_block_taken(node, path[i]))
-        branches.push_back({i, taken == node->blocks()[0] ? size_t{0} : size_t{1}});
+        branches.push_back({node, taken == node->blocks()[0] ? size_t{0} : size_t{1}});
   }
   return branches;
 }
 
 /// Innermost first: an outer one is then pasted with what has become of those in it.
 Program straightened(const Program &program, const std::vector<Branch> &branches, const std::vector<size_t> &which) {
-  Program result = copy_of(program);
-  const auto nodes = all_nodes(*result.graph);
+  EditableCopy copy(program);
   for (size_t i = which.size(); i-- > 0;) {
-    Node *node = nodes[branches[which[i]].node];
+    const auto &branch = branches[which[i]];
+    Node *node = copy.of(branch.node);
     auto *condition = node->input();
-    replace_node(node, paste_block(node->blocks()[branches[which[i]].taken], node, {}));
+    replace_node(node, paste_block(node->blocks()[branch.taken], node, {}));
     drop_unread({condition});
   }
-  unpack_outputs(*result.graph);
-  drop_unused(result);
-  return result;
+  unpack_outputs(*copy.program.graph);
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 } // namespace

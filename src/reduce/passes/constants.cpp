@@ -3,6 +3,7 @@
 #include "program/atoms.h"
 #include "program/materialise.h"
 #include "program/surgery.h"
+#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/in_bulk.h"
 
 #include "repro_minify/record.h"
@@ -83,8 +84,7 @@ const c10::IValue *constant_of(const Recording &recording, const Value *value) {
 
 /// One of a Program's values and what it becomes.
 struct Folded {
-  int node; ///< that makes it, depth first
-  size_t output;
+  const Value *value;
   c10::IValue constant;
 };
 
@@ -92,23 +92,22 @@ std::vector<Folded> folded(const Recording &recording) {
   std::vector<Folded> result;
   for (const Value *value : Foldable(recording.program).results())
     if (const auto *constant = constant_of(recording, value))
-      result.push_back({recording.node_index.at(value->node()), value->offset(), constant->toTensor().detach()});
+      result.push_back({value, constant->toTensor().detach()});
   return result;
 }
 
 Program with_constants(const Program &program, const std::vector<Folded> &values, const std::vector<size_t> &which) {
-  Program result = copy_of(program);
-  const auto nodes = all_nodes(*result.graph);
-  InputBuilder inputs(result);
+  EditableCopy copy(program);
+  InputBuilder inputs(copy.program);
   std::vector<Value *> replaced;
   for (size_t i : which) {
-    Value *value = nodes[values[i].node]->output(values[i].output);
+    Value *value = copy.of(values[i].value);
     value->replaceAllUsesWith(inputs.add_tensor(values[i].constant, Role::Constant, "c"));
     replaced.push_back(value);
   }
   drop_unread(replaced);
-  drop_unused(result);
-  return result;
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // makes equal what reads it. Constants and packing go along; for their sake alone nothing is asked.
 #include "program/atoms.h"
 #include "program/surgery.h"
+#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/in_bulk.h"
 #include "repro_minify/record.h"
 
@@ -18,19 +19,19 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// A node and an earlier one that says the same, by their positions depth first.
+/// A node and an earlier one that says the same.
 struct Duplicate {
-  size_t node;
-  size_t first;
+  const Node *node;
+  const Node *first;
 };
 
 /// Finds the duplicates of a graph of its own, merging them there: that is how equality spreads to readers.
 class Finder {
 public:
   explicit Finder(const Program &program) : graph_(program.graph->copy()) {
-    const auto nodes = all_nodes(*graph_);
+    const auto nodes = all_nodes(*graph_), originals = all_nodes(*program.graph);
     for (size_t i = 0; i < nodes.size(); ++i) {
-      position_[nodes[i]] = i;
+      original_[nodes[i]] = originals[i];
       note_writes(nodes[i]);
     }
     find_in(graph_->block(), nullptr);
@@ -75,7 +76,7 @@ private:
       if (!can_be_merged(node))
         continue;
       if (Node *first = find(&scope, node)) {
-        found_.push_back({position_.at(node), position_.at(first)});
+        found_.push_back({original_.at(node), original_.at(first)});
         for (size_t i = 0; i < node->outputs().size(); ++i)
           node->output(i)->replaceAllUsesWith(first->output(i));
       } else {
@@ -85,30 +86,28 @@ private:
   }
 
   std::shared_ptr<torch::jit::Graph> graph_;
-  std::unordered_map<const Node *, size_t> position_;
+  std::unordered_map<const Node *, const Node *> original_;
   std::unordered_set<const Value *> written_;
   std::vector<Duplicate> found_;
 };
 
 Program merged(const Program &program, const std::vector<Duplicate> &duplicates) {
-  Program result = copy_of(program);
-  const auto nodes = all_nodes(*result.graph);
+  EditableCopy copy(program);
   for (const auto &duplicate : duplicates) {
-    const auto outputs = nodes[duplicate.first]->outputs();
-    replace_node(nodes[duplicate.node], {outputs.begin(), outputs.end()});
+    const auto outputs = copy.of(duplicate.first)->outputs();
+    replace_node(copy.of(duplicate.node), {outputs.begin(), outputs.end()});
   }
-  drop_unused(result);
-  return result;
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 } // namespace
 
 bool merge_duplicates(PassContext &context) {
   const Program start = context.current;
-  const auto nodes = all_nodes(*start.graph);
   std::vector<Duplicate> duplicates = Finder(start).found();
   const auto packing = std::stable_partition(duplicates.begin(), duplicates.end(),
-                                             [&](const auto &found) { return !is_packing(nodes[found.node]); });
+                                             [&](const auto &found) { return !is_packing(found.node); });
   return accept_in_bulk(context, packing - duplicates.begin(), [&](const std::vector<size_t> &which) {
     std::vector<Duplicate> chosen(packing, duplicates.end());
     for (size_t i : which)

@@ -1,8 +1,6 @@
 // A loop that carries one value less.
-#include "reduce/passes/pass.h"
+#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/single_edits.h"
-
-#include "repro_minify/record.h"
 
 namespace repro_minify {
 namespace {
@@ -12,9 +10,9 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 /// The loop's carried value number `carried` left as it was before the loop.
-Program without_carried(const Program &program, int node, size_t carried) {
-  Program result = copy_of(program);
-  Node *loop = all_nodes(*result.graph)[node];
+Program without_carried(const Program &program, const Node *original, size_t carried) {
+  EditableCopy copy(program);
+  Node *loop = copy.of(original);
   Block *body = loop->blocks()[0];
   Value *before = loop->input(carried + 2);
   body->inputs()[carried + 1]->replaceAllUsesWith(before);
@@ -23,18 +21,17 @@ Program without_carried(const Program &program, int node, size_t carried) {
   body->eraseInput(carried + 1);
   loop->eraseOutput(carried);
   loop->removeInput(carried + 2);
-  drop_unused(result);
-  return result;
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 } // namespace
 
-std::vector<LazyProgram> loop_edits(const Program &program, int node) {
-  const Node *loop = all_nodes(*program.graph)[node];
+std::vector<LazyProgram> loop_edits(const Program &program, const Node *loop) {
   std::vector<LazyProgram> candidates;
   if (loop->kind() == torch::jit::prim::Loop)
     for (size_t carried = 0; carried < loop->outputs().size(); ++carried)
-      candidates.push_back([&program, node, carried] { return without_carried(program, node, carried); });
+      candidates.push_back([&program, loop, carried] { return without_carried(program, loop, carried); });
   return candidates;
 }
 

@@ -3,7 +3,7 @@
 #include "program/cut.h"
 #include "program/path.h"
 #include "program/surgery.h"
-#include "reduce/passes/pass.h"
+#include "reduce/passes/editable_copy.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -24,28 +24,29 @@ struct Unrolled {
   std::vector<std::set<const Node *>> iterations; ///< the nodes of each, not those nested in them
 };
 
-/// Loop number `loop` (depth first) as `trips` copies of its body.
-Unrolled unrolled(const Program &program, size_t loop, int64_t trips) {
-  Unrolled result{copy_of(program), {}};
-  Node *node = all_nodes(*result.program.graph)[loop];
+/// The loop as `trips` copies of its body.
+Unrolled unrolled(const Program &program, const Node *loop, int64_t trips) {
+  EditableCopy copy(program);
+  Node *node = copy.of(loop);
+  std::vector<std::set<const Node *>> iterations;
   const std::vector<Value *> conditions{node->input(0), node->input(1)};
   std::vector<Value *> carried(node->inputs().begin() + 2, node->inputs().end());
   for (int64_t trip = 0; trip < trips; ++trip) {
     torch::jit::WithInsertPoint guard(node);
-    std::vector<Value *> arguments{result.program.graph->insertConstant(trip)};
+    std::vector<Value *> arguments{copy.program.graph->insertConstant(trip)};
     arguments.insert(arguments.end(), carried.begin(), carried.end());
     Node *last = node->prev();
     carried = paste_block(node->blocks()[0], node, arguments);
     drop_unread({carried.front()}); // the condition to go on
     carried.erase(carried.begin());
-    result.iterations.emplace_back();
-    for (Node *copy = last->next(); copy != node; copy = copy->next())
-      result.iterations.back().insert(copy);
+    iterations.emplace_back();
+    for (const Node *pasted = last->next(); pasted != node; pasted = pasted->next())
+      iterations.back().insert(pasted);
   }
   replace_node(node, carried);
   drop_unread(conditions);
-  drop_unused(result.program);
-  return result;
+  drop_unused(copy.program);
+  return {std::move(copy.program), std::move(iterations)};
 }
 
 size_t nodes_in(const Node *node) {
@@ -113,18 +114,18 @@ bool is_loop(const Node *node) {
 }
 
 /// The first iteration; of a loop that was never entered none.
-bool keep_first_iteration(PassContext &context, size_t loop, int64_t trips) {
+bool keep_first_iteration(PassContext &context, const Node *loop, int64_t trips) {
   return context.accept(unrolled(context.current, loop, std::min<int64_t>(1, trips)).program);
 }
 
 /// The only block of a program was kept because writing it out hides the failure; it is not asked again.
-bool keep_one_iteration(PassContext &context, size_t loop, int64_t trips) {
+bool keep_one_iteration(PassContext &context, const Node *loop, int64_t trips) {
   const auto nodes = all_nodes(*context.current.graph);
-  const bool nested = nodes[loop]->owningBlock() != context.current.graph->block();
+  const bool nested = loop->owningBlock() != context.current.graph->block();
   const auto has_blocks = [](const Node *node) { return !node->blocks().empty(); };
   if (nested || trips < 2 || std::count_if(nodes.begin(), nodes.end(), has_blocks) < 2)
     return false;
-  if (static_cast<size_t>(trips) * nodes_in(nodes[loop]) > most_nodes_written_out) {
+  if (static_cast<size_t>(trips) * nodes_in(loop) > most_nodes_written_out) {
     context.untried =
         "did not write out a loop that would be more than " + std::to_string(most_nodes_written_out) + " nodes long";
     return false;
@@ -142,11 +143,11 @@ bool without_one_loop(PassContext &context) {
     return false;
   const auto path = path_of(*recording);
   const auto nodes = all_nodes(*context.current.graph);
-  for (size_t loop = 0; loop < nodes.size(); ++loop) {
-    if (!is_loop(nodes[loop]) || path[loop].empty())
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!is_loop(nodes[i]) || path[i].empty())
       continue;
-    const int64_t most = *std::max_element(path[loop].begin(), path[loop].end());
-    if (keep_first_iteration(context, loop, most) || keep_one_iteration(context, loop, most))
+    const int64_t most = *std::max_element(path[i].begin(), path[i].end());
+    if (keep_first_iteration(context, nodes[i], most) || keep_one_iteration(context, nodes[i], most))
       return true;
   }
   return false;

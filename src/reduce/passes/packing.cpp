@@ -2,6 +2,7 @@
 // packed output is returned as its parts.
 #include "program/atoms.h"
 #include "program/surgery.h"
+#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/in_bulk.h"
 #include "repro_minify/record.h"
 
@@ -60,32 +61,31 @@ std::vector<Value *> read_directly(Node *node) {
   return {};
 }
 
-Program unpacked(const Program &program, const std::vector<size_t> &positions, const std::vector<size_t> &which) {
-  Program result = copy_of(program);
-  const auto nodes = all_nodes(*result.graph);
+Program unpacked(const Program &program, const std::vector<const Node *> &indirect, const std::vector<size_t> &which) {
+  EditableCopy copy(program);
   for (size_t i : which) {
-    const auto values = read_directly(nodes[positions[i]]);
+    Node *node = copy.of(indirect[i]);
+    const auto values = read_directly(node); // those before it may have brought it nearer to what it reads
     if (!values.empty())
-      replace_node(nodes[positions[i]], values);
+      replace_node(node, values);
   }
-  unpack_outputs(*result.graph);
-  drop_unused(result);
-  return result;
+  unpack_outputs(*copy.program.graph);
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 } // namespace
 
 bool remove_packing(PassContext &context) {
   const Program start = context.current;
-  const auto nodes = all_nodes(*start.graph);
-  std::vector<size_t> positions;
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (!read_directly(nodes[i]).empty())
-      positions.push_back(i);
-  const auto with = [&](const std::vector<size_t> &which) { return unpacked(start, positions, which); };
-  if (positions.empty()) // an output may be packed still: not lower, and not asked, where none is
+  std::vector<const Node *> indirect;
+  for (Node *node : all_nodes(*start.graph))
+    if (!read_directly(node).empty())
+      indirect.push_back(node);
+  const auto with = [&](const std::vector<size_t> &which) { return unpacked(start, indirect, which); };
+  if (indirect.empty()) // an output may be packed still: not lower, and not asked, where none is
     return context.accept(with({}));
-  return accept_in_bulk(context, positions.size(), with);
+  return accept_in_bulk(context, indirect.size(), with);
 }
 
 } // namespace repro_minify

@@ -1,7 +1,7 @@
 #include "reduce/passes/single_edits.h"
 
 #include "program/atoms.h"
-#include "reduce/passes/pass.h"
+#include "reduce/passes/editable_copy.h"
 #include "repro_minify/record.h"
 
 #include <algorithm>
@@ -97,25 +97,24 @@ void destroy_unpacking(Node *node) {
     }
 }
 
-/// The node removed, its results read from its stand-in number `which`.
-Program bypassed(const Program &program, int node, size_t which) {
-  Program result = copy_of(program);
-  Node *victim = all_nodes(*result.graph)[node];
-  Value *instead = stand_ins(victim)[which];
-  for (Value *value : results_of(victim))
-    value->replaceAllUsesWith(instead);
+/// The node removed, its results read from `instead`.
+Program bypassed(const Program &program, const Node *node, const std::vector<Value *> &results, const Value *instead) {
+  EditableCopy copy(program);
+  for (const Value *value : results)
+    copy.of(value)->replaceAllUsesWith(copy.of(instead));
+  Node *victim = copy.of(node);
   destroy_unpacking(victim);
   victim->destroy();
-  drop_unused(result);
-  return result;
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 /// A node whose results nobody reads, gone without a trace. (A cut would return what it read.)
-Program without_unread(const Program &program, int node) {
-  Program result = copy_of(program);
-  all_nodes(*result.graph)[node]->destroy();
-  drop_unused(result);
-  return result;
+Program without_unread(const Program &program, const Node *node) {
+  EditableCopy copy(program);
+  copy.of(node)->destroy();
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 bool is_graph_input(const Value *value) {
@@ -159,22 +158,20 @@ bool is_what_a_cut_does(Node *node, const std::vector<Value *> &results, const V
 } // namespace
 
 std::vector<LazyProgram> single_edits(const Program &program, int number) {
-  auto candidates = loop_edits(program, number);
   Node *node = all_nodes(*program.graph)[number];
+  auto candidates = loop_edits(program, node);
   if (!counts_as_operator(node))
     return candidates;
   if (!node->hasUses())
-    candidates.push_back([&program, number] { return without_unread(program, number); });
+    candidates.push_back([&program, node] { return without_unread(program, node); });
   const auto results = results_of(node);
   if (!node->blocks().empty() || results.empty())
     return candidates;
-  const auto instead = stand_ins(node);
   std::set<const Value *> tried;
-  for (size_t which = 0; which < instead.size(); ++which) {
-    const Value *value = instead[which];
+  for (const Value *value : stand_ins(node)) {
     const bool fits = std::all_of(results.begin(), results.end(), [&](auto *one) { return same_type(one, value); });
     if (fits && !is_what_a_cut_does(node, results, value) && tried.insert(value).second)
-      candidates.push_back([&program, number, which] { return bypassed(program, number, which); });
+      candidates.push_back([=, &program] { return bypassed(program, node, results, value); });
   }
   return candidates;
 }

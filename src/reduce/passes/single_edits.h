@@ -12,6 +12,6 @@ namespace repro_minify {
 std::vector<LazyProgram> single_edits(const Program &program, int node);
 
 /// Each value that this prim::Loop carries left as it was before the loop; none for another node.
-std::vector<LazyProgram> loop_edits(const Program &program, int node);
+std::vector<LazyProgram> loop_edits(const Program &program, const torch::jit::Node *loop);
 
 } // namespace repro_minify

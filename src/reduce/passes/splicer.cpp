@@ -1,7 +1,7 @@
 #include "reduce/passes/splicer.h"
 
 #include "program/atoms.h"
-#include "reduce/passes/pass.h"
+#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/splice_sites.h"
 
 #include <algorithm>
@@ -16,37 +16,6 @@ namespace {
 
 using torch::jit::Node;
 using torch::jit::Value;
-
-/// The values and nodes of a graph's copy, found by those of the original.
-class Copy {
-public:
-  Copy(const Recording &recording, Program &copy)
-      : recording_(recording), graph_(*copy.graph), nodes_(all_nodes(graph_)) {}
-  Node *of(const Node *node) const {
-    if (node == recording_.program.graph->return_node())
-      return graph_.return_node();
-    if (node->kind() == torch::jit::prim::Return) // of a block
-      return block_of(node)->return_node();
-    return nodes_[recording_.node_index.at(node)];
-  }
-  Value *of(const Value *value) const {
-    if (value->node() == recording_.program.graph->param_node())
-      return graph_.inputs()[value->offset()];
-    return of(value->node())->output(value->offset());
-  }
-
-private:
-  torch::jit::Block *block_of(const Node *node) const {
-    const Node *owner = node->owningBlock()->owningNode();
-    const auto blocks = owner->blocks();
-    const auto which = std::find(blocks.begin(), blocks.end(), node->owningBlock()) - blocks.begin();
-    return of(owner)->blocks()[which];
-  }
-
-  const Recording &recording_;
-  torch::jit::Graph &graph_;
-  std::vector<Node *> nodes_;
-};
 
 /// The node itself or one around it is among them.
 bool is_within(const Node *node, const std::set<const Node *> &members) {
@@ -164,7 +133,7 @@ struct Splicer::Impl {
   }
 
   /// Who sees this version reads the other value.
-  void replace(const Replacement &replacement, const Copy &copy, torch::jit::Graph &graph) const {
+  void replace(const Replacement &replacement, const EditableCopy &copy, torch::jit::Graph &graph) const {
     const Version &version = replacement.gone;
     const int unit = index.maker(version);
     const torch::jit::WithInsertPoint guard(*graph.nodes().begin());
@@ -190,7 +159,7 @@ struct Splicer::Impl {
   }
 
   /// Whether any other unit, or an output, reads what the unit makes.
-  bool is_wanted(const Unit &unit, const Copy &copy) const {
+  bool is_wanted(const Unit &unit, const EditableCopy &copy) const {
     std::set<const Node *> members;
     for (const Node *node : unit.nodes)
       members.insert(copy.of(node));
@@ -203,7 +172,7 @@ struct Splicer::Impl {
 
   /// Removes what goes, and what nobody reads any more, but nothing that was unread all along or writes to what stays.
   /// Returns the results of kept sites among it.
-  std::vector<Value *> sweep(const std::vector<char> &keeps, Unread unread, const Copy &copy) const {
+  std::vector<Value *> sweep(const std::vector<char> &keeps, Unread unread, const EditableCopy &copy) const {
     std::vector<Value *> exposed;
     for (size_t number = index.units().size(); number-- > 0;) {
       const Unit &unit = index.units()[number];
@@ -231,17 +200,17 @@ struct Splicer::Impl {
   }
 
   Program replaced(const std::vector<Replacement> &replacements, const std::vector<char> &keeps, Unread unread) const {
-    Program result = copy_of(recording->program);
-    const Copy copy(*recording, result);
+    EditableCopy copy(recording->program);
+    torch::jit::Graph &graph = *copy.program.graph;
     for (const Replacement &replacement : replacements)
-      replace(replacement, copy, *result.graph);
-    tidy_outputs(*result.graph);
+      replace(replacement, copy, graph);
+    tidy_outputs(graph);
     std::set<Value *> returned;
     for (Value *value : sweep(keeps, unread, copy))
       if (returned.insert(value).second)
-        result.graph->registerOutput(value);
-    drop_unused(result);
-    return result;
+        graph.registerOutput(value);
+    drop_unused(copy.program);
+    return std::move(copy.program);
   }
 
   /// Whether a node, and not only an output, works with this version.

@@ -3,7 +3,7 @@
 // trips that is computed is left to the cut, which makes it a constant.
 #include "program/path.h"
 #include "program/surgery.h"
-#include "reduce/passes/pass.h"
+#include "reduce/passes/editable_copy.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -28,19 +28,19 @@ Value *constant_at_top(torch::jit::Graph &graph, int64_t value) {
   return graph.insertConstant(value);
 }
 
-/// Loop number `loop` (depth first) with at most `trips` iterations.
-Program with_trips(const Program &program, size_t loop, int64_t trips) {
-  Program result = copy_of(program);
-  Node *node = all_nodes(*result.graph)[loop];
+/// The loop with at most `trips` iterations.
+Program with_trips(const Program &program, const Node *loop, int64_t trips) {
+  EditableCopy copy(program);
+  Node *node = copy.of(loop);
   Value *before = node->input(0);
-  node->replaceInput(0, constant_at_top(*result.graph, trips));
+  node->replaceInput(0, constant_at_top(*copy.program.graph, trips));
   drop_unread({before});
-  drop_unused(result);
-  return result;
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 /// Accepts the least number of trips below `trips` that fails, as far as a bisection can tell.
-bool lower_trips(PassContext &context, const Program &start, size_t loop, int64_t trips) {
+bool lower_trips(PassContext &context, const Program &start, const Node *loop, int64_t trips) {
   const auto fails = [&](int64_t fewer) { return context.accept(with_trips(start, loop, fewer)); };
   int64_t passes = 0, least = trips;
   for (int64_t fewer = std::min<int64_t>(2, trips - 1); passes < fewer; fewer = std::min(fewer * 2, trips - 1)) {
@@ -73,7 +73,7 @@ bool lower_trip_counts(PassContext &context) {
   const auto path = path_of(*recording);
   for (size_t i = 0; i < nodes.size(); ++i)
     if (is_loop(nodes[i]) && !path[i].empty() &&
-        lower_trips(context, start, i, *std::max_element(path[i].begin(), path[i].end())))
+        lower_trips(context, start, nodes[i], *std::max_element(path[i].begin(), path[i].end())))
       return true; // what stands where has changed: the next turn sees to the others
   return false;
 }

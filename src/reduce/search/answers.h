@@ -2,6 +2,7 @@
 #pragma once
 #include "dataflow/dataflow.h"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,7 @@ namespace repro_minify {
 struct Fingerprint {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
-  friend bool operator==(const Fingerprint &, const Fingerprint &) = default;
+  friend auto operator<=>(const Fingerprint &, const Fingerprint &) = default;
 };
 
 Fingerprint fingerprint(const IndexSet &set);

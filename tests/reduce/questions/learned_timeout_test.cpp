@@ -1,5 +1,5 @@
 // What earlier checks say of the time limit of the next.
-#include "reduce/learned_timeout.h"
+#include "reduce/questions/learned_timeout.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@ namespace repro_minify {
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::milliseconds;
 
 TEST(LearnedTimeout, GoesDownToWhatChecksTake) {
   LearnedTimeout timeout(60s, /*hang_is_wanted=*/false, 0s);
@@ -40,6 +41,32 @@ TEST(LearnedTimeout, LearnsNothingWithoutALimit) {
   LearnedTimeout timeout(0s, /*hang_is_wanted=*/true, 20s);
   timeout.saw(4s);
   EXPECT_EQ(timeout.limit(), 0s);
+}
+
+TEST(LearnedTimeout, FollowsWhatChecksTook) {
+  LearnedTimeout limit(milliseconds(60000), false, milliseconds(60000));
+  EXPECT_EQ(limit.limit(), milliseconds(60000));
+  for (int check = 0; check < 5; ++check)
+    limit.saw(milliseconds(10));
+  EXPECT_EQ(limit.limit(), milliseconds(3000)); // a machine may stand still that long
+  limit.saw(milliseconds(500));
+  EXPECT_EQ(limit.limit(), milliseconds(10000));
+  limit.saw(milliseconds(50000));
+  EXPECT_EQ(limit.limit(), milliseconds(60000)); // never more than was said
+}
+
+TEST(LearnedTimeout, LearnsNothingWhereAHangIsTheFailure) {
+  LearnedTimeout limit(milliseconds(60000), true, milliseconds(60000));
+  for (int check = 0; check < 50; ++check)
+    limit.saw(milliseconds(10));
+  EXPECT_EQ(limit.limit(), milliseconds(60000));
+}
+
+TEST(LearnedTimeout, KeepsHavingNoLimit) {
+  LearnedTimeout limit(milliseconds(0), false, milliseconds(0));
+  for (int check = 0; check < 50; ++check)
+    limit.saw(milliseconds(10));
+  EXPECT_EQ(limit.limit(), milliseconds(0));
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-#include "reduce/eta.h"
+#include "reduce/questions/eta.h"
 
 #include <algorithm>
 #include <cmath>

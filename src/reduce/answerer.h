@@ -1,0 +1,24 @@
+// Who answers the questions of a turn: the Judge, or in a rehearsal who only assumes.
+#pragma once
+#include "reduce/inquiry.h"
+#include "reduce/passes/examiner.h"
+
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+class Answerer {
+public:
+  virtual ~Answerer() = default;
+  virtual const Inquiry &inquiry() const = 0;
+  /// What is said of the Program; stays where it is. `likely_next` is what will probably be asked after it.
+  virtual const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next) = 0;
+  /// Questions that had no answer so far.
+  virtual int unanswered() const = 0;
+  /// As of the Examiner.
+  virtual int questions_at_once() const = 0;
+  virtual void enter_phase(const std::string &phase) = 0;
+};
+
+} // namespace repro_minify

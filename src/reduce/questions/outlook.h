@@ -1,0 +1,46 @@
+// How long the reduction takes still: whoever finds that out looks while answers are waited for, and may hold the
+// search up a little.
+#pragma once
+#include "reduce/questions/tally.h"
+
+#include <optional>
+
+namespace repro_minify {
+
+/// Says how long the reduction takes still.
+class Outlook {
+public:
+  virtual ~Outlook() = default;
+  /// What is known now, while a check runs.
+  virtual void look(double elapsed_seconds, const CostModel &cost) = 0;
+  /// Nothing where nobody can tell.
+  virtual std::optional<double> seconds_left(double elapsed_seconds) const = 0;
+};
+
+/// Says when an Outlook may look, and for how long.
+class Lookout {
+public:
+  explicit Lookout(const Tally &tally) : tally_(tally) {}
+
+  /// It has to live as long.
+  void look_with(Outlook &outlook) { outlook_ = &outlook; }
+  /// Another question is asked.
+  void begin_question() { looked_ = false; }
+  /// Looks, once for each question, where that is worth it. `nodes`: of the best so far.
+  void look(int nodes);
+  /// For the Outlook, once the answer that is waited for is there: whether it has to wait no longer.
+  bool is_overdue();
+  std::optional<double> seconds_left() const;
+
+private:
+  bool is_worth_it(int nodes) const;
+
+  const Tally &tally_;
+  Outlook *outlook_ = nullptr;
+  bool looked_ = false;                   ///< during this question
+  double looked_seconds_ = 0;             ///< all in all
+  double overtime_ = 0;                   ///< of these, how long answers had to wait
+  std::optional<double> answer_there_at_; ///< since when one waits
+};
+
+} // namespace repro_minify

@@ -1,0 +1,180 @@
+// The checks that run: the one whose answer is waited for, and guesses at what will be asked after it.
+//
+// The question that is asked never waits behind guesses, and a guess is killed as soon as an answer that it rests on
+// turns out otherwise, or nothing speaks for it any more.
+#pragma once
+#include "reduce/questions/upcoming.h"
+#include "repro_minify/sandbox.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace repro_minify {
+
+template <typename Answer, typename Pool = SandboxPool> class ChecksUnderWay {
+public:
+  using Milliseconds = std::chrono::milliseconds;
+  using Read = std::function<Answer(const Outcome &)>;
+  /// Whether a question is answered yes; nothing while it has no answer.
+  using Settled = std::function<std::optional<bool>(const std::string &hash)>;
+  /// What came of a check under that limit.
+  struct Ended {
+    Outcome outcome;
+    Milliseconds timeout;
+    Answer answer; ///< what Read makes of the outcome
+  };
+
+  ChecksUnderWay(Pool &pool, Limits limits, Read read, Settled settled)
+      : pool_(pool), limits_(std::move(limits)), read_(std::move(read)), settled_(std::move(settled)) {}
+
+  /// How many were started.
+  int started() const { return started_; }
+  /// Started and not taken yet.
+  bool has(const std::string &hash) const { return running_.count(hash) || early_.count(hash); }
+  /// What came of a guess that nobody has asked for yet; null where there is nothing yet.
+  const Ended *early(const std::string &hash) const {
+    const auto found = early_.find(hash);
+    return found == early_.end() ? nullptr : &found->second;
+  }
+  /// Whether the answer that is waited for is there.
+  bool is_there() { return pool_.ready(running_.at(asked_).ticket); }
+
+  /// From now on `hash` is what is asked. Starts it unless it was a guess.
+  void ask(const std::string &hash, const std::function<Job()> &make_job, Milliseconds timeout, Upcoming &upcoming) {
+    asked_ = hash;
+    ++question_;
+    stop_disproved();
+    if (!has(hash)) {
+      make_room(upcoming);
+      start(hash, make_job(), timeout);
+    }
+    stop_unlikely(upcoming);
+  }
+
+  void start(const std::string &hash, Job job, Milliseconds timeout, const Assumptions &assumed = {}) {
+    ++started_;
+    Limits limits = limits_;
+    limits.timeout = timeout;
+    running_[hash] = {pool_.submit(std::move(job), std::move(limits)), assumed, question_, timeout};
+  }
+
+  /// Gives idle workers what may be asked next.
+  void keep_busy(Upcoming &upcoming, Milliseconds timeout) {
+    take_early();
+    while (pool_.workers() > 1 && pool_.has_free_worker() && running_.count(asked_)) {
+      const auto guess = upcoming.next();
+      if (!guess)
+        return;
+      start_guess(*guess, timeout);
+    }
+  }
+
+  /// Waits for one that was started. Nothing when `stop` said so.
+  std::optional<Ended> take(const std::string &hash, const std::function<bool()> &stop) {
+    if (auto early = early_.extract(hash))
+      return std::move(early.mapped());
+    auto outcome = pool_.wait(running_.at(hash).ticket, stop);
+    if (!outcome)
+      return std::nullopt;
+    return read(running_.extract(hash).mapped(), std::move(*outcome));
+  }
+
+  void stop_all() {
+    while (!running_.empty())
+      cancel(running_.begin());
+  }
+
+private:
+  struct Running {
+    typename Pool::Ticket ticket;
+    Assumptions assumed; ///< it may be asked if these hold
+    int likely_at;       ///< number of the last question that it was thought to follow
+    Milliseconds timeout;
+  };
+  using Runs = std::map<std::string, Running>;
+
+  Ended read(const Running &running, Outcome outcome) const {
+    Answer answer = read_(outcome);
+    return {std::move(outcome), running.timeout, std::move(answer)};
+  }
+
+  typename Runs::iterator cancel(typename Runs::iterator running) {
+    pool_.cancel(running->second.ticket);
+    return running_.erase(running);
+  }
+
+  void start_guess(const Guess &guess, Milliseconds timeout) {
+    if (const auto running = running_.find(guess.hash); running != running_.end())
+      running->second.likely_at = question_;
+    else if (!settled_(guess.hash) && !early_.count(guess.hash))
+      if (Job job = guess.make_job())
+        start(guess.hash, std::move(job), timeout, guess.assumed);
+  }
+
+  /// What guesses have come to says what may be asked beyond them.
+  void take_early() {
+    for (auto it = running_.begin(); it != running_.end();) {
+      if (it->first == asked_ || !pool_.ready(it->second.ticket)) {
+        ++it;
+        continue;
+      }
+      early_.emplace(it->first, read(it->second, *pool_.wait(it->second.ticket)));
+      it = running_.erase(it);
+    }
+  }
+
+  bool is_disproved(const Assumptions &assumed) const {
+    return std::any_of(assumed.begin(), assumed.end(), [&](const auto &assumption) {
+      const std::optional<bool> answer = settled_(assumption.first);
+      return answer && *answer != assumption.second;
+    });
+  }
+
+  /// A guess on a wrong assumption is not waited for, unless it is what is asked all the same.
+  void stop_disproved() {
+    take_early();
+    for (auto it = running_.begin(); it != running_.end();) {
+      if (it->first != asked_ && is_disproved(it->second.assumed)) {
+        it = cancel(it);
+        continue;
+      }
+      if (!it->second.assumed.empty())
+        it->second.likely_at = question_;
+      ++it;
+    }
+  }
+
+  /// Guesses that nothing speaks for any more leave their workers to others.
+  void stop_unlikely(Upcoming &upcoming) {
+    for (auto it = running_.begin(); it != running_.end();) {
+      const bool unlikely = it->second.likely_at < question_ && it->first != asked_ && !upcoming.names(it->first);
+      it = unlikely ? cancel(it) : std::next(it);
+    }
+  }
+
+  /// For the question that is asked now: the guess that was started last goes if no other does.
+  void make_room(Upcoming &upcoming) {
+    if (!pool_.has_free_worker())
+      stop_unlikely(upcoming);
+    if (!pool_.has_free_worker() && !running_.empty())
+      cancel(std::max_element(running_.begin(), running_.end(),
+                              [](const auto &a, const auto &b) { return a.second.ticket < b.second.ticket; }));
+  }
+
+  Pool &pool_;
+  const Limits limits_;
+  const Read read_;
+  const Settled settled_;
+  Runs running_;
+  std::map<std::string, Ended> early_;
+  std::string asked_; ///< hash of the question that is asked now
+  int question_ = 0;  ///< its number
+  int started_ = 0;
+};
+
+} // namespace repro_minify

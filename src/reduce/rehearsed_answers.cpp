@@ -1,0 +1,39 @@
+#include "reduce/rehearsed_answers.h"
+
+namespace repro_minify {
+namespace {
+
+const Verdict &no() {
+  static const Verdict no = [] {
+    Verdict verdict;
+    verdict.outcome = Verdict::Outcome::Pass;
+    return verdict;
+  }();
+  return no;
+}
+
+} // namespace
+
+const Verdict &RehearsedAnswers::judge(const Program &program, const std::vector<LazyProgram> &) {
+  if (is_over_())
+    stop();
+  std::string hash = canonical_hash(program);
+  if (const Verdict *verdict = judge_.foreseen(hash))
+    return *verdict;
+  auto assumed = assumed_.find(hash);
+  if (assumed == assumed_.end()) {
+    if (const Verdict *verdict = judge_.in_vain(hash))
+      return *verdict;
+    if (inquiry().cannot_fail(program))
+      return no();
+    if (judge_.is_interrupted())
+      stop();
+    if (!decide_)
+      dry_run_.leave_at({program, std::move(hash)});
+    const bool answer = decide_(program);
+    assumed = assumed_.emplace(std::move(hash), answer).first;
+  }
+  return assumed->second ? yes_ : no();
+}
+
+} // namespace repro_minify

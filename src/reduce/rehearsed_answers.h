@@ -1,0 +1,53 @@
+// In the place of the Judge while a question waits for its answer: runs nothing, answers from what is known and from
+// what is assumed, and leaves whoever asks anything else.
+#pragma once
+#include "reduce/judge.h"
+#include "reduce/questions/dry_run.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace repro_minify {
+
+/// A question that is neither answered nor has an assumed answer.
+struct OpenQuestion {
+  Program program;
+  std::string key; ///< its hash
+  double chance = 0;
+};
+
+class RehearsedAnswers final : public Answerer {
+public:
+  /// Answers a question that is open.
+  using Decide = std::function<bool(const Program &)>;
+  /// Whether nobody needs the rehearsal any more.
+  using IsOver = std::function<bool()>;
+
+  /// `yes` is the Verdict for an assumed yes. With `decide` no question is open.
+  RehearsedAnswers(const Judge &judge, Assumptions assumed, const Verdict &yes, IsOver is_over, Decide decide = {})
+      : judge_(judge), assumed_(std::move(assumed)), yes_(yes), is_over_(std::move(is_over)),
+        decide_(std::move(decide)) {}
+
+  /// Does what asks; the question that is open has no `chance` yet.
+  template <typename Work> DryRunEnd<OpenQuestion> run(const Work &work) { return dry_run_.run(work); }
+  /// Ends run() from within.
+  [[noreturn]] void stop() { dry_run_.stop(); }
+
+  const Inquiry &inquiry() const override { return judge_.inquiry(); }
+  const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next) override;
+  int unanswered() const override { return judge_.unanswered(); }
+  /// What follows is found out by rehearsing: nobody needs to name it.
+  int questions_at_once() const override { return 1; }
+  void enter_phase(const std::string &) override {}
+
+private:
+  const Judge &judge_;
+  Assumptions assumed_;
+  const Verdict &yes_;
+  const IsOver is_over_;
+  const Decide decide_;
+  DryRun<OpenQuestion> dry_run_;
+};
+
+} // namespace repro_minify
