@@ -20,6 +20,7 @@ ALLOWED = {
     "dataflow": {"support"},
     "sandbox": {"support"},
     "codegen": {"support"},
+    "toolchain": {"support", "sandbox"},
     "reduce/search": {"support", "dataflow"},
     "program": {"support", "pickle", "dataflow", "sandbox"},
     "backends": {"support", "dataflow", "program", "codegen", "sandbox"},
@@ -28,7 +29,7 @@ ALLOWED = {
     "reduce/order": {"support", "dataflow", "program"},
     "reduce/passes": {"support", "dataflow", "program", "check", "reduce/order", "reduce/search"},
     "reduce": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce/order", "reduce/search", "reduce/passes"},
-    "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce", "reduce/search"},
+    "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "toolchain", "reduce", "reduce/search"},
     "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
 }
 ALLOWED["minify"] = set(ALLOWED)
@@ -59,7 +60,7 @@ PUBLIC = {
     "minify": "minify",
 }
 
-TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "reduce/search"}
+TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "toolchain", "reduce/search"}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 # support/torch_pch.h is the precompiled header of the targets that link LibTorch.
 TORCH_FREE_EXCEPT = {"src/support/torch_pch.h"}
