@@ -62,7 +62,7 @@ bool write_manifest(const fs::path &folder, const std::string &made, const fs::p
   size_t count = 0;
   for (const auto &name : files_of(dependencies)) {
     if (name.starts_with(folder.string() + "/"))
-      continue; // the line that includes it
+      continue; // the lines that include it
     const std::string mark = mark_of_file(name);
     if (mark.empty())
       return false;

@@ -123,6 +123,8 @@ bool PrecompiledHeader::make_in(const fs::path &folder) const {
   const fs::path made = folder / (header_ + ".gch"), source = folder / "source.h";
   std::error_code problem;
   fs::create_directories(made.parent_path(), problem);
+  // Found in its place when it is included once more, where nothing precompiled can be taken.
+  std::ofstream(folder / header_) << "#include_next <" << header_ << ">\n";
   // Clang takes no precompiled header that a source does not name. No #pragma once: this is a main file.
   std::ofstream(source) << "#ifdef __clang__\n#error not for Clang\n#endif\n#include <" << header_ << ">\n";
   std::vector<std::string> words = command_;

@@ -71,6 +71,17 @@ TEST_F(ProjectBuilds, HaveItMadeForTheNext) {
   EXPECT_TRUE(project.had_precompiled());
 }
 
+/// Nothing precompiled can be taken a second time: then it is the header itself that is read.
+TEST_F(ProjectBuilds, MayIncludeItTwice) {
+  std::ofstream(include() / "other.h") << "#include <some/header.h>\n";
+  write_header("#pragma once\ninline int answer() { return 42; }\n");
+  write_project("return answer(); }\n#include <other.h>\n#include <some/header.h>\nint other() { return answer();");
+  ASSERT_FALSE(build().empty());
+  ASSERT_TRUE(header_of_project().make());
+  const std::string said = build();
+  EXPECT_TRUE(is_with(said)) << said;
+}
+
 /// The compiler itself has no use for it.
 TEST_F(ProjectBuilds, DoWithoutWhatNothingCanBeBuiltWith) {
   ASSERT_FALSE(build().empty());
