@@ -20,6 +20,7 @@ ALLOWED = {
     "dataflow": {"support"},
     "sandbox": {"support"},
     "codegen": {"support"},
+    "toolchain": {"support", "sandbox"},
     "reduce/questions": {"support", "sandbox"},
     "reduce/search": {"support", "dataflow", "reduce/questions"},
     "program": {"support", "pickle", "dataflow", "sandbox"},
@@ -40,7 +41,7 @@ ALLOWED = {
         "reduce/search",
         "reduce/passes",
     },
-    "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "reduce", "reduce/search"},
+    "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "toolchain", "reduce", "reduce/search"},
     "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
 }
 ALLOWED["minify"] = set(ALLOWED)
@@ -71,7 +72,7 @@ PUBLIC = {
     "minify": "minify",
 }
 
-TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "reduce/questions", "reduce/search"}
+TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "toolchain", "reduce/questions", "reduce/search"}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 # support/torch_pch.h is the precompiled header of the targets that link LibTorch.
 TORCH_FREE_EXCEPT = {"src/support/torch_pch.h"}

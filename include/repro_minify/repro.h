@@ -115,10 +115,11 @@ struct Verification {
   std::string message;
 };
 /// `marker` is what reproduction_marker() says of it. With a Repetition it is run as often as that says. It runs what
-/// is left of the model, under the confinement of the backend's checks.
+/// is left of the model, under the confinement of the backend's checks. `meanwhile` is called once, in this thread,
+/// while the compiler works.
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
                           const Repetition &repetition = {}, const std::function<bool()> &interrupted = {},
-                          const Confinement &confinement = {});
+                          const Confinement &confinement = {}, const std::function<void()> &meanwhile = {});
 
 /// repro.py of a backend that Python reaches, run in a fresh interpreter. Of several ways to write it the plainest that
 /// shows the failure is kept in the folder; where none does there is no file. A script that could not be run, as there

@@ -26,12 +26,15 @@ std::unique_ptr<Backend> make_nnc_backend(const BackendOptions &) {
              return call_forward(std::move(module));
            },
        .source = {{"torch/csrc/jit/codegen/fuser/interface.h", "torch/csrc/jit/passes/tensorexpr_fuser.h",
-                   "torch/csrc/jit/runtime/graph_executor.h", "torch/csrc/jit/tensorexpr/kernel.h"},
+                   "torch/csrc/jit/runtime/graph_executor.h"},
                   R"(  torch::jit::setGraphExecutorOptimize(true);
   torch::jit::tensorexpr::getTEMustUseLLVMOnCPU() = false;  // evaluate the IR where the build has no LLVM
   torch::jit::overrideCanFuseOnCPU(true);
   torch::jit::setTensorExprFuserEnabled(true);
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };
+)",
+                  R"(// Of torch/csrc/jit/tensorexpr/kernel.h, which takes as long to compile as everything else.
+namespace torch::jit::tensorexpr { TORCH_API bool& getTEMustUseLLVMOnCPU(); }
 )"},
        .python = scripted_call({"torch._C._jit_set_te_must_use_llvm_cpu(False)",
                                 "torch._C._jit_override_can_fuse_on_cpu(True)",

@@ -1,9 +1,10 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
 #include "emit/results_folder.h"
 #include "emit/verify_repeatedly.h"
-#include "sandbox/command.h"
-#include "support/find_program.h"
+#include "support/log.h"
+#include "support/read_file.h"
 #include "support/temporary_folder.h"
+#include "toolchain/project_build.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -32,30 +33,60 @@ bool is_trouble_of_the_machine(const Outcome &outcome) {
   return false;
 }
 
+/// Of LibTorch; one that only runs repro.py has none of it.
+std::string first_header_of(const fs::path &source) {
+  const char *header = "torch/script.h";
+  return read_file(source).find(std::string("#include <") + header + ">") != std::string::npos ? header : "";
+}
+
+bool is_built(const Outcome &outcome) {
+  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
+}
+
+/// What was precompiled is never why a repro does not verify: one that cannot be built with it is built without.
+Outcome build(ProjectBuild &project, const std::function<bool()> &interrupted) {
+  const auto finish = [&] {
+    return until_answered([&] { return project.finish(interrupted); }, is_trouble_of_the_machine, interrupted);
+  };
+  Outcome outcome = finish();
+  if (!is_built(outcome) && outcome.ending != Ending::Cancelled && project.leave_out_precompiled())
+    outcome = finish();
+  if (is_built(outcome)) {
+    log::debug(std::string("repro.cpp was built ") + (project.had_precompiled() ? "with" : "without") +
+               " precompiled headers");
+    project.precompile_for_the_next();
+  }
+  return outcome;
+}
+
+/// Empty if it was built.
+std::string problem_of(const Outcome &outcome) {
+  if (is_built(outcome))
+    return "";
+  if (is_trouble_of_the_machine(outcome))
+    return "the machine could not build repro.cpp, which says nothing of it: " +
+           last_lines(outcome.message + outcome.output_tail);
+  return outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
+                                  : "repro.cpp does not build: " + last_lines(outcome.output_tail);
+}
+
+void copy_results(const std::string &from, const fs::path &to) {
+  for (const auto &entry : fs::directory_iterator(from)) // the journal and the like are not needed, and do no harm
+    if (is_of_this_run(entry.path()))
+      fs::copy_file(entry.path(), to / entry.path().filename());
+}
+
 } // namespace
 
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
                           const Repetition &repetition, const std::function<bool()> &interrupted,
-                          const Confinement &given) {
+                          const Confinement &given, const std::function<void()> &meanwhile) {
   const TemporaryFolder temporary, printed;
-  for (const auto &entry : fs::directory_iterator(folder)) // the journal and the like are not needed, and do no harm
-    if (is_of_this_run(entry.path()))
-      fs::copy_file(entry.path(), temporary / entry.path().filename());
-  const std::string build = temporary / "build";
-  std::vector<std::string> configure = {
-      "cmake", "-S", temporary.path(), "-B", build, std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX};
-  if (!find_program("ninja").empty())
-    configure.insert(configure.end(), {"-G", "Ninja"});
-  for (const auto &step : {configure, std::vector<std::string>{"cmake", "--build", build}}) {
-    const Outcome outcome = until_answered([&] { return run_command(step, std::chrono::minutes(10), interrupted); },
-                                           is_trouble_of_the_machine, interrupted);
-    if (is_trouble_of_the_machine(outcome))
-      return {false, "the machine could not build repro.cpp, which says nothing of it: " +
-                         last_lines(outcome.message + outcome.output_tail)};
-    if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
-      return {false, outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
-                                              : "repro.cpp does not build: " + last_lines(outcome.output_tail)};
-  }
+  copy_results(folder, temporary.path());
+  const std::string built = temporary / "build";
+  ProjectBuild project(temporary.path(), built, {std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX},
+                       first_header_of(temporary / "repro.cpp"));
+  project.start();
   Confinement confinement = given;
   confinement.readable.push_back(temporary.path());
   confinement.writable.push_back(printed.path());
@@ -64,13 +95,18 @@ Verification verify_repro(const std::string &folder, const std::string &marker, 
                              [&](const ReproRun &run) { return judge_run(run, marker, wanted); }, repetition,
                              interrupted);
   };
-  const Verification in_cpp = verify({build + "/repro"});
-  // Without the package it is repro.py that has just run.
-  if (!in_cpp.same_failure || !fs::exists(temporary / "model.pt2"))
-    return in_cpp;
-  const char *python = std::getenv("REPRO_PYTHON");
-  const Verification in_python = verify({python ? python : "python3", temporary / "repro.py"});
-  return in_python.same_failure ? in_cpp : Verification{false, "repro.py: " + in_python.message};
+  Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
+  if (fs::exists(temporary / "model.pt2")) {
+    const char *python = std::getenv("REPRO_PYTHON");
+    in_python = verify({python ? python : "python3", temporary / "repro.py"});
+  }
+  if (meanwhile)
+    meanwhile();
+  if (const std::string problem = problem_of(build(project, interrupted)); !problem.empty())
+    return {false, problem};
+  const Verification in_cpp = verify({built + "/repro"});
+  return !in_cpp.same_failure || in_python.same_failure ? in_cpp
+                                                        : Verification{false, "repro.py: " + in_python.message};
 }
 
 } // namespace repro_minify

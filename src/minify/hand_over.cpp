@@ -1,7 +1,9 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
+#include "backends/python_backend.h"
 #include "minify/work.h"
 #include "program/compute.h"
 #include "support/number_text.h"
+#include "toolchain/header_cache.h"
 
 #include <filesystem>
 
@@ -77,22 +79,37 @@ private:
   std::optional<SandboxPool::Ticket> ticket_;
 };
 
-/// repro.cpp is built and run.
+/// What there is to wait for is said where it is long.
+std::string announcement() {
+  const auto cache = header_cache_folder();
+  if (cache.empty() || keeps_any_header())
+    return "building and running repro.cpp ...";
+  return "building and running repro.cpp ... (LibTorch's headers take 10 to 20 s; they are then precompiled in the "
+         "background, some 600 MB in " +
+         cache.string() + ", and later runs take 3 s)";
+}
+
+/// repro.cpp is built and run; while the compiler works, repro.py is run.
 void verify(Work &work, const Program &program) {
   ReproFacts &facts = work.facts;
   if (work.has_oracle())
     facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
   if (!work.options().verify || work.has_oracle())
     return;
-  work.say(Severity::Info, "building and running repro.cpp ...");
+  const auto &interrupted = work.options().listener.interrupted;
+  const auto run_script = [&] { facts.script = verify_script(program, facts, work.folder, interrupted); };
+  // That of a PythonBackend is part of what verify_repro() runs.
+  const bool is_apart = !dynamic_cast<const PythonBackend *>(facts.backend.get());
+  work.say(Severity::Info, announcement());
   const Verification verification =
       verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature, facts.repetition,
-                   work.options().listener.interrupted, work.session.backend->confinement());
+                   interrupted, work.session.backend->confinement(), is_apart ? run_script : std::function<void()>());
   if (stops(work))
     return;
   facts.verified = verification.same_failure;
   facts.verify_message = verification.message;
-  facts.script = verify_script(program, facts, work.folder, work.options().listener.interrupted);
+  if (!is_apart)
+    run_script();
 }
 
 /// What a tracker asks beside the repro.
@@ -135,20 +152,24 @@ void ask_others(Work &work) {
 
 void hand_over(Work &work, const Program &program, const Subject &subject, bool interrupted) {
   ReproFacts &facts = work.facts;
-  const Session &session = work.session;
+  Session &session = work.session;
   std::error_code ignored;
   if (work.has_oracle()) // what one that was killed had before it
     fs::remove_all(work.folder + "/candidates", ignored);
+  session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(work, subject);
+  session.phases.enter("confirm");
   if (!work.has_oracle() && !interrupted && is_comparison(facts.signature.kind))
     facts.reads_unwritten = reads_unwritten_memory(subject, session.backend, session.check, session.limits());
   ReproInWriting repro(work, program);
   const auto begin = std::chrono::steady_clock::now();
   const bool confirmed = !facts.interrupted && confirm_saved(work);
   const bool written = repro.is_written();
+  session.phases.enter("verify");
   if (confirmed && written && !stops(work))
     verify(work, program);
+  session.phases.enter("other backends");
   if (!interrupted)
     ask_others(work);
   if (!interrupted && !stops(work) && !work.has_oracle())

@@ -24,7 +24,7 @@ public:
     std::istringstream lines(repro);
     body_ << "namespace repro_" << count_++ << " {\n";
     for (std::string line; std::getline(lines, line);)
-      if (line.starts_with("#include "))
+      if (line.starts_with("#include ") || line.starts_with("namespace torch::")) // what LibTorch declares, in effect
         includes_.insert(line);
       else
         body_ << line << "\n";

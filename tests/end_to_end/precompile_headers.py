@@ -1,55 +1,48 @@
-"""precompile_headers.py REPRO_MINIFY MODEL TORCH_PREFIX FOLDER
+"""precompile_headers.py REPRO_MINIFY MODEL CACHE FOLDER
 
-Compiles torch/script.h in advance, exactly as the CMake project that is handed over compiles it, into FOLDER/torch:
-with CPATH=FOLDER, GCC takes it for the first #include of a repro.cpp wherever its flags agree (it checks that itself),
-and reads the header as ever where they do not. What the tests build stays what a user builds, in a quarter of the time.
+Verifies one repro with XDG_CACHE_HOME=CACHE, as a user's first run does, and waits until the headers that this has
+precompiled in the background are there. FOLDER then leads to them, for what tests build themselves: with CPATH=FOLDER,
+GCC takes them wherever its flags agree. Where none are made (too little memory, no safe place) everything takes longer,
+and nothing else changes.
 """
 
-import json
 import os
-import shlex
+import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-HEADER = "torch/script.h"
+LONGEST = 500.0  # s
 
 
-def compile_command(binary, model, prefix, folder):
-    """How CMake compiles a repro.cpp, word for word."""
-    repro, build = folder / "x.repro", folder / "build"
-    reduction = [binary, model, "--backend", "static-runtime", "-o", repro, "--no-verify", "--no-bisect", "--quiet"]
-    subprocess.run(reduction, check=True, stdout=subprocess.DEVNULL)
-    assert f"#include <{HEADER}>" in (repro / "repro.cpp").read_text()
-    configure = [
-        "cmake",
-        "-S",
-        repro,
-        "-B",
-        build,
-        f"-DCMAKE_PREFIX_PATH={prefix}",
-        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
-    ]
-    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    (entry,) = json.loads((build / "compile_commands.json").read_text())
-    return shlex.split(entry["command"])
+def wait_for(headers):
+    """The newest that is whole; None where none is, and none is being made."""
+    end = time.monotonic() + LONGEST
+    while headers.is_dir() and time.monotonic() < end:
+        names = [entry.name for entry in headers.iterdir()]
+        whole = [headers / name for name in names if re.fullmatch("[0-9a-f]{32}", name)]
+        if not any(re.fullmatch(r"[0-9a-f]{32}\.[A-Za-z0-9]{6}", name) for name in names):
+            return max(whole, key=lambda folder: (folder / "kept").stat().st_mtime, default=None)
+        time.sleep(0.5)
+    return None
 
 
-def main(binary, model, prefix, target):
-    target = Path(target) / (HEADER + ".gch")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        words = compile_command(binary, model, prefix, Path(folder))
-        header = Path(folder) / HEADER  # nothing but this line: its own `#pragma once` would be one in a main file
-        header.parent.mkdir()
-        header.write_text(f"#include <{HEADER}>\n")
-        compiler = words[: words.index("-o")]
-        if words[0].endswith("ccache"):
-            compiler = words[1 : words.index("-o")]
-        made = Path(f"{target}.{os.getpid()}")
-        subprocess.run([*compiler, "-x", "c++-header", header, "-o", made], check=True)
-        made.rename(target)
+def main(binary, model, cache, folder):
+    Path(cache).mkdir(parents=True, exist_ok=True)
+    folder = Path(folder)
+    if folder.is_symlink():
+        folder.unlink()
+    environment = {**os.environ, "XDG_CACHE_HOME": cache, "CPATH": str(folder)}
+    with tempfile.TemporaryDirectory() as work:
+        words = [binary, model, "--backend", "static-runtime", "-o", Path(work) / "x.repro", "--no-bisect", "--quiet"]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=environment)
+    time.sleep(1.0)  # until it has begun
+    made = wait_for(Path(cache) / "repro-minify" / "headers")
+    print(f"precompiled: {made}")
+    if made:
+        folder.symlink_to(made)
 
 
 if __name__ == "__main__":

@@ -85,5 +85,33 @@ TEST(Verification, AnotherExceptionIsNotTheFailure) {
   EXPECT_NE(finished.err.find("another exception: another one"), std::string::npos) << describe(finished);
 }
 
+/// Where the tests' own cache holds LibTorch's headers, as it does under ctest.
+TEST(Verification, UsesPrecompiledHeaders) {
+  const char *cache = getenv("XDG_CACHE_HOME");
+  std::error_code none;
+  if (!cache || fs::is_empty(fs::path(cache) / "repro-minify" / "headers", none) || none)
+    GTEST_SKIP() << "no headers were precompiled";
+  const TemporaryFolder folder;
+  const Case one = case_named("static_int_div_exc");
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose"}));
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_NE(finished.err.find("built with precompiled headers"), std::string::npos) << describe(finished);
+  EXPECT_EQ(finished.err.find("10 to 20 s"), std::string::npos) << describe(finished);
+}
+
+/// Nothing can be kept: verified all the same.
+TEST(Verification, NeedsNoCache) {
+  const TemporaryFolder folder;
+  const Case one = case_named("static_int_div_exc");
+  const char *before = getenv("XDG_CACHE_HOME");
+  const std::string cache = before ? before : "";
+  setenv("XDG_CACHE_HOME", "/dev/null/cache", 1);
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose"}));
+  before ? setenv("XDG_CACHE_HOME", cache.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_NE(finished.err.find("built without precompiled headers"), std::string::npos) << describe(finished);
+  EXPECT_EQ(json::parse(read_text(folder / "x.repro" / "report.json")).at("verified"), true);
+}
+
 } // namespace
 } // namespace repro_minify::end_to_end

@@ -116,7 +116,12 @@ def main() -> int:
         canary = place / "canary"
         canary.write_bytes(b"0123456789abcdef")
         before = canary.read_bytes()
-        environment = {**os.environ, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(place / "cache")}
+        environment = {
+            **os.environ,
+            "TMPDIR": str(temporary),
+            "XDG_CACHE_HOME": str(place / "cache"),
+            "REPRO_MINIFY_PRECOMPILED_HEADERS": "off",
+        }
         with subprocess.Popen(
             [options.loader, str(LOAD_SECONDS), str(LOAD_MIB)],
             stdin=subprocess.PIPE,

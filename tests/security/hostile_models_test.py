@@ -55,7 +55,12 @@ class Attack(unittest.TestCase):
 
     def run_program(self, *words: str, **options) -> subprocess.CompletedProcess:
         self.archive.write(self.model, random.Random(0))
-        environment = {**os.environ, "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.place / "cache")}
+        environment = {
+            **os.environ,
+            "TMPDIR": str(self.temporary),
+            "XDG_CACHE_HOME": str(self.place / "cache"),
+            "REPRO_MINIFY_PRECOMPILED_HEADERS": "off",
+        }
         command = [PROGRAM, *words, "--inputs", str(self.inputs), "--backend", "jit"]
         done = subprocess.run(command, capture_output="stdout" not in options, env=environment, timeout=300, **options)
         self.assertEqual(self.victim.read_bytes(), b"precious" * 8)

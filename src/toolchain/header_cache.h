@@ -1,0 +1,35 @@
+// The folder in which precompiled headers are kept between runs: what is in it, and what has to go.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+
+/// Kept apart from the kernels, which checks of a model may write: what lies here is read by a compiler whose output
+/// runs unchecked. Empty where there is no safe place, or REPRO_MINIFY_PRECOMPILED_HEADERS=off.
+std::filesystem::path header_cache_folder();
+/// Whether any is kept, of whatever LibTorch and compiler.
+bool keeps_any_header();
+
+/// Whoever makes one holds it: a gigabyte of memory at a time is enough. Gone with its process.
+class HeaderCacheLock {
+public:
+  /// Does not wait.
+  static std::optional<HeaderCacheLock> take(const std::filesystem::path &cache);
+  ~HeaderCacheLock();
+  HeaderCacheLock(HeaderCacheLock &&other) noexcept;
+  HeaderCacheLock &operator=(HeaderCacheLock &&) = delete;
+
+private:
+  explicit HeaderCacheLock(int file) : file_(file) {}
+  int file_;
+};
+
+/// Removes what those who were killed have left half-made; nothing while one is being made.
+void remove_half_made_headers();
+/// Likewise, and of the rest what was used least recently, until it takes `most_bytes` at most.
+void tidy_header_cache(const HeaderCacheLock &lock, std::uintmax_t most_bytes = std::uintmax_t{2} << 30);
+
+} // namespace repro_minify

@@ -1,0 +1,154 @@
+#include "toolchain/precompiled_header.h"
+
+#include "support/digest.h"
+#include "support/find_program.h"
+#include "toolchain/header_cache.h"
+#include "toolchain/header_manifest.h"
+#include "toolchain/run_compiler.h"
+
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <optional>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds longest_making = std::chrono::minutes(15);
+
+std::string environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// A folder on its way to a name, and removed when it has not got there.
+class FolderInTheMaking {
+public:
+  explicit FolderInTheMaking(const fs::path &target) : path_(target.string() + ".XXXXXX") {
+    if (!mkdtemp(path_.data()))
+      path_.clear();
+  }
+  ~FolderInTheMaking() {
+    std::error_code ignored;
+    if (!path_.empty())
+      fs::remove_all(path_, ignored);
+  }
+  FolderInTheMaking(const FolderInTheMaking &) = delete;
+  FolderInTheMaking &operator=(const FolderInTheMaking &) = delete;
+
+  const std::string &path() const { return path_; }
+  bool become(const fs::path &target) {
+    std::error_code problem;
+    fs::remove_all(target, problem); // a damaged one
+    fs::rename(path_, target, problem);
+    if (!problem)
+      path_.clear();
+    return !problem;
+  }
+
+private:
+  std::string path_;
+};
+
+fs::path mark_of_failure(const fs::path &kept) {
+  return kept.string() + ".none";
+}
+
+} // namespace
+
+PrecompiledHeader::PrecompiledHeader(std::string header, std::vector<std::string> compile_command)
+    : header_(std::move(header)), command_(std::move(compile_command)) {
+  const fs::path cache = header_cache_folder();
+  if (!cache.empty() && !command_.empty() && !header_.empty())
+    kept_ = cache / key();
+}
+
+/// What a header's precompiled form depends on, its files aside.
+std::string PrecompiledHeader::key() const {
+  Digest digest;
+  digest.add(std::string_view("1")); // of how it is kept
+  digest.add(header_);
+  for (const auto &word : command_)
+    digest.add(word);
+  for (const char *name : {"CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH"})
+    digest.add(environment(name));
+  std::error_code unknown;
+  const fs::path compiler = fs::canonical(find_program(command_.front()), unknown);
+  digest.add(compiler.string());
+  digest.add(mark_of_file(compiler));
+  return digest.text();
+}
+
+fs::path PrecompiledHeader::folder() const {
+  if (kept_.empty() || !agrees_with_manifest(kept_, header_ + ".gch"))
+    return "";
+  utimensat(AT_FDCWD, manifest_in(kept_).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  return kept_;
+}
+
+bool PrecompiledHeader::is_wanted() const {
+  struct stat status {};
+  const bool failed =
+      lstat(mark_of_failure(kept_).c_str(), &status) == 0 && std::time(nullptr) - status.st_mtim.tv_sec < 24 * 60 * 60;
+  return !kept_.empty() && !failed && folder().empty();
+}
+
+bool PrecompiledHeader::make(std::uintmax_t most_bytes) const {
+  const auto lock = kept_.empty() ? std::nullopt : HeaderCacheLock::take(kept_.parent_path());
+  if (!lock)
+    return false;
+  if (!folder().empty())
+    return true;
+  tidy_header_cache(*lock, most_bytes);
+  FolderInTheMaking making(kept_);
+  if (making.path().empty())
+    return false;
+  if (!make_in(making.path())) {
+    std::ofstream(mark_of_failure(kept_)).flush();
+    return false;
+  }
+  if (!making.become(kept_))
+    return false;
+  tidy_header_cache(*lock, most_bytes);
+  return true;
+}
+
+bool PrecompiledHeader::make_in(const fs::path &folder) const {
+  const fs::path made = folder / (header_ + ".gch"), source = folder / "source.h";
+  std::error_code problem;
+  fs::create_directories(made.parent_path(), problem);
+  // Found in its place when it is included once more, where nothing precompiled can be taken.
+  std::ofstream(folder / header_) << "#include_next <" << header_ << ">\n";
+  // Clang takes no precompiled header that a source does not name. No #pragma once: this is a main file.
+  std::ofstream(source) << "#ifdef __clang__\n#error not for Clang\n#endif\n#include <" << header_ << ">\n";
+  std::vector<std::string> words = command_;
+  const std::string dependencies = folder / "dependencies";
+  words.insert(words.end(), {"-MD", "-MF", dependencies, "-x", "c++-header", source, "-o", made});
+  if (problem || !run_compiler(words, folder, longest_making) ||
+      !write_manifest(folder, header_ + ".gch", dependencies))
+    return false;
+  for (const fs::path &file : {source, fs::path(dependencies), folder / "output"})
+    fs::remove(file, problem);
+  return true;
+}
+
+void PrecompiledHeader::discard() const {
+  std::error_code ignored;
+  if (kept_.empty())
+    return;
+  fs::remove_all(kept_, ignored);
+  std::ofstream(mark_of_failure(kept_)).flush();
+}
+
+std::string with_cpath(const fs::path &folder) {
+  const std::string before = environment("CPATH");
+  return folder.string() + (before.empty() ? "" : ":" + before);
+}
+
+} // namespace repro_minify

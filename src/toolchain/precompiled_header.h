@@ -1,0 +1,41 @@
+// A header that is read once, for all that begins with it and is compiled in the same way.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// GCC takes HEADER.gch of a folder that CPATH names for the first #include <HEADER> of a source wherever its flags
+/// agree (it checks that itself) and reads the header as ever where they do not: the project that is compiled, and the
+/// command that compiles it, stay what they are.
+class PrecompiledHeader {
+public:
+  /// `compile_command` as compile_command_of() has it. Of nothing, or compiled in no known way, there is none.
+  PrecompiledHeader(std::string header, std::vector<std::string> compile_command);
+
+  /// What to add to CPATH; that is a use. Empty where none is kept, or where it or any file that it was made of has
+  /// changed since: sizes and times say so, and that nobody else could write it, its owner and mode.
+  std::filesystem::path folder() const;
+  /// Whether it is worth trying: none is kept, and it has not failed today.
+  bool is_wanted() const;
+  /// Makes it, in some 20 s; whether it is there now. One that another process is making is left to that. It gets its
+  /// name when it is whole. `most_bytes`: see tidy_header_cache().
+  bool make(std::uintmax_t most_bytes = std::uintmax_t{2} << 30) const;
+  /// Removes it, for a day: what can be built without it could not be built with it.
+  void discard() const;
+
+private:
+  bool make_in(const std::filesystem::path &folder) const;
+  std::string key() const;
+
+  std::string header_;
+  std::vector<std::string> command_;
+  std::filesystem::path kept_; ///< HASH; empty: there is none
+};
+
+/// What CPATH is with this folder before all that it has.
+std::string with_cpath(const std::filesystem::path &folder);
+
+} // namespace repro_minify

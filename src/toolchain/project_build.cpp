@@ -1,0 +1,95 @@
+#include "toolchain/project_build.h"
+
+#include "support/become_program.h"
+#include "support/find_program.h"
+#include "toolchain/compile_command.h"
+#include "toolchain/header_cache.h"
+#include "toolchain/make_in_background.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+/// In a child that is becoming another program in the end. Its exit code; -1 where it had none.
+int run_first(const std::vector<std::string> &words) {
+  const pid_t child = fork();
+  if (child == 0)
+    become_program(words);
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+} // namespace
+
+ProjectBuild::ProjectBuild(std::string source, std::string build, std::vector<std::string> options, std::string header)
+    : source_(std::move(source)), build_(std::move(build)), options_(std::move(options)),
+      header_name_(std::move(header)) {
+  remove_half_made_headers();
+}
+
+std::vector<std::string> ProjectBuild::configuration() const {
+  std::vector<std::string> words = {"cmake", "-S", source_, "-B", build_, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"};
+  words.insert(words.end(), options_.begin(), options_.end());
+  if (!find_program("ninja").empty())
+    words.insert(words.end(), {"-G", "Ninja"});
+  return words;
+}
+
+void ProjectBuild::start() {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(20);
+  ticket_ = pool_.submit([this](Child &) { configure_and_build(); }, limits);
+}
+
+void ProjectBuild::configure_and_build() const {
+  // What they leave when they are killed goes with this run.
+  setenv("TMPDIR", private_folder_of_children().c_str(), 1);
+  if (const int code = run_first(configuration()); code != 0)
+    _exit(code < 0 ? 1 : code);
+  if (precompiled_)
+    if (const auto folder = header().folder(); !folder.empty())
+      setenv("CPATH", with_cpath(folder).c_str(), 1);
+  become_program({"cmake", "--build", build_});
+}
+
+Outcome ProjectBuild::finish(const std::function<bool()> &interrupted) {
+  if (!ticket_)
+    start();
+  const SandboxPool::Ticket ticket = *ticket_;
+  ticket_.reset();
+  if (auto outcome = pool_.wait(ticket, interrupted))
+    return std::move(*outcome);
+  pool_.cancel(ticket);
+  return *pool_.wait(ticket);
+}
+
+PrecompiledHeader ProjectBuild::header() const {
+  return {header_name_, compile_command_of(build_)};
+}
+
+bool ProjectBuild::had_precompiled() const {
+  return precompiled_ && !header().folder().empty();
+}
+
+bool ProjectBuild::leave_out_precompiled() {
+  if (!had_precompiled())
+    return false;
+  precompiled_ = false;
+  return true;
+}
+
+void ProjectBuild::precompile_for_the_next() const {
+  if (!precompiled_) // it was built without, and could not be built with
+    header().discard();
+  make_in_background(header());
+}
+
+} // namespace repro_minify

@@ -1,0 +1,46 @@
+// A CMake project with one source, configured and built while other things are done.
+#pragma once
+#include "repro_minify/sandbox.h"
+#include "toolchain/precompiled_header.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// The project is built as whoever is handed it will build it, but that CPATH names a folder with the precompiled form
+/// of its first header, where one is kept; where none is, it is made afterwards, for the next.
+class ProjectBuild {
+public:
+  /// `source` has the CMakeLists.txt, `build` is made; `options` are CMake's. `header` as in its #include.
+  ProjectBuild(std::string source, std::string build, std::vector<std::string> options, std::string header);
+
+  /// Returns at once.
+  void start();
+  /// Waits for it, starting it first unless it has been. Exit code 127: there is no CMake. Once interrupted it is
+  /// Cancelled.
+  Outcome finish(const std::function<bool()> &interrupted);
+  /// After one that failed: forgets what it was built with, so that the next is built without. False where that was
+  /// nothing.
+  bool leave_out_precompiled();
+  /// Whether a precompiled header was there for it.
+  bool had_precompiled() const;
+  /// After one that went well: has the header precompiled where it is not.
+  void precompile_for_the_next() const;
+
+private:
+  [[noreturn]] void configure_and_build() const;
+  std::vector<std::string> configuration() const;
+  PrecompiledHeader header() const;
+
+  std::string source_, build_;
+  std::vector<std::string> options_;
+  std::string header_name_;
+  bool precompiled_ = true;
+  SandboxPool pool_{1};
+  std::optional<SandboxPool::Ticket> ticket_;
+};
+
+} // namespace repro_minify

@@ -1,0 +1,48 @@
+// For tests of precompiled headers: a cache of their own, and a header that takes no time.
+#pragma once
+#include "support/find_program.h"
+#include "support/temporary_folder.h"
+#include "toolchain/header_cache.h"
+#include "toolchain/precompiled_header.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+class WithHeaderFolder : public testing::Test {
+protected:
+  void SetUp() override {
+    if (find_program("g++").empty())
+      GTEST_SKIP() << "no GCC";
+    setenv("XDG_CACHE_HOME", (temporary_ / "cache").c_str(), 1);
+    std::filesystem::create_directories(include() / "some");
+    write_header("inline int answer() { return 42; }\n");
+  }
+  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
+
+  std::filesystem::path include() const { return temporary_ / "include"; }
+  void write_header(const std::string &text) const { std::ofstream(include() / "some" / "header.h") << text; }
+  PrecompiledHeader header(const std::vector<std::string> &flags = {}) const {
+    std::vector<std::string> words = {"g++", "-isystem", include()};
+    words.insert(words.end(), flags.begin(), flags.end());
+    return {"some/header.h", words};
+  }
+  /// What lies in the cache.
+  static std::set<std::string> names() {
+    std::set<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(header_cache_folder()))
+      names.insert(entry.path().filename());
+    return names;
+  }
+
+  const TemporaryFolder temporary_;
+};
+
+} // namespace repro_minify
