@@ -82,7 +82,7 @@ private:
 /// What there is to wait for is said where it is long.
 std::string announcement() {
   const auto cache = header_cache_folder();
-  if (cache.empty() || keeps_any_header())
+  if (cache.empty() || knows_any_header())
     return "building and running repro.cpp ...";
   return "building and running repro.cpp ... (LibTorch's headers take 10 to 20 s; they are then precompiled in the "
          "background, some 600 MB in " +

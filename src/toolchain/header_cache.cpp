@@ -71,9 +71,9 @@ fs::path header_cache_folder() {
   return wanted && std::string_view(wanted) == "off" ? fs::path() : kept_folder("headers");
 }
 
-bool keeps_any_header() {
+bool knows_any_header() {
   const fs::path cache = header_cache_folder();
-  return !cache.empty() && !entries_of(cache, Kind::Whole).empty();
+  return !cache.empty() && (!entries_of(cache, Kind::Whole).empty() || !entries_of(cache, Kind::None).empty());
 }
 
 std::optional<HeaderCacheLock> HeaderCacheLock::take(const fs::path &cache) {

@@ -10,8 +10,8 @@ namespace repro_minify {
 /// Kept apart from the kernels, which checks of a model may write: what lies here is read by a compiler whose output
 /// runs unchecked. Empty where there is no safe place, or REPRO_MINIFY_PRECOMPILED_HEADERS=off.
 std::filesystem::path header_cache_folder();
-/// Whether any is kept, of whatever LibTorch and compiler.
-bool keeps_any_header();
+/// Whether any is kept, of whatever LibTorch and compiler, or is known not to be possible.
+bool knows_any_header();
 
 /// Whoever makes one holds it: a gigabyte of memory at a time is enough. Gone with its process.
 class HeaderCacheLock {
