@@ -1,4 +1,4 @@
-// Which questions come next: the one place that knows about speculation.
+// Which questions come next: the one place of the search that knows about speculation.
 #pragma once
 #include "reduce/search/answers.h"
 #include "reduce/search/stages.h"
