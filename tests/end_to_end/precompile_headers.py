@@ -8,6 +8,7 @@ and nothing else changes.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ def main(binary, model, cache, folder):
     folder = Path(folder)
     if folder.is_symlink():
         folder.unlink()
+    shutil.rmtree(folder, ignore_errors=True)  # a tree that was built before headers lay in the cache
     environment = {**os.environ, "XDG_CACHE_HOME": cache, "CPATH": str(folder)}
     with tempfile.TemporaryDirectory() as work:
         words = [binary, model, "--backend", "static-runtime", "-o", Path(work) / "x.repro", "--no-bisect", "--quiet"]
