@@ -257,7 +257,12 @@ public:
   }
 
   /// It asks the worker, which is confined itself; a repro runs in Python.
-  Confinement confinement() const override { return {.readable = folders_of_python(python_), .unix_sockets = true}; }
+  Confinement confinement() const override {
+    Confinement confinement{.readable = folders_of_python(python_), .unix_sockets = true};
+    for (const auto &path : paths_named_in(options_.inductor_config))
+      confinement.readable.push_back(path);
+    return confinement;
+  }
 
   Compiled compile(torch::jit::Module module) const override {
     if (!worker_)

@@ -44,14 +44,25 @@ int listen_at(const std::string &path) {
   }
 }
 
+} // namespace
+
+std::vector<std::string> paths_named_in(const std::vector<std::string> &entries) {
+  std::vector<std::string> paths;
+  for (const auto &entry : entries)
+    if (const size_t at = entry.find('/'); at != std::string::npos)
+      paths.push_back(entry.substr(at, entry.find_first_of("'\"", at) - at));
+  return paths;
+}
+
+namespace {
+
 /// What the worker generates, and what it finds out once about the machine, which is kept beside the kernels.
 Confinement confinement_of_worker(const std::string &python, const std::string &folder,
                                   const std::vector<std::string> &entries) {
   Confinement confinement{.writable = {folder}, .readable = folders_of_python(python), .unix_sockets = true};
   confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
-  for (const auto &entry : entries)           // a compiler that the user names
-    if (const size_t at = entry.find('/'); at != std::string::npos)
-      confinement.readable.push_back(entry.substr(at, entry.find_first_of("'\"", at) - at));
+  for (const auto &path : paths_named_in(entries))
+    confinement.readable.push_back(path);
   if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
     confinement.writable.emplace_back(kept);
   return confinement;

@@ -20,6 +20,10 @@ std::string find_python_with_torch(const std::string &given);
 /// What an interpreter reads: itself, its packages, those of the virtual environment it is of and of the user.
 std::vector<std::string> folders_of_python(const std::string &python);
 
+/// The files that KEY=VALUE of torch._inductor.config name, as a compiler of the user's own: what runs by them reads
+/// them.
+std::vector<std::string> paths_named_in(const std::vector<std::string> &entries);
+
 /// Starts it. It ends, and removes what it wrote, when this object goes or its process ends.
 class InductorWorker {
 public:

@@ -9,9 +9,9 @@ namespace {
 
 /// So many at a time, where there is time for them; the last ones count.
 constexpr int tries_at_once = 3;
-constexpr size_t tries_that_count = 9;
-/// Fewer say nothing of how far apart they may be. Three at a time: they were made while three answers were waited for.
-constexpr size_t enough_tries = 7;
+constexpr size_t tries_that_count = 6;
+/// Fewer say nothing of how far apart they may be.
+constexpr size_t enough_tries = 4;
 /// After that many refusals in a row a pass's odds are halved.
 constexpr double refusals_that_tell = 10;
 /// A try is forgotten once that part of what it foretold has passed.

@@ -10,7 +10,7 @@ namespace {
 constexpr double kept_each_time = 0.93;
 
 /// A number that may be off by three times this is none that anybody can plan with.
-constexpr double too_far_apart = 1.6;
+constexpr double too_far_apart = 2;
 
 } // namespace
 
