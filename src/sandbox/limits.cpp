@@ -40,16 +40,6 @@ std::uint64_t private_memory_bytes() {
   return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::uint64_t free_on_the_machine() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    unsigned long long kibibytes = 0;
-    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kibibytes) == 1)
-      return std::uint64_t{kibibytes} << 10;
-  }
-  return 0;
-}
-
 std::optional<std::uint64_t> number_in(const std::string &path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
@@ -67,6 +57,16 @@ std::optional<std::uint64_t> free_in_the_control_group() {
 }
 
 } // namespace
+
+std::uint64_t free_on_the_machine() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    unsigned long long kibibytes = 0;
+    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kibibytes) == 1)
+      return std::uint64_t{kibibytes} << 10;
+  }
+  return 0;
+}
 
 void forbid_core_dumps() {
   // 1, not 0: a limit of 0 does not stop a core handler that is a program (systemd-coredump), a limit of 1 stops both.

@@ -71,6 +71,11 @@ fs::path header_cache_folder() {
   return wanted && std::string_view(wanted) == "off" ? fs::path() : kept_folder("headers");
 }
 
+bool is_of_today(const fs::path &file) {
+  struct stat status {};
+  return lstat(file.c_str(), &status) == 0 && std::time(nullptr) - status.st_mtim.tv_sec < day;
+}
+
 bool knows_any_header() {
   const fs::path cache = header_cache_folder();
   return !cache.empty() && (!entries_of(cache, Kind::Whole).empty() || !entries_of(cache, Kind::None).empty());
@@ -106,7 +111,7 @@ void tidy_header_cache(const HeaderCacheLock &, std::uintmax_t most_bytes) {
   remove_half_made(cache);
   std::error_code ignored;
   for (const auto &file : entries_of(cache, Kind::None))
-    if (struct stat status{}; lstat(file.c_str(), &status) == 0 && std::time(nullptr) - status.st_mtim.tv_sec > day)
+    if (!is_of_today(file))
       fs::remove(file, ignored);
   std::vector<KeptHeader> kept;
   for (const auto &folder : entries_of(cache, Kind::Whole))

@@ -10,6 +10,8 @@ namespace repro_minify {
 /// Kept apart from the kernels, which checks of a model may write: what lies here is read by a compiler whose output
 /// runs unchecked. Empty where there is no safe place, or REPRO_MINIFY_PRECOMPILED_HEADERS=off.
 std::filesystem::path header_cache_folder();
+/// Whether there is such a file, and it was written within a day: so long what cannot be made is not tried again.
+bool is_of_today(const std::filesystem::path &file);
 /// Whether any is kept, of whatever LibTorch and compiler, or is known not to be possible.
 bool knows_any_header();
 

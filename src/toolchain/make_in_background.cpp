@@ -1,13 +1,12 @@
 // Making goes on when this process has ended.
 #include "toolchain/make_in_background.h"
 
+#include "sandbox/limits.h"
 #include "toolchain/header_cache.h"
 
 #include <csignal>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <string>
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
@@ -22,14 +21,6 @@ constexpr std::uintmax_t gigabyte = std::uintmax_t{1} << 30;
 std::uintmax_t free_disk(const std::filesystem::path &folder) {
   struct statvfs status {};
   return statvfs(folder.c_str(), &status) == 0 ? std::uintmax_t{status.f_bavail} * status.f_frsize : 0;
-}
-
-std::uintmax_t free_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string word; file >> word;)
-    if (std::uintmax_t kilobytes = 0; word == "MemAvailable:" && file >> kilobytes)
-      return kilobytes * 1024;
-  return 0;
 }
 
 /// Nobody waits for what it says, and nobody's pipe stays open for its sake.
@@ -66,7 +57,7 @@ void in_background(const std::function<void()> &job) {
 } // namespace
 
 void make_in_background(const PrecompiledHeader &header) {
-  if (!header.is_wanted() || free_disk(header_cache_folder()) < 3 * gigabyte || free_memory() < 3 * gigabyte)
+  if (!header.is_wanted() || free_disk(header_cache_folder()) < 3 * gigabyte || free_on_the_machine() < 3 * gigabyte)
     return;
   in_background([&header] { header.make(); });
 }

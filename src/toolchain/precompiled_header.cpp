@@ -7,7 +7,6 @@
 #include "toolchain/run_compiler.h"
 
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <optional>
 
@@ -93,10 +92,7 @@ fs::path PrecompiledHeader::folder() const {
 }
 
 bool PrecompiledHeader::is_wanted() const {
-  struct stat status {};
-  const bool failed =
-      lstat(mark_of_failure(kept_).c_str(), &status) == 0 && std::time(nullptr) - status.st_mtim.tv_sec < 24 * 60 * 60;
-  return !kept_.empty() && !failed && folder().empty();
+  return !kept_.empty() && !is_of_today(mark_of_failure(kept_)) && folder().empty();
 }
 
 bool PrecompiledHeader::make(std::uintmax_t most_bytes) const {
