@@ -1,6 +1,7 @@
 // The Reducer: schedules passes over a pool of sandboxes until none of them finds anything smaller that still fails.
 #pragma once
 #include "repro_minify/check.h"
+#include "repro_minify/seconds_left.h"
 
 #include <functional>
 #include <memory>
@@ -36,7 +37,7 @@ struct Progress {
   int operators = 0; ///< of the best so far
   int nodes = 0;
   double elapsed_seconds = 0;
-  std::optional<double> remaining_seconds; ///< expected; nothing while there is too little to go by
+  std::optional<SecondsLeft> left; ///< nothing while there is too little to go by
 };
 
 /// Names of passes, as list_reduction_passes() has them.

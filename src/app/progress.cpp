@@ -10,6 +10,16 @@
 #include <unistd.h>
 
 namespace repro_minify {
+namespace {
+
+std::string range_text(const SecondsLeft &left) {
+  const long least = std::lround(left.least), most = std::lround(left.most);
+  if (least == most)
+    return "about " + std::to_string(most);
+  return least < 1 ? "up to " + std::to_string(most) : std::to_string(least) + " to " + std::to_string(most);
+}
+
+} // namespace
 
 ProgressPrinter::ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 ProgressPrinter::~ProgressPrinter() {
@@ -42,8 +52,8 @@ void ProgressPrinter::show(const Progress &progress) {
                 progress.pass.c_str(), progress.checks, progress.operators, progress.nodes, progress.elapsed_seconds);
   std::string line = text.data();
   // Below a second nobody waits for it.
-  if (progress.remaining_seconds && *progress.remaining_seconds >= 1)
-    line += ", about " + std::to_string(std::lround(*progress.remaining_seconds)) + " s left";
+  if (progress.left && progress.left->most >= 1)
+    line += ", " + range_text(*progress.left) + " s left";
   print(line);
 }
 

@@ -23,7 +23,7 @@ typedef long long int64_t;
 
 // Bits in memory, floats in between. Rounding is to nearest, ties to even, whatever the architecture has instructions
 // for.
-constexpr const char *bfloat16_type = R"(struct bfloat16 {
+constexpr const char *cuda_bfloat16 = R"(struct bfloat16 {
   uint16_t bits;
   bfloat16() = default;
   explicit bfloat16(float value) {
@@ -92,7 +92,7 @@ std::string cuda_helpers(const std::string &kernels) {
   const bool variants =
       kernels.find("looped_") != std::string::npos || kernels.find("vectorized_") != std::string::npos;
   return integers + (variants ? in_cuda(plain_math_variants()) : "") +
-         std::string(mentions(kernels, "bfloat16") ? bfloat16_type : "") +
+         std::string(mentions(kernels, "bfloat16") ? cuda_bfloat16 : "") +
          (mentions(kernels, "float16") ? float16_type : "") + in_cuda(helpers_of(kernels, /*on_cuda=*/true)) +
          (mentions(kernels, "folded_by_block") ? block_fold() : "");
 }

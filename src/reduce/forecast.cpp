@@ -62,12 +62,12 @@ void Forecast::look(double elapsed_seconds, const CostModel &cost) {
     last_.pop_front();
 }
 
-std::optional<double> Forecast::seconds_left(double elapsed_seconds) const {
+std::optional<SecondsLeft> Forecast::seconds_left(double elapsed_seconds) const {
   std::vector<double> left;
   for (const Try &each : last_)
     if (const double passed = elapsed_seconds - each.made_at; passed < most_passed * each.seconds)
       left.push_back(each.seconds - passed);
-  return left.size() < enough_tries ? std::nullopt : sensible_mean(left);
+  return left.size() < enough_tries ? std::nullopt : sensible_range(left);
 }
 
 } // namespace repro_minify

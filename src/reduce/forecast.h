@@ -25,7 +25,7 @@ public:
   /// likely it is in the middle of a reduction.
   void note(bool accepted) { refused_ = accepted ? 0 : refused_ + 1; }
   void look(double elapsed_seconds, const CostModel &cost) override;
-  std::optional<double> seconds_left(double elapsed_seconds) const override;
+  std::optional<SecondsLeft> seconds_left(double elapsed_seconds) const override;
 
 private:
   struct Try {

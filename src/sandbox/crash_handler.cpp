@@ -25,7 +25,7 @@ constexpr unsigned patience_seconds = 2;
 constexpr std::size_t frames_walked = 64;
 
 // For the handlers, which take no argument. A sandbox inside a sandbox sets them anew.
-SharedArea *area_of_this_process = nullptr;
+SharedArea *area_for_crashes = nullptr;
 const void *end_of_the_job = nullptr;
 pid_t process_of_the_job = 0;
 unsigned long long libraries_of_the_parent = 0;
@@ -147,7 +147,7 @@ void Frames::name_if_the_parent_cannot() {
 }
 
 void leave_frames(int signal, const siginfo_t &info, ucontext_t &context) {
-  Frames frames(*area_of_this_process);
+  Frames frames(*area_for_crashes);
   std::uintptr_t innermost = instruction(context);
   frames.add(innermost);
   if (leads_nowhere(signal, info, innermost)) {
@@ -186,7 +186,7 @@ void prepare_crash_handler() {
 }
 
 void install_crash_handler(SharedArea &area, const void *end_of_job) {
-  area_of_this_process = &area;
+  area_for_crashes = &area;
   end_of_the_job = end_of_job;
   process_of_the_job = getpid();
   libraries_of_the_parent = libraries_ever_loaded();

@@ -18,10 +18,8 @@
 #include <fstream>
 #include <iterator>
 
-namespace repro_minify {
+namespace repro_minify::inductor_like {
 namespace {
-
-using namespace inductor_like;
 
 struct Row {
   const char *name;
@@ -232,4 +230,4 @@ TEST(CudaRepro, HoldsTheKernelsAsTextAndWhatCompilesThem) {
 }
 
 } // namespace
-} // namespace repro_minify
+} // namespace repro_minify::inductor_like

@@ -45,18 +45,18 @@ LeafReport report_of(const IValue &ref, const IValue &res, const CompareOptions 
   return leaves.at(0);
 }
 
-struct Case {
+struct AssertCloseCase {
   IValue expected, actual;
   CompareOptions options;
   bool answer = false, raised = false, exact = false;
 };
 
-std::vector<Case> read_cases(const std::string &path) {
+std::vector<AssertCloseCase> read_assert_close_cases(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const IValue all = torch::jit::pickle_load(bytes);
   const Decoder decoder(all.toTupleRef().elements()[0].toGenericDict());
-  std::vector<Case> cases;
+  std::vector<AssertCloseCase> cases;
   for (const IValue &row : all.toTupleRef().elements()[1].toListRef()) {
     const auto &parts = row.toTupleRef().elements();
     CompareOptions options = close_options();
@@ -69,7 +69,7 @@ std::vector<Case> read_cases(const std::string &path) {
   return cases;
 }
 
-std::string shown(const Case &one, std::size_t index, const CompareOptions &options) {
+std::string shown(const AssertCloseCase &one, std::size_t index, const CompareOptions &options) {
   std::ostringstream out;
   out << "case " << index << ": assert_close says " << one.answer << ", exact " << one.exact << ", tol "
       << one.options.tol << " equal_nan " << one.options.equal_nan;
@@ -93,12 +93,12 @@ TEST(CompareClose, AgreesWithAssertCloseAndWithTheBitsOnRandomPairs) {
     GTEST_SKIP() << "no Python with torch: " << output;
   ASSERT_EQ(status, 0) << output;
   at::set_num_threads(1);
-  const std::vector<Case> cases = read_cases(file);
+  const std::vector<AssertCloseCase> cases = read_assert_close_cases(file);
   std::filesystem::remove(file);
   ASSERT_EQ(cases.size(), static_cast<std::size_t>(count));
   int raised = 0, close = 0, exact = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Case &one = cases[i];
+    const AssertCloseCase &one = cases[i];
     raised += one.raised ? 1 : 0;
     close += one.answer ? 1 : 0;
     exact += one.exact ? 1 : 0;

@@ -21,7 +21,7 @@ namespace {
 
 using c10::IValue;
 
-at::Tensor floats(const std::vector<float> &values) {
+at::Tensor float_tensor(const std::vector<float> &values) {
   return at::tensor(values);
 }
 
@@ -63,30 +63,30 @@ IValue object_with(const std::string &attribute, const IValue &value) {
 
 /// The numbers down to the empty line are those of torch._dynamo.testing.reduce_to_scalar_loss; it raises for the rest.
 TEST(ReduceToScalarLoss, IsPyTorchsWherePyTorchHasOne) {
-  const at::Tensor complex = at::complex(floats({1, 3}), floats({2, -1}));
+  const at::Tensor complex = at::complex(float_tensor({1, 3}), float_tensor({2, -1}));
   const struct {
     const char *what;
     IValue output;
     double loss;
   } rows[] = {
-      {"a tensor: the mean", floats({1, 2, 6}), 3},
+      {"a tensor: the mean", float_tensor({1, 2, 6}), 3},
       {"integers, too", at::tensor({1, 2, 4}, at::kLong), 7.0 / 3},
-      {"bools, too", floats({1, 0, 1}).to(at::kBool), 2.0 / 3},
+      {"bools, too", float_tensor({1, 0, 1}).to(at::kBool), 2.0 / 3},
       {"half precision", at::full({2, 3}, 0.5, at::kHalf), 0.5},
       {"a number in a tensor", at::scalar_tensor(4), 4},
       {"no elements", at::empty({0}), NAN},
-      {"a list: the mean of its parts' means", list_of({floats({2, 4}), tuple_of(floats({1}), floats({3, 5}))}), 2.75},
-      {"a tuple", tuple_of(floats({1, 3}), floats({6})), 4},
-      {"a dict", dict_of({{"a", floats({2})}, {"b", list_of({floats({4}), floats({6})})}}), 3.5},
-      {"an object with logits", object_with("logits", floats({3, 5})), 4},
-      {"an object with a mean: its sum", object_with("mean", floats({3, 5})), 8},
+      {"a list: the mean of its parts' means", list_of({float_tensor({2, 4}), tuple_of(float_tensor({1}), float_tensor({3, 5}))}), 2.75},
+      {"a tuple", tuple_of(float_tensor({1, 3}), float_tensor({6})), 4},
+      {"a dict", dict_of({{"a", float_tensor({2})}, {"b", list_of({float_tensor({4}), float_tensor({6})})}}), 3.5},
+      {"an object with logits", object_with("logits", float_tensor({3, 5})), 4},
+      {"an object with a mean: its sum", object_with("mean", float_tensor({3, 5})), 8},
 
-      {"a named tuple with logits", named_tuple({"loss", "logits"}, {floats({100}), floats({3, 5})}), 4},
-      {"a named tuple without", named_tuple({"a", "b"}, {floats({1}), floats({3})}), 2},
+      {"a named tuple with logits", named_tuple({"loss", "logits"}, {float_tensor({100}), float_tensor({3, 5})}), 4},
+      {"a named tuple without", named_tuple({"a", "b"}, {float_tensor({1}), float_tensor({3})}), 2},
       {"complex: the sum of both parts over the number of elements", complex, 2.5},
       {"its conjugate", complex.conj(), 1.5},
-      {"None, numbers and strings do not count", list_of({floats({2}), IValue(), 3, 0.5, true, "text"}), 2},
-      {"nor does a list of them", list_of({floats({2}), list_of({IValue(), 3})}), 2},
+      {"None, numbers and strings do not count", list_of({float_tensor({2}), IValue(), 3, 0.5, true, "text"}), 2},
+      {"nor does a list of them", list_of({float_tensor({2}), list_of({IValue(), 3})}), 2},
   };
   for (const auto &row : rows) {
     const at::Tensor loss = reduce_to_scalar_loss(row.output);
@@ -118,9 +118,9 @@ TEST(ReduceToScalarLoss, SaysWhatItCannotReduce) {
 
 torch::jit::Module module_of(const std::string &source) {
   torch::jit::Module module("__torch__.Example");
-  module.register_parameter("weight", floats({1, 2, 3}).set_requires_grad(true), /*is_buffer=*/false);
-  module.register_parameter("unused", floats({4}).set_requires_grad(true), /*is_buffer=*/false);
-  module.register_buffer("count", floats({0}));
+  module.register_parameter("weight", float_tensor({1, 2, 3}).set_requires_grad(true), /*is_buffer=*/false);
+  module.register_parameter("unused", float_tensor({4}).set_requires_grad(true), /*is_buffer=*/false);
+  module.register_buffer("count", float_tensor({0}));
   module.define(source);
   module.eval();
   return module;
@@ -139,7 +139,7 @@ std::vector<float> numbers(const IValue &value) {
 }
 
 TEST(RunProgram, LeavesTheInstancesArgumentsAlone) {
-  Instance instance{module_of("def forward(self, x: Tensor):\n  x.add_(1)\n  return x * 2\n"), {floats({1, 2})}};
+  Instance instance{module_of("def forward(self, x: Tensor):\n  x.add_(1)\n  return x * 2\n"), {float_tensor({1, 2})}};
   const Observed observed = run_module(instance, {});
   EXPECT_EQ(numbers(instance.arguments[0]), (std::vector<float>{1, 2}));
   EXPECT_EQ(numbers(observed.output), (std::vector<float>{4, 6}));
@@ -149,8 +149,8 @@ TEST(RunProgram, LeavesTheInstancesArgumentsAlone) {
 }
 
 TEST(RunProgram, CopiesWhatItObserves) {
-  const at::Tensor reused = floats({1, 2});
-  Instance instance{module_of("def forward(self, x: Tensor):\n  return x\n"), {floats({1, 2})}};
+  const at::Tensor reused = float_tensor({1, 2});
+  Instance instance{module_of("def forward(self, x: Tensor):\n  return x\n"), {float_tensor({1, 2})}};
   const Observed observed = run_program([&](std::vector<IValue>) { return IValue(reused); }, instance, {});
   reused.fill_(7);
   EXPECT_EQ(numbers(observed.output), (std::vector<float>{1, 2}));
@@ -158,7 +158,7 @@ TEST(RunProgram, CopiesWhatItObserves) {
 
 TEST(RunProgram, KeepsRequiresGradIfGradientsAreWanted) {
   Instance instance{module_of("def forward(self, x: Tensor, y: Tensor):\n  return x + y\n"),
-                    {floats({1}).set_requires_grad(true), floats({2})}};
+                    {float_tensor({1}).set_requires_grad(true), float_tensor({2})}};
   for (const bool grad : {false, true})
     run_program(
         [&](std::vector<IValue> arguments) {
@@ -173,7 +173,7 @@ TEST(RunProgram, KeepsRequiresGradIfGradientsAreWanted) {
 
 TEST(RunProgram, ObservesGradientsAndCountsAMissingOneAsZeros) {
   Instance instance{module_of("def forward(self, x: Tensor, y: Tensor):\n  return x * self.weight, x.sum().detach()\n"),
-                    {floats({1, 2, 4}).set_requires_grad(true), floats({5, 6}).set_requires_grad(true)}};
+                    {float_tensor({1, 2, 4}).set_requires_grad(true), float_tensor({5, 6}).set_requires_grad(true)}};
   const Observed observed = run_module(instance, {.grad = true, .state = false});
   // The loss is (sum(x * weight) / 3 + sum(x)) / 2.
   const std::vector<std::pair<std::string, std::vector<float>>> expected{
@@ -195,7 +195,7 @@ TEST(RunProgram, ObservesGradientsAndCountsAMissingOneAsZeros) {
 
 TEST(RunProgram, ObservesGradientsOfAnOutputWithoutAny) {
   Instance instance{module_of("def forward(self, x: Tensor):\n  return x.detach(), 3\n"),
-                    {floats({1, 2}).set_requires_grad(true)}};
+                    {float_tensor({1, 2}).set_requires_grad(true)}};
   const Observed observed = run_module(instance, {.grad = true, .state = false});
   ASSERT_EQ(observed.gradients.size(), 3U); // both parameters and the input
   EXPECT_EQ(numbers(observed.gradients[2]), (std::vector<float>{0, 0}));
@@ -206,7 +206,7 @@ TEST(RunProgram, ObservesTheModuleThatRuns) {
                               "  self.count.add_(1)\n"
                               "  self.weight.mul_(2)\n"
                               "  return x\n"),
-                    {floats({1})}};
+                    {float_tensor({1})}};
   const Observed first = run_module(instance, {.module = true});
   const Observed second = run_module(instance, {.module = true});
   EXPECT_EQ(first.state_names, (std::vector<std::string>{"parameter weight", "parameter unused", "buffer count",
@@ -218,14 +218,14 @@ TEST(RunProgram, ObservesTheModuleThatRuns) {
 }
 
 TEST(RunProgram, ObservesOutputsAloneWithoutState) {
-  Instance instance{module_of("def forward(self, x: Tensor):\n  self.count.add_(1)\n  return x\n"), {floats({1})}};
+  Instance instance{module_of("def forward(self, x: Tensor):\n  self.count.add_(1)\n  return x\n"), {float_tensor({1})}};
   const Observed observed = run_module(instance, {.state = false, .module = true});
   EXPECT_TRUE(observed.state_names.empty());
   EXPECT_TRUE(observed.state.empty());
 }
 
 TEST(RunProgram, HandsOverTheOnlyReferencesToABoxedCall) {
-  Instance instance{module_of("def forward(self, x: Tensor):\n  return x\n"), {floats({1, 2}), floats({3})}};
+  Instance instance{module_of("def forward(self, x: Tensor):\n  return x\n"), {float_tensor({1, 2}), float_tensor({3})}};
   for (const bool boxed : {true, false}) {
     const Observed observed = run_program(
         [&](std::vector<IValue> arguments) {
@@ -300,7 +300,7 @@ TEST(Fp64Reference, WidensTensorConstantsParametersAndBuffers) {
   auto *sum = graph->insert(c10::aten::mul, {graph->outputs()[0], constant});
   graph->eraseOutput(0);
   graph->registerOutput(sum);
-  for (const Subject &subject : subjects_of(module, {floats({1, 2})})) {
+  for (const Subject &subject : subjects_of(module, {float_tensor({1, 2})})) {
     Instance instance = subject({.double_precision = true});
     EXPECT_EQ(instance.arguments[0].toTensor().scalar_type(), at::kDouble);
     for (const auto &tensor : instance.module.parameters())
@@ -315,7 +315,7 @@ TEST(Fp64Reference, WidensTensorConstantsParametersAndBuffers) {
 
 TEST(Fp64Reference, LeavesIntegersAndBoolsAlone) {
   auto module = module_of("def forward(self, x: Tensor):\n  return x.to(4) + 1, x > 0\n");
-  for (const Subject &subject : subjects_of(module, {floats({1.5})})) {
+  for (const Subject &subject : subjects_of(module, {float_tensor({1.5})})) {
     Instance instance = subject({.double_precision = true});
     const auto &parts = instance.module.forward(instance.arguments).toTuple()->elements();
     EXPECT_EQ(parts[0].toTensor().scalar_type(), at::kLong);
@@ -333,14 +333,14 @@ TEST(Fp64Reference, IsDoneWithoutUnlessItIsRequired) {
   const auto module = module_of("def forward(self, x: Tensor):\n"
                                 "  return torch.dequantize(torch.quantize_per_tensor(x, 0.1, 0, 13))\n");
   const std::shared_ptr<const Backend> eager = make_backend("eager");
-  const Verdict verdict = check_module(module, {floats({1, 2})}, {}, eager);
+  const Verdict verdict = check_module(module, {float_tensor({1, 2})}, {}, eager);
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   EXPECT_FALSE(verdict.has_fp64_reference);
   EXPECT_NE(verdict.no_fp64_because.find("Double"), std::string::npos) << verdict.no_fp64_because;
 
   CheckOptions options;
   options.require_fp64 = true;
-  const Verdict required = check_module(module, {floats({1, 2})}, options, eager);
+  const Verdict required = check_module(module, {float_tensor({1, 2})}, options, eager);
   EXPECT_EQ(required.outcome, Verdict::Outcome::Unresolved);
   EXPECT_NE(required.message.find("--require-fp64"), std::string::npos) << required.message;
   EXPECT_NE(required.message.find(verdict.no_fp64_because), std::string::npos) << required.message;
@@ -357,7 +357,7 @@ TEST(Fp64Reference, IsKnownWhenTheOptimisedRunRaises) {
                            },
                            .source = {}});
   const auto module = module_of("def forward(self, x: Tensor):\n  return x * 2\n");
-  const Verdict verdict = check_module(module, {floats({1})}, {}, backend);
+  const Verdict verdict = check_module(module, {float_tensor({1})}, {}, backend);
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Fail);
   EXPECT_EQ(verdict.message, "no");
   EXPECT_TRUE(verdict.has_fp64_reference);
@@ -370,7 +370,7 @@ TEST(Check, SeesStateThatIsNotCompared) {
     CheckOptions options;
     options.compare.rule = rule;
     options.compare.ignore_non_fp = true;
-    const Verdict verdict = check_module(module, {floats({1})}, options, make_backend("jit"));
+    const Verdict verdict = check_module(module, {float_tensor({1})}, options, make_backend("jit"));
     EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
     EXPECT_TRUE(verdict.stateful);
   }

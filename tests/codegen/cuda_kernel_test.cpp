@@ -4,6 +4,7 @@
 #include "codegen/library.h"
 #include "cuda_on_cpu.h"
 #include "kernel_folder.h"
+#include "load.h"
 #include "random_kernels.h"
 
 #include <gtest/gtest.h>
@@ -74,10 +75,6 @@ bool agree(double expected, double found, bool rounds, Element element) {
     return expected == found;
   const double unit = element == Element::BFloat16 ? 1e-2 : element == Element::Float16 ? 1e-3 : 1e-4;
   return std::fabs(expected - found) <= unit * (1 + std::fabs(expected));
-}
-
-Loader load(int id, Element element, std::vector<int64_t> strides) {
-  return [=](Body &body, const std::vector<Index> &at) { return body.load({id, element}, flat_index(at, strides)); };
 }
 
 TEST_F(CudaKernelTest, ComputesWhatTheProcessorComputes) {

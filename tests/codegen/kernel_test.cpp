@@ -1,6 +1,7 @@
 #include "codegen/kernel.h"
 #include "codegen/library.h"
 #include "kernel_folder.h"
+#include "load.h"
 
 #include <gtest/gtest.h>
 
@@ -31,10 +32,6 @@ protected:
     (*library)["k"](pointers.data(), 1);
   }
 };
-
-Loader load(int id, Element element, std::vector<int64_t> strides) {
-  return [=](Body &body, const std::vector<Index> &at) { return body.load({id, element}, flat_index(at, strides)); };
-}
 
 TEST_F(KernelTest, ReadsATransposedOperand) {
   const std::vector<float> x = {1, 2, 3, 4, 5, 6}; // 2 x 3, read as 3 x 2

@@ -4,6 +4,7 @@
 #include "codegen/library.h"
 #include "codegen/vector_math.h"
 #include "kernel_folder.h"
+#include "load.h"
 #include "random_kernels.h"
 
 #include <gtest/gtest.h>
@@ -40,10 +41,6 @@ protected:
     }
   }
 };
-
-Loader load(int id, Element element, std::vector<int64_t> strides) {
-  return [=](Body &body, const std::vector<Index> &at) { return body.load({id, element}, flat_index(at, strides)); };
-}
 
 /// An expression of float operands, $0 and so on.
 Loader computed(const std::string &expression, const std::vector<Loader> &operands) {

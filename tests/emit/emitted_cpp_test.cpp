@@ -54,21 +54,10 @@ private:
   int count_ = 0;
 };
 
-struct Written {
-  ReproFiles files;
-  std::string source;
-};
-
-Written write(const Program &program, const ReproFacts &facts) {
-  const TemporaryFolder folder;
-  Written written{write_repro(program, facts, folder.path()), ""};
-  std::ifstream file(folder / "repro.cpp");
-  written.source.assign(std::istreambuf_iterator<char>(file), {});
-  return written;
-}
-
 using testing_support::facts_of;
 using testing_support::small_program;
+using testing_support::write;
+using testing_support::Written;
 constexpr auto &kinds = testing_support::all_kinds;
 
 /// Every rule that a comparison may have been made under; the first two for each kind of run.

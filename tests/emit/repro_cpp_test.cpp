@@ -1,22 +1,16 @@
 // repro.cpp as text: what goes into the file, what goes beside it, and that a model's text cannot break out.
+#include "emit/small_program.h"
 #include "emit/torchscript_source.h"
 #include "program/fixture.h"
 #include "repro_minify/repro.h"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Written {
-  ReproFiles files;
-  std::string source;
-};
+using testing_support::write;
+using testing_support::Written;
 
 ReproFacts facts_for(const std::string &backend, Signature signature, std::string message) {
   ReproFacts facts;
@@ -26,16 +20,6 @@ ReproFacts facts_for(const std::string &backend, Signature signature, std::strin
   facts.signature = std::move(signature);
   facts.reduced.message = std::move(message);
   return facts;
-}
-
-Written write(const Program &program, const ReproFacts &facts) {
-  const fs::path folder = fs::temp_directory_path() / ("repro-cpp-test-" + std::to_string(getpid()));
-  fs::create_directories(folder);
-  Written written{write_repro(program, facts, folder.string()), ""};
-  std::ifstream file(folder / "repro.cpp");
-  written.source.assign(std::istreambuf_iterator<char>(file), {});
-  fs::remove_all(folder);
-  return written;
 }
 
 Program program_of(const std::string &name) {

@@ -2,8 +2,12 @@
 #pragma once
 #include "program/materialise.h"
 #include "repro_minify/repro.h"
+#include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>
+
+#include <fstream>
+#include <string>
 
 namespace repro_minify::testing_support {
 
@@ -33,5 +37,19 @@ inline ReproFacts facts_of(FailureKind kind, bool grad, bool autocast, const std
 constexpr FailureKind all_kinds[] = {
     FailureKind::Crash, FailureKind::Hang, FailureKind::Memory,   FailureKind::Exception, FailureKind::Structure,
     FailureKind::Shape, FailureKind::Nan,  FailureKind::Gradient, FailureKind::Accuracy,  FailureKind::Dtype};
+
+/// What a folder got, and the text of its repro.cpp.
+struct Written {
+  ReproFiles files;
+  std::string source;
+};
+
+inline Written write(const Program &program, const ReproFacts &facts) {
+  const TemporaryFolder folder;
+  Written written{write_repro(program, facts, folder.path()), ""};
+  std::ifstream file(folder / "repro.cpp");
+  written.source.assign(std::istreambuf_iterator<char>(file), {});
+  return written;
+}
 
 } // namespace repro_minify::testing_support

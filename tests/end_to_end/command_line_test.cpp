@@ -13,10 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
 void copy_front(const fs::path &from, const fs::path &to, double fraction) {
   const std::string bytes = read_text(from);
   std::ofstream(to, std::ios::binary) << bytes.substr(

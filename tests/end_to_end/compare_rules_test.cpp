@@ -22,10 +22,6 @@ fs::path model_of(const Nearer &one) {
   return fixtures() / "nearer" / one.name / "failing.pt";
 }
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(CompareRules, NearerToFloat64PassesWhereFloat64DecidesAndIsSaid) {
   for (const Nearer &one : nearer_cases)
     for (const char *rule : {"default", "pytorch", "strict"}) {

@@ -52,4 +52,8 @@ std::string read_text(const std::filesystem::path &file);
 /// Everything that is needed to understand a surprise, for a failed expectation.
 std::string describe(const Finished &finished);
 
+inline bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
 } // namespace repro_minify::end_to_end

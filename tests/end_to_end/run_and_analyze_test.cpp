@@ -13,10 +13,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
 Finished run_case(const std::string &name, const std::vector<std::string> &more = {}) {
   const Case one = case_named(name);
   std::vector<std::string> arguments = one.with_backend({"run", one.model()});

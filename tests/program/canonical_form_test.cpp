@@ -1,24 +1,17 @@
 // What canonical_form says of a program, and what it leaves out.
 #include "program/canonical_form.h"
+#include "program/program_from.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/jit/ir/irparser.h>
 
 namespace repro_minify {
 namespace {
 
-Program program_of(const std::string &ir, const std::vector<at::Tensor> &values) {
-  Program program;
-  program.graph = std::make_shared<torch::jit::Graph>();
-  torch::jit::parseIR(ir, program.graph.get());
-  for (size_t i = 0; i < values.size(); ++i)
-    program.inputs.push_back({"x" + std::to_string(i), Role::Input, values[i], ""});
-  return program;
-}
+using testing_support::program_from;
 
 std::string form_of(const std::string &ir, const std::vector<at::Tensor> &values = {at::ones({2}), at::ones({2})}) {
-  return canonical_form(program_of(ir, values));
+  return canonical_form(program_from(ir, values));
 }
 
 std::string sum(const std::string &operands, const std::string &alpha = "1") {
@@ -32,7 +25,7 @@ TEST(CanonicalForm, SaysOperatorsAndTypes) {
 }
 
 TEST(CanonicalForm, LeavesOutNamesSizesAndRoles) {
-  Program other = program_of(sum("%a, %m"), {at::ones({7, 5}), at::ones({5})});
+  Program other = program_from(sum("%a, %m"), {at::ones({7, 5}), at::ones({5})});
   other.inputs[0].name = "weight";
   other.inputs[0].role = Role::Parameter;
   EXPECT_EQ(canonical_form(other), form_of(sum("%a, %m")));
@@ -83,7 +76,7 @@ TEST(CanonicalForm, SharedValuesAreWrittenOnce) {
 }
 
 TEST(OperatorsOf, EachOnceAndSortedInnerBlocksToo) {
-  const Program program = program_of(R"IR(graph(%a : Tensor, %b : Tensor):
+  const Program program = program_from(R"IR(graph(%a : Tensor, %b : Tensor):
   %yes : bool = prim::Constant[value=1]()
   %c : Tensor = prim::If(%yes)
     block0():
@@ -94,7 +87,7 @@ TEST(OperatorsOf, EachOnceAndSortedInnerBlocksToo) {
   %e : Tensor = aten::relu(%c)
   %f : Tensor = aten::relu(%e)
   return (%f))IR",
-                                     {at::ones({2}), at::ones({2})});
+                                       {at::ones({2}), at::ones({2})});
   EXPECT_EQ(operators_of(program), (std::vector<std::string>{"aten::relu", "aten::tanh", "prim::If"}));
 }
 

@@ -1,29 +1,22 @@
 // What canonical_hash tells apart, and what it must not.
 #include "program/cut.h"
 #include "program/fixture.h"
+#include "program/program_from.h"
 
 #include "repro_minify/program.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/jit/ir/irparser.h>
 
 #include <set>
 
 namespace repro_minify {
 namespace {
 
-Program program_of(const std::string &ir, std::vector<at::Tensor> values) {
-  Program program;
-  program.graph = std::make_shared<torch::jit::Graph>();
-  torch::jit::parseIR(ir, program.graph.get());
-  for (size_t i = 0; i < values.size(); ++i)
-    program.inputs.push_back({"x" + std::to_string(i), Role::Input, std::move(values[i]), ""});
-  return program;
-}
+using testing_support::program_from;
 
 std::string hash_of_ir(const std::string &ir) {
-  return canonical_hash(program_of(ir, {at::ones({2}), at::ones({2})}));
+  return canonical_hash(program_from(ir, {at::ones({2}), at::ones({2})}));
 }
 
 std::string addition(const std::string &operands, const std::string &alpha) {
@@ -33,7 +26,7 @@ std::string addition(const std::string &operands, const std::string &alpha) {
 
 TEST(CanonicalHash, IgnoresHowTheGraphCameAbout) {
   const std::string plain = addition("%a, %b", "%alpha : int = prim::Constant[value=1]()");
-  Program edited = program_of(plain, {at::ones({2}), at::ones({2})});
+  Program edited = program_from(plain, {at::ones({2}), at::ones({2})});
   edited.graph->addInput("gone"); // takes a number
   edited.graph->eraseInput(2);
   edited.graph = edited.graph->copy();
@@ -118,18 +111,18 @@ TEST(CanonicalHash, TellsApartOperandsConstantsAndTheirTypes) {
 TEST(CanonicalHash, SeesThatALargeTensorWasWrittenTo) {
   const std::string ir = "graph(%a : Tensor):\n  %c : Tensor = aten::relu(%a)\n  return (%c)";
   const at::Tensor large = at::zeros({5000});
-  const std::string before = canonical_hash(program_of(ir, {large}));
-  EXPECT_EQ(canonical_hash(program_of(ir, {large})), before);
-  EXPECT_EQ(canonical_hash(program_of(ir, {large.clone()})), before);
+  const std::string before = canonical_hash(program_from(ir, {large}));
+  EXPECT_EQ(canonical_hash(program_from(ir, {large})), before);
+  EXPECT_EQ(canonical_hash(program_from(ir, {large.clone()})), before);
   large[4321] = 1;
-  EXPECT_NE(canonical_hash(program_of(ir, {large})), before);
+  EXPECT_NE(canonical_hash(program_from(ir, {large})), before);
 }
 
 TEST(CanonicalHash, DoesNotTakeANewTensorForAnOldOneAtItsAddress) {
   const std::string ir = "graph(%a : Tensor):\n  %c : Tensor = aten::relu(%a)\n  return (%c)";
   std::set<std::string> hashes;
   for (int i = 0; i < 100; ++i)
-    hashes.insert(canonical_hash(program_of(ir, {at::full({5000}, i)})));
+    hashes.insert(canonical_hash(program_from(ir, {at::full({5000}, i)})));
   EXPECT_EQ(hashes.size(), 100u);
 }
 
@@ -138,7 +131,7 @@ TEST(Cut, NamesEveryInputApart) {
   constexpr int length = 200;
   for (int i = 1; i < length; ++i)
     ir += "  %x." + std::to_string(i) + " : Tensor = aten::relu(%x." + std::to_string(i - 1) + ")\n";
-  const Program chain = program_of(ir + "  return (%x." + std::to_string(length - 1) + ")", {at::ones({2})});
+  const Program chain = program_from(ir + "  return (%x." + std::to_string(length - 1) + ")", {at::ones({2})});
   const Cutter cutter(std::make_shared<Recording>(record(chain, {}, testing_support::test_limits())));
   IndexSet odd;
   for (int i = 1; i < length; i += 2)

@@ -64,12 +64,12 @@ Said said_in_a_reduction() {
   for (const Progress &at : progress) {
     const double left = progress.back().elapsed_seconds - at.elapsed_seconds;
     if (at.checks < 10) {
-      EXPECT_EQ(at.remaining_seconds, std::nullopt);
+      EXPECT_EQ(at.left, std::nullopt);
     }
-    if (!at.remaining_seconds || *at.remaining_seconds < 1)
+    if (!at.left || at.left->most < 1)
       continue; // nothing is shown
     ++said.numbers;
-    said.wrong += *at.remaining_seconds > 3 * left || *at.remaining_seconds < left / 3;
+    said.wrong += at.left->least > 3 * left || at.left->most < left / 3;
   }
   return said;
 }

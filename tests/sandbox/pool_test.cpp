@@ -1,5 +1,6 @@
 // Several children at a time.
 #include "repro_minify/sandbox.h"
+#include "jobs.h"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +19,8 @@
 namespace repro_minify {
 namespace {
 
+using sandbox_test::within;
+
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
@@ -31,12 +34,6 @@ Job answer(const std::string &text, std::chrono::milliseconds after = 0ms) {
     std::this_thread::sleep_for(after);
     child.reply(text);
   };
-}
-
-Limits within(std::chrono::milliseconds timeout) {
-  Limits limits;
-  limits.timeout = timeout;
-  return limits;
 }
 
 bool has_children() {

@@ -1,5 +1,6 @@
 // One child: every way in which a job can end, and what is known of it afterwards.
 #include "repro_minify/sandbox.h"
+#include "jobs.h"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +26,8 @@
 namespace repro_minify {
 namespace {
 
+using sandbox_test::within;
+
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
@@ -48,12 +51,6 @@ public:
 private:
   std::atomic<int> *number_;
 };
-
-Limits within(std::chrono::milliseconds timeout) {
-  Limits limits;
-  limits.timeout = timeout;
-  return limits;
-}
 
 Outcome run(const Job &job) {
   return run_in_sandbox(job, within(30s));

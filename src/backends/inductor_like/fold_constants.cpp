@@ -36,7 +36,7 @@ std::set<const jit::Value *> constant_inputs(const StraightLine &line) {
 }
 
 /// Whether it makes 16 bits of more: a kernel that reads the result reads what it was made of instead.
-bool rounds(const jit::Node *node, const Observed &result, const Observation &seen) {
+bool rounds(const jit::Node *node, const ObservedTensor &result, const Observation &seen) {
   const auto *source = node->inputs().empty() ? nullptr : seen.tensor(node->input(0));
   return source && source->dtype != result.dtype && c10::isFloatingType(source->dtype) &&
          c10::isReducedFloatingType(result.dtype);

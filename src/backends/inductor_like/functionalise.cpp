@@ -28,13 +28,13 @@ std::vector<size_t> written_inputs(const jit::Node *node) {
   return written;
 }
 
-bool same_place(const Observed &a, const Observed &b) {
+bool same_place(const ObservedTensor &a, const ObservedTensor &b) {
   return a.storage == b.storage && a.offset == b.offset && a.sizes == b.sizes && a.strides == b.strides &&
          a.dtype == b.dtype;
 }
 
 /// Whether the tensor is all of its memory, in order.
-bool covers_its_storage(const Observed &tensor) {
+bool covers_its_storage(const ObservedTensor &tensor) {
   int64_t expected = 1;
   for (size_t d = tensor.sizes.size(); d-- > 0;) {
     if (tensor.sizes[d] != 1 && tensor.strides[d] != expected)
@@ -115,13 +115,13 @@ private:
   }
 
   /// What the tensors that share memory with `target` read from now on.
-  void spread(const Observed &place, jit::Value *result) {
+  void spread(const ObservedTensor &place, jit::Value *result) {
     const std::vector<const jit::Value *> sharers = sharers_[place.storage];
     const bool alone = std::all_of(sharers.begin(), sharers.end(),
                                    [&](const jit::Value *other) { return same_place(*seen_.tensor(other), place); });
     jit::Value *base = alone ? nullptr : new_base(sharers, place, result);
     for (const jit::Value *other : sharers) {
-      const Observed &view = *seen_.tensor(other);
+      const ObservedTensor &view = *seen_.tensor(other);
       changed_.insert(other);
       now_[other] = same_place(view, place)
                         ? result
@@ -130,7 +130,8 @@ private:
   }
 
   /// The whole memory with the part that was written replaced.
-  jit::Value *new_base(const std::vector<const jit::Value *> &sharers, const Observed &place, jit::Value *result) {
+  jit::Value *new_base(const std::vector<const jit::Value *> &sharers, const ObservedTensor &place,
+                       jit::Value *result) {
     const auto whole = std::find_if(sharers.begin(), sharers.end(), [&](const jit::Value *value) {
       return covers_its_storage(*seen_.tensor(value)) && seen_.tensor(value)->dtype == place.dtype;
     });
@@ -147,7 +148,7 @@ private:
   }
 
   /// The value that the node writes, computed without writing; of the type and shape of what it writes to.
-  jit::Value *functional_twin(jit::Node *node, const Observed &place) {
+  jit::Value *functional_twin(jit::Node *node, const ObservedTensor &place) {
     const std::string name = node->kind().toQualString();
     std::vector<jit::Value *> inputs;
     for (auto *input : node->inputs())

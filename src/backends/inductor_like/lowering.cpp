@@ -28,7 +28,7 @@ constexpr size_t most_repeated = 8, most_in_one = 60;
 /// The CUDA device of the first tensor that is on one: the CPU's are beside it for a while only, or numbers.
 c10::Device device_of_kernels(const StraightLine &line, const Observation &seen) {
   const auto device_of = [&](const jit::Value *value) {
-    const Observed *tensor = seen.tensor(value);
+    const ObservedTensor *tensor = seen.tensor(value);
     return tensor && tensor->plain ? tensor->device : c10::Device(c10::kCPU);
   };
   for (const auto *input : line.graph->inputs())
@@ -90,7 +90,7 @@ private:
   }
 
   std::optional<Lazy> lowered(jit::Node *node) {
-    const Observed &result = *seen_.tensor(node->output());
+    const ObservedTensor &result = *seen_.tensor(node->output());
     if (!is_for_kernels(result))
       return std::nullopt;
     if (auto lazy = view(node, result))
@@ -107,7 +107,7 @@ private:
     return pointwise(node, result);
   }
 
-  std::optional<Lazy> view(jit::Node *node, const Observed &result) {
+  std::optional<Lazy> view(jit::Node *node, const ObservedTensor &result) {
     if (node->inputs().empty() || !has_elements(node->input(0)))
       return std::nullopt;
     // A view of a tensor that nobody holds as an expression is ATen's own.
@@ -122,7 +122,7 @@ private:
   bool is_view_of_memory(const jit::Value *value) const { return slots_.count(value) > 0; }
 
   /// Operators that give the same elements, of another type perhaps, in memory of their own.
-  std::optional<Lazy> copy(jit::Node *node, const Observed &result) {
+  std::optional<Lazy> copy(jit::Node *node, const ObservedTensor &result) {
     static const std::set<std::string> names = {
         "aten::to",      "aten::_to_copy",        "aten::type_as",       "aten::clone",     "aten::contiguous",
         "aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::lift_fresh"};
@@ -135,7 +135,7 @@ private:
     return rounded(cast(elements(node->input(0)), result.dtype));
   }
 
-  std::optional<Lazy> filled(jit::Node *node, const Observed &result) {
+  std::optional<Lazy> filled(jit::Node *node, const ObservedTensor &result) {
     const std::string kind = node->kind().toQualString();
     c10::Scalar value;
     if (kind == "aten::zeros_like" || kind == "aten::zeros" || kind == "aten::new_zeros")
@@ -161,7 +161,7 @@ private:
     bool condition = false;
   };
 
-  std::optional<Lazy> pointwise(jit::Node *node, const Observed &result) {
+  std::optional<Lazy> pointwise(jit::Node *node, const ObservedTensor &result) {
     const Element compute = compute_of(node, *element_of(result.dtype));
     const auto rule = pointwise_rule(node, seen_, compute);
     if (!rule)
@@ -191,7 +191,7 @@ private:
 
   /// How many elements ATen computes two vectors at a time, where it does so from the first to the last: contiguous
   /// operands of the result's size.
-  int64_t in_full_loops(const jit::Node *node, const Observed &result) const {
+  int64_t in_full_loops(const jit::Node *node, const ObservedTensor &result) const {
     const int64_t count = std::accumulate(result.sizes.begin(), result.sizes.end(), int64_t{1}, std::multiplies<>());
     if (plan_.device.is_cuda())
       return count;
@@ -259,7 +259,7 @@ private:
   /// A constant on the CPU, without dimensions, for kernels on CUDA: traced programs have their numbers so. (Not one
   /// that a run could change: it would have to be read in each.)
   bool is_number_beside_cuda(const jit::Value *value) const {
-    const Observed *tensor = seen_.tensor(value);
+    const ObservedTensor *tensor = seen_.tensor(value);
     return plan_.device.is_cuda() && tensor && tensor->plain && tensor->device.is_cpu() && tensor->sizes.empty() &&
            element_of(tensor->dtype) && value->node()->kind() == prim::Param && line_.constants.at(value->offset());
   }
@@ -327,7 +327,7 @@ private:
     return reduced;
   }
 
-  std::optional<Lazy> reduction(jit::Node *node, const Observed &result) {
+  std::optional<Lazy> reduction(jit::Node *node, const ObservedTensor &result) {
     const auto rule = reduction_rule(node);
     if (!rule || !has_elements(node->input(0)))
       return std::nullopt;
@@ -414,7 +414,7 @@ private:
   }
 
   /// Tensors on another device than the kernels' are ATen's.
-  bool is_for_kernels(const Observed &tensor) const {
+  bool is_for_kernels(const ObservedTensor &tensor) const {
     return tensor.plain && tensor.device == plan_.device && element_of(tensor.dtype);
   }
 
@@ -429,7 +429,7 @@ private:
   Lazy elements(jit::Value *value) {
     if (const auto found = lazy_.find(value); found != lazy_.end())
       return found->second;
-    const Observed &tensor = *seen_.tensor(value);
+    const ObservedTensor &tensor = *seen_.tensor(value);
     const int slot = slot_of(value);
     plan_.layouts[static_cast<size_t>(slot)] = {tensor.dtype, tensor.sizes, tensor.strides};
     const Lazy loads = loaded({slot, *element_of(tensor.dtype)}, tensor.sizes, tensor.strides, tensor.dtype);

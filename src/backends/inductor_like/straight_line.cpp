@@ -10,8 +10,8 @@ namespace {
 namespace jit = torch::jit;
 namespace prim = torch::jit::prim;
 
-Observed look_at(const at::Tensor &tensor) {
-  Observed seen;
+ObservedTensor look_at(const at::Tensor &tensor) {
+  ObservedTensor seen;
   seen.dtype = tensor.scalar_type();
   seen.device = tensor.device();
   seen.version = version_of(tensor);
@@ -29,7 +29,7 @@ Observed look_at(const at::Tensor &tensor) {
 
 } // namespace
 
-const Observed *Observation::tensor(const jit::Value *value) const {
+const ObservedTensor *Observation::tensor(const jit::Value *value) const {
   const auto found = tensors.find(value);
   return found == tensors.end() ? nullptr : &found->second;
 }

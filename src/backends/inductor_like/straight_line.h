@@ -23,7 +23,7 @@ struct StraightLine {
 };
 
 /// What a tensor looked like in the run that was observed.
-struct Observed {
+struct ObservedTensor {
   at::ScalarType dtype = at::kFloat;
   c10::Device device = c10::kCPU;
   std::vector<int64_t> sizes, strides;
@@ -37,9 +37,9 @@ struct Observed {
 /// Every value of one run. The tensors are kept alive, so that storages stay apart.
 struct Observation {
   Values values;
-  std::unordered_map<const torch::jit::Value *, Observed> tensors;
+  std::unordered_map<const torch::jit::Value *, ObservedTensor> tensors;
 
-  const Observed *tensor(const torch::jit::Value *value) const;
+  const ObservedTensor *tensor(const torch::jit::Value *value) const;
   /// What is not a tensor does not depend on data: it is the same in each run.
   const c10::IValue &constant(const torch::jit::Value *value) const { return values.at(value); }
 };

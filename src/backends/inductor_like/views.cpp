@@ -73,7 +73,8 @@ std::vector<size_t> permutation(const jit::Node *node, const Lazy &source, const
   return order;
 }
 
-std::optional<Lazy> sliced(const jit::Node *node, const Lazy &source, const Observation &seen, const Observed &result) {
+std::optional<Lazy> sliced(const jit::Node *node, const Lazy &source, const Observation &seen,
+                           const ObservedTensor &result) {
   const auto dim = static_cast<size_t>(wrapped(seen.constant(node->input(1)).toInt(), source.sizes.size()));
   const c10::IValue &given = seen.constant(node->input(2));
   const int64_t size = source.sizes[dim];
@@ -84,7 +85,7 @@ std::optional<Lazy> sliced(const jit::Node *node, const Lazy &source, const Obse
 }
 
 std::optional<Lazy> selected(const jit::Node *node, const Lazy &source, const Observation &seen,
-                             const Observed &result) {
+                             const ObservedTensor &result) {
   const auto dim = static_cast<size_t>(wrapped(seen.constant(node->input(1)).toInt(), source.sizes.size()));
   return viewed(source, result.sizes,
                 with(dim, wrapped(seen.constant(node->input(2)).toInt(), static_cast<size_t>(source.sizes[dim]))));
@@ -109,7 +110,7 @@ std::optional<Lazy> strided(const jit::Node *node, const Lazy &source, const Obs
 } // namespace
 
 std::optional<Lazy> view_of(const jit::Node *node, const Lazy &source, const Observation &seen,
-                            const Observed &result) {
+                            const ObservedTensor &result) {
   const std::string kind = node->kind().toQualString();
   if (result.dtype != source.dtype)
     return std::nullopt; // view.dtype looks at the bits

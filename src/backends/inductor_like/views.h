@@ -9,7 +9,7 @@ namespace repro_minify::inductor_like {
 /// What the view of `source` shows; nothing for a node that is no view or not in the table. `result` is what the output
 /// looked like when it was observed.
 std::optional<Lazy> view_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen,
-                            const Observed &result);
+                            const ObservedTensor &result);
 
 /// The parts that chunk, split and unbind give; empty for any other node.
 std::vector<Lazy> parts_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen);

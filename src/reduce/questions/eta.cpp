@@ -1,7 +1,6 @@
 #include "reduce/questions/eta.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace repro_minify {
 namespace {
@@ -9,8 +8,8 @@ namespace {
 /// How much of what it weighed before an observation weighs after the next one.
 constexpr double kept_each_time = 0.93;
 
-/// A number that may be off by three times this is none that anybody can plan with.
-constexpr double too_far_apart = 2;
+/// The middle of a wider range may be off by more than three times: nobody can plan with that.
+constexpr double too_far_apart = 9;
 
 } // namespace
 
@@ -36,20 +35,13 @@ std::optional<double> CostModel::seconds_for(double size) const {
   return fixed + slope * size;
 }
 
-std::optional<double> sensible_mean(const std::vector<double> &forecasts) {
+std::optional<SecondsLeft> sensible_range(const std::vector<double> &forecasts) {
   if (forecasts.empty())
     return std::nullopt;
-  double logs = 0;
-  for (double each : forecasts) {
-    if (each <= 0)
-      return std::nullopt;
-    logs += std::log(each);
-  }
-  const double mean = std::exp(logs / static_cast<double>(forecasts.size()));
   const auto [least, most] = std::minmax_element(forecasts.begin(), forecasts.end());
-  if (*most > mean * too_far_apart || *least * too_far_apart < mean)
+  if (*least <= 0 || *most > *least * too_far_apart)
     return std::nullopt;
-  return mean;
+  return SecondsLeft{*least, *most};
 }
 
 } // namespace repro_minify

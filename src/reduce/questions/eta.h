@@ -1,5 +1,7 @@
 // What a check of a program of some size takes, and what tries to foretell a sum of such say together.
 #pragma once
+#include "repro_minify/seconds_left.h"
+
 #include <optional>
 #include <vector>
 
@@ -18,7 +20,7 @@ private:
   double weight_ = 0, sizes_ = 0, seconds_ = 0, size_squares_ = 0, products_ = 0;
 };
 
-/// The geometric mean of what was foretold, nothing where the forecasts are too far apart for any one number.
-std::optional<double> sensible_mean(const std::vector<double> &forecasts);
+/// The ends of what was foretold, nothing where they are too far apart for anybody to plan with.
+std::optional<SecondsLeft> sensible_range(const std::vector<double> &forecasts);
 
 } // namespace repro_minify

@@ -38,7 +38,7 @@ bool Lookout::is_overdue() {
   return overtime_ + now - *answer_there_at_ > most_overtime * now;
 }
 
-std::optional<double> Lookout::seconds_left() const {
+std::optional<SecondsLeft> Lookout::seconds_left() const {
   return outlook_ && tally_.checks() >= first_outlook ? outlook_->seconds_left(tally_.elapsed_seconds()) : std::nullopt;
 }
 

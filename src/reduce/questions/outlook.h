@@ -14,7 +14,7 @@ public:
   /// What is known now, while a check runs.
   virtual void look(double elapsed_seconds, const CostModel &cost) = 0;
   /// Nothing where nobody can tell.
-  virtual std::optional<double> seconds_left(double elapsed_seconds) const = 0;
+  virtual std::optional<SecondsLeft> seconds_left(double elapsed_seconds) const = 0;
 };
 
 /// Says when an Outlook may look, and for how long.
@@ -30,7 +30,7 @@ public:
   void look(int nodes);
   /// For the Outlook, once the answer that is waited for is there: whether it has to wait no longer.
   bool is_overdue();
-  std::optional<double> seconds_left() const;
+  std::optional<SecondsLeft> seconds_left() const;
 
 private:
   bool is_worth_it(int nodes) const;

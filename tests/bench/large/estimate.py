@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every "about N s left" that reductions print, held against how long it really took.
+"""Every "N to M s left" that reductions print, held against how long it really took.
 
     estimate.py --binary build/release/repro-minify --work FOLDER [--models FOLDER...] [--only TEXT] [--slow SECONDS]
 
@@ -21,7 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 CASES = ROOT / "fixtures" / "cases"
-LINE = re.compile(r"(\d+) checks, best so far \d+ operators \(\d+ nodes\), ([\d.]+) s(?:, about (\d+) s left)?")
+LINE = re.compile(
+    r"(\d+) checks, best so far \d+ operators \(\d+ nodes\), ([\d.]+) s(?:, (about|up|\d+) (?:to )?(\d+) s left)?"
+)
 TO_LOOK_AT = 0.5  # seconds left
 
 
@@ -44,8 +46,18 @@ def text_on_a_terminal(command):
 
 
 def shown(text):
-    """(checks, elapsed, left or None) of each time that the line was drawn."""
-    return [(int(a), float(b), float(c) if c else None) for a, b, c in LINE.findall(text)]
+    """(checks, elapsed, (least, most) or None) of each time that the line was drawn."""
+    return [(int(a), float(b), ends(c, d) if d else None) for a, b, c, d in LINE.findall(text)]
+
+
+def ends(least, most):
+    return float({"about": most, "up": 0}.get(least, least)), float(most)
+
+
+def off_by(left, really):
+    """How many times the range that was shown lies beside what it really took: 1 within it."""
+    least, most = left
+    return max(1.0, least / really, really / most)
 
 
 def measure(name, command, output):
@@ -57,8 +69,8 @@ def measure(name, command, output):
     for checks, elapsed, left in lines:
         really = end - elapsed
         if left is not None and checks >= 10 and really > TO_LOOK_AT:
-            ratios.append(max(left / really, really / left))
-    late = [left for _, elapsed, left in lines if left is not None and end - elapsed <= TO_LOOK_AT]
+            ratios.append(off_by(left, really))
+    late = [left[0] for _, elapsed, left in lines if left is not None and end - elapsed <= TO_LOOK_AT]
     return {
         "name": name,
         "seconds": round(end, 2),

@@ -1,13 +1,13 @@
 // Golden tests of single passes: a program in, the program that comes out and the number of checks it took. A change of
 // either is a change of what users get, and has to be meant.
 #pragma once
+#include "program/program_from.h"
 #include "reduce/passes/pass.h"
 #include "reduce/structural_oracle.h"
 #include "repro_minify/record.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <torch/csrc/jit/ir/irparser.h>
 
 #include <algorithm>
 #include <string>
@@ -18,20 +18,6 @@ namespace repro_minify::testing_support {
 
 /// A process that forks must never have entered an OpenMP region.
 inline const bool one_thread = (at::set_num_threads(1), true);
-
-/// A Program from the text of a graph, as Graph::toString prints it; one value for each of the graph's inputs.
-inline Program program_from(const std::string &ir, const std::vector<at::Tensor> &values) {
-  Program program;
-  program.graph = std::make_shared<torch::jit::Graph>();
-  torch::jit::parseIR(ir, program.graph.get());
-  for (size_t i = 0; i < values.size(); ++i) {
-    ProgramInput input;
-    input.name = "x" + std::to_string(i);
-    input.value = values[i];
-    program.inputs.push_back(std::move(input));
-  }
-  return program;
-}
 
 struct GoldenResult {
   std::string graph; ///< Graph::toString without source positions

@@ -35,14 +35,15 @@ TEST(CostModel, ForgetsWhatLargeProgramsTook) {
   EXPECT_NEAR(*cost.seconds_for(10), 0.01, 0.005);
 }
 
-TEST(SensibleMean, IsInTheMiddle) {
-  EXPECT_NEAR(*sensible_mean({2, 2, 2}), 2, 1e-9);
-  EXPECT_NEAR(*sensible_mean({2, 4.5}), 3, 1e-9);
+TEST(SensibleRange, HasTheEnds) {
+  EXPECT_EQ(sensible_range({2, 2, 2}), (SecondsLeft{2, 2}));
+  EXPECT_EQ(sensible_range({4.5, 2, 3}), (SecondsLeft{2, 4.5}));
 }
 
-TEST(SensibleMean, SaysNothingWhereForecastsAreFarApart) {
-  EXPECT_EQ(sensible_mean({1, 100}), std::nullopt);
-  EXPECT_EQ(sensible_mean({0, 1}), std::nullopt);
+TEST(SensibleRange, SaysNothingWhereForecastsAreFarApart) {
+  EXPECT_EQ(sensible_range({}), std::nullopt);
+  EXPECT_EQ(sensible_range({1, 10}), std::nullopt);
+  EXPECT_EQ(sensible_range({0, 1}), std::nullopt);
 }
 
 } // namespace

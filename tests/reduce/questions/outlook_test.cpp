@@ -16,7 +16,9 @@ struct Looking : Outlook {
     ++looks;
     meanwhile();
   }
-  std::optional<double> seconds_left(double elapsed_seconds) const override { return 100 - elapsed_seconds; }
+  std::optional<SecondsLeft> seconds_left(double elapsed_seconds) const override {
+    return SecondsLeft{100 - elapsed_seconds, 200 - elapsed_seconds};
+  }
 };
 
 class LookoutTest : public testing::Test {
@@ -94,7 +96,7 @@ TEST_F(LookoutTest, SaysNothingAtFirst) {
   answer(9, 1);
   EXPECT_EQ(lookout.seconds_left(), std::nullopt);
   answer(1, 1);
-  EXPECT_EQ(lookout.seconds_left(), 90);
+  EXPECT_EQ(lookout.seconds_left(), (SecondsLeft{90, 190}));
   EXPECT_EQ(Lookout(tally).seconds_left(), std::nullopt);
 }
 
