@@ -540,6 +540,7 @@ TEST(Sandbox, DiesWithItsParent) {
     _exit(0);
   });
   EXPECT_TRUE(goes_away(*inner));
+  waitpid(*inner, nullptr, WNOHANG); // whoever lost its parent was this process's
 }
 
 TEST(Sandbox, SaysSoWhenItCannotFork) {

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <thread>
 
+#include <sys/wait.h>
+
 namespace repro_minify {
 namespace {
 
@@ -20,6 +22,13 @@ protected:
     if (find_program("cmake").empty())
       GTEST_SKIP() << "no CMake";
     write_project("return answer();");
+  }
+
+  /// Who makes a header in the background becomes a child of this process, as a sandbox has been run in it.
+  void TearDown() override {
+    while (waitpid(-1, nullptr, 0) > 0) {
+    }
+    WithHeaderFolder::TearDown();
   }
 
   /// -H says on standard error which headers are read, and `!` which of them precompiled.
