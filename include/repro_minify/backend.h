@@ -2,6 +2,7 @@
 #pragma once
 #include "repro_minify/confinement.h"
 #include "repro_minify/identity.h"
+#include "repro_minify/severity.h"
 
 #include <torch/csrc/jit/api/module.h>
 
@@ -27,6 +28,12 @@ struct BackendOptions {
   bool emulate_precision_casts = false;     ///< round to 16 bits after each operator inside a fused kernel
   std::string inject;                       ///< a fault on purpose; empty: none
   std::string dump_file; ///< where dumped stages are appended, a file that exists; empty: standard error
+  MessageSink message;   ///< told what is odd about the backend itself, in the reducing process
+
+  void say(Severity severity, const std::string &text) const {
+    if (message)
+      message(severity, text);
+  }
 };
 /// Everything in the options that a result can depend on.
 Identity identity_of(const BackendOptions &options);

@@ -2,6 +2,7 @@
 #pragma once
 #include "repro_minify/check.h"
 #include "repro_minify/reducer.h"
+#include "repro_minify/severity.h"
 
 #include <cstdint>
 #include <functional>
@@ -11,13 +12,11 @@
 
 namespace repro_minify {
 
-enum class Severity { Detail, Info, Warning, Error };
-
 /// Who is told what goes on. Any of these may be empty; all are called by the thread that called the library, which
 /// prints and logs nothing by itself.
 struct Listener {
-  std::function<void(Severity, const std::string &)> message; ///< one sentence, or a few lines
-  std::function<void(const Progress &)> progress;             ///< of the search, after every check
+  MessageSink message;
+  std::function<void(const Progress &)> progress; ///< of the search, after every check
   /// "bisect", 3 of 0 (nobody knows of how many); finished() when that count has ended.
   std::function<void(const std::string &what, int done, int of)> count;
   std::function<void()> finished;

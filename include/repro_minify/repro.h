@@ -109,17 +109,22 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
 /// report.md and report.json.
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder);
 
-/// Builds repro.cpp in a clean folder and runs it: does it fail with the Signature? The message says what happened.
 struct Verification {
   bool same_failure = false;
-  std::string message;
+  std::string message;                   ///< what happened
+  bool with_precompiled_headers = false; ///< repro.cpp was built with headers that an earlier run has precompiled
 };
-/// `marker` is what reproduction_marker() says of it. With a Repetition it is run as often as that says. It runs what
-/// is left of the model, under the confinement of the backend's checks. `meanwhile` is called once, in this thread,
-/// while the compiler works.
+struct VerifyOptions {
+  Repetition repetition;             ///< how often it is run
+  std::function<bool()> interrupted; ///< polled; may be empty
+  Confinement confinement;           ///< of the backend's checks: what is left of the model is run under it
+  std::function<void()> meanwhile;   ///< called once, in this thread, while the compiler works; may be empty
+  std::string python;                ///< interpreter for a repro.cpp that runs repro.py; empty: python3
+};
+/// Builds repro.cpp in a clean folder and runs it: does it fail with the Signature? `marker` is what
+/// reproduction_marker() says of it.
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const Repetition &repetition = {}, const std::function<bool()> &interrupted = {},
-                          const Confinement &confinement = {}, const std::function<void()> &meanwhile = {});
+                          const VerifyOptions &options = {});
 
 /// repro.py of a backend that Python reaches, run in a fresh interpreter. Of several ways to write it the plainest that
 /// shows the failure is kept in the folder; where none does there is no file. A script that could not be run, as there

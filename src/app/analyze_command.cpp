@@ -2,7 +2,6 @@
 #include "app/interruption.h"
 #include "app/options.h"
 #include "app/progress.h"
-#include "app/table.h"
 #include "emit/atomic_file.h"
 #include "minify/output_folder.h"
 #include "repro_minify/analysis.h"
@@ -10,6 +9,7 @@
 #include "sandbox/command.h"
 #include "support/log.h"
 #include "support/number_text.h"
+#include "support/text_table.h"
 
 #include <iostream>
 
@@ -28,7 +28,7 @@ void print_table_of(const Analysis &analysis) {
                     rounded_text(row.report.multiplier), rounded_text(row.report.max_abs_error),
                     state_words[static_cast<int>(row.state)], clean(row.source)});
   }
-  print_table(rows);
+  std::cout << table_text(rows);
 }
 
 void print_conclusion(const Analysis &analysis, const Verdict &original) {

@@ -1,6 +1,6 @@
 #include "app/options.h"
-#include "app/table.h"
 #include "backends/registry.h"
+#include "support/text_table.h"
 
 #include <nlohmann/json.hpp>
 
@@ -55,7 +55,7 @@ int backends_command(const Options &options) {
                      : row.unusable_because.empty() ? "yes"
                                                     : "no: " + row.unusable_because,
                      row.summary});
-  print_table(table);
+  std::cout << table_text(table);
   std::cout << "\nSeveral passes in a row: pass:constant-propagation,peephole\n"
                "Several backends: --backend freeze,jit reduces against freeze, and says whether jit fails too\n";
   return 0;

@@ -2,9 +2,9 @@
 #include "app/interruption.h"
 #include "app/options.h"
 #include "app/progress.h"
-#include "app/table.h"
 #include "repro_minify/session.h"
 #include "support/log.h"
+#include "support/text_table.h"
 
 #include <iostream>
 
@@ -17,7 +17,7 @@ void print_bisection(const Bisection &bisection) {
   for (const auto &check : bisection.checks)
     rows.push_back({clean(check.what), check.steps ? std::to_string(*check.steps) : "-",
                     check.fails ? "wrong" : "right", check.message.empty() ? "-" : clean(check.message)});
-  print_table(rows);
+  std::cout << table_text(rows);
   std::cout << '\n' << clean(bisection.message) << '\n';
   if (!bisection.note.empty())
     std::cout << clean(bisection.note) << '\n';

@@ -2,7 +2,7 @@
 #include "app/config.h"
 #include "app/interruption.h"
 #include "app/options.h"
-#include "app/table.h"
+#include "support/text_table.h"
 
 #include "program/error_report.h"
 #include "support/log.h"

@@ -2,10 +2,10 @@
 #include "app/interruption.h"
 #include "app/options.h"
 #include "app/progress.h"
-#include "app/table.h"
 #include "repro_minify/minify.h"
 #include "support/log.h"
 #include "support/number_text.h"
+#include "support/text_table.h"
 
 #include <iostream>
 

@@ -1,6 +1,8 @@
 #include "app/options.h"
-#include "app/table.h"
 #include "repro_minify/reducer.h"
+#include "support/text_table.h"
+
+#include <iostream>
 
 namespace repro_minify {
 
@@ -8,7 +10,7 @@ int passes_command() {
   std::vector<std::vector<std::string>> rows = {{"pass", "what it does"}};
   for (const auto &pass : list_reduction_passes())
     rows.push_back({pass.name, pass.summary});
-  print_table(rows);
+  std::cout << table_text(rows);
   return ReducedAndVerified;
 }
 

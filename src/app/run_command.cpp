@@ -1,6 +1,6 @@
 #include "app/options.h"
-#include "app/print_verdict.h"
 #include "app/progress.h"
+#include "minify/run_report.h"
 
 #include "backends/backend_list.h"
 
@@ -90,9 +90,9 @@ Ran run_one(const Options &options) {
         reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
   Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
   if (options.json)
-    ran.json = verdict_json(rate, facts, session);
+    ran.json = run_json(rate, facts, session);
   else
-    print_verdict(rate, facts, session);
+    std::cout << run_text(rate, facts, session);
   return ran;
 }
 

@@ -5,7 +5,6 @@
 #include "repro_minify/program.h"
 #include "support/cpp_string.h"
 #include "support/find_program.h"
-#include "support/log.h"
 #include "support/no_answer.h"
 #include "support/split_words.h"
 #include "support/temporary_folder.h"
@@ -112,8 +111,7 @@ public:
       return;
     try {
       start_server();
-    } catch (const UserError &error) {
-      log::debug(error.what()); // whoever asks the old one is told that it is gone
+    } catch (const UserError &) { // whoever asks the old one is told that it is gone
     }
   }
   Identity identity() const override {

@@ -9,7 +9,6 @@
 #include "program/values.h"
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
-#include "support/log.h"
 #include "support/no_answer.h"
 
 #include <ATen/ATen.h>
@@ -224,7 +223,6 @@ public:
     if (python_.empty())
       python_ = find_python_with_torch(options_.python);
     worker_ = std::make_shared<InductorWorker>(python_, options_.inductor_config);
-    setenv("REPRO_PYTHON", python_.c_str(), /*overwrite=*/0); // for a repro.cpp that runs repro.py
   }
 
   void await_start() const override {
@@ -233,7 +231,7 @@ public:
     torch_version_ = worker_->torch_version();
     const std::string here = TORCH_VERSION, there = worker_->torch_version();
     if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
-      log::warning("inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);
+      options_.say(Severity::Warning, "inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);
   }
 
   void revive() const override {
@@ -244,7 +242,7 @@ public:
       another->await();
       worker_ = std::move(another);
     } catch (const UserError &error) {
-      log::debug(error.what()); // whoever asks the old one is told that it is gone
+      options_.say(Severity::Detail, error.what()); // whoever asks the old one is told that it is gone
     }
   }
 
@@ -281,6 +279,8 @@ public:
     };
     return bisect_inductor(worker_->address(), variant, fails);
   }
+
+  const std::string &python() const override { return python_; }
 
   PythonRepro python_repro(const Program &program, const json &facts) const override {
     InductorMessage message;

@@ -12,7 +12,6 @@
 #include "repro_minify/run_settings.h"
 #include "sandbox/ask_again.h"
 #include "support/find_program.h"
-#include "support/log.h"
 #include "support/no_answer.h"
 
 #include <ATen/ATen.h>
@@ -247,9 +246,9 @@ BackendSource InductorLike::source_for(const Program &program, const RunSettings
                ? repro_source(compiled, attribute_names(instance.module))
                : uncompilable_source(compiled);
   } catch (const NotCovered &problem) {
-    log::warning(std::string("repro.cpp has no kernels: ") + problem.what());
+    options_.say(Severity::Warning, std::string("repro.cpp has no kernels: ") + problem.what());
   } catch (const CannotCompile &problem) {
-    log::warning(std::string("repro.cpp has no kernels: ") + problem.what());
+    options_.say(Severity::Warning, std::string("repro.cpp has no kernels: ") + problem.what());
   }
   return source();
 }

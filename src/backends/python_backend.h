@@ -43,6 +43,8 @@ public:
   /// repro.py for a Program without tensor constants. `facts` are what emit.py reads. May take minutes. Called in a
   /// sandbox child; throws what compile() throws.
   virtual PythonRepro python_repro(const Program &program, const nlohmann::json &facts) const = 0;
+  /// The interpreter that repro.py is run with, once the backend has started.
+  virtual const std::string &python() const = 0;
 };
 
 } // namespace repro_minify

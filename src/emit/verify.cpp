@@ -1,12 +1,10 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
 #include "emit/results_folder.h"
 #include "emit/verify_repeatedly.h"
-#include "support/log.h"
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
 #include "toolchain/project_build.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 namespace repro_minify {
@@ -51,11 +49,8 @@ Outcome build(ProjectBuild &project, const std::function<bool()> &interrupted) {
   Outcome outcome = finish();
   if (!is_built(outcome) && outcome.ending != Ending::Cancelled && project.leave_out_precompiled())
     outcome = finish();
-  if (is_built(outcome)) {
-    log::debug(std::string("repro.cpp was built ") + (project.had_precompiled() ? "with" : "without") +
-               " precompiled headers");
+  if (is_built(outcome))
     project.precompile_for_the_next();
-  }
   return outcome;
 }
 
@@ -79,32 +74,31 @@ void copy_results(const std::string &from, const fs::path &to) {
 } // namespace
 
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const Repetition &repetition, const std::function<bool()> &interrupted,
-                          const Confinement &given, const std::function<void()> &meanwhile) {
+                          const VerifyOptions &options) {
   const TemporaryFolder temporary, printed;
   copy_results(folder, temporary.path());
   const std::string built = temporary / "build";
   ProjectBuild project(temporary.path(), built, {std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX},
                        first_header_of(temporary / "repro.cpp"));
   project.start();
-  Confinement confinement = given;
+  Confinement confinement = options.confinement;
   confinement.readable.push_back(temporary.path());
   confinement.writable.push_back(printed.path());
   const auto verify = [&](const std::vector<std::string> &command) {
-    return verify_repeatedly([&] { return run_repro(command, printed.path(), interrupted, confinement); },
-                             [&](const ReproRun &run) { return judge_run(run, marker, wanted); }, repetition,
-                             interrupted);
+    return verify_repeatedly([&] { return run_repro(command, printed.path(), options.interrupted, confinement); },
+                             [&](const ReproRun &run) { return judge_run(run, marker, wanted); }, options.repetition,
+                             options.interrupted);
   };
   Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
-  if (fs::exists(temporary / "model.pt2")) {
-    const char *python = std::getenv("REPRO_PYTHON");
-    in_python = verify({python ? python : "python3", temporary / "repro.py"});
-  }
-  if (meanwhile)
-    meanwhile();
-  if (const std::string problem = problem_of(build(project, interrupted)); !problem.empty())
+  const std::string python = options.python.empty() ? "python3" : options.python;
+  if (fs::exists(temporary / "model.pt2"))
+    in_python = verify({python, temporary / "repro.py"});
+  if (options.meanwhile)
+    options.meanwhile();
+  if (const std::string problem = problem_of(build(project, options.interrupted)); !problem.empty())
     return {false, problem};
-  const Verification in_cpp = verify({built + "/repro"});
+  Verification in_cpp = verify({"env", "REPRO_PYTHON=" + python, built + "/repro"});
+  in_cpp.with_precompiled_headers = project.had_precompiled();
   return !in_cpp.same_failure || in_python.same_failure ? in_cpp
                                                         : Verification{false, "repro.py: " + in_python.message};
 }

@@ -99,16 +99,22 @@ void verify(Work &work, const Program &program) {
   const auto &interrupted = work.options().listener.interrupted;
   const auto run_script = [&] { facts.script = verify_script(program, facts, work.folder, interrupted); };
   // That of a PythonBackend is part of what verify_repro() runs.
-  const bool is_apart = !dynamic_cast<const PythonBackend *>(facts.backend.get());
+  const auto *in_python = dynamic_cast<const PythonBackend *>(facts.backend.get());
   work.say(Severity::Info, announcement());
   const Verification verification =
-      verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature, facts.repetition,
-                   interrupted, work.session.backend->confinement(), is_apart ? run_script : std::function<void()>());
+      verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature,
+                   {.repetition = facts.repetition,
+                    .interrupted = interrupted,
+                    .confinement = work.session.backend->confinement(),
+                    .meanwhile = in_python ? std::function<void()>() : run_script,
+                    .python = in_python ? in_python->python() : ""});
   if (stops(work))
     return;
+  work.say(Severity::Detail, std::string("repro.cpp was built ") +
+                                 (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
   facts.verify_message = verification.message;
-  if (!is_apart)
+  if (in_python)
     run_script();
 }
 

@@ -64,9 +64,11 @@ std::shared_ptr<const Backend> started(std::shared_ptr<const Backend> backend) {
 std::vector<std::shared_ptr<const Backend>> backends_of(const MinifyOptions &options, const std::string &oracle) {
   if (!oracle.empty())
     return {oracle_backend(oracle)};
+  BackendOptions backend_options = options.backend_options;
+  backend_options.message = options.listener.message;
   std::vector<std::shared_ptr<const Backend>> backends;
   for (const auto &name : split_backend_names(options.backends))
-    backends.push_back(started(make_backend(name, options.backend_options)));
+    backends.push_back(started(make_backend(name, backend_options)));
   return backends;
 }
 

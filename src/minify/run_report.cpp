@@ -1,8 +1,8 @@
-// One Verdict, for people and for scripts.
-#include "app/print_verdict.h"
+// One check, for people and for scripts.
+#include "minify/run_report.h"
 
-#include "app/table.h"
 #include "support/number_text.h"
+#include "support/text_table.h"
 
 #include "program/values.h"
 
@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <iostream>
+#include <ostream>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -31,10 +31,6 @@ void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &wh
                     leaf.worst_index < 0 ? "-" : std::to_string(leaf.worst_index), counts(leaf.ref_nan, leaf.ref_inf),
                     counts(leaf.res_nan, leaf.res_inf), leaf.same ? "same" : "DIFFERS"});
 }
-
-} // namespace
-
-namespace {
 
 /// A flaky failure is not PASS and not quite FAIL.
 std::string rate_text(const FailureRate &rate) {
@@ -57,82 +53,84 @@ std::string few_of(const std::vector<std::string> &names) {
 }
 
 /// What the backend ran as it was is at times the larger part of the program.
-void print_coverage(const Coverage &coverage) {
-  std::cout << "  compiled: " << coverage.compiled << " operators";
+void write_coverage(std::ostream &out, const Coverage &coverage) {
+  out << "  compiled: " << coverage.compiled << " operators";
   std::string others;
   for (const auto &[name, count] : coverage.not_compiled)
     others += (others.empty() ? "" : ", ") + clean(name) + (count > 1 ? " " + std::to_string(count) + "x" : "");
   if (!others.empty())
-    std::cout << "; not compiled: " << others;
+    out << "; not compiled: " << others;
   if (!coverage.because.empty())
-    std::cout << " (" << clean(coverage.because) << ")";
-  std::cout << '\n';
+    out << " (" << clean(coverage.because) << ")";
+  out << '\n';
 }
 
 /// What is better than eager is at times wrong all the same.
-void print_nearer(const Verdict &verdict) {
+void write_nearer(std::ostream &out, const Verdict &verdict) {
   const std::string nearer = nearer_to_fp64(verdict);
   if (nearer.empty())
     return;
-  std::cout << "  " << clean(nearer) << " differs, nearer to float64 than eager";
+  out << "  " << clean(nearer) << " differs, nearer to float64 than eager";
   if (verdict.outcome == Verdict::Outcome::Pass)
-    std::cout << " (--compare close or exact takes that for a failure)";
-  std::cout << '\n';
+    out << " (--compare close or exact takes that for a failure)";
+  out << '\n';
 }
 
-void print_timing(const Timing &timing) {
-  std::cout << "\neager " << rounded_text(timing.eager_seconds * 1e3) << " ms, optimised "
-            << rounded_text(timing.optimised_seconds * 1e3) << " ms (median of " << timing.calls
-            << " warm calls), compiling and first call " << rounded_text(timing.compile_seconds * 1e3) << " ms\n";
+void write_timing(std::ostream &out, const Timing &timing) {
+  out << "\neager " << rounded_text(timing.eager_seconds * 1e3) << " ms, optimised "
+      << rounded_text(timing.optimised_seconds * 1e3) << " ms (median of " << timing.calls
+      << " warm calls), compiling and first call " << rounded_text(timing.compile_seconds * 1e3) << " ms\n";
 }
 
-void print_settings(const Verdict &verdict, const Session &session) {
+void write_settings(std::ostream &out, const Verdict &verdict, const Session &session) {
   const RunSettings settings = session.settings();
-  std::cout << "\nfp64 reference "
-            << (session.check.mode == CheckMode::Run ? "not wanted"
-                : verdict.has_fp64_reference         ? "yes"
-                : verdict.no_fp64_because.empty()    ? "no"
-                                                     : "no: " + clean(verdict.no_fp64_because))
-            << "; " << settings.device << ", seed " << settings.seed << ", autocast "
-            << (settings.autocast ? dtype_name(settings.autocast_dtype) : "off") << ", deterministic "
-            << to_string(settings.determinism) << '\n';
+  out << "\nfp64 reference "
+      << (session.check.mode == CheckMode::Run ? "not wanted"
+          : verdict.has_fp64_reference         ? "yes"
+          : verdict.no_fp64_because.empty()    ? "no"
+                                               : "no: " + clean(verdict.no_fp64_because))
+      << "; " << settings.device << ", seed " << settings.seed << ", autocast "
+      << (settings.autocast ? dtype_name(settings.autocast_dtype) : "off") << ", deterministic "
+      << to_string(settings.determinism) << '\n';
 }
 
 } // namespace
 
-void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session) {
+std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session) {
+  std::ostringstream out;
   const Verdict &verdict = rate.verdict;
-  std::cout << outcome_word(rate, session) << "  " << clean(session.model.path) << "  backend "
-            << session.backend->name() << (session.check.grad ? "  with gradients" : "") << '\n';
+  out << outcome_word(rate, session) << "  " << clean(session.model.path) << "  backend " << session.backend->name()
+      << (session.check.grad ? "  with gradients" : "") << '\n';
   for (const auto &signature : verdict.signatures)
-    std::cout << "  " << clean(to_string(signature)) << '\n';
+    out << "  " << clean(to_string(signature)) << '\n';
   if (!verdict.message.empty())
-    std::cout << "  " << clean(verdict.message) << '\n';
+    out << "  " << clean(verdict.message) << '\n';
   if (!verdict.left_out.empty())
-    std::cout << "  not compared: " << clean(verdict.left_out) << '\n';
+    out << "  not compared: " << clean(verdict.left_out) << '\n';
   if (rate.runs > 1)
-    std::cout << "  " << rate_text(rate) << '\n';
+    out << "  " << rate_text(rate) << '\n';
   if (verdict.failing_call > 1)
-    std::cout << "  first wrong on call " << verdict.failing_call << '\n';
+    out << "  first wrong on call " << verdict.failing_call << '\n';
   if (verdict.outcome == Verdict::Outcome::Fail && !verdict.rewritten.empty())
-    std::cout << "  operators that the backend rewrote: " << few_of(verdict.rewritten) << '\n';
-  print_nearer(verdict);
+    out << "  operators that the backend rewrote: " << few_of(verdict.rewritten) << '\n';
+  write_nearer(out, verdict);
   if (facts.reads_unwritten.value_or(false))
-    std::cout << "  it reads memory that nobody has written: what it returns depends on what lies there\n";
+    out << "  it reads memory that nobody has written: what it returns depends on what lies there\n";
   if (verdict.coverage)
-    print_coverage(*verdict.coverage);
+    write_coverage(out, *verdict.coverage);
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
                                                  "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
   add_rows(rows, "output", verdict.outputs);
   add_rows(rows, "gradient of ", verdict.gradients);
   add_rows(rows, "", verdict.state);
   if (rows.size() > 1) {
-    std::cout << '\n';
-    print_table(rows);
+    out << '\n';
+    out << table_text(rows);
   }
   if (facts.timing)
-    print_timing(*facts.timing);
-  print_settings(verdict, session);
+    write_timing(out, *facts.timing);
+  write_settings(out, verdict, session);
+  return out.str();
 }
 
 namespace {
@@ -157,7 +155,7 @@ nlohmann::json settings_json(const RunSettings &settings) {
 
 } // namespace
 
-std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const Session &session) {
+std::string run_json(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;
   nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;

@@ -1,4 +1,4 @@
-// One Verdict, for people and for scripts.
+// One check, for people and for scripts.
 #pragma once
 #include "repro_minify/session.h"
 
@@ -13,9 +13,9 @@ struct RunFacts {
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
 };
 
-/// Prints results for people on standard output, one table.
-void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session);
+/// What came of it for people, with a table of numbers.
+std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session);
 /// The same for scripts.
-std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const Session &session);
+std::string run_json(const FailureRate &rate, const RunFacts &facts, const Session &session);
 
 } // namespace repro_minify

@@ -1,11 +1,8 @@
-#include "app/table.h"
+#include "support/text_table.h"
 
 #include "support/escape.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <iostream>
 
 namespace repro_minify {
 
@@ -28,10 +25,6 @@ std::string table_text(const std::vector<std::vector<std::string>> &rows) {
     text += '\n';
   }
   return text;
-}
-
-void print_table(const std::vector<std::vector<std::string>> &rows) {
-  std::cout << table_text(rows);
 }
 
 } // namespace repro_minify

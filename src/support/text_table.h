@@ -1,4 +1,4 @@
-// Tables for people, on standard output.
+// Tables for people, as text.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,5 @@ std::string clean(const std::string &text);
 
 /// Columns as wide as their widest cell, one line for each row. The first row is the heading.
 std::string table_text(const std::vector<std::vector<std::string>> &rows);
-/// The same on standard output.
-void print_table(const std::vector<std::vector<std::string>> &rows);
 
 } // namespace repro_minify
