@@ -26,7 +26,7 @@ void collect_nodes(Block *block, std::vector<Node *> &nodes) {
   }
 }
 
-bool same_tensor(const at::Tensor &a, const at::Tensor &b) {
+bool equal_tensors(const at::Tensor &a, const at::Tensor &b) {
   if (!a.defined() || !b.defined() || a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes())
     return a.defined() == b.defined() && !a.defined();
   return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
@@ -39,7 +39,7 @@ bool same_contents(const c10::IValue &a, const c10::IValue &b) {
   flatten_value(b, y);
   return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const c10::IValue &one, const c10::IValue &other) {
     if (one.isTensor() && other.isTensor())
-      return same_tensor(one.toTensor(), other.toTensor());
+      return equal_tensors(one.toTensor(), other.toTensor());
     return one.tagKind() == other.tagKind() && one == other;
   });
 }

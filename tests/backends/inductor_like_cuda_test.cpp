@@ -3,6 +3,7 @@
 #include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
+#include "check/cuda_device.h"
 #include "codegen/cuda_kernel.h"
 #include "codegen/cuda_library.h"
 #include "codegen/cuda_on_cpu.h"
@@ -172,15 +173,8 @@ TEST_P(CudaProgram, CompilesForSeveralArchitectures) {
   }
 }
 
-/// Why CUDA cannot be tested here, asked in a child as the program itself does.
-std::string no_cuda() {
-  const Outcome outcome = run_in_sandbox([](Child &child) { child.reply(why_unusable(c10::Device(c10::kCUDA)) + " "); },
-                                         testing_support::test_limits());
-  return outcome.ending == Ending::Replied ? outcome.reply.substr(0, outcome.reply.size() - 1) : "the question crashed";
-}
-
 TEST_P(CudaProgram, AgreesWithEagerOnADevice) {
-  if (const auto why = no_cuda(); !why.empty())
+  if (const auto why = testing_support::no_cuda(); !why.empty())
     GTEST_SKIP() << why;
   const Row row = rows()[GetParam()];
   const Subject subject = [row](const InstantiateOptions &options) {
@@ -210,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, CudaProgram, testing::Range(size_t{0}, rows()
 
 TEST(CudaLaunch, WithoutADeviceTheReasonIsSaidAndTheCpuNeedsNone) {
   EXPECT_EQ(no_kernels_because(c10::kCPU), "");
-  if (no_cuda().empty())
+  if (testing_support::no_cuda().empty())
     GTEST_SKIP() << "there is a CUDA device here";
   EXPECT_NE(no_kernels_because(c10::Device(c10::kCUDA, 0)), "");
 }

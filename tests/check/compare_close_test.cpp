@@ -21,7 +21,7 @@ namespace {
 
 using c10::IValue;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 CompareOptions close_options() {
   CompareOptions options;
@@ -148,11 +148,11 @@ TEST(CompareClose, RoundingIsNotNearer) {
 
 TEST(CompareClose, NaNEqualsNaNOnlyWhereItIsSaid) {
   CompareOptions options = close_options();
-  const LeafReport leaf = report_of(at::tensor({1.0, nan}), at::tensor({1.0, nan}), options);
+  const LeafReport leaf = report_of(at::tensor({1.0, no_number}), at::tensor({1.0, no_number}), options);
   EXPECT_EQ(leaf.kinds, std::vector{FailureKind::Nan});
   EXPECT_NE(leaf.message.find("--equal-nan"), std::string::npos) << leaf.message;
   options.equal_nan = true;
-  EXPECT_TRUE(same(at::tensor({1.0, nan}), at::tensor({1.0, nan}), std::nullopt, options));
+  EXPECT_TRUE(same(at::tensor({1.0, no_number}), at::tensor({1.0, no_number}), std::nullopt, options));
 }
 
 TEST(CompareExact, SeesEveryBitButThoseOfNaN) {
@@ -160,7 +160,7 @@ TEST(CompareExact, SeesEveryBitButThoseOfNaN) {
   EXPECT_FALSE(same(at::tensor({0.0}), at::tensor({-0.0}), std::nullopt, options));
   EXPECT_NE(report_of(at::tensor({0.0}), at::tensor({-0.0}), options).message.find("zeros of the other sign"),
             std::string::npos);
-  EXPECT_TRUE(same(at::tensor({nan}), at::tensor({-nan}), std::nullopt, options));
+  EXPECT_TRUE(same(at::tensor({no_number}), at::tensor({-no_number}), std::nullopt, options));
   EXPECT_FALSE(same(at::tensor({1.0}), at::tensor({std::nextafter(1.0f, 2.0f)}), std::nullopt, options));
   EXPECT_FALSE(same(at::tensor({1}, at::kInt), at::tensor({1}, at::kLong), std::nullopt, options));
   const at::Tensor matrix = at::rand({3, 4});

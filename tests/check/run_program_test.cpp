@@ -75,7 +75,8 @@ TEST(ReduceToScalarLoss, IsPyTorchsWherePyTorchHasOne) {
       {"half precision", at::full({2, 3}, 0.5, at::kHalf), 0.5},
       {"a number in a tensor", at::scalar_tensor(4), 4},
       {"no elements", at::empty({0}), NAN},
-      {"a list: the mean of its parts' means", list_of({float_tensor({2, 4}), tuple_of(float_tensor({1}), float_tensor({3, 5}))}), 2.75},
+      {"a list: the mean of its parts' means",
+       list_of({float_tensor({2, 4}), tuple_of(float_tensor({1}), float_tensor({3, 5}))}), 2.75},
       {"a tuple", tuple_of(float_tensor({1, 3}), float_tensor({6})), 4},
       {"a dict", dict_of({{"a", float_tensor({2})}, {"b", list_of({float_tensor({4}), float_tensor({6})})}}), 3.5},
       {"an object with logits", object_with("logits", float_tensor({3, 5})), 4},
@@ -218,14 +219,16 @@ TEST(RunProgram, ObservesTheModuleThatRuns) {
 }
 
 TEST(RunProgram, ObservesOutputsAloneWithoutState) {
-  Instance instance{module_of("def forward(self, x: Tensor):\n  self.count.add_(1)\n  return x\n"), {float_tensor({1})}};
+  Instance instance{module_of("def forward(self, x: Tensor):\n  self.count.add_(1)\n  return x\n"),
+                    {float_tensor({1})}};
   const Observed observed = run_module(instance, {.state = false, .module = true});
   EXPECT_TRUE(observed.state_names.empty());
   EXPECT_TRUE(observed.state.empty());
 }
 
 TEST(RunProgram, HandsOverTheOnlyReferencesToABoxedCall) {
-  Instance instance{module_of("def forward(self, x: Tensor):\n  return x\n"), {float_tensor({1, 2}), float_tensor({3})}};
+  Instance instance{module_of("def forward(self, x: Tensor):\n  return x\n"),
+                    {float_tensor({1, 2}), float_tensor({3})}};
   for (const bool boxed : {true, false}) {
     const Observed observed = run_program(
         [&](std::vector<IValue> arguments) {

@@ -1,4 +1,5 @@
 // What a run happens in: seeds, autocast, determinism, devices.
+#include "check/cuda_device.h"
 #include "check/device_error.h"
 #include "program/compute.h"
 #include "program/fixture.h"
@@ -223,16 +224,8 @@ TEST(DeviceErrors, ACpuIsNeverLost) {
   EXPECT_FALSE(device_is_lost("CUDA error: device-side assert triggered", c10::kCPU));
 }
 
-/// Why CUDA cannot be tested here, asked in a child as the program itself does.
-std::string no_cuda() {
-  Limits limits = testing_support::test_limits();
-  const Outcome outcome =
-      run_in_sandbox([](Child &child) { child.reply(why_unusable(c10::Device(c10::kCUDA)) + " "); }, limits);
-  return outcome.ending == Ending::Replied ? outcome.reply.substr(0, outcome.reply.size() - 1) : "the question crashed";
-}
-
 TEST(Cuda, ACheckRunsThereAndComparesWithFp64) {
-  if (const auto why = no_cuda(); !why.empty())
+  if (const auto why = testing_support::no_cuda(); !why.empty())
     GTEST_SKIP() << why;
   CheckOptions options;
   options.device = c10::Device(c10::kCUDA, 0);
@@ -246,7 +239,7 @@ TEST(Cuda, ACheckRunsThereAndComparesWithFp64) {
 }
 
 TEST(Cuda, ADeviceSideAssertionIsACrash) {
-  if (const auto why = no_cuda(); !why.empty())
+  if (const auto why = testing_support::no_cuda(); !why.empty())
     GTEST_SKIP() << why;
   CheckOptions options;
   options.device = c10::Device(c10::kCUDA, 0);
@@ -269,7 +262,7 @@ TEST(Cuda, ADeviceSideAssertionIsACrash) {
 }
 
 TEST(Cuda, IsRefusedInOneSentenceWhereThereIsNone) {
-  const auto why = no_cuda();
+  const auto why = testing_support::no_cuda();
   if (why.empty())
     GTEST_SKIP() << "there is a CUDA device here";
   EXPECT_NE(why.find("CUDA"), std::string::npos) << why;

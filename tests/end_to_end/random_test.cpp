@@ -13,12 +13,12 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-fs::path model(const std::string &name) {
+fs::path random_model(const std::string &name) {
   return fixtures() / "random" / name / "model.pt";
 }
 
 int exit_code_of(const std::string &name, const std::vector<std::string> &more = {}) {
-  std::vector<std::string> arguments = {"run", model(name), "--backend", "jit"};
+  std::vector<std::string> arguments = {"run", random_model(name), "--backend", "jit"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run_tool(arguments).exit_code;
 }
@@ -36,8 +36,8 @@ TEST(Random, DropoutInTrainingModeMatches) {
 TEST(Random, AFailureBehindDropoutIsReduced) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  const Finished finished =
-      run_tool({model("dropout_train_failing"), "--backend", "jit", "--train", "-o", repro, "--quiet", "--no-verify"});
+  const Finished finished = run_tool(
+      {random_model("dropout_train_failing"), "--backend", "jit", "--train", "-o", repro, "--quiet", "--no-verify"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_EQ(report_of(repro).at("after").at("operators"), 2);
   EXPECT_NE(read_text(repro / "report.md").find("type_as"), std::string::npos);
@@ -47,25 +47,25 @@ TEST(Random, AModelThatDrawsWhileLoadingIsSeededBefore) {
   for (const char *seed : {"0", "1", "12345"})
     EXPECT_EQ(exit_code_of("draws_while_loading", {"--seed", seed}), 0) << seed;
   const TemporaryFolder folder;
-  const Finished finished = run_tool(
-      {model("draws_while_loading_failing"), "--backend", "jit", "-o", folder / "x.repro", "--quiet", "--no-verify"});
+  const Finished finished = run_tool({random_model("draws_while_loading_failing"), "--backend", "jit", "-o",
+                                      folder / "x.repro", "--quiet", "--no-verify"});
   EXPECT_EQ(finished.exit_code, 0) << describe(finished);
 }
 
 TEST(Random, EagerItselfFailsWithTheOperatorsNamed) {
-  const Finished run = run_tool({"run", model("eager_differs"), "--backend", "jit", "--json"});
+  const Finished run = run_tool({"run", random_model("eager_differs"), "--backend", "jit", "--json"});
   EXPECT_EQ(run.exit_code, 3) << describe(run);
   EXPECT_NE(run.err.find("eager itself failed"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("aten::seed"), std::string::npos) << run.err;
   const TemporaryFolder folder;
-  const Finished reduce = run_tool({model("eager_differs"), "--backend", "jit", "-o", folder / "x.repro"});
+  const Finished reduce = run_tool({random_model("eager_differs"), "--backend", "jit", "-o", folder / "x.repro"});
   EXPECT_EQ(reduce.exit_code, 3) << describe(reduce);
   EXPECT_FALSE(fs::exists(folder / "x.repro"));
 }
 
 TEST(Random, EagerThatReadsMemoryThatNobodyHasWrittenIsSaidTo) {
   for (const char *backend : {"jit", "eager"}) {
-    const Finished run = run_tool({"run", model("eager_reads_empty"), "--backend", backend});
+    const Finished run = run_tool({"run", random_model("eager_reads_empty"), "--backend", backend});
     EXPECT_EQ(run.exit_code, 3) << describe(run);
     EXPECT_NE(run.err.find("reads memory that nobody has written"), std::string::npos) << run.err;
   }
@@ -73,7 +73,7 @@ TEST(Random, EagerThatReadsMemoryThatNobodyHasWrittenIsSaidTo) {
 
 TEST(Random, TheRateOfAFlakyFailureIsMeasured) {
   const Finished finished =
-      run_tool({"run", model("fails_one_in_three"), "--backend", "jit", "--repeat", "60", "--json"});
+      run_tool({"run", random_model("fails_one_in_three"), "--backend", "jit", "--repeat", "60", "--json"});
   ASSERT_EQ(finished.exit_code, 1) << describe(finished);
   const json rate = json::parse(finished.out).at("rate");
   EXPECT_EQ(rate.at("runs"), 60);
@@ -86,8 +86,8 @@ TEST(Random, AFailureThatShowsTooSeldomDoesNotCount) {
   const TemporaryFolder folder;
   const std::vector<std::string> often = {"--repeat", "20", "--need", "20"};
   EXPECT_EQ(exit_code_of("fails_one_in_three", often), 0);
-  const Finished finished = run_tool(
-      {model("fails_one_in_three"), "--backend", "jit", "-o", folder / "x.repro", "--repeat", "20", "--need", "20"});
+  const Finished finished = run_tool({random_model("fails_one_in_three"), "--backend", "jit", "-o", folder / "x.repro",
+                                      "--repeat", "20", "--need", "20"});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);
   EXPECT_NE(finished.err.find("of 20 runs"), std::string::npos) << finished.err;
 }
@@ -95,7 +95,8 @@ TEST(Random, AFailureThatShowsTooSeldomDoesNotCount) {
 TEST(Random, AFlakyFailureIsReducedAndVerified) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  const Finished finished = run_tool({model("fails_one_in_three"), "--backend", "jit", "-o", repro, "--repeat", "30"});
+  const Finished finished =
+      run_tool({random_model("fails_one_in_three"), "--backend", "jit", "-o", repro, "--repeat", "30"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = report_of(repro);
   EXPECT_EQ(report.at("verified"), true);

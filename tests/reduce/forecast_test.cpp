@@ -1,4 +1,5 @@
 // How long it takes still: what is said of it is held against how long it took.
+#include "reduce/chain.h"
 #include "reduce/passes/golden.h"
 
 #include <gtest/gtest.h>
@@ -10,19 +11,6 @@ namespace repro_minify {
 namespace {
 
 using namespace testing_support;
-
-/// A chain of operators with recorded data: most passes find something to ask.
-Program chain_with(const std::string &kind, int length) {
-  std::string text = "graph(%v0 : Tensor):\n";
-  for (int i = 0; i < length; ++i)
-    text += "  %v" + std::to_string(i + 1) + " : Tensor = aten::" +
-            (i == length / 3 ? kind
-             : i % 2         ? "neg"
-                             : "tanh") +
-            "(%v" + std::to_string(i) + ")\n";
-  return program_from(text + "  return (%v" + std::to_string(length) + ")",
-                      {at::arange(24, at::kFloat).mul(0.1).view({4, 6}).t()});
-}
 
 /// Progress of a reduction whose checks take `nap` each.
 std::vector<Progress> progress_with(const Program &program, const std::function<bool(const Program &)> &interesting,

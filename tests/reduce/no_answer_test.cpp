@@ -1,5 +1,6 @@
 // A check without an answer is asked again, and says nothing: whatever goes wrong with every tenth check, the result is
 // the undisturbed one.
+#include "reduce/chain.h"
 #include "reduce/journal.h"
 #include "reduce/passes/golden.h"
 #include "sandbox/failing_fork.h"
@@ -23,18 +24,6 @@ namespace repro_minify {
 namespace {
 
 using namespace testing_support;
-
-Program chain_with_erf(int length) {
-  std::string text = "graph(%v0 : Tensor):\n";
-  for (int i = 0; i < length; ++i)
-    text += "  %v" + std::to_string(i + 1) + " : Tensor = aten::" +
-            (i == length / 3 ? "erf"
-             : i % 2         ? "neg"
-                             : "tanh") +
-            "(%v" + std::to_string(i) + ")\n";
-  return program_from(text + "  return (%v" + std::to_string(length) + ")",
-                      {at::arange(24, at::kFloat).mul(0.1).view({4, 6}).t()});
-}
 
 bool has_erf_of_many(const Program &program) {
   // Several that have to stay: it takes a while to find them.
@@ -64,7 +53,7 @@ Answered run(int jobs, const Disturb &disturb = {}, const std::function<void()> 
       return disturb(program, job_of(program));
     };
   const Verdict verdict = interesting_verdict(true);
-  result.reduction = reduce(chain_with_erf(40), verdict, verdict.signatures.front(), test, options);
+  result.reduction = reduce(chain_with("erf", 40), verdict, verdict.signatures.front(), test, options);
   std::ifstream journal(folder / "journal");
   for (std::string line; std::getline(journal, line);)
     if (const auto entry = nlohmann::json::parse(line); entry.contains("hash"))
@@ -185,7 +174,7 @@ TEST(NoAnswer, ToAnythingEndsTheReductionWithTheBestSoFar) {
   const Answered found = run(2, [&](const std::shared_ptr<const Program> &, const Job &) {
     return Job([](Child &) { kill(getpid(), SIGKILL); });
   });
-  EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(chain_with_erf(40)));
+  EXPECT_EQ(canonical_hash(found.reduction.program), canonical_hash(chain_with("erf", 40)));
   EXPECT_TRUE(found.journal.empty());
   EXPECT_FALSE(found.reduction.one_minimal);
   EXPECT_EQ(found.reduction.not_shown_because.size(), 1u);

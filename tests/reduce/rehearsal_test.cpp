@@ -1,5 +1,6 @@
 // Looking ahead across passes: the same questions in the same order for any number of jobs, and most of them begun
 // before they are asked.
+#include "reduce/chain.h"
 #include "reduce/journal.h"
 #include "reduce/passes/golden.h"
 
@@ -17,20 +18,7 @@ namespace {
 
 using namespace testing_support;
 
-/// A chain of operators, an erf among them, with recorded data: most passes find something to ask.
-Program chain_with_erf(int length) {
-  std::string text = "graph(%v0 : Tensor):\n";
-  for (int i = 0; i < length; ++i)
-    text += "  %v" + std::to_string(i + 1) + " : Tensor = aten::" +
-            (i == length / 3 ? "erf"
-             : i % 2         ? "neg"
-                             : "tanh") +
-            "(%v" + std::to_string(i) + ")\n";
-  return program_from(text + "  return (%v" + std::to_string(length) + ")",
-                      {at::arange(24, at::kFloat).mul(0.1).view({4, 6}).t()});
-}
-
-bool has_erf_of_many(const Program &program) {
+bool has_erf_of_three(const Program &program) {
   return count(program, "aten::erf") == 1 && program.inputs.size() == 1 &&
          program.inputs.front().value.toTensor().numel() >= 3;
 }
@@ -52,7 +40,7 @@ Asked run_sleeping(int jobs, std::chrono::milliseconds nap) {
   options.limits.timeout = std::chrono::minutes(1);
   options.journal = std::make_shared<Journal>(path, Identity(), false);
   options.progress = [&](const Progress &progress) { answers = progress.checks; };
-  InterestingnessTest test = structural_test(has_erf_of_many);
+  InterestingnessTest test = structural_test(has_erf_of_three);
   test.job = [&, job_of = test.job](const std::shared_ptr<const Program> &program) -> Job {
     run.begun.emplace(canonical_hash(*program), answers);
     return [nap, job = job_of(program)](Child &child) {
@@ -61,7 +49,7 @@ Asked run_sleeping(int jobs, std::chrono::milliseconds nap) {
     };
   };
   const Verdict verdict = interesting_verdict(true);
-  run.result = reduce(chain_with_erf(40), verdict, verdict.signatures.front(), test, options).program;
+  run.result = reduce(chain_with("erf", 40), verdict, verdict.signatures.front(), test, options).program;
   std::ifstream journal(path);
   for (std::string line; std::getline(journal, line);)
     if (const auto entry = nlohmann::json::parse(line); entry.contains("hash"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a check takes of memory, for models whose parameters are all there is to them.
 
-    memory.py --binary build/release/repro-minify --work FOLDER [--sizes 50,130,350,530] [--backends freeze,jit] [--grad]
+    memory.py --binary build/release/repro-minify --work FOLDER [--sizes 50,130] [--backends freeze,jit] [--grad]
 
 Two kinds of model for each size (MB of parameters): linear layers, and convolutions with batch norms. The column
 *times* is the peak of all processes together, over the size of the archive; *without LibTorch* is the same above what a
@@ -59,7 +59,8 @@ def main():
     parser.add_argument("--grad", action="store_true")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    print("| model | archive MB | backend | verdict | seconds | peak MB | times | without LibTorch |\n|---|---|---|---|---|---|---|---|")
+    print("| model | archive MB | backend | exit | seconds | peak MB | times | without LibTorch |")
+    print("|---|---|---|---|---|---|---|---|")
     for backend in options.backends.split(","):
         alone = measure(options, made(options.work, "linear", 0.001), backend).peak_mb
         for kind in ("linear", "conv"):
@@ -67,8 +68,9 @@ def main():
                 model = made(options.work, kind, size)
                 archive = model.stat().st_size / 2**20
                 done = measure(options, model, backend)
-                print(f"| {kind} | {archive:.0f} | {backend} | {done.code} | {done.seconds:.0f} | {done.peak_mb} | "
-                      f"{done.peak_mb / archive:.1f} | {(done.peak_mb - alone) / archive:.1f} |", flush=True)  # fmt: skip
+                cells = [kind, f"{archive:.0f}", backend, done.code, f"{done.seconds:.0f}", done.peak_mb]
+                cells += [f"{done.peak_mb / archive:.1f}", f"{(done.peak_mb - alone) / archive:.1f}"]
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
 if __name__ == "__main__":

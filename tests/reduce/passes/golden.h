@@ -34,6 +34,10 @@ inline GoldenResult run_pass(const std::string &pass, const Program &program, co
   return {reduction.program.graph->toString(false), reduction.checks, std::move(reduction)};
 }
 
+inline int operators(const GoldenResult &result) {
+  return size_of(result.reduction.program).operators;
+}
+
 /// How many nodes of this kind ("aten::relu") the program has, nested ones included.
 inline int count(const Program &program, const std::string &kind) {
   const auto nodes = all_nodes(*program.graph);

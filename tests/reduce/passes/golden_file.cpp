@@ -1,7 +1,9 @@
 #include "reduce/passes/golden_file.h"
 
+#include "program/formula.h"
 #include "program/input_spec.h"
 #include "program/program_from.h"
+#include "reduce/passes/golden.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -18,12 +20,6 @@ constexpr const char *program_mark = "--- program\n", *rest_mark = "--- becomes,
 std::vector<std::string> words_of(const std::string &line) {
   std::istringstream stream(line);
   return {std::istream_iterator<std::string>(stream), {}};
-}
-
-int count(const Program &program, const std::string &kind) {
-  const auto nodes = all_nodes(*program.graph);
-  return static_cast<int>(
-      std::count_if(nodes.begin(), nodes.end(), [&](const auto *node) { return node->kind().toQualString() == kind; }));
 }
 
 int64_t trips_of(const Program &program) {
@@ -89,11 +85,20 @@ ProgramInput input_of(const std::vector<std::string> &words, size_t number) {
       value = at::arange(value.numel()).to(value.scalar_type()).reshape(value.sizes());
     else if (word == "transposed")
       value = value.t();
-    else if (word == "grad")
-      value.set_requires_grad(true);
   }
-  input.value = value;
+  const bool grad = std::find(words.begin(), words.end(), "grad") != words.end();
+  input.value = grad ? value.set_requires_grad(true) : value;
   return input;
+}
+
+std::string data_text(const at::Tensor &tensor) {
+  constexpr int64_t few = 8;
+  if (tensor.numel() > few)
+    return "data";
+  std::string text;
+  for (int64_t i = 0; i < tensor.numel(); ++i)
+    text += (i ? ", " : "") + number_text(tensor.detach().flatten()[i].item<double>());
+  return "{" + text + "}";
 }
 
 std::string text_of(const ProgramInput &input) {
@@ -104,7 +109,7 @@ std::string text_of(const ProgramInput &input) {
     text << " strided";
   if (tensor.requires_grad())
     text << " grad";
-  text << ' ' << (input.formula.empty() ? "data" : input.formula);
+  text << ' ' << (input.formula.empty() ? data_text(tensor) : input.formula);
   return text.str();
 }
 

@@ -30,10 +30,6 @@ GoldenResult reduced(const std::string &graph, const std::vector<at::Tensor> &va
   return {reduction.program.graph->toString(false), reduction.checks, std::move(reduction)};
 }
 
-int operators(const GoldenResult &result) {
-  return size_of(result.reduction.program).operators;
-}
-
 TEST(Regions, WriteIntoPartsOfWhatTheyMake) {
   const auto result = reduced(R"IR(
 graph(%x : Tensor):

@@ -89,10 +89,6 @@ GoldenResult run_all(const Program &program, const Predicate &interesting) {
   return {reduction.program.graph->toString(false), reduction.checks, std::move(reduction)};
 }
 
-int operators(const GoldenResult &result) {
-  return size_of(result.reduction.program).operators;
-}
-
 TEST(Splice, JoinsAFarPair) {
   const auto result = run_pass("splice", chain(200, {{10, "erf"}, {190, "log1p"}}), path("erf", "log1p"));
   EXPECT_EQ(result.graph, R"IR(graph(%x : Tensor):
