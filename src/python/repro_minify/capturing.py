@@ -1,0 +1,77 @@
+"""Records the first calls of a module inside a user's own program, each as a failing.pt."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import BadInput, ReproMinifyError
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One call: its inputs.pt, and failing.pt beside it."""
+
+    folder: Path
+    problem: str = ""  # why there is no failing.pt; inputs.pt then holds (args, kwargs)
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "failing.pt"
+
+
+class Captured(list[Recorded]):
+    """The calls that were recorded, in order."""
+
+
+def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) -> Recorded:
+    from .saving import save_failing, save_inputs
+    from .tracing import copies
+
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        save_failing(module, (args, kwargs), folder)
+    except ReproMinifyError as error:
+        save_inputs(copies((args, kwargs)), folder)
+        return Recorded(folder, str(error))
+    return Recorded(folder)
+
+
+@contextlib.contextmanager
+def capture(
+    module: torch.nn.Module, folder: str | os.PathLike[str], calls: int = 3, force: bool = False
+) -> Iterator[Captured]:
+    """Writes FOLDER/call-1/failing.pt and inputs.pt, and so on, for the first `calls` calls of `module` in the block.
+
+    Each is written before the call runs, with the buffers and parameters as they are then: one that raises, or takes
+    the process along, is there all the same. A call costs two more runs of the module, one of them traced.
+    """
+    import torch
+
+    captured, root, busy = Captured(), Path(folder), False
+    if not force and root.exists() and any(root.iterdir()):
+        raise BadInput(f"{root}: exists and is not empty; give another folder, or force=True to write into it")
+
+    @torch._dynamo.disable
+    def before(called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        nonlocal busy
+        if busy or len(captured) >= calls or torch.jit.is_tracing():
+            return
+        busy = True
+        try:
+            captured.append(record(called, args, kwargs, root / f"call-{len(captured) + 1}"))
+        finally:
+            busy = False
+
+    handle = module.register_forward_pre_hook(before, with_kwargs=True)
+    try:
+        yield captured
+    finally:
+        handle.remove()
