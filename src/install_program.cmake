@@ -29,6 +29,6 @@ install(FILES ${help_folder}/repro-minify.fish DESTINATION ${share_folder}/fish/
 if(SKBUILD)
   file(STRINGS ${TORCH_INSTALL_PREFIX}/version.py built_torch REGEX "^__version__")
   string(REGEX REPLACE "^__version__ *= *['\"]([^'\"]*)['\"].*" "\\1" built_torch "${built_torch}")
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/built.json "{\"torch\": \"${built_torch}\"}\\n")
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/built.json "{\"torch\": \"${built_torch}\"}\n")
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/built.json DESTINATION . COMPONENT program)
 endif()

@@ -36,10 +36,10 @@ def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
     from .tracing import copies
 
     folder.mkdir(parents=True, exist_ok=True)
+    save_inputs(copies((args, kwargs)), folder)  # first, as the module may take the process along
     try:
         save_failing(module, (args, kwargs), folder)
     except ReproMinifyError as error:
-        save_inputs(copies((args, kwargs)), folder)
         return Recorded(folder, str(error))
     return Recorded(folder)
 
@@ -50,25 +50,25 @@ def capture(
 ) -> Iterator[Captured]:
     """Writes FOLDER/call-1/failing.pt and inputs.pt, and so on, for the first `calls` calls of `module` in the block.
 
-    Each is written before the call runs, with the buffers and parameters as they are then: one that raises, or takes
-    the process along, is there all the same. A call costs two more runs of the module, one of them traced.
+    Each is written before the call runs, with the buffers and parameters as they are then: one that raises is there all
+    the same, and of one that takes the process along its inputs. A call costs three more runs of the module.
     """
     import torch
 
-    captured, root, busy = Captured(), Path(folder), False
+    captured, root = Captured(), Path(folder)
     if not force and root.exists() and any(root.iterdir()):
         raise BadInput(f"{root}: exists and is not empty; give another folder, or force=True to write into it")
 
     @torch._dynamo.disable
     def before(called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        nonlocal busy
-        if busy or len(captured) >= calls or torch.jit.is_tracing():
+        nonlocal handle
+        if len(captured) >= calls or torch.jit.is_tracing():
             return
-        busy = True
+        handle.remove()  # what is recorded is the module without it
         try:
             captured.append(record(called, args, kwargs, root / f"call-{len(captured) + 1}"))
         finally:
-            busy = False
+            handle = module.register_forward_pre_hook(before, with_kwargs=True)
 
     handle = module.register_forward_pre_hook(before, with_kwargs=True)
     try:

@@ -1,6 +1,7 @@
 """Any model as failing.pt and inputs.pt, which the program reads."""
 
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,8 @@ def save_failing(model: object, inputs: Any, folder: Path) -> Saved:
             module, values, has_modes = to_torchscript(call, args, kwargs)
         except CannotTrace as error:
             raise CannotTrace(f"{name_of(model)} cannot be made TorchScript: {error}") from error
-    torch.jit.save(module, str(folder / "failing.pt"))
+    with warnings.catch_warnings():  # TorchScript is said to be deprecated, which a user of ours did not choose
+        warnings.simplefilter("ignore")
+        torch.jit.save(module, str(folder / "failing.pt"))
     train = has_modes and bool(getattr(call, "training", False))
     return Saved(folder / "failing.pt", save_inputs(values, folder), train)
