@@ -18,7 +18,7 @@ class Part(torch.nn.Module):
         self.norm = torch.nn.BatchNorm1d(3)
 
     def forward(self, x: torch.Tensor, others: list[torch.Tensor], *, more: dict[str, torch.Tensor]) -> torch.Tensor:
-        return self.norm(self.linear(x)) * others[1] + more["bias"]  # type: ignore[no-any-return]
+        return self.norm(self.linear(x)) * others[1] + more["bias"]
 
 
 class Whole(torch.nn.Module):

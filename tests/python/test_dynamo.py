@@ -120,7 +120,9 @@ def test_the_first_that_fails_is_kept_and_the_program_goes_on(
 
 def test_a_failure_may_raise(world: Any) -> None:
     world(fails="1")
-    with pytest.raises(dynamo.GraphFails, match=r"graph 1 \(of 1 so far\) fails under Inductor(.|\n)*the reduced program"):
+    with pytest.raises(
+        dynamo.GraphFails, match=r"graph 1 \(of 1 so far\) fails under Inductor(.|\n)*the reduced program"
+    ):
         compiled(ThreeGraphs(), on_failure="raise")(X)
 
 

@@ -80,7 +80,15 @@ def test_the_sentence_is_the_last_error_with_its_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "kind"), [(1, DoesNotFail), (2, BadInput), (3, EagerNotReproducible), (70, InternalError), (-11, InternalError), (99, InternalError)]
+    ("code", "kind"),
+    [
+        (1, DoesNotFail),
+        (2, BadInput),
+        (3, EagerNotReproducible),
+        (70, InternalError),
+        (-11, InternalError),
+        (99, InternalError),
+    ],
 )
 def test_exit_codes_are_exceptions(code: int, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="the reason"):

@@ -52,17 +52,24 @@ def test_nested_and_named_arguments(work: Path) -> None:
     assert torch.equal(y, expected["y"]) and torch.equal(z, expected["z"][0])
 
 
+def sine(x: torch.Tensor) -> torch.Tensor:
+    return torch.sin(x) + 1
+
+
+def model_of(kind: str, module: torch.nn.Module, x: torch.Tensor) -> Any:
+    if kind == "script":
+        return torch.jit.script(module)
+    if kind == "exported":
+        return torch.export.export(module, (x,))
+    if kind == "fx":
+        return torch.fx.symbolic_trace(module)
+    return {"module": module, "function": sine, "script function": torch.jit.script(doubled)}[kind]
+
+
 @pytest.mark.parametrize("kind", ["module", "function", "script", "script function", "exported", "fx"])
 def test_kinds_of_model(kind: str, work: Path, wrong: torch.nn.Module) -> None:
     x = torch.linspace(0, 1, 12).reshape(2, 2, 3)
-    model: Any = {
-        "module": lambda: wrong,
-        "function": lambda: lambda t: torch.sin(t) + 1,
-        "script": lambda: torch.jit.script(wrong),
-        "script function": lambda: torch.jit.script(doubled),
-        "exported": lambda: torch.export.export(wrong, (x,)),
-        "fx": lambda: torch.fx.symbolic_trace(wrong),
-    }[kind]()
+    model = model_of(kind, wrong, x)
     call = model.module() if kind == "exported" else model
     torch.testing.assert_close(reloaded(save_failing(model, x, work)), call(x))
 

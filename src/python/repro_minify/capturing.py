@@ -61,17 +61,16 @@ def capture(
 
     @torch._dynamo.disable
     def before(called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        nonlocal handle
         if len(captured) >= calls or torch.jit.is_tracing():
             return
-        handle.remove()  # what is recorded is the module without it
+        handles.pop().remove()  # what is recorded is the module without it
         try:
             captured.append(record(called, args, kwargs, root / f"call-{len(captured) + 1}"))
         finally:
-            handle = module.register_forward_pre_hook(before, with_kwargs=True)
+            handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
 
-    handle = module.register_forward_pre_hook(before, with_kwargs=True)
+    handles = [module.register_forward_pre_hook(before, with_kwargs=True)]
     try:
         yield captured
     finally:
-        handle.remove()
+        handles.pop().remove()

@@ -27,11 +27,11 @@ def name_of(model: object) -> str:
     return re.sub(r"\W+", "_", str(name), flags=re.ASCII).strip("_")[:60] or "model"
 
 
-def as_callable(model: object) -> Callable[..., Any]:
+def as_callable(model: Any) -> Callable[..., Any]:
     if isinstance(model, torch.export.ExportedProgram):
-        return model.module()
+        model = model.module()
     if callable(model):
-        return model
+        return model  # type: ignore[no-any-return]
     raise BadInput(
         f"{type(model).__name__} is no model: give a torch.nn.Module, a function, a ScriptModule, "
         "an ExportedProgram, a GraphModule, or a path"

@@ -100,7 +100,7 @@ def traced(flat: Flat, tensors: list[torch.Tensor]) -> torch.jit.ScriptModule:
         module = torch.jit.trace(flat, tuple(copies(tensors)), strict=False, check_trace=False)
     if problem := difference(flat, module, (tuple(tensors), {})):
         raise CannotTrace(f"the trace computes something else ({problem})")
-    return module  # type: ignore[no-any-return]
+    return module
 
 
 def scripted(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
