@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes build/python-venv, in which the project's own Python runs from the clone (src/triage, src/python), with what
 # checks it (ruff, mypy, pytest). It has what pyproject.toml names, but neither the program, which scripts/build.sh
-# builds, nor torch: triage starts programs, and computes nothing. Does nothing, quickly, while pyproject.toml is the one
-# that it was made of. Run it, or source it: it leaves python_venv.
+# builds, nor torch: triage starts programs, and computes nothing (scripts/test_python.sh has torch). Does nothing,
+# quickly, while pyproject.toml is the one that it was made of. Run it, or source it: it leaves python_venv.
 set -euo pipefail
 
 python_venv=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/python-venv

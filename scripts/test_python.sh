@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# scripts/test_python.sh [pytest's arguments]: makes a wheel as its user does, installs it into a fresh virtual
-# environment that has the same torch, and runs tests/python there. build/release, if it is there, has compiled most of
-# it (ccache). Needs a Python with torch; says so and does nothing where scripts/setup.sh found none.
+# scripts/test_python.sh [pytest's arguments]: makes a wheel, installs it into a fresh virtual environment that has the
+# same torch, not the one it was built against, and runs tests/python there. Where build/release is built, ccache has
+# all of it. Needs a Python with torch; says so and does nothing where scripts/setup.sh found none.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh" >&2
 if [ -z "$torch_python" ]; then
@@ -24,13 +24,12 @@ make_environment() {
 torch_site=$("$torch_python" -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])')
 torch_site=${torch_site%/torch}
 mkdir -p "$environments"
-# The one that builds has torch, and the one that installs is another: nothing of the first is left in the wheel.
-make_environment "$environments/builds"
-rm -rf "$environments/wheel"
-CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/builds/bin/python" -m pip wheel -q --disable-pip-version-check \
-  --no-deps -w "$environments/wheel" -C cmake.define.REPRO_MINIFY_WERROR=ON "$root"
-rm -rf "$environments/builds"
 make_environment "$environments/fresh"
+rm -rf "$environments/wheel"
+# Compiler, flags and torch are named as scripts/build.sh names them, so that nothing is compiled twice.
+CXX=${CXX:-c++} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/python" -m pip wheel -q --no-deps \
+  --disable-pip-version-check -w "$environments/wheel" -C cmake.define.REPRO_MINIFY_WERROR=ON \
+  -C cmake.define.Torch_DIR="$torch_dir" "$root"
 "$environments/fresh/bin/python" -m pip install -q --disable-pip-version-check "$environments"/wheel/*.whl 'pytest>=8'
 
 cd "$environments" # not the clone: what is imported is what was installed

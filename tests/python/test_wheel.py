@@ -97,3 +97,10 @@ def test_the_worker_of_inductor_is_in_it(work: Path) -> None:
     backends = json.loads(started("backends", "--json").stdout)
     assert {each["name"]: each["usable"] for each in backends}["inductor"] is True
     assert (OWN.parent.parent / "share/repro-minify/inductor/worker.py").is_file()
+
+
+def test_the_build_finds_the_torch_that_isolation_hides() -> None:
+    """As pip runs it: no site-packages on the path (-S), and the interpreter of the environment."""
+    script = Path(__file__).parents[2] / "src/python/torch_of_environment.py"
+    found = subprocess.run([sys.executable, "-S", script], capture_output=True, text=True).stdout.strip()
+    assert Path(found).samefile(Path(torch.__file__).parent)
