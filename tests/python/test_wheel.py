@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import venv
 from importlib.metadata import entry_points, files, requires
 from pathlib import Path
 
@@ -84,12 +85,15 @@ def test_the_command_says_that_torch_is_another(version: str | None, work: Path)
     assert (version or "no torch") in ended.stderr and ended.stderr.count("\n") == 1
 
 
-def test_a_repro_is_verified_with_the_torch_of_this_environment(wrong: torch.nn.Module, work: Path) -> None:
+def test_a_repro_is_verified_with_the_torch_of_this_environment(
+    wrong: torch.nn.Module, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The C++ is built against it, and repro.py runs in it."""
+    monkeypatch.setenv("REPRO_MINIFY_PRECOMPILED_HEADERS", "off")  # no later run will have this LibTorch
     result = repro_minify.minify(wrong, INPUT, "freeze", quiet=True, no_bisect=True)
     assert result.verified, result.report["verification"]
     assert result.repro.name == "repro.py"
-    subprocess.run([sys.executable, result.repro], timeout=300)
+    assert subprocess.run([sys.executable, result.repro]).returncode == 1
 
 
 def test_the_worker_of_inductor_is_in_it(work: Path) -> None:
@@ -99,8 +103,22 @@ def test_the_worker_of_inductor_is_in_it(work: Path) -> None:
     assert (OWN.parent.parent / "share/repro-minify/inductor/worker.py").is_file()
 
 
-def test_the_build_finds_the_torch_that_isolation_hides() -> None:
-    """As pip runs it: no site-packages on the path (-S), and the interpreter of the environment."""
+def test_the_build_finds_the_torch_that_isolation_hides(work: Path) -> None:
+    """pip takes the site-packages off the path of the environment's own interpreter."""
+    (work / "sitecustomize.py").write_text("import sys\nsys.path = [p for p in sys.path if 'site-packages' not in p]\n")
+    environment = {**os.environ, "PYTHONPATH": str(work)}
+    hidden = subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, text=True, env=environment)
+    assert "No module named 'torch'" in hidden.stderr
     script = Path(__file__).parents[2] / "src/python/torch_of_environment.py"
-    found = subprocess.run([sys.executable, "-S", script], capture_output=True, text=True).stdout.strip()
-    assert Path(found).samefile(Path(torch.__file__).parent)
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
+    assert Path(found.stdout.strip()).samefile(Path(torch.__file__).parent)
+
+
+def test_a_build_without_torch_ends_in_a_sentence(work: Path) -> None:
+    venv.create(work / "bare")
+    root = Path(__file__).parents[2]
+    command = ["cmake", "-S", str(root), "-B", "build", "-DSKBUILD=2", "-DBUILD_TESTING=OFF"]
+    ended = subprocess.run([*command, f"-DPython_EXECUTABLE={work}/bare/bin/python"], capture_output=True, text=True)
+    said = " ".join(ended.stderr.split())
+    assert ended.returncode != 0 and "repro-minify: no torch in the environment of" in said
+    assert "Install torch first" in said
