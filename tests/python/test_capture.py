@@ -107,3 +107,13 @@ def test_it_is_reduced_like_any_model(wrong: torch.nn.Module, work: Path) -> Non
     with repro_minify.capture(wrong, "captured", calls=1) as captured:
         whole(torch.rand(2, 2, 3))
     assert repro_minify.check(captured[0].model, backend="freeze").failed
+
+
+def test_inside_a_model_that_is_compiled(work: Path) -> None:
+    whole, x = Whole().eval(), torch.rand(4, 3)
+    torch._dynamo.reset()
+    with repro_minify.capture(whole.part, "captured", calls=2) as captured:
+        run = torch.compile(whole, backend="eager")
+        torch.testing.assert_close(run(x, 3), whole(x, 3))
+    assert [each.problem for each in captured] == ["", ""]
+    torch.testing.assert_close(replayed(captured[1]), whole(x, 2))

@@ -1,6 +1,8 @@
 """Finding the program, its torch, and its sentences."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +44,32 @@ def test_output_of_any_size_does_not_block(work: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("REPRO_MINIFY_PROGRAM", fake(work, many))
     ended = run([])
     assert (len(ended.output), len(ended.said)) == (220000, 220000)
+
+
+@pytest.mark.parametrize("group", [True, False])
+def test_an_interruption_is_passed_on_once(work: Path, group: bool) -> None:
+    """Whether a terminal sends it to the whole process group or somebody to Python alone."""
+    program = fake(
+        work,
+        "trap 'echo caught >> caught' INT\necho started >&2\ni=0\n"
+        "while [ ! -s caught ] || [ $i -lt 5 ]; do sleep 0.1; i=$((i+1)); done\ntouch kept\nexit 130\n",
+    )
+    code = (
+        "from repro_minify.program import run\ntry: run([], show=True)\nexcept KeyboardInterrupt: print('interrupted')"
+    )
+    environment = {**os.environ, "REPRO_MINIFY_PROGRAM": program}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        process_group=0,
+    )
+    assert process.stderr and process.stderr.readline() == "started\n"
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "interrupted\n"
+    assert (work / "kept").exists() and (work / "caught").read_text() == "caught\n"
 
 
 def torch_of(folder: Path, version: str | None) -> Path | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -122,3 +123,21 @@ def test_a_build_without_torch_ends_in_a_sentence(work: Path) -> None:
     said = " ".join(ended.stderr.split())
     assert ended.returncode != 0 and "repro-minify: no torch in the environment of" in said
     assert "Install torch first" in said
+
+
+def test_a_torch_that_lies_elsewhere_is_found_too(work: Path) -> None:
+    """As in an environment that shows the packages of another: there RPATH leads nowhere."""
+    venv.create(work / "other")
+    other = work / "other/bin/python"
+    site = next((work / "other/lib").glob("python*/site-packages"))
+    shutil.copytree(OWN.parent.parent, site / "repro_minify")
+    (work / "elsewhere").mkdir()
+    (work / "elsewhere/torch").symlink_to(Path(torch.__file__).parent)
+    (site / "elsewhere.pth").write_text(f"{work}/elsewhere\n")
+    assert (
+        "not found"
+        in subprocess.run(["ldd", site / "repro_minify/bin/repro-minify"], capture_output=True, text=True).stdout
+    )
+    code = "from repro_minify.program import run; ended = run(['--version']); print(ended.output, ended.said)"
+    ended = subprocess.run([other, "-c", code], capture_output=True, text=True)
+    assert ended.stdout.split() == ["0.1.0"], ended.stdout + ended.stderr

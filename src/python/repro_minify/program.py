@@ -69,26 +69,34 @@ def collect(process: subprocess.Popen[bytes], show: bool) -> str:
     return "".join(lines)
 
 
+def heed(process: subprocess.Popen[bytes], show: bool) -> str:
+    """What it says until it ends. An interruption is passed on once, as a second one would end it at once."""
+    try:
+        return collect(process, show)
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        collect(process, show)
+        process.wait(PATIENCE)
+        raise
+
+
 def run(arguments: Sequence[str], *, show: bool = False) -> Ended:
-    """Ctrl-C reaches the program too, and it is given the time to keep the best so far."""
+    """In a process group of its own, so that Ctrl-C comes to Python alone, which passes it on."""
     program = find_program()
     with tempfile.TemporaryFile() as output:
+        command = [program.path, *arguments]
         try:
             process = subprocess.Popen(
-                [program.path, *arguments], stdout=output, stderr=subprocess.PIPE, env=program.environment
+                command, stdout=output, stderr=subprocess.PIPE, env=program.environment, process_group=0
             )
         except OSError as error:
             raise CannotStart(f"{program.path}: cannot be started: {error.strerror}") from error
         with process:
             try:
-                said = collect(process, show)
+                said = heed(process, show)
                 code = process.wait()
             except BaseException:
-                process.send_signal(signal.SIGINT)
-                try:
-                    process.wait(PATIENCE)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+                process.kill()
                 raise
         output.seek(0)
         return Ended(code, output.read().decode(errors="replace"), said)
