@@ -13,9 +13,10 @@ site_of() { "$1" -c 'import sysconfig; print(sysconfig.get_path("platlib"))'; }
 
 # A virtual environment with everything that torch's has: hard links cost nothing, where the disk is the same.
 make_environment() {
-  local site
+  local site pip=()
   rm -rf "$1"
-  "$torch_python" -m venv --without-pip "$1"
+  [ ! -d "$torch_site/pip" ] || pip=(--without-pip)
+  "$torch_python" -m venv "${pip[@]}" "$1"
   site=$(site_of "$1/bin/python")
   cp -al "$torch_site/." "$site/" 2>/dev/null || cp -a "$torch_site/." "$site/"
   rm -rf "$site"/repro_minify* # another installation of it

@@ -102,6 +102,8 @@ def test_a_failing_verdict(wrong: torch.nn.Module, work: Path) -> None:
 def test_sentences_of_the_program_are_exceptions(wrong: torch.nn.Module) -> None:
     with pytest.raises(BadInput, match="--backend nonsense: unknown backend; known are eager"):
         repro_minify.check(wrong, INPUT, "nonsense")
+    with pytest.raises(BadInput, match="some.pt: a file of inputs goes with the path of a model"):
+        repro_minify.check(wrong, "some.pt", "freeze")
     with pytest.raises(BadInput, match="--nonsense"):
         repro_minify.check(wrong, INPUT, "freeze", nonsense=True)  # type: ignore[call-arg]
     with pytest.raises(BadInput, match="nowhere.pt: no such file"):

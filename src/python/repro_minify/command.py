@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .errors import BadInput
 from .options import arguments_of
 
 
@@ -17,19 +18,23 @@ def words_of(model: Any, inputs: Any, backend: str | None, options: Mapping[str,
     words = arguments_of(options)
     if backend is not None and "oracle" not in options:
         words.append(f"--backend={backend}")
-    if is_path(inputs):
-        words.append(f"--inputs={os.fspath(inputs)}")
     if is_path(model):
         words.append(f"--model={os.fspath(model)}")
-        if inputs is not None and not is_path(inputs):
-            from .saving import save_inputs  # it imports torch
-
-            folder.mkdir(parents=True, exist_ok=True)
-            words.append(f"--inputs={save_inputs(inputs, folder)}")
-        return words
-    from .saving import save_failing
+        if inputs is None:
+            return words
+        return [*words, f"--inputs={os.fspath(inputs) if is_path(inputs) else saved_inputs(inputs, folder)}"]
+    if is_path(inputs):
+        raise BadInput(f"{os.fspath(inputs)}: a file of inputs goes with the path of a model; load it with torch.load")
+    from .saving import save_failing  # it imports torch
 
     folder.mkdir(parents=True, exist_ok=True)
     saved = save_failing(model, inputs, folder)
     words += [f"--model={saved.model}", f"--inputs={saved.inputs}"]
     return words + (["--train"] if saved.train and "train" not in options else [])
+
+
+def saved_inputs(inputs: Any, folder: Path) -> Path:
+    from .saving import save_inputs
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return save_inputs(inputs, folder)

@@ -127,7 +127,7 @@ def raise_for(ended: Ended) -> NoReturn:
 def main() -> int:
     """The command repro-minify of the wheel: becomes the program, once it is known to suit this torch."""
     try:
-        program = find_program() if os.environ.get(VARIABLE) else own_program()
+        program = own_program()
         os.execve(program.path, [program.path, *sys.argv[1:]], dict(program.environment))
     except (ReproMinifyError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
