@@ -1,18 +1,40 @@
 #!/usr/bin/env bash
-# Makes build/python-venv, which holds the project's own Python (src/triage) and what checks it (ruff, mypy, pytest).
-# torch is not in it: triage starts programs, and computes nothing. Does nothing, quickly, while pyproject.toml is the
-# one that it was made of. Run it, or source it: it leaves python_venv.
+# Makes build/python-venv, in which the project's own Python runs from the clone (src/triage, src/python), with what
+# checks it (ruff, mypy, pytest). It has what pyproject.toml names, but neither the program, which scripts/build.sh
+# builds, nor torch: triage starts programs, and computes nothing (scripts/test_python.sh has torch). Does nothing,
+# quickly, while pyproject.toml is the one that it was made of. Run it, or source it: it leaves python_venv.
 set -euo pipefail
 
 python_venv=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/python-venv
+
+# What the distribution needs, and what its extra `dev` adds, a line each.
+requirements_of() {
+  "$python_venv/bin/python" - "$1" <<'PYTHON'
+import sys, tomllib
+project = tomllib.load(open(sys.argv[1], "rb"))["project"]
+print("\n".join(project["dependencies"] + project["optional-dependencies"]["dev"]))
+PYTHON
+}
+
+# As an installation does it: the packages on the path, and the command of the triage.
+install_from_clone() {
+  local site
+  site=$("$python_venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  printf '%s\n' "$1/src/triage" "$1/src/python" >"$site/repro_minify_clone.pth"
+  printf '#!%s\nimport sys\nfrom repro_minify_triage.command_line import main\nsys.exit(main())\n' \
+    "$python_venv/bin/python" >"$python_venv/bin/repro-minify-triage"
+  chmod +x "$python_venv/bin/repro-minify-triage"
+}
 
 make_python_venv() {
   local root=${python_venv%/build/python-venv} stamp=$python_venv/made-of python
   cmp -s "$root/pyproject.toml" "$stamp" && return
   for python in python3 /usr/bin/python3; do
     printf 'setup: making build/python-venv with %s\n' "$(command -v "$python")" >&2
-    if "$python" -m venv "$python_venv" &&
-      "$python_venv/bin/python" -m pip install -q --disable-pip-version-check -e "$root[dev]" >&2; then
+    if "$python" -m venv "$python_venv" && requirements_of "$root/pyproject.toml" >"$python_venv/requirements.txt" &&
+      "$python_venv/bin/python" -m pip install -q --disable-pip-version-check \
+        -r "$python_venv/requirements.txt" >&2; then
+      install_from_clone "$root"
       cp "$root/pyproject.toml" "$stamp"
       return
     fi

@@ -1,5 +1,6 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
 #include "app/config.h"
+#include "app/help_as.h"
 #include "app/interruption.h"
 #include "app/options.h"
 #include "support/text_table.h"
@@ -85,6 +86,30 @@ std::vector<std::string> arguments_of(int argc, char **argv) {
   return arguments;
 }
 
+void add_help_as(CLI::App &app, std::string &format) {
+  app.add_option("--help-as", format, "print this help as a man page, completions for a shell, or JSON")
+      ->configurable(false)
+      ->check(CLI::IsMember({"man", "bash", "zsh", "fish", "json"}));
+}
+
+/// What stands between the parsed words and the work. Whether that was all that was asked for.
+bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
+  if (!options.config.empty())
+    apply_config(command, known, options.config);
+  if (options.list_passes) {
+    passes_command();
+    return true;
+  }
+  if (options.print_config) {
+    std::cout << effective_config(command, options);
+    return true;
+  }
+  require_model_and_backend(options);
+  log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
+  options.effective_config = effective_config(command, options);
+  return false;
+}
+
 int dispatch(int argc, char **argv) {
   Options options;
   CLI::App app(description, "repro-minify");
@@ -111,6 +136,8 @@ int dispatch(int argc, char **argv) {
   CLI::App *backends = app.add_subcommand("backends", "list what --backend takes, and whether it can be used here");
   backends->add_flag("--json", options.json, "print JSON");
   add_backend_options(*backends, options.backend_options);
+  std::string help_format;
+  add_help_as(app, help_format);
   app.require_subcommand(0, 1);
   try {
     app.parse(arguments_of(argc, argv));
@@ -119,20 +146,15 @@ int dispatch(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     throw UserError(error.what());
   }
-  if (*backends)
-    return backends_command(options);
-  CLI::App &command = *run ? *run : *analyze ? *analyze : *bisect ? *bisect : app;
-  if (!options.config.empty())
-    apply_config(command, app, options.config);
-  if (options.list_passes)
-    return passes_command();
-  if (options.print_config) {
-    std::cout << effective_config(command, options);
+  if (!help_format.empty()) {
+    std::cout << help_as(help_format, app);
     return 0;
   }
-  require_model_and_backend(options);
-  log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
-  options.effective_config = effective_config(command, options);
+  if (*backends)
+    return backends_command(options);
+  CLI::App *chosen = *run ? run : *analyze ? analyze : *bisect ? bisect : &app;
+  if (prepare(*chosen, app, options))
+    return 0;
   return *run       ? run_command(options)
          : *analyze ? analyze_command(options)
          : *bisect  ? bisect_command(options)

@@ -6,6 +6,7 @@
 #include "repro_minify/program.h"
 #include "support/become_program.h"
 #include "support/find_program.h"
+#include "support/loaded_library.h"
 #include "support/no_answer.h"
 #include "support/unix_socket.h"
 
@@ -144,7 +145,7 @@ std::string inductor_worker_script() {
 std::string find_python_with_torch(const std::string &given) {
   std::vector<std::string> candidates = {given};
   if (given.empty())
-    candidates = {python_beside(REPRO_MINIFY_TORCH_PREFIX), "python3", "python"};
+    candidates = {python_beside(torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX)), "python3", "python"};
   for (const auto &candidate : candidates) {
     const std::string python = find_program(candidate);
     if (!python.empty() && has_torch(python))

@@ -1,6 +1,7 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
 #include "emit/results_folder.h"
 #include "emit/verify_repeatedly.h"
+#include "support/loaded_library.h"
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
 #include "toolchain/project_build.h"
@@ -78,7 +79,8 @@ Verification verify_repro(const std::string &folder, const std::string &marker, 
   const TemporaryFolder temporary, printed;
   copy_results(folder, temporary.path());
   const std::string built = temporary / "build";
-  ProjectBuild project(temporary.path(), built, {std::string("-DCMAKE_PREFIX_PATH=") + REPRO_MINIFY_TORCH_PREFIX},
+  ProjectBuild project(temporary.path(), built,
+                       {"-DCMAKE_PREFIX_PATH=" + torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX)},
                        first_header_of(temporary / "repro.cpp"));
   project.start();
   Confinement confinement = options.confinement;

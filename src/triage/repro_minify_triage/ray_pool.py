@@ -21,7 +21,7 @@ GIB = 2**30
 try:
     import ray
 except ImportError as error:
-    raise TriageError("--on: Ray is not installed; pip install 'repro-minify-triage[ray]'") from error
+    raise TriageError("--on: Ray is not installed; pip install 'ray>=2.50'") from error
 
 
 def packed(folder: Path) -> bytes:

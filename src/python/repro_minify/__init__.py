@@ -1,0 +1,31 @@
+"""repro-minify from Python: minimises what a backend gets wrong. It starts the program, which computes everything.
+
+minify() reduces, check() gives a verdict, capture() records inputs, testing.assert_compiled_same() is for pytest, and
+torch.compile(model, backend="repro_minify") checks each graph that Dynamo hands over. docs/python.md has examples.
+"""
+
+from .capturing import Captured, Recorded, capture
+from .checking import check
+from .errors import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, ReproMinifyError
+from .minifying import minify
+from .options import CheckOptions, MinifyOptions
+from .result import Result
+from .verdict import Verdict
+
+__all__ = [
+    "BadInput",
+    "CannotStart",
+    "Captured",
+    "CheckOptions",
+    "DoesNotFail",
+    "EagerNotReproducible",
+    "InternalError",
+    "MinifyOptions",
+    "Recorded",
+    "ReproMinifyError",
+    "Result",
+    "Verdict",
+    "capture",
+    "check",
+    "minify",
+]

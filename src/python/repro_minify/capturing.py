@@ -1,0 +1,76 @@
+"""Records the first calls of a module inside a user's own program, each as a failing.pt."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import BadInput, ReproMinifyError
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One call: its inputs.pt, and failing.pt beside it."""
+
+    folder: Path
+    problem: str = ""  # why there is no failing.pt; inputs.pt then holds (args, kwargs)
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "failing.pt"
+
+
+class Captured(list[Recorded]):
+    """The calls that were recorded, in order."""
+
+
+def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) -> Recorded:
+    from .saving import save_failing, save_inputs
+    from .tracing import copies
+
+    folder.mkdir(parents=True, exist_ok=True)
+    save_inputs(copies((args, kwargs)), folder)  # first, as the module may take the process along
+    try:
+        save_failing(module, (args, kwargs), folder)
+    except ReproMinifyError as error:
+        return Recorded(folder, str(error))
+    return Recorded(folder)
+
+
+@contextlib.contextmanager
+def capture(
+    module: torch.nn.Module, folder: str | os.PathLike[str], calls: int = 3, force: bool = False
+) -> Iterator[Captured]:
+    """Writes FOLDER/call-1/failing.pt and inputs.pt, and so on, for the first `calls` calls of `module` in the block.
+
+    Each is written before the call runs, with the buffers and parameters as they are then: one that raises is there all
+    the same, and of one that takes the process along its inputs. A call costs three more runs of the module.
+    """
+    import torch
+
+    captured, root = Captured(), Path(folder)
+    if not force and root.exists() and any(root.iterdir()):
+        raise BadInput(f"{root}: exists and is not empty; give another folder, or force=True to write into it")
+
+    @torch._dynamo.disable
+    def before(called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if len(captured) >= calls or torch.jit.is_tracing():
+            return
+        handles.pop().remove()  # what is recorded is the module without it
+        try:
+            captured.append(record(called, args, kwargs, root / f"call-{len(captured) + 1}"))
+        finally:
+            handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+
+    handles = [module.register_forward_pre_hook(before, with_kwargs=True)]
+    try:
+        yield captured
+    finally:
+        handles.pop().remove()

@@ -1,0 +1,71 @@
+"""The whole job: from a model that a backend gets wrong to a minimal repro."""
+
+import itertools
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Unpack, cast
+
+from .command import is_path, words_of
+from .errors import BadInput, ReproMinifyError
+from .options import MinifyOptions
+from .program import raise_for, run
+from .result import Result, result_in
+
+WRITTEN = (0, 4)  # verified, and not verified: the files are there
+
+
+def free_folder(stem: Path) -> Path:
+    """STEM.repro, or STEM-2.repro and so on: nothing is overwritten."""
+    for number in itertools.count(1):
+        folder = stem.with_name(f"{stem.name}{'' if number == 1 else f'-{number}'}.repro")
+        if not folder.exists() and not folder_of_failing(folder).exists():
+            return folder
+    raise AssertionError
+
+
+def folder_of_failing(output: Path) -> Path:
+    """Beside the results, not in them: what was reduced."""
+    return output.with_name(output.name.removesuffix(".repro") + ".failing")
+
+
+def reduce(words: list[str], quiet: bool) -> Result:
+    ended = run(words, show=not quiet)
+    if ended.code not in WRITTEN:
+        raise_for(ended)
+    return result_in(Path(ended.output.strip().splitlines()[-1]).parent)
+
+
+def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options: Unpack[MinifyOptions]) -> Result:
+    """Reduces a model that `backend` gets wrong, writes the repro, and builds and runs it.
+
+    `model` is a torch.nn.Module, a function, a ScriptModule, an ExportedProgram, a GraphModule, or the path of an
+    archive; `inputs` the arguments of a call: a tensor, a tuple, a dict by names, or (args, kwargs). The other options
+    are those of the command line. Results go to `output`, by default a new folder NAME.repro, with what was reduced
+    beside it in NAME.failing; for a path they lie beside it, as from the command line.
+
+    Raises DoesNotFail, BadInput, EagerNotReproducible, InternalError, CannotStart, with the program's sentence.
+    """
+    quiet = bool(options.get("quiet"))
+    if is_path(model) and (inputs is None or is_path(inputs)):
+        return reduce(words_of(model, inputs, backend, options, Path()), quiet)
+    output = Path(os.fspath(options["output"])) if "output" in options else free_folder(Path(stem_of(model)))
+    failing = folder_of_failing(output)
+    if failing.exists() and not (options.get("force") or options.get("resume")):
+        raise BadInput(f"{failing}: exists; give another output, or force=True to write into it")
+    given = cast(MinifyOptions, {**options, "output": output})
+    existed = failing.exists()
+    try:
+        return reduce(words_of(model, inputs, backend, given, failing), quiet)
+    except ReproMinifyError:
+        if not existed:  # nothing came of it
+            shutil.rmtree(failing, ignore_errors=True)
+        raise
+
+
+def stem_of(model: Any) -> str:
+    if is_path(model):
+        return str(Path(model).with_suffix(""))
+    from .saving import name_of  # it imports torch
+
+    return name_of(model)

@@ -1,0 +1,82 @@
+"""What a reduction has written."""
+
+import base64
+import json
+import tempfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .errors import InternalError, ReproMinifyError
+from .program import run
+from .verdict import Verdict, verdict_of_report
+
+
+@dataclass
+class Result:
+    folder: Path
+    report: dict[str, Any] = field(repr=False)  # report.json
+
+    @property
+    def verdict(self) -> Verdict:
+        return verdict_of_report(self.report)
+
+    @property
+    def program(self) -> str:
+        """The source of the reduced program; empty for a model that was handed back as it was given."""
+        program = self.report["program"]
+        return str(program["source"]) if program else ""
+
+    @property
+    def issue(self) -> str:
+        """The text for an issue tracker; empty where an oracle was asked, as only that knows what is wrong."""
+        path = self.folder / "issue.md"
+        return path.read_text() if path.is_file() else ""
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether the repro was built, run, and failed the same way; None where that was not tried."""
+        return self.report["verified"]  # type: ignore[no-any-return]
+
+    @property
+    def guilty_step(self) -> str:
+        """Of the backend; empty where it was not looked for or not found."""
+        bisection = self.report["bisect"]
+        return str(bisection["guilty"] or "") if bisection else ""
+
+    @property
+    def repro(self) -> Path:
+        """The file to run: Python's where it was seen to fail, else the C++."""
+        names = ("repro.py", "repro.cpp", "reduced.pt")
+        return self.folder / next(name for name in names if name in self.report["files"])
+
+    @cached_property
+    def picture(self) -> bytes:
+        """The reduced program as SVG, coloured by error: `repro-minify analyze`, asked once. Empty without Graphviz."""
+        with tempfile.TemporaryDirectory(prefix="repro-minify-") as temporary:
+            output = Path(temporary) / "analysis"
+            files = {"config": "config.toml", "model": "reduced.pt", "inputs": "inputs.pt"}
+            words = [f"--{option}={self.folder / name}" for option, name in files.items()]
+            try:
+                run(["analyze", *words, f"--output={output}", "--quiet"])
+                return (output / "analysis.svg").read_bytes()
+            except (ReproMinifyError, OSError):
+                return b""
+
+    def __str__(self) -> str:
+        return f"{self.verdict}\n{self.repro}\n\n{self.program}"
+
+    def _repr_html_(self) -> str:
+        from .rendering import page
+
+        picture = base64.b64encode(self.picture).decode()
+        return page("result", result=self, report=self.report, picture=picture)
+
+
+def result_in(folder: Path) -> Result:
+    """Of a folder that the program has written."""
+    try:
+        return Result(folder, json.loads((folder / "report.json").read_text()))
+    except (OSError, ValueError) as error:
+        raise InternalError(f"{folder}/report.json cannot be read: {error}") from error

@@ -1,0 +1,71 @@
+"""Any model as failing.pt and inputs.pt, which the program reads."""
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .errors import BadInput
+from .inputs import Arguments, arguments_of_call
+from .tracing import CannotTrace, copies, to_torchscript
+
+
+@dataclass(frozen=True)
+class Saved:
+    model: Path
+    inputs: Path
+    train: bool  # it is a script of a module in training mode; a trace has no modes
+
+
+def name_of(model: object) -> str:
+    """For files: what a class or function is called may hold anything."""
+    name = getattr(model, "original_name", None) or getattr(model, "__name__", None) or type(model).__name__
+    return re.sub(r"\W+", "_", str(name), flags=re.ASCII).strip("_")[:60] or "model"
+
+
+def as_callable(model: Any) -> Callable[..., Any]:
+    if isinstance(model, torch.export.ExportedProgram):
+        model = model.module()
+    if callable(model):
+        return model  # type: ignore[no-any-return]
+    raise BadInput(
+        f"{type(model).__name__} is no model: give a torch.nn.Module, a function, a ScriptModule, "
+        "an ExportedProgram, a GraphModule, or a path"
+    )
+
+
+def given_arguments(model: object, inputs: Any) -> Arguments:
+    if inputs is None and isinstance(model, torch.export.ExportedProgram) and model.example_inputs is not None:
+        args, kwargs = model.example_inputs
+        return tuple(args), dict(kwargs)
+    if inputs is None:
+        raise BadInput(f"{name_of(model)}: no inputs given; give the arguments of one call that fails")
+    return arguments_of_call(inputs)
+
+
+def save_inputs(inputs: Any, folder: Path) -> Path:
+    path = folder / "inputs.pt"
+    torch.save(inputs, path)
+    return path
+
+
+def save_failing(model: object, inputs: Any, folder: Path) -> Saved:
+    """Into a folder that exists: failing.pt, with inputs.pt beside it."""
+    args, kwargs = given_arguments(model, inputs)
+    call = as_callable(model)
+    if isinstance(call, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        module, values, has_modes = call, copies((args, kwargs) if kwargs else args), False
+    else:
+        try:
+            module, values, has_modes = to_torchscript(call, args, kwargs)
+        except CannotTrace as error:
+            raise CannotTrace(f"{name_of(model)} cannot be made TorchScript: {error}") from error
+    with warnings.catch_warnings():  # TorchScript is said to be deprecated, which a user of ours did not choose
+        warnings.simplefilter("ignore")
+        torch.jit.save(module, str(folder / "failing.pt"))
+    train = has_modes and bool(getattr(call, "training", False))
+    return Saved(folder / "failing.pt", save_inputs(values, folder), train)

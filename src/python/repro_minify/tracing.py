@@ -1,0 +1,130 @@
+"""A module or function as TorchScript: traced, or scripted where a trace would say something else."""
+
+import contextlib
+import copy
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .errors import BadInput
+
+SEED = 0
+
+
+class CannotTrace(BadInput):
+    """Neither a trace nor a script of it does what it does in eager."""
+
+
+class Flat(torch.nn.Module):
+    """Takes the tensors of a call one by one, wherever in its arguments they stood; what is no tensor is a constant."""
+
+    def __init__(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super().__init__()
+        leaves, self.spec = pytree.tree_flatten((args, kwargs))
+        self.call = call
+        self.at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+        self.constants = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        self.training = bool(getattr(call, "training", False))
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        leaves = list(self.constants)
+        for i, tensor in zip(self.at, tensors, strict=True):
+            leaves[i] = tensor
+        args, kwargs = pytree.tree_unflatten(leaves, self.spec)
+        return tensors_of(self.call(*args, **kwargs))
+
+
+def tensors_of(result: Any) -> Any:
+    """The tensors of what a call returns; a single one as it is."""
+    tensors = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    if not tensors:
+        raise CannotTrace(f"it returns {type(result).__name__}, no tensors: wrap it in a function that returns them")
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+
+
+def copies(values: Any) -> Any:
+    """Deep, with strides and what shares memory as they are; outside of any gradient's history."""
+    detached = pytree.tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, values)
+    return copy.deepcopy(detached)
+
+
+@contextlib.contextmanager
+def without_traces(call: Any) -> Iterator[None]:
+    """Leaves generators and the module's buffers as they were. Autocast is the program's affair, and kept out."""
+    modules = list(call.modules()) if isinstance(call, torch.nn.Module) else []
+    kept = [(module, dict(module._buffers)) for module in modules]
+    values = [(buffer, buffer.clone()) for _, buffers in kept for buffer in buffers.values() if buffer is not None]
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.random.fork_rng())
+        for device in ("cpu", "cuda"):
+            stack.enter_context(torch.autocast(device, enabled=False))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            for module, buffers in kept:
+                module._buffers.update(buffers)
+            with torch.no_grad():
+                for buffer, value in values:
+                    buffer.copy_(value)
+
+
+def difference(call: Callable[..., Any], other: Callable[..., Any], arguments: Any) -> str:
+    """How TorchScript, which shares the buffers of `call`, disagrees with it on the same seed; empty: it agrees."""
+    results = []
+    with torch.no_grad():
+        for each in (call, other):
+            args, kwargs = copies(arguments)
+            with without_traces(call):
+                torch.manual_seed(SEED)
+                results.append(tensors_of(each(*args, **kwargs)))
+    try:
+        torch.testing.assert_close(results[1], results[0], equal_nan=True)
+    except AssertionError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def traced(flat: Flat, tensors: list[torch.Tensor]) -> torch.jit.ScriptModule:
+    with without_traces(flat):
+        torch.manual_seed(SEED)
+        module = torch.jit.trace(flat, tuple(copies(tensors)), strict=False, check_trace=False)
+    if problem := difference(flat, module, (tuple(tensors), {})):
+        raise CannotTrace(f"the trace computes something else ({problem})")
+    return module
+
+
+def scripted(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """One that raises in eager has to raise here."""
+    with without_traces(call):
+        module = torch.jit.script(call)
+    try:
+        problem = difference(call, module, (args, kwargs))
+    except Exception:  # the very call that fails: the program will see how
+        return module
+    if problem:
+        raise CannotTrace(f"the script computes something else ({problem})")
+    return module
+
+
+def to_torchscript(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
+    """The TorchScript module, its inputs as inputs.pt has them, and whether it is a script, which still has modes."""
+    flat = Flat(call, args, kwargs)
+    tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    try:
+        return traced(flat, tensors), tuple(each.detach() for each in tensors), False
+    except Exception as error:
+        refused = first_line(error)
+    try:
+        return scripted(call, args, kwargs), copies((args, kwargs) if kwargs else args), True
+    except Exception as error:
+        raise CannotTrace(f"torch.jit.trace: {refused}; torch.jit.script: {first_line(error)}") from error

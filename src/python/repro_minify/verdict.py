@@ -1,0 +1,50 @@
+"""What one check of the program says."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Verdict:
+    outcome: str  # "pass" or "fail"; "unresolved" where nothing can be said
+    kind: str  # of failure: "accuracy", "exception", "crash"; empty where there is none
+    where: str  # the output, gradient or buffer that fails first
+    message: str
+    backend: str
+    details: dict[str, Any] = field(repr=False)  # the JSON of the program, whole
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome == "fail"
+
+    def __str__(self) -> str:
+        kind = f": {self.kind}" if self.kind else ""
+        return f"{self.outcome} under {self.backend}{kind}" + (f"\n{self.message}" if self.message else "")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each output, gradient and buffer that was compared."""
+        details = self.details.get("details", {})
+        kinds = (("outputs", "output"), ("gradients", "gradient of "), ("state", ""))
+        return [{**leaf, "name": word + leaf["path"]} for key, word in kinds for leaf in details.get(key, [])]
+
+    def _repr_html_(self) -> str:
+        from .rendering import page
+
+        return page("verdict", verdict=self)
+
+
+def verdict_of_run(answer: dict[str, Any]) -> Verdict:
+    """Of `repro-minify run --json`."""
+    said, rate = answer["verdict"], answer["rate"]
+    outcome = str(said["outcome"])
+    if outcome == "fail" and rate["failed"] < rate["need"]:
+        outcome = "pass"  # fails at times, but not as often as --need wants it
+    return Verdict(
+        outcome, str(said["kind"] or ""), str(said["where"]), str(said["message"]), str(answer["backend"]), answer
+    )
+
+
+def verdict_of_report(report: dict[str, Any]) -> Verdict:
+    """Of report.json: what the reduced program fails with."""
+    said = report["verdict"]
+    return Verdict("fail", str(said["kind"]), str(said["where"]), str(said["message"]), str(report["backend"]), report)

@@ -1,0 +1,180 @@
+"""torch.compile(model, backend="repro_minify"): which graphs are checked, what becomes of them, and a real failure."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from repro_minify import dynamo
+
+FAKE = Path(__file__).with_name("fake_program.py")
+
+
+class ThreeGraphs(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.linear(x)
+        torch._dynamo.graph_break()
+        x = torch.relu(x)
+        torch._dynamo.graph_break()
+        return x + 1
+
+
+@pytest.fixture(autouse=True)
+def afresh() -> Iterator[None]:
+    dynamo.reset()
+    torch._dynamo.reset()
+    yield
+    dynamo.reset()  # nothing to say when the tests end
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, work: Path) -> Callable[..., list[list[str]]]:
+    """Decides what fails, and says what the program was asked; Inductor is not needed to know what is asked of it."""
+    log = work / "asked"
+
+    def ask(fails: str = "", reduces: str = "yes") -> list[list[str]]:
+        monkeypatch.setenv("FAKE_FAILS", fails)
+        monkeypatch.setenv("FAKE_REDUCES", reduces)
+        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+    monkeypatch.setenv("FAKE_LOG", str(log))
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", str(FAKE))
+    monkeypatch.setattr("torch._inductor.compile_fx.compile_fx", lambda graph, examples, config_patches: graph)
+    return ask
+
+
+X = torch.linspace(-1, 1, 8).reshape(2, 4)
+
+
+def compiled(model: Any, **options: Any) -> Any:
+    return torch.compile(model, backend=dynamo.backend, options=options or None)
+
+
+def test_it_is_found_by_its_name() -> None:
+    assert "repro_minify" in torch._dynamo.list_backends(exclude_tags=())
+
+
+def test_each_graph_is_checked_once(world: Any) -> None:
+    world()
+    model = ThreeGraphs()
+    run = compiled(model)
+    with torch.no_grad():
+        assert torch.equal(run(X), model(X)) and torch.equal(run(X), model(X))
+    asked = world()
+    assert [words[0] for words in asked] == ["run"] * 3 and all("--backend=inductor" in words for words in asked)
+    assert not any("--grad" in words for words in asked)
+    report = dynamo.report()
+    assert (report.graphs, report.same, report.unchecked, report.failed) == (3, 3, 0, None)
+    assert str(report).startswith("3 graphs: 3 same, 0 not checked, ")
+
+
+def test_gradients_are_compared_where_there_are_some(world: Any) -> None:
+    world()
+    compiled(ThreeGraphs())(X).sum().backward()
+    assert [("--grad" in words) for words in world()] == [True, True, True]
+    compiled(lambda x: torch.sin(x))(X)
+    assert "--grad" not in world()[-1]
+
+
+def test_autocast_is_the_program_s(world: Any) -> None:
+    world()
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        compiled(lambda x: x @ x.T)(X)
+    assert {"--autocast", "--autocast-dtype=bfloat16"} <= set(world()[0])
+
+
+def test_shapes_that_are_symbols(world: Any) -> None:
+    world()
+    run = torch.compile(lambda x: x * x.shape[0], backend=dynamo.backend, dynamic=True)
+    for rows in (3, 5):
+        x = torch.ones(rows, 2)
+        assert torch.equal(run(x), x * rows)
+    assert dynamo.report().graphs == 1 and len(world()) == 1
+
+
+def test_the_first_that_fails_is_kept_and_the_program_goes_on(
+    world: Any, work: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    world(fails="2")
+    model = ThreeGraphs()
+    with torch.no_grad():
+        assert torch.equal(compiled(model)(X), model(X))
+    assert [words[0] for words in world()][:2] == ["run", "run"] and len(world()) == 3
+    report = dynamo.report()
+    assert (report.graphs, report.same, report.failed) == (3, 1, 2)
+    assert report.model == Path("graph-2/failing.pt") and report.model.is_file()
+    assert report.result and report.result.program == "the reduced program"
+    assert "graph 2 (of 2 so far) fails under Inductor: fail under inductor: crash" in caplog.text
+    assert "graph 2 is minified in graph-2/failing.repro/repro.py" in caplog.text
+    dynamo.say_of_how_many()
+    assert "graph 2 of 3 fails: graph-2/failing.repro/repro.py" in caplog.text
+
+
+def test_a_failure_may_raise(world: Any) -> None:
+    world(fails="1")
+    with pytest.raises(
+        dynamo.GraphFails, match=r"graph 1 \(of 1 so far\) fails under Inductor(.|\n)*the reduced program"
+    ):
+        compiled(ThreeGraphs(), on_failure="raise")(X)
+
+
+def test_what_cannot_be_minified_is_kept(world: Any, caplog: pytest.LogCaptureFixture) -> None:
+    world(fails="1", reduces="no")
+    compiled(ThreeGraphs())(X)
+    assert "graph-1/failing.pt, which was not minified: it cannot be reduced" in caplog.text
+
+
+def test_nothing_is_overwritten(world: Any, work: Path) -> None:
+    (work / "graph-1").mkdir()
+    world(fails="1")
+    compiled(ThreeGraphs())(X)
+    assert dynamo.report().model == Path("graph-1-2/failing.pt")
+
+
+def test_what_cannot_be_checked_is_said(
+    world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", "/nowhere")
+    model = ThreeGraphs()
+    assert torch.equal(compiled(model)(X), model(X))
+    assert "graph 1 is not checked: REPRO_MINIFY_PROGRAM=/nowhere: no program" in caplog.text
+    assert dynamo.report().unchecked == 3
+
+
+USER = """
+import logging, torch
+from models import OVERFLOWS
+logging.basicConfig(level=logging.INFO, format="%(message)s")
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+    def forward(self, x, y):
+        x = self.linear(x).sum()
+        torch._dynamo.graph_break()
+        return x + torch.sinh(y)
+model, x = Model(), torch.ones(2, 3)
+QUICK = {"no_verify": True, "no_bisect": True, "passes": "cut"}
+result = torch.compile(model, backend="repro_minify", options=QUICK)(x, OVERFLOWS)
+result[0].backward()
+print("right", torch.equal(result, model(x, OVERFLOWS)))
+"""
+
+
+def test_a_real_failure_of_inductor(work: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The whole way: one graph that is right, with gradients, and one that Inductor gets wrong."""
+    (work / "user.py").write_text(f"import sys; sys.path.insert(0, {str(FAKE.parent)!r})\n{USER}")
+    ended = subprocess.run([sys.executable, "user.py"], capture_output=True, text=True)
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 0 and "right True" in ended.stdout, said
+    assert "graph 1: same under Inductor" in said
+    assert "graph 2 of 2 fails: graph-2/failing.repro/" in said.splitlines()[-1]
+    assert "sinh" in (work / "graph-2/failing.repro/report.json").read_text()

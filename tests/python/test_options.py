@@ -1,0 +1,48 @@
+"""The options are those of the command line, by the same names."""
+
+import json
+from pathlib import Path
+
+from repro_minify import CheckOptions, MinifyOptions
+from repro_minify.options import arguments_of
+from repro_minify.program import run
+
+# What has a parameter of its own, or is for people at a terminal.
+NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_as"}
+
+
+def names_of(command: str) -> dict[str, dict[str, object]]:
+    commands = {each["command"]: each for each in json.loads(run(["--help-as", "json"]).output)}
+    names = {each["names"][0].removeprefix("--").replace("-", "_"): each for each in commands[command]["options"]}
+    return {name: each for name, each in names.items() if name not in NOT_OPTIONS}
+
+
+def test_minify_has_all_of_the_program() -> None:
+    assert set(MinifyOptions.__annotations__) == set(names_of(""))
+
+
+def test_check_has_all_of_run() -> None:
+    assert set(CheckOptions.__annotations__) == set(names_of("run"))
+
+
+def test_choices_and_presets_are_those_of_the_program() -> None:
+    annotations = MinifyOptions.__annotations__
+    for name, option in names_of("").items():
+        choices = getattr(annotations[name], "__args__", ())
+        if "Literal" in str(annotations[name]):
+            assert list(choices) == option["values"], name
+        assert ("bool" in str(annotations[name])) == (option["value"] == ""), name
+
+
+def test_words() -> None:
+    assert arguments_of({"only_fwd": True, "grad": False, "tol": 0.1, "need": None}) == ["--only-fwd", "--tol=0.1"]
+    assert arguments_of({"autocast": False, "equal_nan": True}) == ["--no-autocast", "--equal-nan"]
+    assert arguments_of({"passes": ["cut", "splice"], "output": Path("a b")}) == [
+        "--passes=cut",
+        "--passes=splice",
+        "--output=a b",
+    ]
+    assert arguments_of({"inductor_config": {"max_autotune": True, "cpp.simdlen": 1}}) == [
+        "--inductor-config=max_autotune=true",
+        "--inductor-config=cpp.simdlen=1",
+    ]

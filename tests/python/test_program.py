@@ -1,0 +1,139 @@
+"""Finding the program, its torch, and its sentences."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repro_minify import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, program, torch_version
+from repro_minify.program import Ended, find_program, raise_for, run, sentence_of
+
+
+def fake(folder: Path, script: str) -> str:
+    path = folder / "fake"
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_variable_names_it(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", fake(work, 'echo "$1"; echo "error: no" >&2; exit 3\n'))
+    assert run(["--word"]) == Ended(3, "--word\n", "error: no\n")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "."])
+def test_what_is_no_program_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", name)
+    with pytest.raises(CannotStart, match=f"REPRO_MINIFY_PROGRAM={name}: no program"):
+        find_program()
+
+
+def test_none_at_all(monkeypatch: pytest.MonkeyPatch, work: Path) -> None:
+    monkeypatch.delenv("REPRO_MINIFY_PROGRAM", raising=False)
+    monkeypatch.setattr(program, "OWN", work / "none")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CannotStart, match="there is no program"):
+        find_program()
+
+
+def test_output_of_any_size_does_not_block(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; echo 0123456789 >&2; i=$((i+1)); done\n"
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", fake(work, many))
+    ended = run([])
+    assert (len(ended.output), len(ended.said)) == (220000, 220000)
+
+
+@pytest.mark.parametrize("group", [True, False])
+def test_an_interruption_is_passed_on_once(work: Path, group: bool) -> None:
+    """Whether a terminal sends it to the whole process group or somebody to Python alone."""
+    program = fake(
+        work,
+        "trap 'echo caught >> caught' INT\necho started >&2\ni=0\n"
+        "while [ ! -s caught ] || [ $i -lt 5 ]; do sleep 0.1; i=$((i+1)); done\ntouch kept\nexit 130\n",
+    )
+    code = (
+        "from repro_minify.program import run\ntry: run([], show=True)\nexcept KeyboardInterrupt: print('interrupted')"
+    )
+    environment = {**os.environ, "REPRO_MINIFY_PROGRAM": program}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        process_group=0,
+    )
+    assert process.stderr and process.stderr.readline() == "started\n"
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "interrupted\n"
+    assert (work / "kept").exists() and (work / "caught").read_text() == "caught\n"
+
+
+def torch_of(folder: Path, version: str | None) -> Path | None:
+    if version is None:
+        return None
+    folder.mkdir(exist_ok=True)
+    (folder / "version.py").write_text(f"from x import y\n__version__ = '{version}'\ndebug = False\n")
+    return folder
+
+
+@pytest.mark.parametrize("present", ["2.12.0+cpu", "2.13.0", None])
+def test_another_torch_is_refused_in_a_sentence(
+    present: str | None, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cpu"}))
+    monkeypatch.setattr(torch_version, "BUILT", work / "built.json")
+    monkeypatch.setattr(torch_version, "torch_folder", lambda: torch_of(work / "torch", present))
+    with pytest.raises(CannotStart) as raised:
+        torch_version.require_same_torch()
+    said = str(raised.value)
+    assert said.startswith("repro-minify was built against torch 2.13.0+cpu, and this environment has ")
+    assert (present or "no torch") in said and "\n" not in said
+
+
+def test_the_same_torch_is_taken(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cpu"}))
+    monkeypatch.setattr(torch_version, "BUILT", work / "built.json")
+    monkeypatch.setattr(torch_version, "torch_folder", lambda: torch_of(work / "torch", "2.13.0+cpu"))
+    assert torch_version.require_same_torch() == work / "torch"
+
+
+def test_the_sentence_is_the_last_error_with_its_lines() -> None:
+    assert sentence_of("info: a\nerror: first\nerror: b\n  more of b\n") == "b\n  more of b"
+    assert sentence_of("something else\n") == "something else"
+    assert sentence_of("") == "the program ended without a word"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (1, DoesNotFail),
+        (2, BadInput),
+        (3, EagerNotReproducible),
+        (70, InternalError),
+        (-11, InternalError),
+        (99, InternalError),
+    ],
+)
+def test_exit_codes_are_exceptions(code: int, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="the reason"):
+        raise_for(Ended(code, "", "error: the reason\n"))
+
+
+def test_interrupted() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        raise_for(Ended(130, "", ""))
+
+
+def test_a_library_that_is_missing_is_said_with_its_package() -> None:
+    said = "repro-minify: error while loading shared libraries: libspdlog.so.1.10: cannot open shared object file\n"
+    with pytest.raises(CannotStart, match="libspdlog1.10"):
+        raise_for(Ended(127, "", said))
+
+
+def test_the_command_starts_without_torch() -> None:
+    code = "import sys, repro_minify.program; sys.exit('torch' in sys.modules or 'jinja2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

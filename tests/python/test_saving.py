@@ -1,0 +1,133 @@
+"""Every kind of model becomes a failing.pt that computes the same."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from repro_minify import BadInput
+from repro_minify.inputs import arguments_of_call
+from repro_minify.saving import Saved, name_of, save_failing
+
+
+class Nested(torch.nn.Module):
+    def forward(self, x: torch.Tensor, pair: Any, *, scale: float = 1.0, more: Any = None) -> Any:
+        y = x * scale + pair["a"][0]
+        return {"y": y, "z": [y - more, None, 3]}
+
+
+class Counts(torch.nn.Module):
+    """A trace cannot know its results from those of another run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = itertools.count(1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * next(self.calls)
+
+
+class Raises(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(7, 7)
+
+
+def reloaded(saved: Saved) -> Any:
+    values = torch.load(saved.inputs)
+    return torch.jit.load(str(saved.model))(*values)
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x + x
+
+
+X = torch.arange(6.0).reshape(2, 3)
+
+
+def test_nested_and_named_arguments(work: Path) -> None:
+    inputs = ((X, {"a": [torch.ones(3), "word"]}), {"scale": 2.0, "more": torch.ones(1)})
+    expected = Nested()(*inputs[0], **inputs[1])
+    y, z = reloaded(save_failing(Nested(), inputs, work))
+    assert torch.equal(y, expected["y"]) and torch.equal(z, expected["z"][0])
+
+
+def sine(x: torch.Tensor) -> torch.Tensor:
+    return torch.sin(x) + 1
+
+
+def model_of(kind: str, module: torch.nn.Module, x: torch.Tensor) -> Any:
+    if kind == "script":
+        return torch.jit.script(module)
+    if kind == "exported":
+        return torch.export.export(module, (x,))
+    if kind == "fx":
+        return torch.fx.symbolic_trace(module)
+    return {"module": module, "function": sine, "script function": torch.jit.script(doubled)}[kind]
+
+
+@pytest.mark.parametrize("kind", ["module", "function", "script", "script function", "exported", "fx"])
+def test_kinds_of_model(kind: str, work: Path, wrong: torch.nn.Module) -> None:
+    x = torch.linspace(0, 1, 12).reshape(2, 2, 3)
+    model = model_of(kind, wrong, x)
+    call = model.module() if kind == "exported" else model
+    torch.testing.assert_close(reloaded(save_failing(model, x, work)), call(x))
+
+
+def test_an_exported_program_has_its_inputs(work: Path, wrong: torch.nn.Module) -> None:
+    x = torch.rand(2, 2, 3)
+    torch.testing.assert_close(reloaded(save_failing(torch.export.export(wrong, (x,)), None, work)), wrong(x))
+
+
+def test_tracing_leaves_a_module_as_it_was(work: Path) -> None:
+    norm = torch.nn.BatchNorm1d(3)
+    before = {name: value.clone() for name, value in norm.state_dict().items()}
+    state = torch.random.get_rng_state()
+    saved = save_failing(norm, X, work)
+    assert all(torch.equal(value, before[name]) for name, value in norm.state_dict().items())
+    assert torch.equal(torch.random.get_rng_state(), state)
+    archived = torch.jit.load(str(saved.model)).state_dict()
+    assert all(torch.equal(value, before[name.removeprefix("call.")]) for name, value in archived.items())
+
+
+def test_inputs_are_those_before_the_call(work: Path) -> None:
+    x = torch.ones(3)
+    saved = save_failing(lambda t: t.add_(1) * 2, x, work)
+    assert torch.equal(x, torch.ones(3)) and torch.equal(torch.load(saved.inputs)[0], torch.ones(3))
+
+
+def test_a_trace_that_computes_something_else_is_no_model(work: Path) -> None:
+    with pytest.raises(BadInput, match=r"Counts cannot be made TorchScript: torch.jit.trace: .*something else"):
+        save_failing(Counts(), X, work)
+
+
+def test_what_raises_becomes_a_script(work: Path) -> None:
+    saved = save_failing(Raises().train(), X, work)
+    with pytest.raises(RuntimeError, match="shape '\\[7, 7\\]' is invalid"):
+        reloaded(saved)
+    assert saved.train and not save_failing(Raises().eval(), X, work).train
+
+
+def test_what_is_no_model_is_said(work: Path) -> None:
+    with pytest.raises(BadInput, match="int is no model: give a torch.nn.Module"):
+        save_failing(3, X, work)
+    with pytest.raises(BadInput, match="Raises: no inputs given"):
+        save_failing(Raises(), None, work)
+    with pytest.raises(BadInput, match="it returns str, no tensors"):
+        save_failing(lambda t: "text", X, work)
+
+
+def test_a_name_is_made_a_file_s_name() -> None:
+    hostile = type("../../etc/<script>", (torch.nn.Module,), {})
+    assert name_of(hostile()) == "etc_script"
+    assert name_of(lambda: 0) == "lambda"
+    assert name_of(type("漢", (), {})()) == "model"
+
+
+def test_inputs_are_the_arguments_of_a_call() -> None:
+    x, y = torch.ones(1), torch.zeros(1)
+    assert arguments_of_call(x) == ((x,), {})
+    assert arguments_of_call([x, y]) == ((x, y), {})
+    assert arguments_of_call({"a": x}) == ((), {"a": x})
+    assert arguments_of_call(((x,), {"b": y})) == ((x,), {"b": y})
+    assert arguments_of_call(([x], [y])) == (([x], [y]), {})
