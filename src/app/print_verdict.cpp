@@ -102,7 +102,7 @@ void print_settings(const Verdict &verdict, const Session &session) {
 
 void print_verdict(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;
-  std::cout << outcome_word(rate, session) << "  " << clean(session.model.path) << "  backend "
+  std::cout << outcome_word(rate, session) << "  " << clean(session.shown_path()) << "  backend "
             << session.backend->name() << (session.check.grad ? "  with gradients" : "") << '\n';
   for (const auto &signature : verdict.signatures)
     std::cout << "  " << clean(to_string(signature)) << '\n';
@@ -163,7 +163,8 @@ std::string verdict_json(const FailureRate &rate, const RunFacts &facts, const S
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const std::string nearer = nearer_to_fp64(verdict);
   const nlohmann::json result = {
-      {"model", session.model.path},
+      {"model", session.shown_path()},
+      {"converted", session.options.conversion ? nlohmann::json(to_string(*session.options.conversion)) : nullptr},
       {"backend", session.backend->name()},
       {"grad", session.check.grad},
       {"check", session.check.mode == CheckMode::Run ? "run" : "accuracy"},

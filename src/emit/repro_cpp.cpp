@@ -139,6 +139,7 @@ private:
                    {"found", "Found:    " + facts_.reduced.message},
                    {"torch_version", facts_.torch_version},
                    {"version", facts_.version},
+                   {"operators", facts_.libraries},
                    {"how_made", facts_.not_reduced ? "handed back"
                                                    : "minimised from " + std::to_string(facts_.before.operators) +
                                                          " operators to " + std::to_string(facts_.after.operators)}};
@@ -293,7 +294,10 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
   write_atomically(folder + "/repro.cpp", render("repro.cpp.tpl", Values(program, facts, parts, source).all()));
   const bool cuda = REPRO_MINIFY_TORCH_HAS_CUDA;
   write_atomically(folder + "/CMakeLists.txt",
-                   render("CMakeLists.txt.tpl", {{"cuda", cuda}, {"cpu", !cuda}, {"libraries", source.libraries}}));
+                   render("CMakeLists.txt.tpl", {{"cuda", cuda},
+                                                  {"cpu", !cuda},
+                                                  {"libraries", source.libraries},
+                                                  {"operators", facts.libraries}}));
   for (const auto &[name, text] : source.files)
     write_atomically(folder + "/" + name, text);
   return parts.files;

@@ -173,7 +173,7 @@ class Repro:
         used |= {"sys", "subprocess"} if self.ends_the_process() else {"sys"}
         used |= {"ctypes"} if self.facts["perturb"] is not None else set()
         lines = [f"import {name}" for name in sorted(used)]
-        if self.reads_files():
+        if self.reads_files() or self.facts.get("operator_libraries"):
             lines.append("from pathlib import Path")
         lines += ["", "import torch"]
         if self.front_end == "fx":
@@ -184,8 +184,10 @@ class Repro:
         if configured:
             lines += ["import torch._inductor.config as config", ""]
             lines += [f"config.{key} = {value!r}" for key, value in dict(configured).items()]
-        if self.reads_files():
+        libraries = self.facts.get("operator_libraries", [])
+        if self.reads_files() or libraries:
             lines += ["", "here = Path(__file__).resolve().parent"]
+        lines += [f"torch.ops.load_library(str(here / {name!r}))" for name in libraries]
         return "\n".join(lines)
 
     def draws_random_numbers(self):

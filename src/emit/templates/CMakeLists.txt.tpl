@@ -18,6 +18,10 @@ add_executable(repro repro.cpp)
 target_link_libraries(repro ${TORCH_LIBRARIES})
 {{/cpu}}
 set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+{{#operators}}
+# Operators of one's own: nothing names them here, so the linker must not leave them out.
+target_link_libraries(repro -Wl,--no-as-needed "${CMAKE_CURRENT_SOURCE_DIR}/{{value:x-source}}")
+{{/operators}}
 {{#libraries}}
 target_link_libraries(repro {{value:x-source}})
 {{/libraries}}

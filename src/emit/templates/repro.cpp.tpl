@@ -19,6 +19,9 @@
 //
 // Seen with PyTorch {{torch_version:x-cpp-comment}}; {{how_made:x-cpp-comment}} by repro-minify {{version:x-cpp-comment}}.
 //
+{{#operators}}
+// Its operators are no part of PyTorch: {{value:x-source}}, beside this file, has them, and CMakeLists.txt links it.
+{{/operators}}
 // Build and run:
 //   cmake -S . -B build -DCMAKE_PREFIX_PATH="$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')"
 //   cmake --build build && ./build/repro
