@@ -92,7 +92,11 @@ std::vector<std::string> texts(const json &answer, const char *key) {
 Conversion conversion_of(const json &answer, const std::string &path, ModelKind kind, int number, int of,
                          const std::shared_ptr<TemporaryFolder> &folder) {
   const std::string stem = (folder->path() / ("converted-" + std::to_string(number))).string();
-  Conversion made{.given = path, .kind = to_string(kind), .graph = number, .graphs = of};
+  Conversion made;
+  made.given = path;
+  made.kind = to_string(kind);
+  made.graph = number;
+  made.graphs = of;
   made.name = answer.value("name", "");
   made.problem = answer.value("problem", "");
   made.path = stem + ".pt";

@@ -77,8 +77,35 @@ def difference(ours: Ran, theirs: Ran) -> str:
     return ""
 
 
+def others_of(inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """Other numbers of the same size, but for integers, which may be indices."""
+    made = copies(inputs)
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for x in made:
+            if x.is_floating_point() and x.layout == torch.strided and not x.is_quantized and x.device.type == "cpu":
+                noise = torch.rand(x.shape, generator=generator).to(x.dtype)
+                x.mul_(noise.add_(0.5))
+    return made
+
+
+def fixed_by_data(flat: Flat, script: Any, inputs: tuple[torch.Tensor, ...], buffers: Tensors, its: Tensors) -> str:
+    """A trace takes down what ran: where a branch or a number depends on data, it is as these inputs had it."""
+    others = others_of(inputs)
+    try:
+        theirs = run(flat, others, buffers, flat.grad)
+    except Exception:
+        return ""  # it takes no others
+    try:
+        with torch.jit.optimized_execution(False):
+            found = difference(run(script, others, its, flat.grad), theirs)
+    except Exception:
+        found = "it raises"
+    return "what its data decides (a branch, a number) is as these inputs have it" if found else ""
+
+
 def require_agreement(flat: Flat, script: Any, inputs: tuple[torch.Tensor, ...]) -> str:
-    """Throws Refused where they differ. A sentence where the original differs from itself, else an empty text."""
+    """Throws Refused where they differ. A sentence on what is not sure, else an empty text."""
     buffers, its_buffers = dict(flat.named_buffers()), dict(script.named_buffers())
     if missing := [name for name in buffers if name not in its_buffers]:
         raise Refused(f"cannot be converted: buffer {missing[0]} is lost")
@@ -89,4 +116,4 @@ def require_agreement(flat: Flat, script: Any, inputs: tuple[torch.Tensor, ...])
         return "the original differs from itself when it is run twice, so that the conversion could not be checked"
     if found := difference(ours, theirs):
         raise Refused(f"cannot be converted: traced to TorchScript, {found}")
-    return ""
+    return fixed_by_data(flat, script, inputs, list(buffers.values()), [its_buffers[name] for name in buffers])

@@ -39,6 +39,17 @@ def prepare_softmax_online(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, tor
     return largest, aten.sum.dim_IntList(aten.exp.default(aten.sub.Tensor(x, largest)), [dim], True)
 
 
+# Sizes are numbers in the trace: what it reads of a shape is what the shape is now.
+SIZES: dict[Any, Callable[..., Any]] = {
+    aten.sym_size.int: lambda x, dim: int(x.size(dim)),
+    aten.sym_size.default: lambda x: [int(size) for size in x.size()],
+    aten.sym_stride.int: lambda x, dim: int(x.stride(dim)),
+    aten.sym_stride.default: lambda x: [int(stride) for stride in x.stride()],
+    aten.sym_numel.default: lambda x: int(x.numel()),
+    aten.sym_storage_offset.default: lambda x: int(x.storage_offset()),
+}
+
+
 def inductor_random(size: list[int], seed: torch.Tensor, mode: str, *, offset: int = 0) -> torch.Tensor:
     draw = {"rand": aten.rand.default, "randn": aten.randn.default}[mode]
     return draw(size, dtype=torch.float32, device=seed.device)
@@ -101,6 +112,8 @@ class Portable(TorchFunctionMode):
             return self.higher_order(func, args, kwargs)
         if not isinstance(func, torch._ops.OpOverload):
             return func(*args, **kwargs)
+        if func in SIZES:
+            return SIZES[func](*args, **kwargs)
         if func._opname in ASSERTIONS:
             return None
         if func in PORTABLE:
