@@ -50,7 +50,7 @@ struct MinifyOptions {
   BackendOptions backend_options;
   std::string oracle; ///< path of a program in the place of a backend; empty: none. Either this or `backends`.
 
-  int graph = 0;                      ///< of a log of several graphs, from 1; 0: the one that fails
+  int graph = 0; ///< of a log of several graphs, from 1; 0: the one that fails
   /// What the model was converted from, and to what; null: it is TorchScript.
   std::shared_ptr<const Conversion> conversion;
 

@@ -23,7 +23,9 @@ void add_choice(CLI::App &app, const std::string &names, std::optional<bool> &ch
 } // namespace
 
 void add_check_options(CLI::App &app, Options &options) {
-  app.add_option("model,--model", options.model, "what fails: TorchScript (torch.jit.save), a .pt2 of torch.export, what\ntorch.compile left behind (repro.py, minifier_launcher.py), a log of\nTORCH_TRACE or tlparse's folder");
+  app.add_option("model,--model", options.model,
+                 "what fails: TorchScript (torch.jit.save), a .pt2 of torch.export, what\ntorch.compile left behind "
+                 "(repro.py, minifier_launcher.py), a log of\nTORCH_TRACE or tlparse's folder");
   app.add_option(
          "-b,--backend", options.backends,
          "what gets it wrong; `repro-minify backends` lists all. Several\n(freeze,jit, or given again): reduces "

@@ -42,9 +42,8 @@ std::vector<std::string> folders_of_data(const std::string &program) {
 Confinement confinement_of(const std::string &python, const std::string &path, ModelKind kind,
                            const ConvertOptions &options, const TemporaryFolder &folder) {
   Confinement confinement{.writable = {folder.path().string()}, .readable = folders_of_python(python)};
-  confinement.readable.push_back(fs::path(script_of_ours("convert/convert.py", "convert/python/convert.py"))
-                                     .parent_path()
-                                     .string());
+  confinement.readable.push_back(
+      fs::path(script_of_ours("convert/convert.py", "convert/python/convert.py")).parent_path().string());
   confinement.readable.push_back(fs::absolute(path).string());
   if (kind == ModelKind::Program)
     for (const auto &data : folders_of_data(path))
@@ -145,8 +144,9 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
                                 const Limits &limits) {
   const std::string python = find_python_with_torch(options.python);
   if (python.empty())
-    throw UserError(path + ": " + to_string(kind) + ", which a Python with torch converts, and none is here; name one "
-                           "with --python");
+    throw UserError(path + ": " + to_string(kind) +
+                    ", which a Python with torch converts, and none is here; name one "
+                    "with --python");
   const auto folder = std::make_shared<TemporaryFolder>();
   prepare_confinement();
   const Outcome outcome = run_in_sandbox(

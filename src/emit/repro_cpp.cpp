@@ -165,10 +165,12 @@ private:
       torch.insert("ATen/Context.h");
     if (parts_.files.inputs_from_file)
       torch.insert("torch/csrc/jit/serialization/pickle.h");
-    return {{"torch_includes", torch},
-            {"reads_files", parts_.files.inputs_from_file || parts_.files.module_from_file},
-            {"cuda", on_cuda()},
-            {"device", facts_.check.device.str()}};
+    return {
+        {"torch_includes", torch},
+        {"reads_files", parts_.files.inputs_from_file || parts_.files.module_from_file || !facts_.libraries.empty()},
+        {"has_operators", !facts_.libraries.empty()},
+        {"cuda", on_cuda()},
+        {"device", facts_.check.device.str()}};
   }
 
   bool on_cuda() const { return facts_.check.device.is_cuda(); }
@@ -295,9 +297,9 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
   const bool cuda = REPRO_MINIFY_TORCH_HAS_CUDA;
   write_atomically(folder + "/CMakeLists.txt",
                    render("CMakeLists.txt.tpl", {{"cuda", cuda},
-                                                  {"cpu", !cuda},
-                                                  {"libraries", source.libraries},
-                                                  {"operators", facts.libraries}}));
+                                                 {"cpu", !cuda},
+                                                 {"libraries", source.libraries},
+                                                 {"has_operators", !facts.libraries.empty()}}));
   for (const auto &[name, text] : source.files)
     write_atomically(folder + "/" + name, text);
   return parts.files;

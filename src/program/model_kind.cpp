@@ -22,7 +22,7 @@ using namespace std::string_view_literals;
 
 constexpr size_t most_of_a_head = 1 << 20;
 
-constexpr const char *save_the_model = "save the model itself, with torch.jit.save(torch.jit.trace(model, inputs), FILE) "
+constexpr const char *save_the_model = "save the model with torch.jit.save(torch.jit.trace(model, inputs), FILE) "
                                        "or torch.export.save(torch.export.export(model, inputs), FILE)";
 
 /// What begins with these bytes is no model that can be taken.
@@ -36,7 +36,10 @@ constexpr Magic known_formats[] = {{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (of 
                                    {0, "GGUF"sv, "a GGUF file, weights alone"},
                                    {4, "ET1"sv, "an ExecuTorch program (.pte), which is compiled already"},
                                    {4, "TFL3"sv, "a TensorFlow Lite model"},
-                                   {0, "\x7f" "ELF"sv, "a shared library or a program, which is compiled already"},
+                                   {0,
+                                    "\x7f"
+                                    "ELF"sv,
+                                    "a shared library or a program, which is compiled already"},
                                    {0, "\x1f\x8b"sv, "compressed with gzip; unpack it first"},
                                    {257, "ustar"sv, "a tar archive; unpack it first"}};
 
@@ -71,12 +74,21 @@ std::string what_torch_saved(const std::string &pickled) {
   if (!type.empty() && type.find("Parameter") == std::string::npos)
     return "a pickled object of Python's class " + type +
            ", which only that code can load; load it in Python with torch.load, and " + save_the_model;
-  const bool is_dict = begin.find("OrderedDict") != std::string::npos || (begin.size() > 2 && begin[2] == '}');
-  if (is_dict)
+  // What is saved comes right behind the protocol; a tensor has an OrderedDict too, of hooks.
+  if (begin.find("\x80\x02"
+                 "ccollections\nOrderedDict") != std::string::npos ||
+      begin.rfind("\x80\x02}", 0) == 0)
     return std::string("a state dict, weights without the code that uses them, no TorchScript; load them into the "
                        "model in Python with load_state_dict, and ") +
            save_the_model;
   return std::string("tensors that torch.save has saved, no TorchScript; give them as --inputs, and ") + save_the_model;
+}
+
+/// The list of what is in it stands at its end.
+bool has_end_of_zip(const std::string &path) {
+  const std::string bytes = bytes_of(path);
+  const size_t from = bytes.size() > (1 << 16) ? bytes.size() - (1 << 16) : 0;
+  return bytes.find("PK\x05\x06", from) != std::string::npos;
 }
 
 ModelKind kind_of_zip(const std::string &path) {
@@ -92,7 +104,10 @@ ModelKind kind_of_zip(const std::string &path) {
       pickled.assign(static_cast<const char *>(data.get()), std::min(size, most_of_a_head));
     }
   } catch (const std::exception &) {
-    throw UserError(path + ": not a TorchScript archive, or cut short (was it saved, or copied, to the end?)");
+    throw UserError(path + (has_end_of_zip(path)
+                                ? ": a zip archive without TorchScript code or an exported program in it"
+                                : ": cut short (was it saved, or copied, to the end?), so that what "
+                                  "it holds, a TorchScript archive perhaps, cannot be read"));
   }
   if (any_record(records, "serialized_exported_program") || any_record(records, "models/"))
     return ModelKind::Export;
@@ -112,8 +127,8 @@ bool is_text(std::string_view bytes) {
 
 bool is_trace_log(const std::string &text) {
   static const std::regex record("(^|\n)[VDIWEC][0-9]{4} [0-9:.]+ [0-9]+ [^\n\\]]{1,300}\\] \\{");
-  return std::regex_search(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(text.size(), 4096)),
-                           record);
+  return std::regex_search(text.begin(),
+                           text.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(text.size(), 4096)), record);
 }
 
 std::optional<ModelKind> kind_of_text(const std::string &path, const std::string &text) {
@@ -166,12 +181,13 @@ ModelKind kind_of_folder(const std::string &path) {
 [[noreturn]] void refuse(const std::string &path, const std::string &head) {
   for (const Magic &known : known_formats)
     if (head.size() > known.at && std::string_view(head).substr(known.at, known.bytes.size()) == known.bytes)
-      throw UserError(path + ": is " + known.is + "; " + save_the_model);
+      throw UserError(path + ": " + known.is + "; " + save_the_model);
   if (is_onnx(head))
-    throw UserError(path + ": an ONNX model; give the model it was made from: " + save_the_model);
+    throw UserError(path + ": an ONNX model; of the PyTorch model that it was made from, " + save_the_model);
   if (is_safetensors(head))
-    throw UserError(path + ": a safetensors file, weights without the code that uses them; load them into the model in "
-                           "Python, and " +
+    throw UserError(path +
+                    ": a safetensors file, weights without the code that uses them; load them into the model in "
+                    "Python, and " +
                     save_the_model);
   if (pickle::is_legacy_file(head) || (!head.empty() && head[0] == '\x80'))
     throw UserError(path + ": " + what_torch_saved(head));
