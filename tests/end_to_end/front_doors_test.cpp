@@ -177,8 +177,9 @@ TEST_F(FrontDoors, ConfinesTheProgramThatItRuns) {
   const Finished finished = run_tool({"run", program});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_FALSE(fs::exists(folder_ / "made.txt"));
-  if (!contains(finished.err, "this kernel"))
-    EXPECT_TRUE(contains(finished.err, "could .")) << describe(finished);
+  if (contains(finished.err, "this kernel"))
+    GTEST_SKIP() << "this machine confines nothing";
+  EXPECT_TRUE(contains(finished.err, "could .")) << describe(finished);
 }
 
 class OperatorsOfOnesOwn : public FrontDoors {

@@ -56,7 +56,8 @@ def drawn_inputs(program: Any, seed: int) -> tuple[tuple[Any, ...], dict[str, An
         if isinstance(value, torch.Tensor):
             sizes = [size if isinstance(size, int) else int(size.node.hint or 2) for size in value.shape]
             dtype = value.dtype
-            leaves.append(torch.randn(sizes, dtype=dtype) if dtype.is_floating_point else torch.ones(sizes, dtype=dtype))
+            draw = torch.randn if dtype.is_floating_point or dtype.is_complex else torch.ones
+            leaves.append(draw(sizes, dtype=dtype))
         else:
             leaves.append(value)
     args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
