@@ -17,13 +17,13 @@ class Beside(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = torch.ops.odd.scale(x, 2.0)
-        return torch.ops.odd.scale(self.norm(self.linear(y)), 0.5).relu()  # type: ignore[no-any-return]
+        return torch.ops.odd.scale(self.norm(self.linear(y)), 0.5).relu()
 
 
 class Itself(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = x.sin() + 1
-        return (torch.ops.odd.halve(y) * 3).relu() + torch.ops.odd.halve(y).cos()  # type: ignore[no-any-return]
+        return (torch.ops.odd.halve(y) * 3).relu() + torch.ops.odd.halve(y).cos()
 
 
 def main() -> None:

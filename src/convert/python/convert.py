@@ -36,7 +36,7 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     """Writes converted-N.pt; what is said of it."""
     import torch
 
-    from agreement import require_agreement
+    from agreement import copies, require_agreement
     from refused import Refused
     from traced import flat_module, traced
 
@@ -44,8 +44,7 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     leaves = torch.utils._pytree.tree_leaves((loaded.args, loaded.kwargs))
     inputs = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
     buffers = [(buffer, buffer.detach().clone()) for buffer in flat.buffers()]
-    first = copies_of(inputs)
-    script, notes = traced(flat, first)
+    script, notes = traced(flat, copies(inputs))
     with torch.no_grad():
         for buffer, before in buffers:
             buffer.copy_(before)
@@ -68,12 +67,6 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
         "inductor_config": loaded.inductor_config,
         "operators": operators,
     }
-
-
-def copies_of(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    from agreement import copies
-
-    return copies(inputs)
 
 
 def returns_tensors(script: Any) -> bool:

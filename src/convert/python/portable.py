@@ -69,7 +69,7 @@ def add_inductors() -> None:
     """The operators that TorchInductor puts into a graph before it is lowered."""
     import torch._inductor.inductor_prims  # registers them
 
-    for name, portable in {
+    operators: dict[str, Callable[..., Any]] = {
         "prepare_softmax_online": prepare_softmax_online,
         "inductor_random": inductor_random,
         "inductor_randint": inductor_randint,
@@ -80,7 +80,8 @@ def add_inductors() -> None:
             aten.clone.default(x), list(x.shape), strides
         ),
         "fma": lambda a, b, c: aten.add.Tensor(aten.mul.Tensor(a, b), c),
-    }.items():
+    }
+    for name, portable in operators.items():
         if hasattr(prims, name):
             PORTABLE[getattr(prims, name).default] = portable
 
