@@ -131,7 +131,7 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
 }
 
 void add_reduce_options(CLI::App &app, Options &options) {
-  app.add_option("-o,--output", options.output, "folder for the repro (default: MODEL without .pt, with .repro)");
+  app.add_option("-o,--output", options.output, "folder for the repro (default: MODEL without its ending, with .repro)");
   app.add_flag("--force", options.force, "write into a folder that exists");
   app.add_option("--same-failure", options.same_failure,
                  "what a smaller program must keep: strict (the whole signature),\nkind, any")
@@ -235,6 +235,8 @@ std::string output_folder(const Options &options, const std::string &extension) 
   if (!options.output.empty())
     return options.output;
   std::filesystem::path folder(options.model);
+  if (!folder.has_filename()) // a folder that tlparse made, named with its slash
+    folder = folder.parent_path();
   folder.replace_extension(extension);
   return folder.string();
 }

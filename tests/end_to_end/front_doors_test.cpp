@@ -182,6 +182,42 @@ TEST_F(FrontDoors, ConfinesTheProgramThatItRuns) {
   EXPECT_TRUE(contains(finished.err, "could .")) << describe(finished);
 }
 
+/// What is traced is compared with what it was traced from: this one knows that it is being watched.
+TEST_F(FrontDoors, RefusesWhatIsAnotherOnceItIsConverted) {
+  const fs::path program = folder_ / "repro.py";
+  write(program, R"(import torch
+from torch._dynamo.repro.after_aot import run_repro
+
+
+class Repro(torch.nn.Module):
+    def forward(self, x):
+        return x.sin() * (2 if torch.jit.is_tracing() else 3)
+
+
+def load_args(reader):
+    reader.tensor(reader.storage(None, 16), (4,))
+
+
+run_repro(Repro(), load_args)
+)");
+  const Finished finished = run_tool({"run", program});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "result 1 is another")) << describe(finished);
+}
+
+/// tlparse's folder has a file for each graph.
+TEST_F(FrontDoors, TakesAFolderOfTlparse) {
+  const fs::path compiled = doors / "compiled" / "conv_aot_runtime_error" / "minifier_launcher.py";
+  const fs::path graphs = folder_ / "parsed";
+  for (const char *name : {"-_0_0_0", "-_1_0_0"}) {
+    fs::create_directories(graphs / name);
+    fs::copy_file(compiled, graphs / name / "fx_graph_runnable_7.txt");
+  }
+  const Finished finished = run_tool({"run", graphs, "--graph", "2"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "graph 2 of 2 (1/0)")) << describe(finished);
+}
+
 class OperatorsOfOnesOwn : public FrontDoors {
 protected:
   void SetUp() override {
