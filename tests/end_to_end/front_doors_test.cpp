@@ -195,7 +195,7 @@ class Repro(torch.nn.Module):
 
 
 def load_args(reader):
-    reader.tensor(reader.storage(None, 16), (4,))
+    reader.tensor(reader.storage(None, 16), (4,), is_leaf=True)
 
 
 run_repro(Repro(), load_args)
