@@ -131,7 +131,8 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
 }
 
 void add_reduce_options(CLI::App &app, Options &options) {
-  app.add_option("-o,--output", options.output, "folder for the repro (default: MODEL without its ending, with .repro)");
+  app.add_option("-o,--output", options.output,
+                 "folder for the repro (default: MODEL without its ending, with\n.repro)");
   app.add_flag("--force", options.force, "write into a folder that exists");
   app.add_option("--same-failure", options.same_failure,
                  "what a smaller program must keep: strict (the whole signature),\nkind, any")

@@ -1,8 +1,8 @@
 #include "convert/convert.h"
 
 #include "backends/inductor_worker.h"
-#include "program/compute.h"
 #include "program/read_inputs.h"
+#include "program/rehearsal.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "support/become_program.h"
@@ -130,14 +130,9 @@ std::vector<Conversion> conversions_in(const json &answer, const std::string &pa
 
 ModelKind recognise(const std::string &path, const Limits &limits) {
   let_children_read(path);
-  try {
-    const auto kind =
-        compute_in_child([&](Child &) -> c10::IValue { return static_cast<int64_t>(kind_of_model(path)); }, limits);
-    return static_cast<ModelKind>(kind.toInt());
-  } catch (const std::runtime_error &error) {
-    const std::string text = first_sentence(error.what());
-    throw UserError(text.rfind(path, 0) == 0 ? text : path + ": cannot be read: " + text);
-  }
+  rehearse(
+      path, "reading it", [&](Child &) { kind_of_model(path); }, limits);
+  return kind_of_model(path);
 }
 
 std::vector<Conversion> convert(const std::string &path, ModelKind kind, const ConvertOptions &options,

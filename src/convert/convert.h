@@ -17,7 +17,7 @@ struct ConvertOptions {
   std::vector<std::string> libraries; ///< shared libraries of operators, loaded first
 };
 
-/// Told in a child. Throws UserError for what is no model that can be taken.
+/// A child looks first. Throws UserError for what is no model that can be taken.
 ModelKind recognise(const std::string &path, const Limits &limits);
 
 /// One for each graph, those that could not be converted too; with ConvertOptions::graph that one alone. Throws

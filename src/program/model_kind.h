@@ -13,7 +13,7 @@ enum class ModelKind {
 /// "a torch.export archive"
 const char *to_string(ModelKind kind);
 
-/// Throws UserError for everything else, with what it is and what to do. For a child: it reads what a stranger wrote.
+/// Throws UserError for everything else, with what it is and what to do. A child asks first: a stranger wrote it.
 ModelKind kind_of_model(const std::string &path);
 
 } // namespace repro_minify
