@@ -23,7 +23,7 @@ step "Python: ruff and mypy"
 "$python_venv/bin/mypy"
 
 step "triage, and the scripts that check"
-"$python_venv/bin/pytest" -q tests/triage tests/scripts
+"$python_venv/bin/pytest" -q tests/triage tests/scripts tests/convert
 
 step "the Python package: a wheel, installed into a fresh virtual environment"
 scripts/test_python.sh

@@ -3,6 +3,9 @@ install(TARGETS repro-minify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONE
 # The Python side of a backend, found by the program from where it is itself.
 install(DIRECTORY backends/inductor DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify COMPONENT program
         FILES_MATCHING PATTERN "*.py")
+# That which makes TorchScript of other models.
+install(DIRECTORY convert/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify/convert COMPONENT program
+        FILES_MATCHING PATTERN "*.py")
 
 # The manual and completions are made from the options themselves, by the program that has them.
 set(help_folder ${CMAKE_CURRENT_BINARY_DIR}/help)

@@ -1,11 +1,13 @@
 // What the whole job is told: which model, what is asked about it, how long it may take, and who listens.
 #pragma once
 #include "repro_minify/check.h"
+#include "repro_minify/conversion.h"
 #include "repro_minify/reducer.h"
 #include "repro_minify/severity.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +48,10 @@ struct MinifyOptions {
   std::vector<std::string> backends;
   BackendOptions backend_options;
   std::string oracle; ///< path of a program in the place of a backend; empty: none. Either this or `backends`.
+
+  int graph = 0; ///< of a log of several graphs, from 1; 0: the one that fails
+  /// What the model was converted from, and to what; null: it is TorchScript.
+  std::shared_ptr<const Conversion> conversion;
 
   std::string method = "forward";
   std::optional<std::string> inputs;    ///< file of inputs; nothing: bundled ones, or inputs.pt beside the model

@@ -26,7 +26,7 @@ struct FailureRate {
 
 class Session {
 public:
-  /// Loads model and inputs, and starts the backends. Throws UserError.
+  /// Loads model and inputs, and starts the backends; of a converted model, what it was converted to. Throws UserError.
   Session(const std::string &model_path, MinifyOptions options);
 
   const MinifyOptions options;
@@ -39,6 +39,8 @@ public:
   LoadedModel model;
   LoadedInputs inputs;
 
+  /// The model's path for a person: what the user named, though it was converted.
+  std::string shown_path() const;
   /// The model as it is, nothing flattened. (A method other than forward is inlined first, if it can be: backends
   /// compile forward.)
   Subject original() const;

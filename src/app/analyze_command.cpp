@@ -3,6 +3,7 @@
 #include "app/options.h"
 #include "app/progress.h"
 #include "emit/atomic_file.h"
+#include "minify/open_model.h"
 #include "minify/output_folder.h"
 #include "repro_minify/analysis.h"
 #include "repro_minify/session.h"
@@ -78,7 +79,10 @@ int run_analysis(const Options &options) {
   require_free(folder, options.force);
   ProgressPrinter progress(options.quiet);
   MinifyOptions how = minify_options(options, progress);
-  Session session(options.model, how);
+  const auto opened = open_one_graph(options.model, how);
+  if (!opened)
+    throw UserError(none_fails(options.model));
+  Session session(options.model, *opened);
   require_one_backend(session);
   const FailureRate rate = session.check_original();
   how.listener.throw_if_interrupted();

@@ -2,6 +2,7 @@
 #include "app/interruption.h"
 #include "app/options.h"
 #include "app/progress.h"
+#include "minify/open_model.h"
 #include "repro_minify/session.h"
 #include "support/log.h"
 #include "support/text_table.h"
@@ -26,7 +27,10 @@ void print_bisection(const Bisection &bisection) {
 int run_bisection(const Options &options) {
   ProgressPrinter progress(options.quiet);
   MinifyOptions how = minify_options(options, progress);
-  Session session(options.model, how);
+  const auto opened = open_one_graph(options.model, how);
+  if (!opened)
+    throw UserError(none_fails(options.model));
+  Session session(options.model, *opened);
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
   const FailureRate rate = session.check_original();
@@ -37,7 +41,7 @@ int run_bisection(const Options &options) {
     return EagerNotReproducible;
   }
   if (rate.failed < options.need) {
-    log::error(options.model + ": does not fail under " + session.backend->name());
+    log::error(session.shown_path() + ": does not fail under " + session.backend->name());
     return DoesNotFail;
   }
   const Bisection bisection =

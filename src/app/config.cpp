@@ -106,7 +106,7 @@ bool is_written(const CLI::Option &option) {
 }
 
 bool is_path(const std::string &name) {
-  return name == "model" || name == "inputs" || name == "output";
+  return name == "model" || name == "inputs" || name == "load-library" || name == "output";
 }
 
 } // namespace

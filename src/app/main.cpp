@@ -61,13 +61,12 @@ Exit codes:
   130  interrupted
 )";
 
-void require_model_and_backend(const Options &options) {
+/// What fails under torch.compile needs no backend named: which kind a model is, is known once it is opened.
+void require_model(const Options &options) {
   if (options.model.empty())
-    throw UserError("model: no TorchScript archive given (repro-minify -h explains)");
+    throw UserError("model: none given (repro-minify -h explains)");
   if (!options.backends.empty() && !options.oracle.empty())
     throw UserError("--backend and --oracle: give one of them");
-  if (options.backends.empty() && options.oracle.empty())
-    throw UserError("--backend: none given; `repro-minify backends` lists them");
 }
 
 /// An option that may stand bare cannot take its value from the next word, or it would take the model's name for one:
@@ -104,7 +103,7 @@ bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
     std::cout << effective_config(command, options);
     return true;
   }
-  require_model_and_backend(options);
+  require_model(options);
   log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
   options.effective_config = effective_config(command, options);
   return false;

@@ -23,7 +23,9 @@ void add_choice(CLI::App &app, const std::string &names, std::optional<bool> &ch
 } // namespace
 
 void add_check_options(CLI::App &app, Options &options) {
-  app.add_option("model,--model", options.model, "TorchScript archive that fails (torch.jit.save)");
+  app.add_option("model,--model", options.model,
+                 "what fails: TorchScript (torch.jit.save), a .pt2 of torch.export, what\ntorch.compile left behind "
+                 "(repro.py, minifier_launcher.py), a log of\nTORCH_TRACE or tlparse's folder");
   app.add_option(
          "-b,--backend", options.backends,
          "what gets it wrong; `repro-minify backends` lists all. Several\n(freeze,jit, or given again): reduces "
@@ -34,6 +36,11 @@ void add_check_options(CLI::App &app, Options &options) {
                  "or inputs.pt beside it)");
   app.add_option("--input", options.input_specs,
                  "make an input instead: f32[2,3,32,32], i64[4,16]@0:50 (seeded;\nonce for each argument)")
+      ->allow_extra_args(false);
+  app.add_option("--graph", options.graph, "the N-th graph of a log of several (default: the one that fails)")
+      ->check(whole_number(1, most_runs));
+  app.add_option("--load-library", options.backend_options.libraries,
+                 "shared library of operators of your own, loaded wherever the model is\n(may be given again)")
       ->allow_extra_args(false);
   app.add_option("--method", options.method, "method to run")->capture_default_str();
   app.add_flag("--grad", options.grad, "compare gradients of parameters and inputs too");
@@ -124,7 +131,8 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
 }
 
 void add_reduce_options(CLI::App &app, Options &options) {
-  app.add_option("-o,--output", options.output, "folder for the repro (default: MODEL without .pt, with .repro)");
+  app.add_option("-o,--output", options.output,
+                 "folder for the repro (default: MODEL without its ending, with\n.repro)");
   app.add_flag("--force", options.force, "write into a folder that exists");
   app.add_option("--same-failure", options.same_failure,
                  "what a smaller program must keep: strict (the whole signature),\nkind, any")
@@ -228,6 +236,8 @@ std::string output_folder(const Options &options, const std::string &extension) 
   if (!options.output.empty())
     return options.output;
   std::filesystem::path folder(options.model);
+  if (!folder.has_filename()) // a folder that tlparse made, named with its slash
+    folder = folder.parent_path();
   folder.replace_extension(extension);
   return folder.string();
 }
@@ -237,6 +247,7 @@ MinifyOptions minify_options(const Options &options) {
   how.backends = options.backends;
   how.backend_options = options.backend_options;
   how.oracle = options.oracle;
+  how.graph = options.graph;
   how.method = options.method;
   how.inputs = options.inputs;
   how.input_specs = options.input_specs;

@@ -15,6 +15,7 @@ struct Options {
   std::string model;
   std::vector<std::string> backends; ///< as given: each one name or several with commas
   BackendOptions backend_options;
+  int graph = 0; ///< of several; 0: the one that fails
   std::string method = "forward";
   std::optional<std::string> inputs;
   std::vector<std::string> input_specs;

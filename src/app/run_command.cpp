@@ -3,6 +3,7 @@
 #include "minify/run_report.h"
 
 #include "backends/backend_list.h"
+#include "minify/open_model.h"
 
 #include "support/log.h"
 
@@ -70,10 +71,7 @@ struct Ran {
   std::string json; ///< with --json; nothing else is printed then
 };
 
-Ran run_one(const Options &options) {
-  ProgressPrinter progress(options.quiet);
-  MinifyOptions how = minify_options(options, progress);
-  const StageDump dump(how.backend_options);
+Ran run_graph(const MinifyOptions &how, const StageDump &dump, const Options &options) {
   Session session(options.model, how);
   const FailureRate rate = session.check_original();
   dump.print(options.json ? std::cerr : std::cout);
@@ -96,19 +94,29 @@ Ran run_one(const Options &options) {
   return ran;
 }
 
-/// One backend that cannot be used, or has no support for the model, says nothing about the others.
-Ran run_one_of_several(const Options &options) {
+nlohmann::json refusal(const Options &options, const std::string &backend, const std::string &why) {
+  return {{"model", options.model}, {"backend", backend}, {"refused", why}};
+}
+
+std::string text_of(const nlohmann::json &value) {
+  return value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// One graph of several that cannot be converted, or checked, says nothing about the others.
+Ran run_graph_of_several(const MinifyOptions &how, const StageDump &dump, const Options &options) {
   try {
-    return run_one(options);
+    if (!how.conversion->problem.empty())
+      throw UserError(problem_of(*how.conversion));
+    return run_graph(how, dump, options);
   } catch (const UserError &error) {
     log::error(error.what());
-    const nlohmann::json refused = {
-        {"model", options.model}, {"backend", options.backends.front()}, {"refused", error.what()}};
-    return {BadInput, refused.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)};
+    nlohmann::json refused = refusal(options, how.backends.front(), error.what());
+    refused["graph"] = how.conversion->graph;
+    return {BadInput, text_of(refused)};
   }
 }
 
-/// Without an answer for one of the backends the whole has none, unless another fails.
+/// Without an answer for one of the backends, or graphs, the whole has none, unless another fails.
 int exit_code_of(const std::vector<Ran> &all) {
   int code = 0;
   for (const Ran &ran : all) {
@@ -117,6 +125,33 @@ int exit_code_of(const std::vector<Ran> &all) {
     code = std::max(code, ran.exit_code);
   }
   return code;
+}
+
+Ran run_one(const Options &options) {
+  ProgressPrinter progress(options.quiet);
+  MinifyOptions how = minify_options(options, progress);
+  const StageDump dump(how.backend_options);
+  const auto graphs = open_model(options.model, how);
+  if (graphs.size() == 1)
+    return run_graph(graphs.front(), dump, options);
+  std::vector<Ran> all;
+  std::string json;
+  for (const MinifyOptions &graph : graphs) {
+    how.listener.throw_if_interrupted();
+    all.push_back(run_graph_of_several(graph, dump, options));
+    json += (json.empty() ? "[" : ",") + all.back().json;
+  }
+  return {exit_code_of(all), options.json ? json + "]" : ""};
+}
+
+/// One backend that cannot be used, or has no support for the model, says nothing about the others.
+Ran run_one_of_several(const Options &options) {
+  try {
+    return run_one(options);
+  } catch (const UserError &error) {
+    log::error(error.what());
+    return {BadInput, text_of(refusal(options, options.backends.front(), error.what()))};
+  }
 }
 
 } // namespace

@@ -21,6 +21,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 namespace repro_minify {
@@ -222,7 +223,7 @@ public:
   void start() const override {
     if (python_.empty())
       python_ = find_python_with_torch(options_.python);
-    worker_ = std::make_shared<InductorWorker>(python_, options_.inductor_config);
+    worker_ = std::make_shared<InductorWorker>(python_, entries_for_worker());
   }
 
   void await_start() const override {
@@ -238,7 +239,7 @@ public:
     if (!worker_ || worker_->lives())
       return;
     try {
-      auto another = std::make_shared<InductorWorker>(python_, options_.inductor_config);
+      auto another = std::make_shared<InductorWorker>(python_, entries_for_worker());
       another->await();
       worker_ = std::move(another);
     } catch (const UserError &error) {
@@ -257,7 +258,7 @@ public:
   /// It asks the worker, which is confined itself; a repro runs in Python.
   Confinement confinement() const override {
     Confinement confinement{.readable = folders_of_python(python_), .unix_sockets = true};
-    for (const auto &path : paths_named_in(options_.inductor_config))
+    for (const auto &path : paths_named_in(entries_for_worker()))
       confinement.readable.push_back(path);
     return confinement;
   }
@@ -320,6 +321,15 @@ public:
   bool needs_several_calls() const override { return false; }
 
 private:
+  /// The entries, and what has to be loaded before anything is compiled.
+  std::vector<std::string> entries_for_worker() const {
+    std::vector<std::string> entries;
+    for (const auto &library : options_.libraries)
+      entries.push_back("load-library=" + std::filesystem::absolute(library).string());
+    entries.insert(entries.end(), options_.inductor_config.begin(), options_.inductor_config.end());
+    return entries;
+  }
+
   BackendOptions options_;
   mutable std::string python_, python_version_, torch_version_;
   mutable std::shared_ptr<InductorWorker> worker_;

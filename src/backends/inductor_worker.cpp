@@ -133,13 +133,15 @@ std::string python_beside(const fs::path &torch_prefix) {
 
 } // namespace
 
-std::string inductor_worker_script() {
+std::string script_of_ours(const std::string &installed, const std::string &in_source) {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path().parent_path() / REPRO_MINIFY_DATA_FOLDER / "inductor" / "worker.py";
-  if (fs::exists(installed, ignored))
-    return installed.string();
-  return REPRO_MINIFY_SOURCE_FOLDER "/backends/inductor/worker.py";
+  const fs::path there = program.parent_path().parent_path() / REPRO_MINIFY_DATA_FOLDER / installed;
+  return fs::exists(there, ignored) ? there.string() : (fs::path(REPRO_MINIFY_SOURCE_FOLDER) / in_source).string();
+}
+
+std::string inductor_worker_script() {
+  return script_of_ours("inductor/worker.py", "backends/inductor/worker.py");
 }
 
 std::string find_python_with_torch(const std::string &given) {

@@ -11,6 +11,8 @@
 
 namespace repro_minify {
 
+/// A Python file of this installation, else of the source tree.
+std::string script_of_ours(const std::string &installed, const std::string &in_source);
 /// worker.py of this installation, or of the source tree.
 std::string inductor_worker_script();
 /// The interpreter to use: `given`, else that of the virtual environment LibTorch lies in, else python3; empty if none

@@ -69,6 +69,8 @@ Identity identity_of(const BackendOptions &options) {
   };
   identity.add("--python", options.python);
   add_list("--inductor-config", options.inductor_config);
+  for (const auto &library : options.libraries)
+    identity.add_file("--load-library " + library, library);
   add_list("--skip-stage", options.skipped_stages);
   identity.add("--emulate-precision-casts", options.emulate_precision_casts);
   identity.add("--inject", options.inject);

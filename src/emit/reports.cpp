@@ -144,6 +144,8 @@ json report_json(const Program &program, const ReproFacts &facts, const std::str
           {"torch", facts.torch_version},
           {"not_confined", missing_confinement()},
           {"model", facts.model_path},
+          {"operator_libraries", facts.libraries},
+          {"converted", facts.converted.empty() ? json(nullptr) : json(facts.converted)},
           {"method", facts.method},
           {"inputs", facts.inputs_origin},
           {"backend", facts.backend->name()},
@@ -330,6 +332,14 @@ json files_values(const ReproFacts &facts, const std::string &folder) {
           {"cpp_shows", !cpp_is_only_a_runner}};
 }
 
+/// Nobody else has them: the repro goes nowhere without.
+std::string libraries_sentence(const ReproFacts &facts) {
+  std::string names;
+  for (const auto &name : facts.libraries)
+    names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "" : names + ", as --load-library named it: the repro loads it from beside itself";
+}
+
 std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
   json values = {{"kind", to_string(facts.signature.kind)},
                  {"backend_title", facts.backend->title()},
@@ -343,6 +353,8 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
                  {"operators_before", facts.before.operators},
                  {"nodes_after", facts.after.nodes},
                  {"operators_after", facts.after.operators},
+                 {"converted", facts.converted},
+                 {"operator_libraries", libraries_sentence(facts)},
                  {"flattened", facts.flatten_level},
                  {"hidden_by", facts.hidden_by.value_or("")},
                  {"not_reduced", facts.not_reduced.value_or("")},

@@ -139,6 +139,7 @@ private:
                    {"found", "Found:    " + facts_.reduced.message},
                    {"torch_version", facts_.torch_version},
                    {"version", facts_.version},
+                   {"operators", facts_.libraries},
                    {"how_made", facts_.not_reduced ? "handed back"
                                                    : "minimised from " + std::to_string(facts_.before.operators) +
                                                          " operators to " + std::to_string(facts_.after.operators)}};
@@ -164,10 +165,12 @@ private:
       torch.insert("ATen/Context.h");
     if (parts_.files.inputs_from_file)
       torch.insert("torch/csrc/jit/serialization/pickle.h");
-    return {{"torch_includes", torch},
-            {"reads_files", parts_.files.inputs_from_file || parts_.files.module_from_file},
-            {"cuda", on_cuda()},
-            {"device", facts_.check.device.str()}};
+    return {
+        {"torch_includes", torch},
+        {"reads_files", parts_.files.inputs_from_file || parts_.files.module_from_file || !facts_.libraries.empty()},
+        {"has_operators", !facts_.libraries.empty()},
+        {"cuda", on_cuda()},
+        {"device", facts_.check.device.str()}};
   }
 
   bool on_cuda() const { return facts_.check.device.is_cuda(); }
@@ -293,7 +296,10 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
   write_atomically(folder + "/repro.cpp", render("repro.cpp.tpl", Values(program, facts, parts, source).all()));
   const bool cuda = REPRO_MINIFY_TORCH_HAS_CUDA;
   write_atomically(folder + "/CMakeLists.txt",
-                   render("CMakeLists.txt.tpl", {{"cuda", cuda}, {"cpu", !cuda}, {"libraries", source.libraries}}));
+                   render("CMakeLists.txt.tpl", {{"cuda", cuda},
+                                                 {"cpu", !cuda},
+                                                 {"libraries", source.libraries},
+                                                 {"has_operators", !facts.libraries.empty()}}));
   for (const auto &[name, text] : source.files)
     write_atomically(folder + "/" + name, text);
   return parts.files;

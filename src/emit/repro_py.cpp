@@ -23,6 +23,7 @@ nlohmann::json facts_for_python(const ReproFacts &facts, const std::string &mark
           {"found", facts.reduced.message},
           {"minimised", "minimised from " + std::to_string(facts.before.operators) + " operators to " +
                             std::to_string(facts.after.operators) + " by repro-minify " + facts.version},
+          {"operator_libraries", facts.libraries},
           {"kind", to_string(facts.signature.kind)},
           {"marker", marker},
           {"where", facts.signature.where},

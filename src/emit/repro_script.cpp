@@ -87,6 +87,8 @@ public:
                                 facts_.version + ". Ends with an error while the failure is there."},
                    {"types", joined(source_.types)},
                    {"settings", section_of(settings())},
+                   {"operators", facts_.libraries},
+                   {"has_operators", !facts_.libraries.empty()},
                    {"marker", reproduction_marker(program_, facts_.signature)}};
     for (const json &part : {definition(), run(), calls(), comparison()})
       values.update(part);

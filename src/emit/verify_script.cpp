@@ -46,9 +46,13 @@ std::chrono::milliseconds patience_for(const ReproFacts &facts) {
                                                    : std::chrono::minutes(5);
 }
 
+/// `results`: where the libraries of operators lie, which the script loads from beside itself.
 Verification verify_text(const std::string &text, const std::string &python, const std::string &marker,
-                         const ReproFacts &facts, const std::function<bool()> &interrupted) {
+                         const ReproFacts &facts, const std::string &results,
+                         const std::function<bool()> &interrupted) {
   const TemporaryFolder folder;
+  for (const auto &library : facts.libraries)
+    fs::copy_file(fs::path(results) / library, folder / library);
   const std::string file = folder / "repro.py";
   std::ofstream(file) << text;
   Confinement confinement = facts.backend->confinement();
@@ -86,7 +90,7 @@ ScriptVerification verify_script(const Program &program, const ReproFacts &facts
   for (const auto &text : scripts.texts) {
     if (interrupted && interrupted())
       break;
-    const Verification verification = verify_text(text, python, marker, facts, interrupted);
+    const Verification verification = verify_text(text, python, marker, facts, folder, interrupted);
     if (!verification.same_failure) {
       result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
       continue;

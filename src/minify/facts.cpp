@@ -1,6 +1,7 @@
 // What the reports say, from where it is known.
 #include "check/nondeterminism.h"
 #include "minify/work.h"
+#include "program/operator_libraries.h"
 
 #include <algorithm>
 
@@ -22,7 +23,10 @@ Signature shown_by(const Verdict &verdict, const ReproFacts &facts) {
 void collect_facts(Work &work, const Program &program) {
   const Session &session = work.session;
   ReproFacts &facts = work.facts;
-  facts.model_path = session.model.path;
+  facts.model_path = session.shown_path();
+  if (session.options.conversion)
+    facts.converted = to_string(*session.options.conversion);
+  facts.libraries = names_of_libraries(session.options.backend_options.libraries);
   facts.method = session.options.method;
   facts.inputs_origin = session.inputs.origin;
   facts.backend = session.backend;

@@ -103,7 +103,7 @@ Program flat_program(Session &session, const Verdict &original) {
     if (original.outcome == Verdict::Outcome::Fail) {
       if (auto flattened = flatten_model(session, original))
         return flattened->program;
-      throw UserError(session.model.path + ": fails as it is, but no longer once its calls are inlined");
+      throw UserError(session.shown_path() + ": fails as it is, but no longer once its calls are inlined");
     }
     const Recording recording =
         record(flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,

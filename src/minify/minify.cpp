@@ -3,10 +3,13 @@
 
 #include "emit/atomic_file.h"
 #include "emit/results_folder.h"
+#include "minify/open_model.h"
 #include "minify/original.h"
 #include "minify/output_folder.h"
 #include "minify/work.h"
 #include "program/compute.h"
+#include "program/operator_libraries.h"
+#include "program/read_inputs.h"
 #include "reduce/journal.h"
 
 #include <torch/csrc/jit/passes/inliner.h>
@@ -29,6 +32,18 @@ void resume(Work &work, const std::string &journal) {
   work.say(Severity::Info, "resuming: " + std::to_string(work.facts.resumed) + " answers are in " + journal);
 }
 
+/// What the repro cannot do without, and what a model of another kind has become: it is the model that fails.
+void keep_what_came_along(const Work &work) {
+  const auto &libraries = work.options().backend_options.libraries;
+  for (size_t i = 0; i < libraries.size(); ++i)
+    write_atomically(work.folder + "/" + names_of_libraries(libraries)[i], bytes_of(libraries[i]));
+  const auto &conversion = work.options().conversion;
+  if (!conversion)
+    return;
+  write_atomically(work.folder + "/converted.pt", bytes_of(conversion->path));
+  write_atomically(work.folder + "/converted_inputs.pt", bytes_of(conversion->inputs_path));
+}
+
 /// From here on there is something to keep.
 void begin_journal(Work &work, const FailureRate &rate, const std::string &path) {
   Session &session = work.session;
@@ -39,6 +54,7 @@ void begin_journal(Work &work, const FailureRate &rate, const std::string &path)
     remove_earlier_results(work.folder);
     session.keep_journal(path, false);
   }
+  keep_what_came_along(work);
   for (size_t run = 0; run < rate.each.size(); ++run)
     if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))
       session.journal->append(key, rate.each[run], "original", {}, true);
@@ -50,7 +66,7 @@ void take_down_original(Work &work, const FailureRate &rate) {
   work.facts.original_failed = rate.failed;
   work.facts.original_runs = rate.runs;
   work.facts.signature = rate.verdict.signatures.front();
-  work.say(Severity::Info, work.session.model.path + " fails under " + work.session.backend->name() + ": " +
+  work.say(Severity::Info, work.session.shown_path() + " fails under " + work.session.backend->name() + ": " +
                                to_string(work.facts.signature) +
                                (rate.verdict.message.empty() ? "" : "\n  " + rate.verdict.message));
   if (rate.runs > 1)
@@ -80,7 +96,7 @@ std::optional<Flattened> flatten(Work &work) {
     not_reduced = "its values cannot be recorded: " + first_sentence(error.what()) + "; " + advice_on_flattening;
   }
   if (session.backend->needs_flat_graph())
-    throw UserError(session.model.path + ": cannot be reduced, and " + session.backend->name() +
+    throw UserError(session.shown_path() + ": cannot be reduced, and " + session.backend->name() +
                     " takes nothing else than a flat program: " + *not_reduced);
   return std::nullopt;
 }
@@ -128,7 +144,7 @@ Program outline_of(const Session &session) {
 
 /// What cannot be reduced is handed back as it was given, with all else that a reduced program gets.
 Result hand_back(Work &work) {
-  work.say(Severity::Warning, work.session.model.path + ": NOT REDUCED: " + *work.facts.not_reduced);
+  work.say(Severity::Warning, work.session.shown_path() + ": NOT REDUCED: " + *work.facts.not_reduced);
   save_as_given(work.session.as_given(), work.folder);
   Program shown = outline_of(work.session);
   collect_facts(work, shown);
@@ -139,11 +155,22 @@ Result hand_back(Work &work) {
   return finished(work, Result::Ending::HandedBack, std::move(shown));
 }
 
-Result minify_in(const std::string &model_path, const MinifyOptions &options) {
+Result does_not_fail(std::string why) {
+  Result result;
+  result.ending = Result::Ending::DoesNotFail;
+  result.why = std::move(why);
+  return result;
+}
+
+Result minify_in(const std::string &model_path, const MinifyOptions &given) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::string journal = options.folder + "/journal.jsonl";
-  const bool resumes = options.resume && fs::exists(journal);
-  require_free(options.folder, options.force || resumes);
+  const std::string journal = given.folder + "/journal.jsonl";
+  const bool resumes = given.resume && fs::exists(journal);
+  require_free(given.folder, given.force || resumes);
+  const auto opened = open_one_graph(model_path, given);
+  if (!opened)
+    return does_not_fail(none_fails(model_path));
+  const MinifyOptions &options = *opened;
   Session session(model_path, options);
   Work work{session, options.folder, begin};
   work.facts.version = REPRO_MINIFY_VERSION;

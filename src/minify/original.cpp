@@ -34,7 +34,7 @@ Result ended(Result::Ending ending, std::string why) {
 
 std::optional<Result> nothing_to_reduce(const Session &session, const FailureRate &rate) {
   require_checkable(session, rate.verdict);
-  const std::string &model = session.model.path;
+  const std::string model = session.shown_path();
   if (rate.verdict.eager_failed)
     return ended(Result::Ending::EagerNotReproducible, eager_problem(session, rate.verdict));
   if (rate.failed >= session.options.repetition.need)
@@ -64,7 +64,7 @@ std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate
   if (shows(again, wanted))
     return std::nullopt;
   return ended(Result::Ending::EagerNotReproducible, "--oracle " + options.oracle + ": changes its mind about " +
-                                                         session.model.path + " (" + again.message +
+                                                         session.shown_path() + " (" + again.message +
                                                          "); for one that is not always sure give --repeat N --need M");
 }
 

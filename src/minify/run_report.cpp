@@ -99,7 +99,7 @@ void write_settings(std::ostream &out, const Verdict &verdict, const Session &se
 std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   std::ostringstream out;
   const Verdict &verdict = rate.verdict;
-  out << outcome_word(rate, session) << "  " << clean(session.model.path) << "  backend " << session.backend->name()
+  out << outcome_word(rate, session) << "  " << clean(session.shown_path()) << "  backend " << session.backend->name()
       << (session.check.grad ? "  with gradients" : "") << '\n';
   for (const auto &signature : verdict.signatures)
     out << "  " << clean(to_string(signature)) << '\n';
@@ -161,7 +161,8 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const std::string nearer = nearer_to_fp64(verdict);
   const nlohmann::json result = {
-      {"model", session.model.path},
+      {"model", session.shown_path()},
+      {"converted", session.options.conversion ? nlohmann::json(to_string(*session.options.conversion)) : nullptr},
       {"backend", session.backend->name()},
       {"grad", session.check.grad},
       {"check", session.check.mode == CheckMode::Run ? "run" : "accuracy"},

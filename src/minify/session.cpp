@@ -6,6 +6,7 @@
 #include "check/subject.h"
 #include "oracle/external_oracle.h"
 #include "program/compute.h"
+#include "program/operator_libraries.h"
 #include "program/shared_pages.h"
 #include "program/trace.h"
 #include "program/value_digest.h"
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace repro_minify {
 namespace {
@@ -115,6 +117,14 @@ bool is_hang(const Verdict &verdict) {
   return verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.front().kind == FailureKind::Hang;
 }
 
+/// A folder has no content of its own.
+std::string file_of_identity(const Session &session) {
+  const auto &conversion = session.options.conversion;
+  std::error_code error;
+  return conversion && std::filesystem::is_regular_file(conversion->given, error) ? conversion->given
+                                                                                  : session.model.path;
+}
+
 /// All that answers depend on beside the candidates.
 Identity identity_of(const Session &session) {
   const MinifyOptions &options = session.options;
@@ -122,8 +132,10 @@ Identity identity_of(const Session &session) {
   identity.add("repro-minify", REPRO_MINIFY_VERSION);
   identity.add("LibTorch", TORCH_VERSION);
   identity.add("the processor, to LibTorch,", at::get_cpu_capability());
-  identity.add_file("the model's file", session.model.path);
+  identity.add_file("the model's file", file_of_identity(session));
   identity.add("the method", session.model.method);
+  if (session.options.conversion)
+    identity.add("the graph", session.options.conversion->graph);
   for (size_t i = 0; i < session.inputs.values.size(); ++i)
     identity.add_content("input " + std::to_string(i + 1), digest_of(session.inputs.values[i]));
   identity.add_all(session.test.identity());
@@ -139,11 +151,33 @@ Identity identity_of(const Session &session) {
 
 } // namespace
 
+namespace {
+
+/// Before the first check, and before the code that calls its operators is compiled.
+const MinifyOptions &with_libraries(const MinifyOptions &options) {
+  load_operator_libraries(options.backend_options.libraries);
+  return options;
+}
+
+/// What is wrong with a converted model is said of what it was converted from.
+LoadedModel loaded(const std::string &given, const MinifyOptions &options, const CheckOptions &check) {
+  const std::string path = options.conversion ? options.conversion->path : given;
+  try {
+    return load_model(path, options.method, check.seed, options.train, check.device, reading_limits(options));
+  } catch (const UserError &error) {
+    const std::string text = error.what();
+    if (options.conversion && text.rfind(path, 0) == 0)
+      throw UserError(shown_path(*options.conversion) + ", converted" + text.substr(path.size()));
+    throw;
+  }
+}
+
+} // namespace
+
 Session::Session(const std::string &model_path, MinifyOptions given)
     : options(std::move(given)), oracle(options.oracle.empty() ? std::string() : require_executable(options.oracle)),
-      others(backends_of(options, oracle)), backend(others.front()), check(check_options_of(options)),
-      test(test_of(*this)),
-      model(load_model(model_path, options.method, check.seed, options.train, check.device, reading_limits(options))) {
+      others(backends_of(with_libraries(options), oracle)), backend(others.front()), check(check_options_of(options)),
+      test(test_of(*this)), model(loaded(model_path, options, check)) {
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
@@ -151,6 +185,8 @@ Session::Session(const std::string &model_path, MinifyOptions given)
       model,
       {.specs = options.input_specs, .inputs_path = options.inputs, .seed = check.seed, .requires_grad = check.grad},
       reading_limits(options));
+  if (options.conversion && options.input_specs.empty() && !options.inputs)
+    inputs.origin = options.conversion->data;
   share_pages(model.module);
   for (const auto &value : inputs.values)
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
@@ -158,6 +194,10 @@ Session::Session(const std::string &model_path, MinifyOptions given)
     options.listener.say(Severity::Warning, inputs.note);
   await_all(others);
   others.erase(others.begin());
+}
+
+std::string Session::shown_path() const {
+  return options.conversion ? repro_minify::shown_path(*options.conversion) : model.path;
 }
 
 Archive Session::as_given() const {
@@ -210,7 +250,7 @@ Verdict Session::check_once(int run) {
   const Verdict verdict = check_within(1);
   if (!is_hang(verdict) || !oracle.empty() || options.timeout_seconds > 0)
     return verdict;
-  options.listener.say(Severity::Info, model.path + ": " + verdict.message + "; once more, with twice that time");
+  options.listener.say(Severity::Info, shown_path() + ": " + verdict.message + "; once more, with twice that time");
   return check_within(2);
 }
 
@@ -309,14 +349,14 @@ BisectOptions bisect_options_of(const Session &session, const Signature &wanted)
 }
 
 std::string eager_problem(const Session &session, const Verdict &verdict) {
-  std::string text = session.model.path + ": eager itself failed: " + verdict.message;
+  std::string text = session.shown_path() + ": eager itself failed: " + verdict.message;
   if (const auto named = session.eager_suspects(); !named.empty())
     text += "; operators that need not give the same twice: " + named;
   return text;
 }
 
 UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
-  std::string text = session.model.path + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
+  std::string text = session.shown_path() + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
   if (!session.backend->needs_flat_graph())
     text += " (`repro-minify run` takes the model as it is)";
   return UserError(text);
@@ -330,9 +370,9 @@ void require_one_backend(const Session &session) {
 
 void require_checkable(const Session &session, const Verdict &verdict) {
   if (verdict.outcome == Verdict::Outcome::Unresolved && !verdict.eager_failed)
-    throw UserError(session.model.path + ": cannot be checked: " + verdict.message);
+    throw UserError(session.shown_path() + ": cannot be checked: " + verdict.message);
   if (verdict.no_gradient_left)
-    throw UserError(session.model.path + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
+    throw UserError(session.shown_path() + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
                     (verdict.left_out.rfind("all", 0) == 0
                          ? "; leave out --grad"
                          : ", and no input requires a gradient; give inputs that do, or leave out --grad"));

@@ -1,6 +1,7 @@
 #include "program/cut.h"
 
 #include "program/atoms.h"
+#include "program/flatten.h"
 #include "program/materialise.h"
 #include "program/values.h"
 

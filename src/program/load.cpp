@@ -6,17 +6,17 @@
 #include "program/device.h"
 #include "program/forbidden_operators.h"
 #include "program/input_spec.h"
+#include "program/model_kind.h"
+#include "program/operator_libraries.h"
 #include "program/read_inputs.h"
 #include "program/rehearsal.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/run_settings.h"
 
 #include <c10/util/Exception.h>
-#include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -25,31 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool any_record(const std::vector<std::string> &records, const std::string &part) {
-  return std::any_of(records.begin(), records.end(),
-                     [&](const auto &name) { return name.find(part) != std::string::npos; });
-}
-
 /// Says what a file that is no TorchScript archive is instead.
 void require_torchscript(const std::string &path) {
-  std::vector<std::string> records;
-  try {
-    caffe2::serialize::PyTorchStreamReader reader(path);
-    if (reader.hasRecord("constants.pkl"))
-      return;
-    records = reader.getAllRecords();
-  } catch (const std::exception &) {
-    throw UserError(path + ": not a TorchScript archive, or cut short; save the model again with torch.jit.save");
-  }
-  if (any_record(records, "serialized_exported_program") || any_record(records, "models/") ||
-      any_record(records, "archive_format"))
-    throw UserError(
-        path + ": a torch.export archive (.pt2), not TorchScript; save it with torch.jit.save(torch.jit.trace(...))");
-  if (any_record(records, "data.pkl"))
-    throw UserError(path +
-                    ": holds saved values (a state dict or a pickled module), no TorchScript code; save the model with "
-                    "torch.jit.save(torch.jit.script(model), ...)");
-  throw UserError(path + ": a zip archive without TorchScript code in it");
+  if (const ModelKind kind = kind_of_model(path); kind != ModelKind::TorchScript)
+    throw UserError(path + ": " + to_string(kind) + ", not TorchScript");
 }
 
 c10::IValue bundled_inputs(const LoadedModel &model, const Limits &limits) {
@@ -103,6 +82,10 @@ torch::jit::Module load_archive(const std::string &path, uint64_t seed, c10::Dev
       throw UserError(path + ": calls " + name +
                       ", which reaches out of the model (into files, or to other processes); "
                       "nothing of it has been run, and it is not taken");
+    if (const std::string name = unknown_operator_in(error.what()); !name.empty() && name.rfind("aten::", 0) != 0)
+      throw UserError(path + ": calls " + name +
+                      ", an operator that this PyTorch does not have; name the shared library that registers it with "
+                      "--load-library FILE.so");
     throw UserError(path + ": cannot be loaded: " + first_sentence(error.what()));
   }
 }

@@ -79,12 +79,6 @@ TEST_F(Mistakes, TensorsInsteadOfAModel) {
   expect_one_clear_sentence(run_jit(fixtures() / "not_models" / "tensors.pt"), "tensors.pt");
 }
 
-TEST_F(Mistakes, ExportedProgram) {
-  const Finished finished = run_jit(fixtures() / "not_models" / "exported.pt2");
-  expect_one_clear_sentence(finished, "exported.pt2");
-  EXPECT_TRUE(contains(finished.err, "TorchScript")) << finished.err;
-}
-
 TEST_F(Mistakes, NoInputsFound) {
   fs::copy_file(one_.model(), folder_ / "alone.pt");
   expect_one_clear_sentence(run_jit(folder_ / "alone.pt"), "--input");

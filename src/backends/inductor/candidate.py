@@ -35,6 +35,7 @@ COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph", "backend")
 FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
 compile_options: dict[str, object] = {}
 front_end = None  # whichever can
+libraries: list[str] = []  # of operators of the user's own
 configured: list[str] = []  # the entries of torch._inductor.config, and the options above, as they were given
 
 
@@ -52,6 +53,10 @@ def check_entries(entries):
     """Throws ValueError for what TorchInductor does not know."""
     global front_end
     for key, value in map(parse_entry, entries):
+        if key == "load-library":
+            torch.ops.load_library(str(value))
+            libraries.append(str(value))
+            continue
         if key == "frontend":
             if value not in FRONT_ENDS:
                 raise ValueError(f"--inductor-config frontend={value}: unknown; known are {', '.join(FRONT_ENDS)}")

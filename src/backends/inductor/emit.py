@@ -3,6 +3,7 @@ ahead of time, for C++."""
 
 import inspect
 import math
+import contextlib
 import os
 import re
 import signal
@@ -173,7 +174,7 @@ class Repro:
         used |= {"sys", "subprocess"} if self.ends_the_process() else {"sys"}
         used |= {"ctypes"} if self.facts["perturb"] is not None else set()
         lines = [f"import {name}" for name in sorted(used)]
-        if self.reads_files():
+        if self.reads_files() or self.facts.get("operator_libraries"):
             lines.append("from pathlib import Path")
         lines += ["", "import torch"]
         if self.front_end == "fx":
@@ -184,8 +185,10 @@ class Repro:
         if configured:
             lines += ["import torch._inductor.config as config", ""]
             lines += [f"config.{key} = {value!r}" for key, value in dict(configured).items()]
-        if self.reads_files():
+        libraries = self.facts.get("operator_libraries", [])
+        if self.reads_files() or libraries:
             lines += ["", "here = Path(__file__).resolve().parent"]
+        lines += [f"torch.ops.load_library(str(here / {name!r}))" for name in libraries]
         return "\n".join(lines)
 
     def draws_random_numbers(self):
@@ -402,6 +405,14 @@ class Repro:
         ]
 
 
+def space_in(folder, repro):
+    """What a repro.py that lay in this folder would find: itself, and libraries of operators."""
+    for name, library in zip(repro.facts.get("operator_libraries", []), candidate.libraries):
+        with contextlib.suppress(FileExistsError):
+            os.symlink(library, os.path.join(folder, name))
+    return {"__name__": "repro", "__file__": os.path.join(folder, "repro.py")}
+
+
 class Trial:
     """repro.py, run in a fork of this process: it has imported torch."""
 
@@ -415,7 +426,7 @@ class Trial:
         code = 2
         try:
             os.dup2(self.output.fileno(), 1)
-            space = {"__name__": "repro", "__file__": os.path.join(folder, "repro.py")}
+            space = space_in(folder, repro)
             exec(compile(repro.text(), "repro.py", "exec"), space)
             code = space["main"]()
             sys.stdout.flush()
@@ -483,7 +494,7 @@ def ahead_of_time(repro, path):
             return problem
     arguments = [tensor for _, role, _, tensor in repro.inputs if role == "input"]
     clones = tuple(tensor.detach().clone() for tensor in arguments)
-    space = {"__name__": "repro"}
+    space = space_in(os.path.dirname(path), repro)
     exec(compile(repro.text(), "repro.py", "exec"), space)
     try:
         with torch.no_grad():

@@ -18,6 +18,10 @@ add_executable(repro repro.cpp)
 target_link_libraries(repro ${TORCH_LIBRARIES})
 {{/cpu}}
 set_target_properties(repro PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+{{#has_operators}}
+# For the libraries of operators that lie beside repro.cpp, which loads them itself.
+target_link_libraries(repro ${CMAKE_DL_LIBS})
+{{/has_operators}}
 {{#libraries}}
 target_link_libraries(repro {{value:x-source}})
 {{/libraries}}

@@ -39,6 +39,12 @@ cmake --build build && ./build/repro
 | not compared | {{left_out:x-markdown}} |
 {{/left_out}}
 | size | {{nodes_before:x-source}} nodes, {{operators_before:x-source}} operators → {{nodes_after:x-source}} nodes, {{operators_after:x-source}} operators |
+{{#operator_libraries}}
+| operators of its own | {{operator_libraries:x-markdown}} |
+{{/operator_libraries}}
+{{#converted}}
+| model | {{converted:x-markdown}} |
+{{/converted}}
 | flattened | {{flattened:x-markdown}}{{#hidden_by}}; {{hidden_by:x-markdown}} hides the failure{{/hidden_by}} |
 | checks | {{checks:x-source}} in {{search_seconds:x-source}} |
 | 1-minimal | {{one_minimal:x-markdown}} |

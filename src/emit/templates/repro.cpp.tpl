@@ -19,6 +19,9 @@
 //
 // Seen with PyTorch {{torch_version:x-cpp-comment}}; {{how_made:x-cpp-comment}} by repro-minify {{version:x-cpp-comment}}.
 //
+{{#operators}}
+// Its operators are no part of PyTorch: {{value:x-source}}, beside this file, has them.
+{{/operators}}
 // Build and run:
 //   cmake -S . -B build -DCMAKE_PREFIX_PATH="$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')"
 //   cmake --build build && ./build/repro
@@ -48,6 +51,10 @@
 {{#memory_limit}}
 #include <fstream>
 {{/memory_limit}}
+{{#has_operators}}
+#include <cstdlib>
+#include <dlfcn.h>
+{{/has_operators}}
 {{#ends_the_process}}
 #include <csignal>
 {{#memory_limit}}
@@ -76,6 +83,18 @@ static std::string beside(const std::string& name) {
 }
 
 {{/reads_files}}
+{{#has_operators}}
+[[maybe_unused]] static const bool has_operators = [] {
+{{#operators}}
+  if (!dlopen(beside("{{value:x-source}}").c_str(), RTLD_NOW | RTLD_GLOBAL)) {
+    std::printf("cannot be tried: %s\n", dlerror());
+    std::exit(2);
+  }
+{{/operators}}
+  return true;
+}();
+
+{{/has_operators}}
 static torch::jit::Module make_module() {
 {{#as_given}}
   at::manual_seed({{seed:x-source}});  // loading may draw random numbers

@@ -2,11 +2,19 @@
 {{found:x-py-comment-lines}}
 {{made:x-py-comment-lines}}
 
+{{#has_operators}}
+from pathlib import Path
+
+{{/has_operators}}
 {{#types}}
 from typing import {{types:x-source}}
 
 {{/types}}
 import torch
+{{#operators}}
+
+torch.ops.load_library(str(Path(__file__).resolve().with_name("{{value:x-source}}")))
+{{/operators}}
 {{#settings}}
 
 {{#list}}

@@ -1,0 +1,190 @@
+#include "convert/convert.h"
+
+#include "backends/inductor_worker.h"
+#include "program/read_inputs.h"
+#include "program/rehearsal.h"
+#include "repro_minify/confinement.h"
+#include "repro_minify/program.h"
+#include "support/become_program.h"
+#include "support/temporary_folder.h"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char *kind_words[] = {"", "export", "program", "log"};
+
+/// Where PyTorch may have kept the data of a program: it names a folder, which may have moved with the program. Only
+/// what is named as such a folder names it is opened to the program, which otherwise could name any other.
+std::vector<std::string> folders_of_data(const std::string &program) {
+  static const std::regex named("save_dir='([^'\\n]{1,4096})'");
+  const std::string text = bytes_of(program);
+  const fs::path here = fs::absolute(program).parent_path();
+  std::vector<fs::path> folders = {here, here / "checkpoints"};
+  for (std::sregex_iterator found(text.begin(), text.end(), named), end; found != end && folders.size() < 8; ++found)
+    folders.emplace_back((*found)[1].str());
+  std::vector<std::string> storages;
+  std::error_code error;
+  for (const auto &folder : folders)
+    if (fs::is_directory(folder / "storages", error))
+      storages.push_back((folder / "storages").string());
+  return storages;
+}
+
+Confinement confinement_of(const std::string &python, const std::string &path, ModelKind kind,
+                           const ConvertOptions &options, const TemporaryFolder &folder) {
+  Confinement confinement{.writable = {folder.path().string()}, .readable = folders_of_python(python)};
+  confinement.readable.push_back(
+      fs::path(script_of_ours("convert/convert.py", "convert/python/convert.py")).parent_path().string());
+  confinement.readable.push_back(fs::absolute(path).string());
+  if (kind == ModelKind::Program)
+    for (const auto &data : folders_of_data(path))
+      confinement.readable.push_back(data);
+  for (const auto &library : options.libraries)
+    confinement.readable.push_back(fs::absolute(library).string());
+  return confinement;
+}
+
+std::vector<std::string> words_of(const std::string &python, const std::string &path, ModelKind kind,
+                                  const ConvertOptions &options, const TemporaryFolder &folder) {
+  std::vector<std::string> words = {python,
+                                    "-B",
+                                    script_of_ours("convert/convert.py", "convert/python/convert.py"),
+                                    kind_words[static_cast<int>(kind)],
+                                    fs::absolute(path).string(),
+                                    folder.path().string(),
+                                    "--seed=" + std::to_string(options.seed),
+                                    "--graph=" + std::to_string(options.graph)};
+  for (const auto &library : options.libraries)
+    words.push_back("--load-library=" + fs::absolute(library).string());
+  return words;
+}
+
+std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
+  switch (outcome.ending) {
+  case Ending::TimedOut:
+    return "takes more than " + std::to_string(limits.timeout.count() / 1000) + " s; --timeout gives it longer";
+  case Ending::OutOfMemory:
+    return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
+  case Ending::Crashed:
+    return "ends its process with signal " + std::to_string(outcome.signal);
+  default:
+    break;
+  }
+  const std::string said = outcome.output_tail.substr(0, outcome.output_tail.find_last_not_of(" \n") + 1);
+  const std::string last = said.substr(said.rfind('\n') + 1);
+  return last.empty() ? "gives no answer" : "ends with: " + last.substr(0, 300);
+}
+
+std::vector<std::string> texts(const json &answer, const char *key) {
+  return answer.value(key, std::vector<std::string>());
+}
+
+Conversion conversion_of(const json &answer, const std::string &path, ModelKind kind, int number, int of,
+                         const std::shared_ptr<TemporaryFolder> &folder) {
+  const std::string stem = (folder->path() / ("converted-" + std::to_string(number))).string();
+  Conversion made;
+  made.given = path;
+  made.kind = to_string(kind);
+  made.graph = number;
+  made.graphs = of;
+  made.name = answer.value("name", "");
+  made.problem = answer.value("problem", "");
+  made.path = stem + ".pt";
+  made.inputs_path = stem + "_inputs.pt";
+  made.operators = answer.value("operators", 0);
+  made.data = answer.value("data", "");
+  made.notes = texts(answer, "notes");
+  made.dynamic = texts(answer, "dynamic");
+  made.inductor_config = texts(answer, "inductor_config");
+  made.folder = folder;
+  return made;
+}
+
+/// What the other side wrote about a model is what a stranger wrote: an answer of another form is none.
+std::vector<Conversion> conversions_in(const json &answer, const std::string &path, ModelKind kind, int wanted,
+                                       const std::shared_ptr<TemporaryFolder> &folder) {
+  const json &graphs = answer.at("graphs");
+  const int count = static_cast<int>(graphs.size());
+  if (count == 0)
+    throw UserError(path + ": " + to_string(kind) + ", but no graph is in it: nothing was compiled while it was taken");
+  if (wanted > count)
+    throw UserError("--graph " + std::to_string(wanted) + ": " + path + " has " + std::to_string(count) +
+                    (count == 1 ? " graph" : " graphs"));
+  std::vector<Conversion> all;
+  for (int number = 1; number <= count; ++number)
+    if (wanted == 0 || wanted == number)
+      all.push_back(conversion_of(graphs[number - 1], path, kind, number, count, folder));
+  return all;
+}
+
+} // namespace
+
+ModelKind recognise(const std::string &path, const Limits &limits) {
+  let_children_read(path);
+  rehearse(
+      path, "reading it", [&](Child &) { kind_of_model(path); }, limits);
+  return kind_of_model(path);
+}
+
+std::vector<Conversion> convert(const std::string &path, ModelKind kind, const ConvertOptions &options,
+                                const Limits &limits) {
+  const std::string python = find_python_with_torch(options.python);
+  if (python.empty())
+    throw UserError(path + ": " + to_string(kind) +
+                    ", which a Python with torch converts, and none is here; name one "
+                    "with --python");
+  const auto folder = std::make_shared<TemporaryFolder>();
+  prepare_confinement();
+  const Outcome outcome = run_in_sandbox(
+      [&](Child &child) {
+        child.confine(confinement_of(python, path, kind, options, *folder));
+        become_program(words_of(python, path, kind, options, *folder));
+      },
+      limits);
+  if (limits.interrupted && limits.interrupted())
+    throw Interrupted{};
+  std::ifstream file(folder->path() / "answer.json");
+  const json answer = json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!answer.is_object())
+    throw UserError(path + ": converting it " + how_it_ended(outcome, limits));
+  try {
+    if (answer.contains("problem"))
+      throw UserError(path + ": cannot be converted: " + answer.at("problem").get<std::string>());
+    return conversions_in(answer, path, kind, options.graph, folder);
+  } catch (const json::exception &) {
+    throw UserError(path + ": converting it gives no answer that can be read");
+  }
+}
+
+std::string shown_path(const Conversion &conversion) {
+  return conversion.graphs > 1 ? conversion.given + ", graph " + std::to_string(conversion.graph) : conversion.given;
+}
+
+std::string to_string(const Conversion &conversion) {
+  std::string text = "converted from " + conversion.kind;
+  if (conversion.graphs > 1)
+    text += ", graph " + std::to_string(conversion.graph) + " of " + std::to_string(conversion.graphs) + " (" +
+            conversion.name + ")";
+  if (!conversion.data.empty())
+    text += "; inputs: " + conversion.data;
+  for (const auto &entry : conversion.inductor_config)
+    text += "; it sets torch._inductor.config." + entry;
+  for (const auto &note : conversion.notes)
+    text += "; " + note;
+  for (const auto &dimension : conversion.dynamic)
+    text += "; symbolic: " + dimension;
+  if (!conversion.dynamic.empty())
+    text += " (--inductor-config dynamic=true compiles it so)";
+  return text;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,28 @@
+// Makes TorchScript of what torch.export and torch.compile leave behind: a Python with torch does it, confined.
+#pragma once
+#include "program/model_kind.h"
+#include "repro_minify/conversion.h"
+#include "repro_minify/sandbox.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+struct ConvertOptions {
+  std::string python;                 ///< as BackendOptions has it
+  std::uint64_t seed = 0;             ///< of data that is drawn
+  int graph = 0;                      ///< only this graph of a log, from 1; 0: all
+  std::vector<std::string> libraries; ///< shared libraries of operators, loaded first
+};
+
+/// A child looks first. Throws UserError for what is no model that can be taken.
+ModelKind recognise(const std::string &path, const Limits &limits);
+
+/// One for each graph, those that could not be converted too; with ConvertOptions::graph that one alone. Throws
+/// UserError where there is none.
+std::vector<Conversion> convert(const std::string &path, ModelKind kind, const ConvertOptions &options,
+                                const Limits &limits);
+
+} // namespace repro_minify

@@ -1,0 +1,186 @@
+"""A program that torch.compile left behind: repro.py, minifier_launcher.py, a checkpoint, fx_graph_runnable.
+
+Each defines a module and load_args, and hands both to run_repro: of after_aot, of after_dynamo. It is run as it is, but
+for that function, which only notes what it is given, and its entries of torch's configurations, which are set one by
+one, as another version of PyTorch may lack some.
+"""
+
+import ast
+import importlib
+import inspect
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+import torch._dynamo.config
+import torch._functorch.config
+import torch._inductor.config
+import torch._inductor.inductor_prims
+from torch._dynamo.debug_utils import InputReader
+from torch._dynamo.repro import after_aot, after_dynamo
+
+from loaded import Loaded
+from refused import Refused
+
+INDUCTOR = "torch._inductor.config"
+CONFIGS = (INDUCTOR, "torch._dynamo.config", "torch._functorch.config", "torch.fx.experimental._config")
+# They say where files lie and what is kept of a compilation: nothing that a result depends on.
+INDIFFERENT = ("debug_dir_root", "store_cubin", "cache", "repro_", "compile_threads", "trace.", "log", "data_ptr")
+
+
+class Captured(Exception):
+    """The program has said what it would run."""
+
+
+class Reader(InputReader):
+    """On the CPU where the device is not here; knows whether the data was there."""
+
+    def __init__(self, save_dir: str | None) -> None:
+        super().__init__(save_dir=save_dir)
+        self.saved = self.drawn = 0
+        self.moved = False
+        self.opaque_values = 0
+
+    def storage(self, storage_hash: Any, nbytes: int, *, device: Any = None, dtype_hint: Any = None) -> Any:
+        if device is not None and torch.device(device).type == "cuda" and not torch.cuda.is_available():
+            device, self.moved = torch.device("cpu"), True
+        place = Path(self.store.loc) / "storages" / str(storage_hash) if self.store and storage_hash else None
+        if place and place.exists():
+            self.saved += 1
+            return torch.load(place, weights_only=True, map_location=device or "cpu")._untyped_storage
+        self.drawn += 1
+        return super().storage(None, nbytes, device=device, dtype_hint=dtype_hint)
+
+    def generator(self, device_type: str, device_index: int) -> Any:
+        raise Refused("is given a random generator, which TorchScript cannot be")
+
+    def unsupported(self, name: str) -> None:
+        raise Refused(f"is given {name}, which its file does not say how to make")
+
+    def opaque(self, script_class_name: str) -> None:
+        raise Refused(f"is given a {script_class_name}, which its file does not say how to make")
+
+
+def config_entry(statement: ast.stmt) -> tuple[str, str, Any] | None:
+    """(module, key, value) of `torch._inductor.config.cpp.simdlen = 1`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = ast.unparse(statement.targets[0])
+    for module in CONFIGS:
+        if target.startswith(module + "."):
+            try:
+                return module, target[len(module) + 1 :], ast.literal_eval(statement.value)
+            except ValueError:
+                return None
+    return None
+
+
+def without_config(tree: ast.Module) -> list[tuple[str, str, Any]]:
+    """Takes the entries out of the program."""
+    entries, rest = [], []
+    for statement in tree.body:
+        entry = config_entry(statement)
+        if entry:
+            entries.append(entry)
+        else:
+            rest.append(statement)
+    tree.body = rest
+    return entries
+
+
+def value_of(module: Any, key: str) -> Any:
+    for part in key.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def config_words(entries: list[tuple[str, str, Any]], loaded: Loaded) -> None:
+    """Those that are not what they are anyway, as --inductor-config takes them."""
+    for module_name, key, value in entries:
+        module = importlib.import_module(module_name)
+        try:
+            usual = value_of(module, key)
+        except AttributeError:
+            loaded.notes.append(f"{module_name}.{key}: torch {torch.__version__} has no such entry")
+            continue
+        if usual == value or any(word in key for word in INDIFFERENT):
+            continue
+        if module_name == INDUCTOR:
+            loaded.inductor_config.append(f"{key}={value if isinstance(value, str) else repr(value)}")
+        else:
+            loaded.notes.append(f"{module_name}.{key} = {value!r} is not taken over")
+
+
+def run_until_captured(tree: ast.Module, path: str) -> tuple[Any, Any, dict[str, Any], bool]:
+    """(module, load_args, the words of run_repro, whether gradients are enabled)."""
+    captured: list[tuple[Any, Any, dict[str, Any], bool]] = []
+
+    def capture(module: Any, load_args: Any, *_: Any, **words: Any) -> None:
+        captured.append((module, load_args, words, torch.is_grad_enabled()))
+        raise Captured
+
+    main = type(sys)("__main__")
+    main.__file__ = path
+    with (
+        mock.patch.object(after_aot, "run_repro", capture),
+        mock.patch.object(after_dynamo, "run_repro", capture),
+        mock.patch.dict(sys.modules, {"__main__": main}),
+        mock.patch.dict(os.environ),
+    ):
+        try:
+            exec(compile(tree, path, "exec"), main.__dict__)
+        except Captured:
+            return captured[0]
+        except (Exception, SystemExit) as error:
+            text = " ".join(str(error).split())[:300]
+            raise Refused(f"the program itself ends with {type(error).__name__}: {text}") from error
+    raise Refused("is a Python program, but none that torch.compile left behind: it does not call run_repro")
+
+
+def folder_of_data(path: str, words: dict[str, Any]) -> str | None:
+    """The one that the program names, or where it lies itself."""
+    here = Path(path).resolve().parent
+    for folder in (words.get("save_dir"), here / "checkpoints", here):
+        if folder and (Path(folder) / "storages").is_dir():
+            return str(folder)
+    return None
+
+
+def say_what_was_read(reader: Reader, seed: int, loaded: Loaded) -> None:
+    drawn = f"drawn as PyTorch draws them (seed {seed}), as the file has none"
+    if reader.drawn == 0:
+        loaded.data = "the data that was saved beside it"
+    elif reader.saved == 0:
+        loaded.data = drawn
+    else:
+        loaded.data = f"the data that was saved beside it for {reader.saved} inputs; {reader.drawn} are {drawn}"
+    if reader.moved:
+        loaded.notes.append("cuda is not here: the CPU takes its place")
+
+
+def read(text: str, path: str, seed: int) -> Loaded:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise Refused(f"is no Python program: line {error.lineno}: {error.msg}") from error
+    loaded = Loaded(torch.nn.Module(), ())
+    entries = without_config(tree)
+    config_words(entries, loaded)
+    module, load_args, words, loaded.grad = run_until_captured(tree, path)
+    reader = Reader(folder_of_data(path, words))
+    torch.manual_seed(seed)
+    load_args(reader)
+    loaded.module, loaded.args = module, tuple(reader.args)
+    loaded.names = list(inspect.signature(module.forward).parameters)
+    say_what_was_read(reader, seed, loaded)
+    for name, value in zip(loaded.names, loaded.args):
+        if isinstance(value, int) and not isinstance(value, bool):
+            loaded.dynamic.append(f"{name} = {value}")
+    if words.get("autocast"):
+        loaded.notes.append("it was compiled under autocast: --autocast gives that")
+    if (backend := words.get("backend", "inductor")) != "inductor":
+        loaded.notes.append(f"it was compiled by {backend}, here it is by what --backend says")
+    return loaded

@@ -1,0 +1,173 @@
+"""Makes TorchScript of other things that people have: the file that --python runs for repro-minify.
+
+    convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]...
+
+KIND is what repro-minify took SOURCE for: export, program, log. Into FOLDER go converted-N.pt, which has its inputs
+inside, converted-N_inputs.pt, and answer.json: {"graphs": [...]}, one object for each graph (N from 1), with "problem"
+where it could not be converted; or {"problem": ...}.
+"""
+
+import argparse
+import io
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import trace_log
+
+INPUTS_INSIDE = "inputs.pt"  # repro-minify looks for them there
+
+
+def counted(script: Any) -> int:
+    """Operators of the converted graph, for a list of graphs."""
+    import torch
+
+    graph = script.graph.copy()
+    torch._C._jit_pass_inline(graph)
+    return sum(1 for node in graph.nodes() if "::" in node.kind() and not node.kind().startswith("prim::"))
+
+
+def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
+    """Writes converted-N.pt; what is said of it."""
+    import torch
+
+    from agreement import copies, require_agreement
+    from refused import Refused
+    from traced import flat_module, traced
+
+    flat = flat_module(loaded)
+    leaves = torch.utils._pytree.tree_leaves((loaded.args, loaded.kwargs))
+    inputs = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
+    buffers = [(buffer, buffer.detach().clone()) for buffer in flat.buffers()]
+    script, notes = traced(flat, copies(inputs))
+    with torch.no_grad():
+        for buffer, before in buffers:
+            buffer.copy_(before)
+        for buffer, (_, before) in zip(script.buffers(), buffers):
+            buffer.copy_(before)
+    if not list(script.graph.outputs()) or flat.left_out and not returns_tensors(script):
+        raise Refused("returns no tensor, so that there is nothing to compare")
+    operators = counted(script)  # before it runs, and is optimised
+    doubt = require_agreement(flat, script, inputs)
+    save(script, inputs, folder, number)
+    notes = [*loaded.notes, *notes]
+    if doubt:
+        notes.append(doubt)
+    if flat.left_out:
+        notes.append(f"{flat.left_out} of its results are no tensors, and left out")
+    return {
+        "data": loaded.data,
+        "notes": notes,
+        "dynamic": loaded.dynamic,
+        "inductor_config": loaded.inductor_config,
+        "operators": operators,
+    }
+
+
+def returns_tensors(script: Any) -> bool:
+    return any("Tensor" in str(output.type()) for output in script.graph.outputs())
+
+
+def save(script: Any, inputs: tuple[Any, ...], folder: Path, number: int) -> None:
+    import torch
+
+    file = io.BytesIO()
+    torch.save(tuple(x.detach().requires_grad_(x.requires_grad) for x in inputs), file)
+    (folder / f"converted-{number}_inputs.pt").write_bytes(file.getvalue())
+    torch.jit.save(script, folder / f"converted-{number}.pt", _extra_files={INPUTS_INSIDE: file.getvalue()})
+
+
+def answer_for(read: Any, folder: Path, number: int) -> dict[str, Any]:
+    """A graph that cannot be converted says nothing about the others."""
+    from refused import Refused
+
+    try:
+        return converted(read(), folder, number)
+    except Refused as refused:
+        return {"problem": str(refused)}
+    except Exception as error:
+        traceback.print_exc()
+        text = " ".join(str(error).split())[:300]
+        return {"problem": f"cannot be converted: {type(error).__name__}: {text}"}
+
+
+def in_child(work: Any, folder: Path) -> dict[str, Any]:
+    """What a program does to its process is nobody else's affair."""
+    reply = folder / "reply.json"
+    reply.unlink(missing_ok=True)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            reply.write_text(json.dumps(work()))
+        finally:
+            sys.stderr.flush()
+            os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    if not reply.exists():
+        how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit code {os.WEXITSTATUS(status)}"
+        return {"problem": f"cannot be converted: its process ended with {how}"}
+    answer: dict[str, Any] = json.loads(reply.read_text())
+    reply.unlink()
+    return answer
+
+
+def graphs_of(words: argparse.Namespace) -> list[dict[str, Any]]:
+    import compile_program
+    import exported
+
+    seed, source, folder = words.seed, words.source, Path(words.folder)
+    if words.kind == "export":
+        return [answer_for(lambda: exported.read(source, seed), folder, 1)]
+    if words.kind == "program":
+        text = Path(source).read_text(encoding="utf-8", errors="replace")
+        return [answer_for(lambda: compile_program.read(text, source, seed), folder, 1)]
+    answers = []
+    for number, graph in enumerate(trace_log.graphs(Path(source)), start=1):
+        answer: dict[str, Any] = {}
+        if words.graph in (0, number):
+
+            def work(number: int = number, text: str = graph.text) -> dict[str, Any]:
+                return answer_for(lambda: compile_program.read(text, source, seed), folder, number)
+
+            answer = in_child(work, folder)
+        answers.append({"name": graph.name, **answer})
+    return answers
+
+
+def load_libraries(paths: list[str]) -> None:
+    import torch
+
+    for path in paths:
+        torch.ops.load_library(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=("export", "program", "log"))
+    parser.add_argument("source")
+    parser.add_argument("folder")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--graph", type=int, default=0)
+    parser.add_argument("--load-library", action="append", default=[])
+    words = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)
+    try:
+        load_libraries(words.load_library)
+        answer: dict[str, Any] = {"graphs": graphs_of(words), "torch": torch.__version__}
+    except Exception as error:
+        traceback.print_exc()
+        answer = {"problem": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+    (Path(words.folder) / "answer.json").write_text(json.dumps(answer))
+    sys.stdout.flush()
+    os._exit(0)  # tearing down torch takes half a second
+
+
+if __name__ == "__main__":
+    main()

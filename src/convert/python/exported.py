@@ -1,0 +1,64 @@
+"""A .pt2 file of torch.export."""
+
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+
+from loaded import Loaded
+from refused import Refused
+
+
+def read(path: str, seed: int) -> Loaded:
+    try:
+        program = torch.export.load(path)
+    except Exception as error:
+        text = " ".join(str(error).split())[:300]
+        raise Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}") from error
+    module = program.module(check_guards=False)
+    module._forward_pre_hooks.clear()  # one that compares sizes with symbols: nothing that can be traced
+    loaded = Loaded(module, (), names=list(program.graph_signature.user_inputs))
+    loaded.dynamic = dynamic_dimensions(program)
+    if program.example_inputs is not None:
+        loaded.args, loaded.kwargs = program.example_inputs
+        loaded.data = "the example inputs inside"
+    else:
+        loaded.args, loaded.kwargs = drawn_inputs(program, seed)
+        loaded.data = f"drawn from the shapes inside (seed {seed}), as it has no example inputs"
+    return loaded
+
+
+def placeholders(program: Any) -> list[Any]:
+    wanted = set(program.graph_signature.user_inputs)
+    return [node for node in program.graph.nodes if node.op == "placeholder" and node.name in wanted]
+
+
+def dynamic_dimensions(program: Any) -> list[str]:
+    """`x: dimension 0 (s0, 2 to 1024)`."""
+    found = []
+    for node in placeholders(program):
+        value = node.meta.get("val")
+        for i, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
+            if isinstance(size, torch.SymInt):
+                symbol = size.node.expr
+                bounds = program.range_constraints.get(symbol)
+                text = f", {bounds.lower} to {bounds.upper}" if bounds is not None else ""
+                found.append(f"{node.name}: dimension {i} ({symbol}{text})")
+    return found
+
+
+def drawn_inputs(program: Any, seed: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """From what the graph says of each input; where a size is open, the one it was exported with."""
+    torch.manual_seed(seed)
+    leaves = []
+    for node in placeholders(program):
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor):
+            sizes = [size if isinstance(size, int) else int(size.node.hint or 2) for size in value.shape]
+            dtype = value.dtype
+            draw = torch.randn if dtype.is_floating_point or dtype.is_complex else torch.ones
+            leaves.append(draw(sizes, dtype=dtype))
+        else:
+            leaves.append(value)
+    args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
+    return args, kwargs

@@ -1,0 +1,34 @@
+"""What every kind of file is read into: something that can be called, and what it is called with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+
+@dataclass
+class Loaded:
+    module: torch.nn.Module
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    """Of the leaves of (args, kwargs), in pytree's order; fewer are made up."""
+    grad: bool = True
+    """Whether the file runs it with gradients enabled."""
+    data: str = ""
+    """Where the inputs come from, for a person."""
+    notes: list[str] = field(default_factory=list)
+    """What is not as it was in the file, each one sentence."""
+    inductor_config: list[str] = field(default_factory=list)
+    """KEY=VALUE, entries of torch._inductor.config that the file sets."""
+    dynamic: list[str] = field(default_factory=list)
+    """Dimensions that were symbolic, for a person."""
+
+
+def on_a_device_that_is_here(value: Any, note: Callable[[str], None]) -> Any:
+    """The CPU for a device that this machine has not."""
+    if isinstance(value, torch.device) and value.type == "cuda" and not torch.cuda.is_available():
+        note(f"{value.type} is not here: the CPU takes its place")
+        return torch.device("cpu")
+    return value

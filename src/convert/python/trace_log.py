@@ -1,0 +1,76 @@
+"""The graphs in a TORCH_TRACE log, or in the folder that tlparse makes of one.
+
+A log has a line of JSON for each event (`V1123 01:03:48.174000 7858 torch/...py:1315] {...}`); what belongs to it
+follows, each line behind a tab.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+RECORD = re.compile(r"^[VDIWEC]\d{4} [\d:.]+ \d+ \S+\] (\{.*)$")
+ARTEFACT = "fx_graph_runnable"
+
+
+@dataclass
+class Graph:
+    name: str
+    """Of the compilation: "0/0", frame and recompilation."""
+    text: str
+
+
+def name_of(record: dict[str, object]) -> str:
+    frame, compiled, attempt = (record.get(key) for key in ("frame_id", "frame_compile_id", "attempt"))
+    if frame is None:
+        return "?"
+    return f"{frame}/{compiled}" + (f" attempt {attempt}" if attempt else "")
+
+
+def graphs_of_log(path: Path) -> list[Graph]:
+    found: list[Graph] = []
+    lines: list[str] | None = None  # of the graph that is being read
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith("\t"):
+                if lines is not None:
+                    lines.append(line[1:])
+                continue
+            if lines is not None:
+                found[-1].text = "".join(lines)
+                lines = None
+            match = RECORD.match(line)
+            if match and f'"{ARTEFACT}"' in line:
+                try:
+                    record = json.loads(match[1])
+                except json.JSONDecodeError:
+                    continue
+                found.append(Graph(name_of(record), ""))
+                lines = []
+    if lines is not None:
+        found[-1].text = "".join(lines)
+    return found
+
+
+def order(path: Path) -> tuple[list[int], str]:
+    """`-_0_10_0/fx_graph_runnable_12.txt` comes after `-_0_9_0`."""
+    return [int(number) for number in re.findall(r"\d+", path.parent.name + path.name)], str(path)
+
+
+def graphs_of_folder(folder: Path) -> list[Graph]:
+    """What tlparse wrote; where it wrote none, what its raw.log or the logs in a TORCH_TRACE folder have."""
+    files = sorted(folder.glob(f"*/*{ARTEFACT}*"), key=order) or sorted(folder.glob(f"*{ARTEFACT}*"), key=order)
+    if files:
+        return [Graph(name_in(path), path.read_text(encoding="utf-8", errors="replace")) for path in files]
+    logs = sorted(path for path in folder.iterdir() if path.name == "raw.log" or path.name.startswith("dedicated_log_"))
+    return [graph for path in logs for graph in graphs_of_log(path)]
+
+
+def name_in(path: Path) -> str:
+    """tlparse's folder `-_0_0_0` (or `0_0_0`) is of frame 0, recompilation 0."""
+    numbers = re.findall(r"\d+", path.parent.name)
+    return "/".join(numbers[:2]) if len(numbers) >= 2 else path.name
+
+
+def graphs(path: Path) -> list[Graph]:
+    return graphs_of_folder(path) if path.is_dir() else graphs_of_log(path)

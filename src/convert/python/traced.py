@@ -1,0 +1,81 @@
+"""A module with tensors for arguments and results, as TorchScript: what torch.jit.trace takes down."""
+
+import inspect
+import keyword
+import re
+import warnings
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+
+from loaded import Loaded
+from portable import Portable
+from refused import Refused
+
+
+def argument_names(wanted: list[str], count: int) -> list[str]:
+    """Identifiers, each once."""
+    names: list[str] = []
+    for i in range(count):
+        name = re.sub(r"\W", "_", wanted[i] if i < len(wanted) else f"x{i}", flags=re.ASCII)
+        if not name or name[0].isdigit() or keyword.iskeyword(name) or name in ("self", "torch"):
+            name = "x_" + name
+        while name in names:
+            name += "_"
+        names.append(name)
+    return names
+
+
+class Flat(torch.nn.Module):
+    """Takes the tensors among the arguments; the other ones are part of it. Returns the tensors among the results."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        super().__init__()
+        self.inner = loaded.module
+        leaves, self.spec = pytree.tree_flatten((loaded.args, loaded.kwargs))
+        self.leaves = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        self.where = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+        wanted = [loaded.names[i] if i < len(loaded.names) else f"x{i}" for i in self.where]
+        self.names = argument_names(wanted, len(self.where))
+        self.grad = loaded.grad
+        self.left_out = 0
+        """Results that are no tensors."""
+
+    def call(self, tensors: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        leaves = list(self.leaves)
+        for i, tensor in zip(self.where, tensors):
+            leaves[i] = tensor
+        args, kwargs = pytree.tree_unflatten(leaves, self.spec)
+        with torch.set_grad_enabled(self.grad):
+            results = pytree.tree_leaves(self.inner(*args, **kwargs))
+        tensors_out = tuple(result for result in results if isinstance(result, torch.Tensor))
+        self.left_out = len(results) - len(tensors_out)
+        return tensors_out
+
+
+def flat_module(loaded: Loaded) -> Flat:
+    """With a forward of its own, which names the arguments: TorchScript takes the names from there."""
+    names = argument_names([], 0)
+    flat = Flat(loaded)
+    names = flat.names
+    source = f"def forward(self, {', '.join(names)}):\n  return self.call(({' '.join(name + ',' for name in names)}))\n"
+    space: dict[str, Any] = {}
+    exec(source, space)  # of identifiers that argument_names has made
+    kind = type("Flat", (Flat,), {"forward": space["forward"]})
+    flat.__class__ = kind
+    assert list(inspect.signature(flat.forward).parameters) == names
+    return flat
+
+
+def traced(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> tuple[Any, list[str]]:
+    """The TorchScript module, and what is not as it was."""
+    mode = Portable()
+    with warnings.catch_warnings(), mode:
+        warnings.simplefilter("ignore")
+        try:
+            script = torch.jit.trace(flat, inputs, check_trace=False, strict=False)
+        except Exception as error:
+            text = " ".join(str(error).split())
+            raise Refused(f"cannot be traced: {type(error).__name__}: {text[:300]}") from error
+    return script, mode.notes

@@ -1,0 +1,26 @@
+// From what the user named to TorchScript: what is something else is converted first, and may hold several graphs.
+#pragma once
+#include "repro_minify/minify_options.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// The options for each graph of a model: those given, with its Conversion, and with what that brings along. For
+/// TorchScript one, without a Conversion. A graph that could not be converted is among several, but never alone. Throws
+/// UserError.
+std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptions &options);
+
+/// Of several graphs the one that fails: each is checked once, and what came of it is said. Nothing where none fails;
+/// throws UserError where more than one does.
+std::optional<MinifyOptions> open_one_graph(const std::string &path, const MinifyOptions &options);
+
+/// "none of its 5 graphs fails under inductor"
+std::string none_fails(const std::string &path);
+
+/// Why a graph could not be converted, as a sentence about it.
+std::string problem_of(const Conversion &conversion);
+
+} // namespace repro_minify
