@@ -4,6 +4,7 @@
 #include "app/progress.h"
 #include "app/table.h"
 #include "emit/atomic_file.h"
+#include "emit/page/page.h"
 #include "minify/output_folder.h"
 #include "repro_minify/analysis.h"
 #include "repro_minify/session.h"
@@ -11,12 +12,22 @@
 #include "support/log.h"
 #include "support/number_text.h"
 
+#include <torch/version.h>
+
+#include <filesystem>
 #include <iostream>
 
 namespace repro_minify {
 namespace {
 
 constexpr const char *state_words[] = {"same", "DIFFERS", "RAISES", "-"};
+
+std::string verdict_word(const AnalysisRow &row) {
+  const char *part = row.part == AnalysisRow::Part::Cause     ? " (cause)"
+                     : row.part == AnalysisRow::Part::Carrier ? " (carrier)"
+                                                              : "";
+  return std::string(state_words[static_cast<int>(row.state)]) + part;
+}
 
 void print_table_of(const Analysis &analysis) {
   std::vector<std::vector<std::string>> rows = {{"", "value", "operator", "type", "eager error", "opt. error",
@@ -26,7 +37,7 @@ void print_table_of(const Analysis &analysis) {
     rows.push_back({analysis.first == static_cast<int>(i) ? ">" : "", clean(row.value), clean(row.op),
                     clean(row.report.ref_type), rounded_text(row.report.ref_error), rounded_text(row.report.res_error),
                     rounded_text(row.report.multiplier), rounded_text(row.report.max_abs_error),
-                    state_words[static_cast<int>(row.state)], clean(row.source)});
+                    verdict_word(row), clean(row.source)});
   }
   print_table(rows);
 }
@@ -59,13 +70,20 @@ Analysis analyse(Session &session, const Verdict &original) {
   options.check = session.check;
   options.limits = session.limits();
   options.jobs = session.options.jobs;
+  options.shown_elements = 8;
   options.interrupted = session.options.listener.interrupted;
   options.progress = [&](int done, int of) { session.options.listener.count("analyze", done, of); };
   const Program program = flat_program(session, original);
   return analyze(program, original, session.backend, options);
 }
 
-void write_files(const Analysis &analysis, const std::string &folder) {
+void write_files(const Analysis &analysis, const Session &session, const std::string &folder) {
+  write_analysis_page({.analysis = analysis,
+                       .model = std::filesystem::path(session.model.path).filename().string(),
+                       .backend = session.backend->name(),
+                       .version = REPRO_MINIFY_VERSION,
+                       .torch_version = TORCH_VERSION},
+                      folder);
   write_atomically(folder + "/analysis.json", to_json(analysis) + "\n");
   write_atomically(folder + "/analysis.dot", to_dot(analysis));
   const std::string svg = folder + "/analysis.svg";
@@ -90,13 +108,13 @@ int run_analysis(const Options &options) {
   warn_of_missing_reference(session, rate.verdict);
   const Analysis analysis = analyse(session, rate.verdict);
   make_folder(folder);
-  write_files(analysis, folder);
+  write_files(analysis, session, folder);
   if (options.json) {
     std::cout << to_json(analysis) << '\n';
   } else {
     print_table_of(analysis);
     print_conclusion(analysis, rate.verdict);
-    std::cout << folder << '\n';
+    std::cout << folder << "/analysis.html\n";
   }
   return rate.verdict.outcome == Verdict::Outcome::Fail || analysis.first ? 1 : 0;
 }
