@@ -94,7 +94,7 @@ void write_files(const Analysis &analysis, const Session &session, const std::st
 int run_analysis(const Options &options) {
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
-  ProgressPrinter progress(options.quiet);
+  ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
   Session session(options.model, how);
   require_one_backend(session);
@@ -102,11 +102,13 @@ int run_analysis(const Options &options) {
   how.listener.throw_if_interrupted();
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {
+    progress.finish();
     log::error(eager_problem(session, rate.verdict));
     return EagerNotReproducible;
   }
   warn_of_missing_reference(session, rate.verdict);
   const Analysis analysis = analyse(session, rate.verdict);
+  progress.finish();
   make_folder(folder);
   write_files(analysis, session, folder);
   if (options.json) {

@@ -24,12 +24,13 @@ void print_bisection(const Bisection &bisection) {
 }
 
 int run_bisection(const Options &options) {
-  ProgressPrinter progress(options.quiet);
+  ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
   Session session(options.model, how);
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
   const FailureRate rate = session.check_original();
+  progress.hide();
   how.listener.throw_if_interrupted();
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {

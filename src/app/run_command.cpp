@@ -71,11 +71,12 @@ struct Ran {
 };
 
 Ran run_one(const Options &options) {
-  ProgressPrinter progress(options.quiet);
+  ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
   const StageDump dump(how.backend_options);
   Session session(options.model, how);
   const FailureRate rate = session.check_original();
+  progress.hide();
   dump.print(options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;
   require_checkable(session, verdict);
@@ -89,6 +90,7 @@ Ran run_one(const Options &options) {
     facts.reads_unwritten =
         reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
   Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
+  progress.finish();
   if (options.json)
     ran.json = verdict_json(rate, facts, session);
   else

@@ -213,6 +213,7 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
   write_reports(program, facts, work.folder);
   if (!work.has_oracle())
     write_issue(program, facts, work.folder);
+  session.phases.enter("page");
   write_page(work, program, interrupted || facts.interrupted);
 }
 

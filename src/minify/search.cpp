@@ -46,6 +46,8 @@ void say_what_came_of(const Work &work, const Reduction &reduction) {
 Reduction search_once(Work &work, const Flattened &flattened, const InterestingnessTest &test,
                       std::shared_ptr<Journal> journal) {
   ReduceOptions how = reduce_options_of(work, std::move(journal));
+  if (const auto &begun = work.options().listener.begun)
+    begun(flattened.before);
   SaveNowAndThen save(work.folder, work.options().check.grad);
   how.on_improved = [&save](const Program &program) { save(program); };
   // An oracle of the user's own has settings of its own.

@@ -142,6 +142,7 @@ Session::Session(const std::string &model_path, MinifyOptions given)
       others(backends_of(options, oracle)), backend(others.front()), check(check_options_of(options)),
       test(test_of(*this)),
       model(load_model(model_path, options.method, check.seed, options.train, check.device, reading_limits(options))) {
+  phases.tell(options.listener.phase);
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");

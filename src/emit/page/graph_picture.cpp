@@ -101,8 +101,9 @@ GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<
     curves.push_back({{"path", path_of(curve)},
                       {"from", boxes[static_cast<size_t>(curve.from)].key},
                       {"to", boxes[static_cast<size_t>(curve.to)].key}});
-  return {render("graph.svg.tpl", {{"width", svg_number(layout.size.width)},
-                                   {"height", svg_number(layout.size.height)},
+  constexpr double rim = 12; // room for the outline of what is lit, 6 on each side
+  return {render("graph.svg.tpl", {{"width", svg_number(layout.size.width + rim)},
+                                   {"height", svg_number(layout.size.height + rim)},
                                    {"label", label},
                                    {"boxes", drawn},
                                    {"curves", curves}}),

@@ -1,4 +1,4 @@
-<svg class="graph" xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 {{width:x-html}} {{height:x-html}}"
+<svg class="graph" xmlns="http://www.w3.org/2000/svg" viewBox="-6 -6 {{width:x-html}} {{height:x-html}}"
  width="{{width:x-html}}" height="{{height:x-html}}" role="group" aria-label="{{label:x-html}}">
 {{#curves}}
 <path class="curve" d="{{path:x-html}}"/>

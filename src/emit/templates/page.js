@@ -32,8 +32,11 @@ function show(link) {
   const button = document.createElement("button");
   button.textContent = "close";
   button.addEventListener("click", close);
+  // What was clicked comes first, then the same node in the other graph.
+  const asked = (entry) => `#${entry.id}` === link.getAttribute("href");
   const copies = [...document.querySelectorAll(".entries .entry")]
     .filter((entry) => entry.dataset.key === key)
+    .sort((one, other) => asked(other) - asked(one))
     .map((entry) => entry.cloneNode(true));
   for (const copy of copies) {
     copy.removeAttribute("id");

@@ -104,13 +104,20 @@ first that is wrong.</p>
 </section>
 <section id="search">
 <h2>The search</h2>
-{{course:x-source}}
+<div class="wide">{{course:x-source}}</div>
 <div class="wide"><table><thead><tr><th scope="col">pass</th><th scope="col">turns</th><th scope="col">tried</th><th scope="col">worked</th><th scope="col" colspan="2">operators removed</th><th scope="col">checks</th><th scope="col">time</th></tr></thead><tbody>
 {{#passes}}
 <tr><th scope="row">{{pass:x-html}}</th><td>{{turns:x-html}}</td><td>{{tried:x-html}}</td><td>{{worked:x-html}}</td><td>{{operators_removed:x-html}}</td><td><svg class="bar" width="160" height="10" aria-hidden="true"><rect width="{{length:x-html}}" height="10"/></svg></td><td>{{checks:x-html}}</td><td>{{seconds:x-html}}</td></tr>
 {{/passes}}
 </tbody></table></div>
 <p>1-minimal: {{one_minimal:x-html}}.</p>
+{{#simplifications}}
+<details><summary>What does not apply any more</summary><ul>
+{{#list}}
+<li>{{pass:x-html}}: {{what:x-html}}</li>
+{{/list}}
+</ul></details>
+{{/simplifications}}
 </section>
 <section id="passing">
 <h2>Failing beside passing</h2>
