@@ -25,6 +25,9 @@ step "Python: ruff and mypy"
 step "triage, and the scripts that check"
 "$python_venv/bin/pytest" -q tests/triage tests/scripts
 
+step "pages and the terminal, as a browser and a terminal see them"
+"$python_venv/bin/pytest" -q tests/pages
+
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
 timeout 900 build/asan/tests/core_tests --gtest_brief=1

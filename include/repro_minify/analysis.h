@@ -22,13 +22,13 @@ struct AnalysisInput {
 
 /// One intermediate value: what one operator made, as it was right after it.
 struct AnalysisRow {
-  std::string value;      ///< its name in the graph, "%x"
-  std::string op;         ///< "aten::linear"
-  std::string source;     ///< "model.py:12: y = x * 2", as far as the archive has it; else empty
-  std::string type;       ///< "float32[2, 3]"; empty where it was not recorded
-  std::vector<int> reads; ///< rows whose values it is made from, directly or through what has no row
+  std::string value;       ///< its name in the graph, "%x"
+  std::string op;          ///< "aten::linear"
+  std::string source;      ///< "model.py:12: y = x * 2", as far as the archive has it; else empty
+  std::string type;        ///< "float32[2, 3]"; empty where it was not recorded
+  std::vector<int> reads;  ///< rows whose values it is made from, directly or through what has no row
   std::vector<int> inputs; ///< inputs of the graph that it is made from, likewise
-  bool is_output = false; ///< the program returns it
+  bool is_output = false;  ///< the program returns it
   enum class State {
     Same,    ///< compared, and the same
     Differs, ///< compared, and fails the check
@@ -43,7 +43,7 @@ struct AnalysisRow {
     Carrier, ///< something that it is made from is wrong already
   };
   Part part = Part::None;
-  ShownValue shown; ///< where AnalyzeOptions::shown_elements asks for it; `elements` 0: there is none
+  ShownValue shown;    ///< where AnalyzeOptions::shown_elements asks for it; `elements` 0: there is none
   LeafReport report;   ///< of eager against optimised (with their errors against fp64), where it was compared
   std::string message; ///< why it differs or raises, one line
 };
@@ -55,10 +55,10 @@ struct Analysis {
     Prefixes, ///< one program for each value that ends there: returning all at once changes what the backend does
   };
   Way way = Way::Exposed;
-  std::string why;               ///< for Prefixes: what forbade the other way
+  std::string why; ///< for Prefixes: what forbade the other way
   std::vector<AnalysisInput> inputs;
   std::vector<AnalysisRow> rows; ///< in dataflow order
-  bool is_compared = true; ///< false: AnalyzeOptions::most_checks forbade it, and the rows say what there is
+  bool is_compared = true;       ///< false: AnalyzeOptions::most_checks forbade it, and the rows say what there is
   std::optional<int> first;      ///< the first row that fails the check
   Verdict verdict;               ///< of the program as a whole
   int checks = 0;
@@ -85,7 +85,7 @@ Analysis outline(const Recording &recording);
 
 /// As JSON text, for scripts.
 std::string to_json(const Analysis &analysis);
-/// As a DOT graph: one node for each row, coloured from green (as good as eager) to red (fails).
+/// As a DOT graph: one node for each row, green where it is as good as eager, causes red, carriers pale.
 std::string to_dot(const Analysis &analysis);
 
 } // namespace repro_minify

@@ -22,7 +22,7 @@ struct ShownValue {
   /// How many elements are off by 10^(first_decade + i) or more, and by less than ten times that.
   std::vector<std::int64_t> decades;
   int first_decade = 0;
-  std::int64_t equal = 0;   ///< elements that are the same on both sides
+  std::int64_t equal = 0;      ///< elements that are the same on both sides
   std::int64_t not_finite = 0; ///< elements that are no number, or infinite, on one side alone
 };
 

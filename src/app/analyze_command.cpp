@@ -36,8 +36,8 @@ void print_table_of(const Analysis &analysis) {
     const auto &row = analysis.rows[i];
     rows.push_back({analysis.first == static_cast<int>(i) ? ">" : "", clean(row.value), clean(row.op),
                     clean(row.report.ref_type), rounded_text(row.report.ref_error), rounded_text(row.report.res_error),
-                    rounded_text(row.report.multiplier), rounded_text(row.report.max_abs_error),
-                    verdict_word(row), clean(row.source)});
+                    rounded_text(row.report.multiplier), rounded_text(row.report.max_abs_error), verdict_word(row),
+                    clean(row.source)});
   }
   print_table(rows);
 }

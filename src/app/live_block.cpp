@@ -15,18 +15,17 @@ namespace {
 constexpr int widest = 64;
 
 const std::map<std::string, std::string> &doing() {
-  static const std::map<std::string, std::string> words = {
-      {"load", "loading"},
-      {"original check", "checking as it is"},
-      {"flatten", "flattening"},
-      {"record", "recording its values of"},
-      {"flat check", "checking the flat program of"},
-      {"emit", "writing what is left of"},
-      {"bisect", "looking for the guilty step in"},
-      {"confirm", "loading again what is left of"},
-      {"verify", "building and running the repro of"},
-      {"other backends", "asking other backends about"},
-      {"page", "drawing the page of"}};
+  static const std::map<std::string, std::string> words = {{"load", "loading"},
+                                                           {"original check", "checking as it is"},
+                                                           {"flatten", "flattening"},
+                                                           {"record", "recording its values of"},
+                                                           {"flat check", "checking the flat program of"},
+                                                           {"emit", "writing what is left of"},
+                                                           {"bisect", "looking for the guilty step in"},
+                                                           {"confirm", "loading again what is left of"},
+                                                           {"verify", "building and running the repro of"},
+                                                           {"other backends", "asking other backends about"},
+                                                           {"page", "drawing the page of"}};
   return words;
 }
 
@@ -66,10 +65,11 @@ std::string rate_text(const Progress &progress) {
   return text.data();
 }
 
+/// What the pass does, in its first words.
 std::string summary_of(const std::string &pass) {
   for (const auto &row : list_reduction_passes())
     if (row.name == pass)
-      return ": " + row.summary;
+      return ": " + row.summary.substr(0, row.summary.find(';'));
   return "";
 }
 

@@ -9,13 +9,13 @@ namespace repro_minify {
 
 /// What is known of a job while it goes on.
 struct LiveState {
-  std::string subject;     ///< "failing.pt under freeze"
-  std::string phase;       ///< as ReproFacts::phases name it
-  std::string count;       ///< "12 checks", of what is counted in this phase; empty: nothing is
-  Progress progress;       ///< of the search; `checks` 0: it has not begun
+  std::string subject; ///< "failing.pt under freeze"
+  std::string phase;   ///< as ReproFacts::phases name it
+  std::string count;   ///< "12 checks", of what is counted in this phase; empty: nothing is
+  Progress progress;   ///< of the search; `checks` 0: it has not begun
   int operators_before = 0;
-  std::vector<int> sizes;  ///< operators of the best so far, after each check
-  double seconds = 0;      ///< since the job began
+  std::vector<int> sizes; ///< operators of the best so far, after each check
+  double seconds = 0;     ///< since the job began
 };
 
 /// The lines, the first of them a heading, none of them wider than `width` columns. `plain`: in ASCII.

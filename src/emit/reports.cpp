@@ -68,8 +68,7 @@ bool is_used_from_python(const Backend &backend) {
 }
 
 json files_of(const ReproFacts &facts, const std::string &folder) {
-  json files = {"reduced.pt",  "inputs.pt",   "report.html", "report.md",
-                "report.json", "config.toml", "journal.jsonl"};
+  json files = {"reduced.pt", "inputs.pt", "report.html", "report.md", "report.json", "config.toml", "journal.jsonl"};
   if (has_cpp(facts))
     files.insert(files.end(), {"repro.cpp", "CMakeLists.txt", "issue.md"});
   if (facts.has_passing)

@@ -81,7 +81,8 @@ BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend
   const Outcome outcome = run_in_sandbox(
       [&](Child &child) {
         child.confine(backend->confinement());
-        child.reply(show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
+        child.reply(
+            show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
       },
       limits);
   if (outcome.ending == Ending::Replied)

@@ -117,13 +117,17 @@ ShownValue shown_value(const c10::IValue &expected, const c10::IValue *found, co
 }
 
 json to_json(const ShownValue &value) {
-  return {{"type", value.type},       {"elements", value.elements},
+  return {{"type", value.type},
+          {"elements", value.elements},
           {"expected", numbers_json(value.expected)},
           {"found", numbers_json(value.found)},
           {"errors", numbers_json(value.errors)},
-          {"rows", value.rows},       {"columns", value.columns},
-          {"decades", value.decades}, {"first_decade", value.first_decade},
-          {"equal", value.equal},     {"not_finite", value.not_finite}};
+          {"rows", value.rows},
+          {"columns", value.columns},
+          {"decades", value.decades},
+          {"first_decade", value.first_decade},
+          {"equal", value.equal},
+          {"not_finite", value.not_finite}};
 }
 
 ShownValue shown_value_from(const json &value) {

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import CASES, PROGRAM, Browser, has_program, make_model, report_of, run
+from opened import CASES, PROGRAM, Browser, has_program, make_model, report_of, run
 
 pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or name it in REPRO_MINIFY")
 

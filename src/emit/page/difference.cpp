@@ -53,8 +53,12 @@ json difference_json(const Program &failing, const Program &passing) {
   json rows = json::array();
   for (const auto &[line, about] : difference.getSes().getSequence()) {
     const bool is_failing = about.type == dtl::SES_DELETE, is_passing = about.type == dtl::SES_ADD;
-    rows.push_back({{"where", is_failing ? "failing" : is_passing ? "passing" : "both"},
-                    {"sign", is_failing ? "\u2212" : is_passing ? "+" : " "},
+    rows.push_back({{"where", is_failing   ? "failing"
+                              : is_passing ? "passing"
+                                           : "both"},
+                    {"sign", is_failing   ? "\u2212"
+                             : is_passing ? "+"
+                                          : " "},
                     {"text", line}});
   }
   return rows;

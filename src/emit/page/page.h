@@ -15,9 +15,10 @@ namespace repro_minify {
 struct ReportPage {
   const Program &program; ///< what is left
   const ReproFacts &facts;
-  std::shared_ptr<const Recording> original = {}; ///< of the flat program that the search began with; null: there is none
-  Verdict original_verdict = {};                  ///< of that program
-  std::optional<Program> passing = {};            ///< the closest program that passes
+  std::shared_ptr<const Recording> original =
+      {};                              ///< of the flat program that the search began with; null: there is none
+  Verdict original_verdict = {};       ///< of that program
+  std::optional<Program> passing = {}; ///< the closest program that passes
   Course course = {};
   Limits limits = {};   ///< of one check
   bool may_run = false; ///< run both sides once more, to have their values

@@ -94,7 +94,8 @@ json code_json(const ReportPage &page, const Graphs &graphs) {
     const auto row = rows.find(piece.value);
     json made = {{"text", piece.text}, {"key", ""}};
     if (row != rows.end())
-      made.update({{"key", key_of(graphs.reduced_options, row->second)}, {"anchor", "r" + std::to_string(row->second)}});
+      made.update(
+          {{"key", key_of(graphs.reduced_options, row->second)}, {"anchor", "r" + std::to_string(row->second)}});
     pieces.push_back(std::move(made));
   }
   return pieces;

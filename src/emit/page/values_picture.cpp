@@ -57,12 +57,8 @@ json map_json(const ShownValue &value) {
       if (error != 0) // what is the same is the ground that the others stand on
         cells.push_back({{"x", column * side}, {"y", row * side}, {"shade", shade_of(error, largest)}});
     }
-  return {{"width", value.columns * side},
-          {"height", value.rows * side},
-          {"rows", value.rows},
-          {"columns", value.columns},
-          {"largest", rounded_text(largest)},
-          {"cells", cells}};
+  return {{"width", value.columns * side}, {"height", value.rows * side},      {"rows", value.rows},
+          {"columns", value.columns},      {"largest", rounded_text(largest)}, {"cells", cells}};
 }
 
 json bar(const std::string &what, std::int64_t count, std::int64_t of) {

@@ -51,7 +51,9 @@
 {{entries:x-source}}
 </details>
 {{/reduced_graph}}
-<div class="wide"><table><thead><tr><th scope="col">input</th><th scope="col">role</th><th scope="col">type</th><th scope="col">value</th></tr></thead><tbody>
+<div class="wide"><table><thead>
+<tr><th scope="col">input</th><th scope="col">role</th><th scope="col">type</th><th scope="col">value</th></tr>
+</thead><tbody>
 {{#inputs}}
 <tr><td><bdi>{{name:x-html}}</bdi></td><td>{{role:x-html}}</td><td>{{type:x-html}}</td><td>{{how:x-html}}</td></tr>
 {{/inputs}}
@@ -105,7 +107,10 @@ first that is wrong.</p>
 <section id="search">
 <h2>The search</h2>
 <div class="wide">{{course:x-source}}</div>
-<div class="wide"><table><thead><tr><th scope="col">pass</th><th scope="col">turns</th><th scope="col">tried</th><th scope="col">worked</th><th scope="col" colspan="2">operators removed</th><th scope="col">checks</th><th scope="col">time</th></tr></thead><tbody>
+<div class="wide"><table><thead>
+<tr><th scope="col">pass</th><th scope="col">turns</th><th scope="col">tried</th><th scope="col">worked</th>
+<th scope="col" colspan="2">operators removed</th><th scope="col">checks</th><th scope="col">time</th></tr>
+</thead><tbody>
 {{#passes}}
 <tr><th scope="row">{{pass:x-html}}</th><td>{{turns:x-html}}</td><td>{{tried:x-html}}</td><td>{{worked:x-html}}</td><td>{{operators_removed:x-html}}</td><td><svg class="bar" width="160" height="10" aria-hidden="true"><rect width="{{length:x-html}}" height="10"/></svg></td><td>{{checks:x-html}}</td><td>{{seconds:x-html}}</td></tr>
 {{/passes}}
