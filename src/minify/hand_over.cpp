@@ -163,7 +163,8 @@ std::shared_ptr<const Recording> original_recording(const Work &work) {
 /// Nice to look at: it never stands in the way of the repro.
 void write_page(Work &work, const Program &program, bool interrupted) {
   ReportPage page{.program = program, .facts = work.facts};
-  page.original = interrupted && !(work.flattened && work.flattened->recording) ? nullptr : original_recording(work);
+  if (!interrupted) // nobody waits for a picture of it
+    page.original = original_recording(work);
   if (work.flattened)
     page.original_verdict = work.flattened->verdict;
   page.passing = work.passing;

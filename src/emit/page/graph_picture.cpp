@@ -84,14 +84,14 @@ std::string shortened_label(const std::string &text, size_t most) {
 }
 
 GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
-                        const std::string &label) {
+                        const std::string &label, const std::function<bool()> &interrupted) {
   if (boxes.empty())
     return {"", "there is nothing to draw"};
   const auto lines = lines_of(boxes);
   std::vector<Size> sizes;
   for (const auto &text : lines)
     sizes.push_back(size_of(text));
-  const Layout layout = lay_out(sizes, edges);
+  const Layout layout = lay_out(sizes, edges, interrupted);
   if (!layout.problem.empty())
     return {"", layout.problem};
   json drawn = json::array(), curves = json::array();

@@ -1,5 +1,6 @@
 // A graph as inline SVG: boxes that are links to what is said of them.
 #pragma once
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,7 @@ struct GraphPicture {
 
 /// `label`: what it shows, for who cannot see it.
 GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
-                        const std::string &label);
+                        const std::string &label, const std::function<bool()> &interrupted = {});
 
 /// The first characters of a text, with an ellipsis where there are more.
 std::string shortened_label(const std::string &text, size_t most);

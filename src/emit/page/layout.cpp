@@ -114,12 +114,18 @@ Layout read_plain_layout(const std::string &text, size_t boxes) {
   return any ? std::move(reader).finished() : without_layout("Graphviz's `dot` answered nothing");
 }
 
-Layout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges) {
+Layout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
+               const std::function<bool()> &interrupted) {
+  const auto stops = [&] { return interrupted && interrupted(); };
+  if (stops())
+    return without_layout("the run was interrupted before it was drawn");
   const TemporaryFolder folder;
   const std::string asked = folder / "graph.dot", answer = folder / "graph.plain";
   std::ofstream(asked) << dot_text(boxes, edges);
   constexpr std::chrono::seconds limit(60);
-  const Outcome outcome = run_command({"dot", "-Tplain", "-o", answer, asked}, limit);
+  const Outcome outcome = run_command({"dot", "-Tplain", "-o", answer, asked}, limit, interrupted);
+  if (stops())
+    return without_layout("the run was interrupted while it was drawn");
   if (outcome.ending == Ending::TimedOut)
     return without_layout("Graphviz's `dot` took more than " + std::to_string(limit.count()) + " s for " +
                           std::to_string(boxes.size()) + " boxes");

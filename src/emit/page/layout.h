@@ -1,5 +1,6 @@
 // Where the boxes and the lines of a graph go: Graphviz's `dot` says it. It is given numbers alone, no text of a model.
 #pragma once
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,9 @@ struct Layout {
   std::string problem; ///< why there is no layout, and what to do; empty: there is one
 };
 
-/// Never throws for what `dot` does. It is given a minute.
-Layout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges);
+/// Never throws for what `dot` does. It is given a minute, and ends when `interrupted` answers true.
+Layout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
+               const std::function<bool()> &interrupted = {});
 
 /// What `dot -Tplain` printed for boxes n0, n1, ... Anything else gives a Layout with a problem.
 Layout read_plain_layout(const std::string &text, size_t boxes);

@@ -20,6 +20,9 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t most_code = 100'000;     ///< bytes of a program that is shown; what was reduced has a few hundred
+constexpr double seconds_for_values = 10; ///< that the checks for a picture may take
+
 /// Whether both sides can be run once more at no great cost.
 bool can_compare(const ReportPage &page) {
   const FailureKind kind = page.facts.signature.kind;
@@ -29,12 +32,13 @@ bool can_compare(const ReportPage &page) {
 
 Analysis analysis_of(const ReportPage &page, const std::shared_ptr<const Recording> &recording, const Verdict &verdict,
                      int elements) {
-  if (!can_compare(page))
+  const double affordable = seconds_for_values / std::max(0.05, verdict.wall_seconds);
+  if (!can_compare(page) || affordable < 3) // one check, both sides once more, and some for luck
     return outline(*recording);
   AnalyzeOptions options;
   options.check = page.facts.check;
   options.limits = page.limits;
-  options.most_checks = 24;
+  options.most_checks = static_cast<int>(std::min(24.0, affordable));
   options.most_values = 1500;
   options.shown_elements = elements;
   options.interrupted = page.interrupted;
@@ -71,6 +75,7 @@ Graphs graphs_of(const ReportPage &page) {
   if (page.original)
     graphs.original = analysis_of(page, page.original, page.original_verdict, 8);
   graphs.original_options.prefix = "o";
+  graphs.original_options.interrupted = graphs.reduced_options.interrupted = page.interrupted;
   graphs.original_options.label = "the graph of the original";
   graphs.original_options.kept.assign(graphs.original.rows.size(), 0);
   graphs.reduced_options.prefix = "r";
@@ -85,7 +90,11 @@ Graphs graphs_of(const ReportPage &page) {
   return graphs;
 }
 
-json code_json(const ReportPage &page, const Graphs &graphs) {
+/// `source`: the whole program.
+json code_json(const ReportPage &page, const Graphs &graphs, const std::string &source) {
+  if (source.size() > most_code)
+    return json::array(
+        {json{{"text", source.substr(0, most_code) + "\n... (reduced.pt has the rest)\n"}, {"key", ""}}});
   std::map<std::string, size_t> rows;
   for (size_t i = 0; i < graphs.reduced.rows.size(); ++i)
     rows[graphs.reduced.rows[i].value] = i;
@@ -184,7 +193,7 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   values["sentence"] = headline(facts);
   values["warnings"] = warnings_of(facts);
   values["verifies"] = facts.verified.value_or(false) && !facts.interrupted;
-  values["code"] = code_json(page, graphs);
+  values["code"] = code_json(page, graphs, values.at("program"));
   values["both_sides"] = values_of_both_sides(page);
   values["no_values_because"] = is_comparison(facts.signature.kind) ? "" : facts.reduced.message;
   values["reduced_graph"] = graph_json(value_list(graphs.reduced, graphs.reduced_options), graphs.reduced);
@@ -193,7 +202,9 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   values["passes"] = passes_with_bars(facts, values["passes"]);
   const json course = course_json(page.course, facts.before.operators);
   values["course"] = course.is_null() ? "" : render("course.svg.tpl", course);
-  values["difference"] = page.passing ? json{{"lines", difference_json(page.program, *page.passing)}} : json(nullptr);
+  const bool is_short = values.at("program").get_ref<const std::string &>().size() <= most_code;
+  values["difference"] =
+      page.passing && is_short ? json{{"lines", difference_json(page.program, *page.passing)}} : json(nullptr);
   values["files"] = files_that_are_there(folder);
   values.update(head_json());
   write_atomically(folder + "/report.html", render("report.html.tpl", values));

@@ -66,7 +66,7 @@ public:
     for (const int row : rows_)
       add_row(row);
     ValueList list;
-    list.picture = draw_graph(boxes_, edges_, options_.label);
+    list.picture = draw_graph(boxes_, edges_, options_.label, options_.interrupted);
     list.entries = render("entries.html.tpl", {{"entries", entries_}});
     list.drawn = rows_.size();
     return list;

@@ -17,6 +17,7 @@ struct ValueListOptions {
   size_t shown_elements = 8;     ///< of each value, in its entry
   size_t most_boxes = 1500;      ///< beyond that the neighbourhood of what matters is drawn
   std::string label;             ///< of the picture, for who cannot see it
+  std::function<bool()> interrupted; ///< polled: true ends the drawing
 };
 
 struct ValueList {
