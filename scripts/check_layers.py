@@ -27,7 +27,8 @@ ALLOWED = {
     "backends": {"support", "dataflow", "program", "codegen", "sandbox"},
     "convert": {"support", "program", "backends", "sandbox"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
-    "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox"},
+    "show": {"support", "program", "backends", "check", "sandbox"},
+    "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox", "show"},
     "reduce/order": {"support", "dataflow", "program"},
     "reduce/passes": {"support", "dataflow", "program", "check", "reduce/order", "reduce/search"},
     "reduce": {
@@ -43,6 +44,18 @@ ALLOWED = {
         "reduce/passes",
     },
     "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "toolchain", "reduce", "reduce/search"},
+    "emit/page": {
+        "support",
+        "dataflow",
+        "program",
+        "backends",
+        "check",
+        "sandbox",
+        "show",
+        "analyze",
+        "reduce",
+        "emit",
+    },
     "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
 }
 ALLOWED["minify"] = set(ALLOWED)
@@ -64,6 +77,7 @@ PUBLIC = {
     "failure_kind": "check",
     "compare": "check",
     "check": "check",
+    "both_sides": "show",
     "analysis": "analyze",
     "reducer": "reduce",
     "bisect": "reduce",

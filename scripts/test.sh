@@ -28,6 +28,9 @@ step "triage, and the scripts that check"
 step "the Python package: a wheel, installed into a fresh virtual environment"
 scripts/test_python.sh
 
+step "pages and the terminal, as a browser and a terminal see them"
+"$python_venv/bin/pytest" -q tests/pages
+
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
 timeout 900 build/asan/tests/core_tests --gtest_brief=1

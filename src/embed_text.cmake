@@ -15,10 +15,12 @@ const char *const ${name}_text = R\"embedded(@text@)embedded\";
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${name}_text>)
 endfunction()
 
-# embed_templates(TARGET FOLDER): every FOLDER/*.tpl and *.txt in one table, as emit/templates.h declares it.
+# embed_templates(TARGET FOLDER): every FOLDER/*.tpl, *.txt, *.css and *.js in one table, as emit/templates.h declares
+# it.
 function(embed_templates target folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.tpl
-       ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.txt)
+       ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.txt ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.css
+       ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.js)
   set(rows "")
   foreach(file ${files})
     get_filename_component(name ${file} NAME)

@@ -1,7 +1,9 @@
 // The Analysis: where do eager and optimised part? Every intermediate value of both sides against fp64, in dataflow
 // order.
 #pragma once
+#include "repro_minify/both_sides.h"
 #include "repro_minify/check.h"
+#include "repro_minify/record.h"
 
 #include <functional>
 #include <memory>
@@ -12,12 +14,21 @@
 
 namespace repro_minify {
 
+/// An input of the graph, as it is drawn.
+struct AnalysisInput {
+  std::string name, type;
+  Role role = Role::Input;
+};
+
 /// One intermediate value: what one operator made, as it was right after it.
 struct AnalysisRow {
-  std::string value;      ///< its name in the graph, "%x"
-  std::string op;         ///< "aten::linear"
-  std::string source;     ///< "model.py:12: y = x * 2", as far as the archive has it; else empty
-  std::vector<int> reads; ///< rows whose values it is made from, directly or through what has no row
+  std::string value;       ///< its name in the graph, "%x"
+  std::string op;          ///< "aten::linear"
+  std::string source;      ///< "model.py:12: y = x * 2", as far as the archive has it; else empty
+  std::string type;        ///< "float32[2, 3]"; empty where it was not recorded
+  std::vector<int> reads;  ///< rows whose values it is made from, directly or through what has no row
+  std::vector<int> inputs; ///< inputs of the graph that it is made from, likewise
+  bool is_output = false;  ///< the program returns it
   enum class State {
     Same,    ///< compared, and the same
     Differs, ///< compared, and fails the check
@@ -25,6 +36,14 @@ struct AnalysisRow {
     Unknown, ///< not compared: made inside a block, not reached, or not needed to find the first failure
   };
   State state = State::Unknown;
+  /// Of what is wrong: whose fault it is.
+  enum class Part {
+    None,    ///< it is not wrong, or not known to be
+    Cause,   ///< all that it is made from agrees, and it does not
+    Carrier, ///< something that it is made from is wrong already
+  };
+  Part part = Part::None;
+  ShownValue shown;    ///< where AnalyzeOptions::shown_elements asks for it; `elements` 0: there is none
   LeafReport report;   ///< of eager against optimised (with their errors against fp64), where it was compared
   std::string message; ///< why it differs or raises, one line
 };
@@ -36,8 +55,10 @@ struct Analysis {
     Prefixes, ///< one program for each value that ends there: returning all at once changes what the backend does
   };
   Way way = Way::Exposed;
-  std::string why;               ///< for Prefixes: what forbade the other way
+  std::string why; ///< for Prefixes: what forbade the other way
+  std::vector<AnalysisInput> inputs;
   std::vector<AnalysisRow> rows; ///< in dataflow order
+  bool is_compared = true;       ///< false: AnalyzeOptions::most_checks forbade it, and the rows say what there is
   std::optional<int> first;      ///< the first row that fails the check
   Verdict verdict;               ///< of the program as a whole
   int checks = 0;
@@ -49,15 +70,22 @@ struct AnalyzeOptions {
   int jobs = 1;
   std::function<bool()> interrupted;                   ///< polled; true ends the analysis: throws Interrupted
   std::function<void(int done, int of)> progress = {}; ///< after each check of a prefix
+  /// Where it would take more checks than this, or more values than this had to be returned at once, nothing is
+  /// compared beyond; 0: there is no limit.
+  int most_checks = 0, most_values = 0;
+  int shown_elements = 0; ///< of each value of either side, for a picture; 0: none
 };
 
 /// `verdict` is that of the whole program; one that passes is analysed too. Never throws for what the backend does.
+/// `recording`: of `program`, where there is one already.
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
-                 const AnalyzeOptions &options);
+                 const AnalyzeOptions &options, std::shared_ptr<const Recording> recording = nullptr);
+/// The rows and the inputs of a program, nothing of them compared.
+Analysis outline(const Recording &recording);
 
 /// As JSON text, for scripts.
 std::string to_json(const Analysis &analysis);
-/// As a DOT graph: one node for each row, coloured from green (as good as eager) to red (fails).
+/// As a DOT graph: one node for each row, green where it is as good as eager, causes red, carriers pale.
 std::string to_dot(const Analysis &analysis);
 
 } // namespace repro_minify

@@ -18,7 +18,9 @@ namespace repro_minify {
 /// prints and logs nothing by itself.
 struct Listener {
   MessageSink message;
-  std::function<void(const Progress &)> progress; ///< of the search, after every check
+  std::function<void(const std::string &phase)> phase; ///< what is done next, as ReproFacts::phases name it
+  std::function<void(const ProgramSize &)> begun;      ///< the search, with a program of this size
+  std::function<void(const Progress &)> progress;      ///< of the search, after every check
   /// "bisect", 3 of 0 (nobody knows of how many); finished() when that count has ended.
   std::function<void(const std::string &what, int done, int of)> count;
   std::function<void()> finished;

@@ -2,6 +2,7 @@
 
 #include "analyze/intermediate.h"
 #include "check/subject.h"
+#include "program/values.h"
 #include "repro_minify/sandbox.h"
 
 #include <algorithm>
@@ -11,16 +12,39 @@ namespace repro_minify {
 namespace {
 
 using State = AnalysisRow::State;
+using Part = AnalysisRow::Part;
+
+void describe_inputs(const Program &program, Analysis &analysis) {
+  for (const auto &input : program.inputs)
+    analysis.inputs.push_back({input.name, describe(input.value), input.role});
+}
+
+void describe_rows(const Recording &recording, const std::vector<Intermediate> &values, Analysis &analysis) {
+  const auto reads = reads_of(recording, values);
+  const auto outputs = recording.program.graph->outputs();
+  for (size_t i = 0; i < values.size(); ++i) {
+    AnalysisRow row;
+    const torch::jit::Node *node = recording.nodes[values[i].node];
+    row.value = "%" + values[i].value->debugName();
+    row.op = node->kind().toQualString();
+    row.source = source_line(node);
+    if (const auto *seen = recording.lookup(values[i].value, no_writer))
+      row.type = describe(*seen);
+    row.reads = reads[i].values;
+    row.inputs = reads[i].inputs;
+    row.is_output = std::find(outputs.begin(), outputs.end(), values[i].value) != outputs.end();
+    analysis.rows.push_back(std::move(row));
+  }
+}
 
 class Analyzer {
 public:
-  Analyzer(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
+  Analyzer(std::shared_ptr<const Recording> recording, const Verdict &verdict, std::shared_ptr<const Backend> backend,
            const AnalyzeOptions &options)
-      : options_(options), backend_(std::move(backend)),
-        recording_(record(program, run_settings(*backend_, options.check), options.limits)),
-        values_(intermediates(recording_)), as_the_whole_(values_.size()) {
+      : options_(options), backend_(std::move(backend)), held_(std::move(recording)), recording_(*held_),
+        values_(intermediates(recording_)), as_the_whole_(values_.size()), analysis_(outline(recording_)) {
     analysis_.verdict = verdict;
-    describe_rows();
+    analysis_.is_compared = true;
   }
 
   Analysis run() {
@@ -32,21 +56,14 @@ public:
       compare_prefixes();
     }
     find_first();
+    tell_causes();
     return std::move(analysis_);
   }
 
 private:
-  void describe_rows() {
-    const auto reads = reads_of(values_);
-    for (size_t i = 0; i < values_.size(); ++i) {
-      AnalysisRow row;
-      const torch::jit::Node *node = recording_.nodes[values_[i].node];
-      row.value = "%" + values_[i].value->debugName();
-      row.op = node->kind().toQualString();
-      row.source = source_line(node);
-      row.reads = reads[i];
-      analysis_.rows.push_back(std::move(row));
-    }
+  /// Bounds what may be asked where a picture is all that it is for.
+  bool may_check(size_t checks) const {
+    return options_.most_checks == 0 || checks <= static_cast<size_t>(options_.most_checks);
   }
 
   /// Why one program that returns every value cannot show this failure; empty when it can.
@@ -58,6 +75,8 @@ private:
       return "the backend raises or dies before there are values to compare";
     if (signature.where != "output")
       return "the failure shows in the " + signature.where + ", not in what forward returns";
+    if (options_.most_values > 0 && values_.size() > static_cast<size_t>(options_.most_values))
+      return "there are too many values to return all at once";
     return "";
   }
 
@@ -68,7 +87,8 @@ private:
 
   /// False when the failure is not in it.
   bool compare_exposed() {
-    const Verdict verdict = check_program(expose_all(recording_, values_));
+    const Program exposed = expose_all(recording_, values_);
+    const Verdict verdict = check_program(exposed);
     if (verdict.outputs.size() != values_.size())
       return values_.empty();
     const bool fails = analysis_.verdict.outcome == Verdict::Outcome::Fail;
@@ -82,7 +102,21 @@ private:
       report.path.clear();
       set_row(i, report);
     }
+    show_values(exposed, verdict.failing_call);
     return true;
+  }
+
+  void show_values(const Program &exposed, int call) {
+    if (options_.shown_elements <= 0)
+      return;
+    ShowOptions show;
+    show.call = std::max(1, call);
+    show.elements = options_.shown_elements;
+    const Subject subject = subject_for(std::make_shared<Program>(exposed), *backend_);
+    BothSides sides = both_sides(subject, backend_, options_.check, show, options_.limits);
+    if (sides.outputs.size() == values_.size())
+      for (size_t i = 0; i < values_.size(); ++i)
+        analysis_.rows[i].shown = std::move(sides.outputs[i]);
   }
 
   /// Whether what the program itself returns is wrong there too, in the same way.
@@ -125,6 +159,12 @@ private:
   /// What raises goes on raising in longer prefixes, so halving finds where it begins; values have errors, and each is
   /// wanted.
   void compare_prefixes() {
+    size_t halvings = 1;
+    while ((size_t{1} << halvings) <= values_.size())
+      ++halvings;
+    analysis_.is_compared = may_check(raises() ? halvings : values_.size());
+    if (!analysis_.is_compared)
+      return;
     if (raises())
       halve();
     else
@@ -176,9 +216,25 @@ private:
         analysis_.first = static_cast<int>(i);
   }
 
+  /// What is wrong while all that it is made from is right is a cause; what is made from something wrong carries it. A
+  /// value that is not known hands on what it is made from.
+  void tell_causes() {
+    std::vector<char> is_wrong(values_.size());
+    for (size_t i = 0; i < values_.size(); ++i) {
+      AnalysisRow &row = analysis_.rows[i];
+      const bool fails = row.state == State::Differs || row.state == State::Raises;
+      const bool is_carried = std::any_of(row.reads.begin(), row.reads.end(), [&](int read) { return is_wrong[read]; });
+      const bool is_late = raises() && static_cast<int>(i) != analysis_.first; // the program ended before it
+      if (fails)
+        row.part = is_carried || is_late ? Part::Carrier : Part::Cause;
+      is_wrong[i] = fails || (is_carried && row.state == State::Unknown);
+    }
+  }
+
   const AnalyzeOptions &options_;
   std::shared_ptr<const Backend> backend_;
-  Recording recording_;
+  const std::shared_ptr<const Recording> held_;
+  const Recording &recording_;
   std::vector<Intermediate> values_;
   std::vector<bool> as_the_whole_; ///< by row: the program that ends there has the Signature of the whole one
   Analysis analysis_;
@@ -186,9 +242,20 @@ private:
 
 } // namespace
 
+Analysis outline(const Recording &recording) {
+  Analysis analysis;
+  analysis.is_compared = false;
+  describe_inputs(recording.program, analysis);
+  describe_rows(recording, intermediates(recording), analysis);
+  return analysis;
+}
+
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
-                 const AnalyzeOptions &options) {
-  return Analyzer(program, verdict, std::move(backend), options).run();
+                 const AnalyzeOptions &options, std::shared_ptr<const Recording> recording) {
+  if (!recording)
+    recording = std::make_shared<Recording>(record(program, run_settings(*backend, options.check), options.limits));
+  Analysis analysis = Analyzer(std::move(recording), verdict, std::move(backend), options).run();
+  return analysis;
 }
 
 } // namespace repro_minify

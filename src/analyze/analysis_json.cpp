@@ -9,6 +9,12 @@ namespace {
 using nlohmann::json;
 
 constexpr const char *states[] = {"same", "differs", "raises", "unknown"};
+constexpr const char *parts[] = {nullptr, "cause", "carrier"};
+
+json part_json(AnalysisRow::Part part) {
+  const char *name = parts[static_cast<int>(part)];
+  return name ? json(name) : json(nullptr);
+}
 
 json row_json(const AnalysisRow &row) {
   return {{"value", row.value},
@@ -16,6 +22,7 @@ json row_json(const AnalysisRow &row) {
           {"source", row.source},
           {"reads", row.reads},
           {"state", states[static_cast<int>(row.state)]},
+          {"part", part_json(row.part)},
           {"type", row.report.ref_type},
           {"eager_error", json_number(row.report.ref_error)},
           {"optimised_error", json_number(row.report.res_error)},

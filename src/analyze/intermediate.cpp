@@ -3,8 +3,8 @@
 #include "program/flatten.h"
 
 #include <filesystem>
-#include <map>
 #include <set>
+#include <unordered_map>
 
 namespace repro_minify {
 namespace {
@@ -44,24 +44,50 @@ Value *as_made(Graph &graph, Value *value, bool is_written_later) {
   return graph.insert(torch::jit::aten::clone, {value});
 }
 
-void collect_reads(const Node *node, const std::map<const Value *, int> &rows, std::set<const Node *> &seen,
-                   std::set<int> &found) {
-  if (!seen.insert(node).second)
-    return;
-  const auto look = [&](const Value *value) {
-    const auto row = rows.find(value);
-    if (row != rows.end())
-      found.insert(row->second);
+/// Walks from a node to what it reads, through what is neither an intermediate nor an input.
+class ReadsOf {
+public:
+  ReadsOf(const Recording &recording, const std::vector<Intermediate> &values) {
+    for (size_t i = 0; i < values.size(); ++i)
+      rows_[values[i].value] = static_cast<int>(i);
+    const auto inputs = recording.program.graph->inputs();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      inputs_[inputs[i]] = static_cast<int>(i);
+  }
+
+  Reads operator()(const Node *node) {
+    seen_.clear();
+    found_rows_.clear();
+    found_inputs_.clear();
+    walk(node);
+    return {{found_rows_.begin(), found_rows_.end()}, {found_inputs_.begin(), found_inputs_.end()}};
+  }
+
+private:
+  void walk(const Node *node) {
+    if (!seen_.insert(node).second)
+      return;
+    for (const Value *input : node->inputs())
+      look(input);
+    for (const torch::jit::Block *block : node->blocks())
+      for (const Node *inner : block->nodes())
+        for (const Value *input : inner->inputs())
+          look(input);
+  }
+
+  void look(const Value *value) {
+    if (const auto row = rows_.find(value); row != rows_.end())
+      found_rows_.insert(row->second);
+    else if (const auto input = inputs_.find(value); input != inputs_.end())
+      found_inputs_.insert(input->second);
     else
-      collect_reads(value->node(), rows, seen, found);
-  };
-  for (const Value *input : node->inputs())
-    look(input);
-  for (const torch::jit::Block *block : node->blocks())
-    for (const Node *inner : block->nodes())
-      for (const Value *input : inner->inputs())
-        look(input);
-}
+      walk(value->node());
+  }
+
+  std::unordered_map<const Value *, int> rows_, inputs_;
+  std::set<const Node *> seen_;
+  std::set<int> found_rows_, found_inputs_;
+};
 
 } // namespace
 
@@ -99,17 +125,11 @@ Program prefix(const Recording &recording, const Intermediate &last) {
   return copied.program;
 }
 
-std::vector<std::vector<int>> reads_of(const std::vector<Intermediate> &values) {
-  std::map<const Value *, int> rows;
-  for (size_t i = 0; i < values.size(); ++i)
-    rows[values[i].value] = static_cast<int>(i);
-  std::vector<std::vector<int>> result;
-  for (const auto &intermediate : values) {
-    std::set<const Node *> seen;
-    std::set<int> found;
-    collect_reads(intermediate.value->node(), rows, seen, found);
-    result.emplace_back(found.begin(), found.end());
-  }
+std::vector<Reads> reads_of(const Recording &recording, const std::vector<Intermediate> &values) {
+  ReadsOf reads(recording, values);
+  std::vector<Reads> result;
+  for (const auto &intermediate : values)
+    result.push_back(reads(intermediate.value->node()));
   return result;
 }
 

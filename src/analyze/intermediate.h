@@ -23,8 +23,13 @@ Program expose_all(const Recording &recording, const std::vector<Intermediate> &
 /// The program up to and including what makes `last`, which is all that it returns.
 Program prefix(const Recording &recording, const Intermediate &last);
 
-/// For each intermediate those that it is made from.
-std::vector<std::vector<int>> reads_of(const std::vector<Intermediate> &values);
+/// What an intermediate is made from, directly or through what is no intermediate itself.
+struct Reads {
+  std::vector<int> values; ///< indices of intermediates
+  std::vector<int> inputs; ///< indices of the graph's inputs
+};
+/// For each intermediate.
+std::vector<Reads> reads_of(const Recording &recording, const std::vector<Intermediate> &values);
 
 /// "file:line: text" of the model's source, as far as the archive has it.
 std::string source_line(const torch::jit::Node *node);

@@ -13,8 +13,8 @@ namespace repro_minify {
 namespace {
 
 constexpr const char *unknown_fill = "#eeeeee";
-constexpr const char *fails_fill = "#f4a6a0";
-constexpr const char *raises_fill = "#d97b73";
+constexpr const char *cause_fill = "#f4a6a0";
+constexpr const char *carrier_fill = "#fbe3bd";
 
 /// Green for an error no larger than eager's own, towards yellow as it uses up what is allowed.
 std::string fill_of_error(const LeafReport &report) {
@@ -29,17 +29,15 @@ std::string fill_of_error(const LeafReport &report) {
 }
 
 std::string fill_of(const AnalysisRow &row) {
-  switch (row.state) {
-  case AnalysisRow::State::Same:
-    return fill_of_error(row.report);
-  case AnalysisRow::State::Differs:
-    return fails_fill;
-  case AnalysisRow::State::Raises:
-    return raises_fill;
-  case AnalysisRow::State::Unknown:
+  switch (row.part) {
+  case AnalysisRow::Part::Cause:
+    return cause_fill;
+  case AnalysisRow::Part::Carrier:
+    return carrier_fill;
+  case AnalysisRow::Part::None:
     break;
   }
-  return unknown_fill;
+  return row.state == AnalysisRow::State::Same ? fill_of_error(row.report) : unknown_fill;
 }
 
 std::string label_of(const AnalysisRow &row) {
@@ -47,6 +45,8 @@ std::string label_of(const AnalysisRow &row) {
   if (!std::isnan(row.report.res_error))
     label +=
         "\nerror " + rounded_text(row.report.res_error, 2) + " (eager " + rounded_text(row.report.ref_error, 2) + ")";
+  if (row.part != AnalysisRow::Part::None)
+    label += row.part == AnalysisRow::Part::Cause ? "\ncause" : "\ncarrier";
   if (!row.source.empty())
     label += "\n" + row.source.substr(0, 60);
   return label;

@@ -4,6 +4,7 @@
 #include "app/progress.h"
 #include "emit/atomic_file.h"
 #include "minify/open_model.h"
+#include "emit/page/page.h"
 #include "minify/output_folder.h"
 #include "repro_minify/analysis.h"
 #include "repro_minify/session.h"
@@ -12,12 +13,22 @@
 #include "support/number_text.h"
 #include "support/text_table.h"
 
+#include <torch/version.h>
+
+#include <filesystem>
 #include <iostream>
 
 namespace repro_minify {
 namespace {
 
 constexpr const char *state_words[] = {"same", "DIFFERS", "RAISES", "-"};
+
+std::string verdict_word(const AnalysisRow &row) {
+  const char *part = row.part == AnalysisRow::Part::Cause     ? " (cause)"
+                     : row.part == AnalysisRow::Part::Carrier ? " (carrier)"
+                                                              : "";
+  return std::string(state_words[static_cast<int>(row.state)]) + part;
+}
 
 void print_table_of(const Analysis &analysis) {
   std::vector<std::vector<std::string>> rows = {{"", "value", "operator", "type", "eager error", "opt. error",
@@ -26,8 +37,8 @@ void print_table_of(const Analysis &analysis) {
     const auto &row = analysis.rows[i];
     rows.push_back({analysis.first == static_cast<int>(i) ? ">" : "", clean(row.value), clean(row.op),
                     clean(row.report.ref_type), rounded_text(row.report.ref_error), rounded_text(row.report.res_error),
-                    rounded_text(row.report.multiplier), rounded_text(row.report.max_abs_error),
-                    state_words[static_cast<int>(row.state)], clean(row.source)});
+                    rounded_text(row.report.multiplier), rounded_text(row.report.max_abs_error), verdict_word(row),
+                    clean(row.source)});
   }
   std::cout << table_text(rows);
 }
@@ -60,13 +71,20 @@ Analysis analyse(Session &session, const Verdict &original) {
   options.check = session.check;
   options.limits = session.limits();
   options.jobs = session.options.jobs;
+  options.shown_elements = 8;
   options.interrupted = session.options.listener.interrupted;
   options.progress = [&](int done, int of) { session.options.listener.count("analyze", done, of); };
   const Program program = flat_program(session, original);
   return analyze(program, original, session.backend, options);
 }
 
-void write_files(const Analysis &analysis, const std::string &folder) {
+void write_files(const Analysis &analysis, const Session &session, const std::string &folder) {
+  write_analysis_page({.analysis = analysis,
+                       .model = std::filesystem::path(session.model.path).filename().string(),
+                       .backend = session.backend->name(),
+                       .version = REPRO_MINIFY_VERSION,
+                       .torch_version = TORCH_VERSION},
+                      folder);
   write_atomically(folder + "/analysis.json", to_json(analysis) + "\n");
   write_atomically(folder + "/analysis.dot", to_dot(analysis));
   const std::string svg = folder + "/analysis.svg";
@@ -77,7 +95,7 @@ void write_files(const Analysis &analysis, const std::string &folder) {
 int run_analysis(const Options &options) {
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
-  ProgressPrinter progress(options.quiet);
+  ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
   const auto opened = open_one_graph(options.model, how);
   if (!opened)
@@ -88,19 +106,21 @@ int run_analysis(const Options &options) {
   how.listener.throw_if_interrupted();
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {
+    progress.finish();
     log::error(eager_problem(session, rate.verdict));
     return EagerNotReproducible;
   }
   warn_of_missing_reference(session, rate.verdict);
   const Analysis analysis = analyse(session, rate.verdict);
+  progress.finish();
   make_folder(folder);
-  write_files(analysis, folder);
+  write_files(analysis, session, folder);
   if (options.json) {
     std::cout << to_json(analysis) << '\n';
   } else {
     print_table_of(analysis);
     print_conclusion(analysis, rate.verdict);
-    std::cout << folder << '\n';
+    std::cout << folder << "/analysis.html\n";
   }
   return rate.verdict.outcome == Verdict::Outcome::Fail || analysis.first ? 1 : 0;
 }

@@ -25,7 +25,7 @@ void print_bisection(const Bisection &bisection) {
 }
 
 int run_bisection(const Options &options) {
-  ProgressPrinter progress(options.quiet);
+  ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
   const auto opened = open_one_graph(options.model, how);
   if (!opened)
@@ -34,6 +34,7 @@ int run_bisection(const Options &options) {
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
   const FailureRate rate = session.check_original();
+  progress.hide();
   how.listener.throw_if_interrupted();
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {

@@ -67,10 +67,14 @@ int conclude(const Options &options, const Result &result) {
 
 int minify_command(const Options &options) {
   catch_signals();
-  ProgressPrinter progress(options.quiet);
+  ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
-  how.listener.reduced = [](const Reduction &reduction) { log::info(passes_table(reduction)); };
+  how.listener.reduced = [&progress](const Reduction &reduction) {
+    progress.hide();
+    log::info(passes_table(reduction));
+  };
   const Result result = minify(options.model, how);
+  progress.finish();
   switch (result.ending) {
   case Result::Ending::DoesNotFail:
     log::error(result.why);

@@ -6,66 +6,102 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-
-#include <unistd.h>
+#include <cstdlib>
+#include <filesystem>
 
 namespace repro_minify {
 namespace {
 
-std::string range_text(const SecondsLeft &left) {
-  const long least = std::lround(left.least), most = std::lround(left.most);
-  if (least == most)
-    return "about " + std::to_string(most);
-  return least < 1 ? "up to " + std::to_string(most) : std::to_string(least) + " to " + std::to_string(most);
+using std::chrono::milliseconds;
+
+/// As the C library would find it: the first of these that says anything.
+bool locale_is_utf8() {
+  for (const char *name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const char *value = std::getenv(name); value && *value) {
+      const std::string locale = value;
+      return locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    }
+  return false;
 }
 
 } // namespace
 
-ProgressPrinter::ProgressPrinter(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+ProgressPrinter::ProgressPrinter(bool quiet, std::string subject) : quiet_(quiet), plain_(!locale_is_utf8()) {
+  state_.subject = std::move(subject);
+  state_.phase = "load";
+}
 ProgressPrinter::~ProgressPrinter() {
   finish();
 }
 
-/// On a terminal ten times a second. Elsewhere a line for each step forward, but not for each of many at once, and one
-/// now and then.
-bool ProgressPrinter::is_time(bool moved_on) {
+bool ProgressPrinter::is_time(milliseconds pause) {
   const auto now = std::chrono::steady_clock::now();
-  const auto pause = std::chrono::milliseconds(terminal_ ? 100 : moved_on ? 200 : 2000);
   if (quiet_ || now - last_ < pause)
     return false;
   last_ = now;
   return true;
 }
 
-void ProgressPrinter::print(const std::string &text) {
-  std::fprintf(stderr, "%s%s%s", terminal_ ? "\r\033[K" : "", text.c_str(), terminal_ ? "" : "\n");
-  std::fflush(stderr);
-  line_open_ = terminal_;
+void ProgressPrinter::draw() {
+  state_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  std::vector<std::string> lines = live_lines(state_, terminal_.width(), plain_);
+  lines.front() = terminal_.bold(lines.front());
+  terminal_.draw(lines);
 }
 
+void ProgressPrinter::print_line(const std::string &text) {
+  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fflush(stderr);
+}
+
+/// Ten times a second: it goes on turning while one check takes its time.
+void ProgressPrinter::tick() {
+  if (terminal_.can_redraw() && is_time(milliseconds(100)))
+    draw();
+}
+
+void ProgressPrinter::enter(const std::string &phase) {
+  state_.phase = phase;
+  state_.count.clear();
+  tick();
+}
+
+void ProgressPrinter::begin(const ProgramSize &size) {
+  state_.operators_before = size.operators;
+  state_.sizes.assign(1, size.operators);
+}
+
+/// Where nothing can be drawn again a line for each step forward, but not for each of many at once, and one now and
+/// then.
 void ProgressPrinter::show(const Progress &progress) {
-  if (!is_time(progress.operators != last_operators_))
+  state_.progress = progress;
+  state_.sizes.push_back(progress.operators);
+  if (terminal_.can_redraw())
+    return tick();
+  if (!is_time(milliseconds(progress.operators != last_operators_ ? 200 : 2000)))
     return;
   last_operators_ = progress.operators;
   std::array<char, 160> text{};
   std::snprintf(text.data(), text.size(), "%s: %d checks, best so far %d operators (%d nodes), %.1f s",
                 progress.pass.c_str(), progress.checks, progress.operators, progress.nodes, progress.elapsed_seconds);
-  std::string line = text.data();
-  // Below a second nobody waits for it.
-  if (progress.left && progress.left->most >= 1)
-    line += ", " + range_text(*progress.left) + " s left";
-  print(line);
+  print_line(text.data() + left_text(progress));
 }
 
 void ProgressPrinter::show_count(const std::string &what, int done, int of) {
-  if (is_time(false))
-    print(what + ": " + std::to_string(done) + (of > 0 ? " of " + std::to_string(of) : " checks"));
+  state_.count = what + ": " + std::to_string(done) + (of > 0 ? " of " + std::to_string(of) : " checks");
+  if (terminal_.can_redraw())
+    tick();
+  else if (is_time(milliseconds(2000)))
+    print_line(state_.count);
+}
+
+void ProgressPrinter::hide() {
+  terminal_.erase();
 }
 
 void ProgressPrinter::finish() {
-  if (line_open_)
-    std::fputc('\n', stderr);
-  line_open_ = false;
+  state_.count.clear();
+  hide();
 }
 
 namespace {
@@ -88,12 +124,28 @@ void write_to_log(Severity severity, const std::string &text) {
 MinifyOptions minify_options(const Options &options, ProgressPrinter &progress) {
   MinifyOptions how = minify_options(options);
   Listener &listener = how.listener;
-  listener.message = write_to_log;
+  listener.message = [&progress](Severity severity, const std::string &text) {
+    progress.hide();
+    write_to_log(severity, text);
+  };
   listener.progress = [&progress](const Progress &now) { progress.show(now); };
   listener.count = [&progress](const std::string &what, int done, int of) { progress.show_count(what, done, of); };
   listener.finished = [&progress] { progress.finish(); };
-  listener.interrupted = stop_requested;
+  listener.phase = [&progress](const std::string &phase) { progress.enter(phase); };
+  listener.begun = [&progress](const ProgramSize &size) { progress.begin(size); };
+  listener.interrupted = [&progress] {
+    progress.tick();
+    return stop_requested();
+  };
   return how;
+}
+
+std::string subject_of(const Options &options) {
+  std::string backends;
+  for (const auto &name : options.backends)
+    backends += (backends.empty() ? "" : ",") + name;
+  const std::string model = std::filesystem::path(options.model).filename().string();
+  return backends.empty() ? model : model + " under " + backends;
 }
 
 } // namespace repro_minify

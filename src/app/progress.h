@@ -1,6 +1,8 @@
-// Progress: one line that is rewritten on a terminal, plain lines now and then elsewhere.
+// Progress: a block that is drawn again and again on a terminal, plain lines now and then elsewhere.
 #pragma once
+#include "app/live_block.h"
 #include "app/options.h"
+#include "app/terminal.h"
 
 #include <chrono>
 
@@ -8,27 +10,40 @@ namespace repro_minify {
 
 class ProgressPrinter {
 public:
-  explicit ProgressPrinter(bool quiet);
+  /// `subject`: what is worked on, "failing.pt under freeze".
+  ProgressPrinter(bool quiet, std::string subject);
   ~ProgressPrinter();
   void show(const Progress &progress);
   /// "what: 3 of 17", or "what: 3 checks" when nobody knows of how many.
   void show_count(const std::string &what, int done, int of);
-  /// Ends the line that is being rewritten, so that something else can be printed.
+  void enter(const std::string &phase);
+  void begin(const ProgramSize &size);
+  /// Time goes by: called often.
+  void tick();
+  /// Takes away what is drawn, so that something else can be printed; it is back with the next tick.
+  void hide();
+  /// The same, and what was counted has come to its end.
   void finish();
 
 private:
-  bool is_time(bool moved_on);
-  void print(const std::string &text);
+  bool is_time(std::chrono::milliseconds pause);
+  void draw();
+  void print_line(const std::string &text);
 
-  bool quiet_;
-  bool terminal_;
-  bool line_open_ = false;
+  const bool quiet_;
+  const bool plain_; ///< this terminal is not known to have more than ASCII
+  Terminal terminal_;
+  LiveState state_;
   int last_operators_ = -1;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_{};
 };
 
 /// The options, with messages to the log, progress to `progress` (which has to live as long), and signals as
 /// interruptions.
 MinifyOptions minify_options(const Options &options, ProgressPrinter &progress);
+
+/// "failing.pt under freeze", for a ProgressPrinter.
+std::string subject_of(const Options &options);
 
 } // namespace repro_minify

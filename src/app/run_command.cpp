@@ -71,9 +71,10 @@ struct Ran {
   std::string json; ///< with --json; nothing else is printed then
 };
 
-Ran run_graph(const MinifyOptions &how, const StageDump &dump, const Options &options) {
+Ran run_graph(const MinifyOptions &how, const StageDump &dump, ProgressPrinter &progress, const Options &options) {
   Session session(options.model, how);
   const FailureRate rate = session.check_original();
+  progress.hide();
   dump.print(options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;
   require_checkable(session, verdict);
@@ -87,6 +88,7 @@ Ran run_graph(const MinifyOptions &how, const StageDump &dump, const Options &op
     facts.reads_unwritten =
         reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
   Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
+  progress.finish();
   if (options.json)
     ran.json = run_json(rate, facts, session);
   else
@@ -103,11 +105,12 @@ std::string text_of(const nlohmann::json &value) {
 }
 
 /// One graph of several that cannot be converted, or checked, says nothing about the others.
-Ran run_graph_of_several(const MinifyOptions &how, const StageDump &dump, const Options &options) {
+Ran run_graph_of_several(const MinifyOptions &how, const StageDump &dump, ProgressPrinter &progress,
+                         const Options &options) {
   try {
     if (!how.conversion->problem.empty())
       throw UserError(problem_of(*how.conversion));
-    return run_graph(how, dump, options);
+    return run_graph(how, dump, progress, options);
   } catch (const UserError &error) {
     log::error(error.what());
     nlohmann::json refused = refusal(options, how.backends.front(), error.what());
@@ -128,17 +131,17 @@ int exit_code_of(const std::vector<Ran> &all) {
 }
 
 Ran run_one(const Options &options) {
-  ProgressPrinter progress(options.quiet);
+  ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
   const StageDump dump(how.backend_options);
   const auto graphs = open_model(options.model, how);
   if (graphs.size() == 1)
-    return run_graph(graphs.front(), dump, options);
+    return run_graph(graphs.front(), dump, progress, options);
   std::vector<Ran> all;
   std::string json;
   for (const MinifyOptions &graph : graphs) {
     how.listener.throw_if_interrupted();
-    all.push_back(run_graph_of_several(graph, dump, options));
+    all.push_back(run_graph_of_several(graph, dump, progress, options));
     json += (json.empty() ? "[" : ",") + all.back().json;
   }
   return {exit_code_of(all), options.json ? json + "]" : ""};

@@ -69,6 +69,7 @@ void declare_holes() {
       {"x-py-comment-lines", Hole(python_comment)},
       {"x-py-string", Hole(python_string)},
       {"x-markdown", Hole(markdown_text)},
+      {"x-html", Hole(html_text)},
       {"x-fence", Hole(fenced<no_language>)},
       {"x-python-fence", Hole(fenced<of_python>)},
       {"x-cpp-fence", Hole(fenced<of_cpp>)},

@@ -2,6 +2,7 @@
 #include "backends/python_backend.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
+#include "emit/report_values.h"
 #include "emit/results_folder.h"
 #include "emit/torchscript_source.h"
 #include "program/canonical_form.h"
@@ -67,7 +68,7 @@ bool is_used_from_python(const Backend &backend) {
 }
 
 json files_of(const ReproFacts &facts, const std::string &folder) {
-  json files = {"reduced.pt", "inputs.pt", "report.md", "report.json", "config.toml", "journal.jsonl"};
+  json files = {"reduced.pt", "inputs.pt", "report.html", "report.md", "report.json", "config.toml", "journal.jsonl"};
   if (has_cpp(facts))
     files.insert(files.end(), {"repro.cpp", "CMakeLists.txt", "issue.md"});
   if (facts.has_passing)
@@ -340,7 +341,9 @@ std::string libraries_sentence(const ReproFacts &facts) {
   return names.empty() ? "" : names + ", as --load-library named it: the repro loads it from beside itself";
 }
 
-std::string report_markdown(const Program &program, const ReproFacts &facts, const std::string &folder) {
+} // namespace
+
+json report_values(const Program &program, const ReproFacts &facts, const std::string &folder) {
   json values = {{"kind", to_string(facts.signature.kind)},
                  {"backend_title", facts.backend->title()},
                  {"program", program_text(program)},
@@ -368,10 +371,8 @@ std::string report_markdown(const Program &program, const ReproFacts &facts, con
                  {"model", std::filesystem::path(facts.model_path).filename().string()}};
   for (const json &part : {findings(facts), verification_values(facts), files_values(facts, folder)})
     values.update(part);
-  return render("report.md.tpl", values);
+  return values;
 }
-
-} // namespace
 
 std::string bisection_sentence(const ReproFacts &facts) {
   if (!facts.bisection)
@@ -397,7 +398,7 @@ std::string to_string(const OtherBackend &other) {
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/report.json",
                    report_json(program, facts, folder).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-  write_atomically(folder + "/report.md", report_markdown(program, facts, folder));
+  write_atomically(folder + "/report.md", render("report.md.tpl", report_values(program, facts, folder)));
 }
 
 } // namespace repro_minify

@@ -56,16 +56,6 @@ std::string shortened_numbers(const std::string &source) {
   return result;
 }
 
-/// The printer writes for its own importer, which knows names that define() does not.
-std::string for_define(std::string source) {
-  static const std::regex infinity("(^|[^A-Za-z0-9_.\"'])inf\\b"), nan("(^|[^A-Za-z0-9_.\"'])nan\\b"),
-      number_to_tensor("ops\\.prim\\.NumToTensor\\(");
-  source = std::regex_replace(source, infinity, "$1float(\"inf\")");
-  source = std::regex_replace(source, nan, "$1float(\"nan\")");
-  source = std::regex_replace(source, number_to_tensor, "torch.scalar_tensor(");
-  return shortened_numbers(source);
-}
-
 void list_operators(const torch::jit::Block *block, std::vector<std::string> &names) {
   for (const auto *node : block->nodes()) {
     if (counts_as_operator(node))
@@ -93,6 +83,16 @@ bool compiles_to(const Program &program, const std::string &source) {
 
 } // namespace
 
+/// The printer writes for its own importer, which knows names that define() does not.
+std::string spelled_for_define(std::string source) {
+  static const std::regex infinity("(^|[^A-Za-z0-9_.\"'])inf\\b"), nan("(^|[^A-Za-z0-9_.\"'])nan\\b"),
+      number_to_tensor("ops\\.prim\\.NumToTensor\\(");
+  source = std::regex_replace(source, infinity, "$1float(\"inf\")");
+  source = std::regex_replace(source, nan, "$1float(\"nan\")");
+  source = std::regex_replace(source, number_to_tensor, "torch.scalar_tensor(");
+  return shortened_numbers(source);
+}
+
 Program constants_as_buffers(const Program &program) {
   Program result = program;
   for (auto &input : result.inputs)
@@ -112,7 +112,7 @@ std::string torchscript_source(const Program &program) {
   printer.printMethod(instance.module.get_method("forward").function());
   if (!constants.empty())
     throw std::runtime_error("the program holds a constant that has no source");
-  return for_define(printer.str());
+  return spelled_for_define(printer.str());
 }
 
 bool source_is_faithful(const Program &program, const std::string &source) {

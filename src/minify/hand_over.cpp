@@ -1,5 +1,6 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 #include "backends/python_backend.h"
+#include "emit/page/page.h"
 #include "minify/work.h"
 #include "program/compute.h"
 #include "support/number_text.h"
@@ -154,6 +155,38 @@ void ask_others(Work &work) {
   }
 }
 
+/// What the search began with, with its values; null where they cannot be had.
+std::shared_ptr<const Recording> original_recording(const Work &work) {
+  if (!work.flattened || work.flattened->recording)
+    return work.flattened ? work.flattened->recording : nullptr;
+  try {
+    return std::make_shared<Recording>(record(work.flattened->program, work.session.settings(), work.session.limits()));
+  } catch (const std::exception &) { // then there is no picture of it
+    return nullptr;
+  }
+}
+
+/// Nice to look at: it never stands in the way of the repro.
+void write_page(Work &work, const Program &program, bool interrupted) {
+  ReportPage page{.program = program, .facts = work.facts};
+  if (!interrupted) // nobody waits for a picture of it
+    page.original = original_recording(work);
+  if (work.flattened)
+    page.original_verdict = work.flattened->verdict;
+  page.passing = work.passing;
+  page.course = work.course;
+  page.limits = work.session.limits();
+  page.may_run = !interrupted && !work.has_oracle();
+  page.interrupted = work.options().listener.interrupted;
+  try {
+    write_report_page(page, work.folder);
+  } catch (const UserError &) {
+    throw;
+  } catch (const std::exception &error) {
+    work.say(Severity::Warning, std::string("no report.html: ") + first_sentence(error.what()));
+  }
+}
+
 } // namespace
 
 void hand_over(Work &work, const Program &program, const Subject &subject, bool interrupted) {
@@ -187,6 +220,8 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
   write_reports(program, facts, work.folder);
   if (!work.has_oracle())
     write_issue(program, facts, work.folder);
+  session.phases.enter("page");
+  write_page(work, program, interrupted || facts.interrupted);
 }
 
 } // namespace repro_minify

@@ -126,6 +126,8 @@ Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
   collect_facts(work, reduction.program);
   collect_facts(work, flattened, reduction);
   save_passing(work, reduction);
+  work.flattened = flattened;
+  work.passing = reduction.passing;
   const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
   hand_over(work, reduction.program, subject, reduction.interrupted);
   return finished(work, Result::Ending::Minimised, std::move(reduction.program));

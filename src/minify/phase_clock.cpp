@@ -19,6 +19,8 @@ void PhaseClock::enter(const std::string &phase) {
   current_ = static_cast<size_t>(found - phases_.begin());
   if (found == phases_.end())
     phases_.emplace_back(phase, 0.0);
+  if (told_)
+    told_(phase);
 }
 
 } // namespace repro_minify

@@ -8,7 +8,7 @@
 namespace repro_minify {
 namespace {
 
-ReduceOptions reduce_options_of(const Work &work, std::shared_ptr<Journal> journal) {
+ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   const MinifyOptions &options = work.options();
   ReduceOptions how;
   how.same_failure = options.same_failure;
@@ -22,7 +22,12 @@ ReduceOptions reduce_options_of(const Work &work, std::shared_ptr<Journal> journ
   if (options.time_budget_seconds > 0)
     how.time_budget_seconds = std::max(0.001, options.time_budget_seconds - work.seconds_so_far());
   how.interrupted = options.listener.interrupted;
-  how.progress = options.listener.progress;
+  work.course.clear();
+  how.progress = [&work](const Progress &now) {
+    note_progress(work.course, now);
+    if (work.options().listener.progress)
+      work.options().listener.progress(now);
+  };
   how.on_phase = [&session = work.session](const std::string &phase) { session.phases.enter(phase); };
   return how;
 }
@@ -38,9 +43,11 @@ void say_what_came_of(const Work &work, const Reduction &reduction) {
     work.say(Severity::Warning, "not shown to be 1-minimal: " + reason);
 }
 
-Reduction search_once(const Work &work, const Flattened &flattened, const InterestingnessTest &test,
+Reduction search_once(Work &work, const Flattened &flattened, const InterestingnessTest &test,
                       std::shared_ptr<Journal> journal) {
   ReduceOptions how = reduce_options_of(work, std::move(journal));
+  if (const auto &begun = work.options().listener.begun)
+    begun(flattened.before);
   SaveNowAndThen save(work.folder, work.options().check.grad);
   how.on_improved = [&save](const Program &program) { save(program); };
   // An oracle of the user's own has settings of its own.
@@ -53,7 +60,7 @@ Reduction search_once(const Work &work, const Flattened &flattened, const Intere
 
 /// Once more, with each candidate checked as its file has it. The journal is about the others: a run that is killed
 /// here comes back to this point.
-Reduction search_as_saved(const Work &work, const Flattened &flattened, Reduction reduction) {
+Reduction search_as_saved(Work &work, const Flattened &flattened, Reduction reduction) {
   const Session &session = work.session;
   work.say(Severity::Info,
            "the reduced program no longer fails once it is saved and loaded; reducing again, with each candidate saved "

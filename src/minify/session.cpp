@@ -178,6 +178,7 @@ Session::Session(const std::string &model_path, MinifyOptions given)
     : options(std::move(given)), oracle(options.oracle.empty() ? std::string() : require_executable(options.oracle)),
       others(backends_of(with_libraries(options), oracle)), backend(others.front()), check(check_options_of(options)),
       test(test_of(*this)), model(loaded(model_path, options, check)) {
+  phases.tell(options.listener.phase);
   for (const auto &each : others)
     if (options.train && each->needs_eval())
       throw UserError("--train: " + each->name() + " takes models in eval mode only");

@@ -1,5 +1,6 @@
 // A job in progress: what the stages of minify() hand to one another. One file a stage.
 #pragma once
+#include "emit/page/course.h"
 #include "repro_minify/repro.h"
 #include "repro_minify/session.h"
 
@@ -13,6 +14,9 @@ struct Work {
   std::string folder;
   std::chrono::steady_clock::time_point begin; ///< of the whole job
   ReproFacts facts = {};                       ///< filled as it becomes known
+  Course course = {};                          ///< of the search
+  std::optional<Flattened> flattened = {};     ///< what the search began with
+  std::optional<Program> passing = {};         ///< the closest program that passes
 
   const MinifyOptions &options() const { return session.options; }
   bool has_oracle() const { return !session.oracle.empty(); }

@@ -66,6 +66,14 @@ std::string digest_of(std::string_view bytes) {
   return digest.text();
 }
 
+std::string digest_in_base64(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{}, text{};
+  unsigned size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  const int length = EVP_EncodeBlock(text.data(), digest.data(), static_cast<int>(size));
+  return {reinterpret_cast<const char *>(text.data()), static_cast<size_t>(length)};
+}
+
 std::string digest_of_file(const std::filesystem::path &path) {
   std::ifstream file(path, std::ios::binary);
   Digest digest;

@@ -168,6 +168,31 @@ std::string markdown_fence(const std::string &text, const std::string &language)
          "\n";
 }
 
+std::string html_text(const std::string &text) {
+  std::string result;
+  for (const char c : visible_text(text))
+    switch (c) {
+    case '&':
+      result += "&amp;";
+      break;
+    case '<':
+      result += "&lt;";
+      break;
+    case '>':
+      result += "&gt;";
+      break;
+    case '"':
+      result += "&quot;";
+      break;
+    case '\'':
+      result += "&#39;";
+      break;
+    default:
+      result += c;
+    }
+  return result;
+}
+
 std::string shell_word(const std::string &text) {
   const bool plain = !text.empty() &&
                      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-") ==

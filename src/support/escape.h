@@ -23,6 +23,8 @@ std::string raw_string(const std::string &text);
 std::string markdown_text(const std::string &text);
 /// A fenced block that the text cannot close.
 std::string markdown_fence(const std::string &text, const std::string &language);
+/// Text of HTML, of an attribute in quotes too.
+std::string html_text(const std::string &text);
 /// One word for a POSIX shell.
 std::string shell_word(const std::string &text);
 

@@ -103,6 +103,43 @@ TEST(Analysis, SeesValuesAsTheyWereMade) {
   EXPECT_EQ(analysis.rows[1].reads, std::vector<int>{0});
 }
 
+/// Of a linear layer that is folded wrongly into a batch norm: it is wrong itself, and what reads it inherits that.
+TEST(Analysis, TellsTheCauseFromWhatCarriesIt) {
+  const Analysis analysis = analysis_of("freeze_linear_bn_3d", "freeze", false);
+  ASSERT_EQ(analysis.rows.size(), 2u);
+  EXPECT_EQ(analysis.rows[0].part, AnalysisRow::Part::Cause);
+  EXPECT_EQ(analysis.rows[1].part, AnalysisRow::Part::Carrier);
+  const auto json = nlohmann::json::parse(to_json(analysis));
+  EXPECT_EQ(json.at("values").at(0).at("part"), "cause");
+  EXPECT_EQ(json.at("values").at(1).at("part"), "carrier");
+}
+
+TEST(Analysis, OfWhatRaisesOneValueIsTheCause) {
+  const Analysis analysis = analysis_of("big_ofi_clamp_min", "optimize-for-inference", false);
+  int causes = 0;
+  for (const auto &row : analysis.rows)
+    causes += row.part == AnalysisRow::Part::Cause;
+  EXPECT_EQ(causes, 1);
+  EXPECT_EQ(analysis.rows.at(analysis.first.value()).part, AnalysisRow::Part::Cause);
+}
+
+/// A picture may not take a thousand checks.
+TEST(Analysis, AsksNoMoreThanItMay) {
+  const auto loaded = testing_support::load_case("grad_82635_min_tie");
+  const Program inlined = flatten_calls(loaded.model, loaded.inputs.values);
+  AnalyzeOptions options;
+  options.check.grad = true;
+  options.limits = testing_support::test_limits();
+  options.most_checks = 1;
+  const std::shared_ptr<const Backend> jit = make_backend("jit");
+  const Verdict verdict = check(subject_of(std::make_shared<Program>(inlined)), jit, options.check, options.limits);
+  const Analysis analysis = analyze(inlined, verdict, jit, options);
+  EXPECT_FALSE(analysis.is_compared);
+  EXPECT_EQ(analysis.checks, 0);
+  EXPECT_FALSE(analysis.rows.empty());
+  EXPECT_NE(analysis.rows.front().type, "");
+}
+
 TEST(Analysis, NamesTheLineOfTheSource) {
   const Analysis analysis = analysis_of("freeze_linear_bn_3d", "freeze", false);
   ASSERT_TRUE(analysis.first);

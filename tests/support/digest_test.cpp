@@ -38,6 +38,10 @@ TEST(Digest, TellsTwoTextsInARowApart) {
   EXPECT_NE(one.text(), other.text());
 }
 
+TEST(Digest, InBase64HasAllBits) {
+  EXPECT_EQ(digest_in_base64("abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+}
+
 TEST(Digest, OfAFileIsThatOfItsContent) {
   const TemporaryFolder folder;
   std::ofstream(folder / "abc") << "abc";

@@ -57,6 +57,14 @@ TEST(Escape, MarksThatTurnTheDirectionAreShown) {
   EXPECT_EQ(raw_string(turned), "R\"torchscript(a)torchscript\" \"\\U0000202e\" R\"torchscript(b)torchscript\"");
 }
 
+TEST(Escape, HtmlIsText) {
+  EXPECT_EQ(html_text("<b a=\"x\" c='y'>&amp;"), "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;amp;");
+  EXPECT_EQ(html_text("a\xe2\x80\xae"
+                      "b\x1b\xff"),
+            "a\\u202eb\\x1b\\xff");
+  EXPECT_EQ(html_text("two\nlines"), "two\nlines");
+}
+
 TEST(Escape, AShellWordIsOneWord) {
   EXPECT_EQ(shell_word("plain/path.pt"), "plain/path.pt");
   EXPECT_EQ(shell_word("a b"), "'a b'");

@@ -1,0 +1,213 @@
+// report.html: the findings of report.md, and the pictures that go with them.
+#include "emit/atomic_file.h"
+#include "emit/page/code.h"
+#include "emit/page/difference.h"
+#include "emit/page/page.h"
+#include "emit/page/policy.h"
+#include "emit/page/value_list.h"
+#include "emit/page/values_picture.h"
+#include "emit/render.h"
+#include "emit/report_values.h"
+#include "emit/repro_words.h"
+#include "emit/results_folder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t most_code = 100'000;     ///< bytes of a program that is shown; what was reduced has a few hundred
+constexpr double seconds_for_values = 10; ///< that the checks for a picture may take
+
+/// Whether both sides can be run once more at no great cost.
+bool can_compare(const ReportPage &page) {
+  const FailureKind kind = page.facts.signature.kind;
+  return page.may_run && !(page.interrupted && page.interrupted()) && kind != FailureKind::Hang &&
+         kind != FailureKind::Memory && kind != FailureKind::Interesting;
+}
+
+Analysis analysis_of(const ReportPage &page, const std::shared_ptr<const Recording> &recording, const Verdict &verdict,
+                     int elements) {
+  const double affordable = seconds_for_values / std::max(0.05, verdict.wall_seconds);
+  if (!can_compare(page) || affordable < 3) // one check, both sides once more, and some for luck
+    return outline(*recording);
+  AnalyzeOptions options;
+  options.check = page.facts.check;
+  options.limits = page.limits;
+  options.most_checks = static_cast<int>(std::min(24.0, affordable));
+  options.most_values = 1500;
+  options.shown_elements = elements;
+  options.interrupted = page.interrupted;
+  try {
+    return analyze(recording->program, verdict, page.facts.backend, options, recording);
+  } catch (const Interrupted &) {
+  } catch (const std::exception &) { // a picture stands in nobody's way
+  }
+  return outline(*recording);
+}
+
+/// Of the program that is handed over. Empty where it cannot be recorded.
+Analysis reduced_analysis(const ReportPage &page) {
+  if (page.facts.not_reduced)
+    return {};
+  try {
+    const auto recording = std::make_shared<Recording>(
+        record(page.program, run_settings(*page.facts.backend, page.facts.check), page.limits));
+    return analysis_of(page, recording, page.facts.reduced, 16);
+  } catch (const std::exception &) {
+    return {};
+  }
+}
+
+/// Both graphs, and how they belong together.
+struct Graphs {
+  Analysis reduced, original;
+  ValueListOptions reduced_options, original_options;
+};
+
+Graphs graphs_of(const ReportPage &page) {
+  Graphs graphs;
+  graphs.reduced = reduced_analysis(page);
+  if (page.original)
+    graphs.original = analysis_of(page, page.original, page.original_verdict, 8);
+  graphs.original_options.prefix = "o";
+  graphs.original_options.interrupted = graphs.reduced_options.interrupted = page.interrupted;
+  graphs.original_options.label = "the graph of the original";
+  graphs.original_options.kept.assign(graphs.original.rows.size(), 0);
+  graphs.reduced_options.prefix = "r";
+  graphs.reduced_options.label = "the graph of the reduced program";
+  graphs.reduced_options.draws_parameters = true;
+  graphs.reduced_options.shown_elements = 16;
+  for (const int origin : origins(graphs.reduced, graphs.original)) {
+    graphs.reduced_options.keys.push_back(origin < 0 ? "" : "o" + std::to_string(origin));
+    if (origin >= 0)
+      graphs.original_options.kept[static_cast<size_t>(origin)] = 1;
+  }
+  return graphs;
+}
+
+/// `source`: the whole program.
+json code_json(const ReportPage &page, const Graphs &graphs, const std::string &source) {
+  if (source.size() > most_code)
+    return json::array(
+        {json{{"text", source.substr(0, most_code) + "\n... (reduced.pt has the rest)\n"}, {"key", ""}}});
+  std::map<std::string, size_t> rows;
+  for (size_t i = 0; i < graphs.reduced.rows.size(); ++i)
+    rows[graphs.reduced.rows[i].value] = i;
+  json pieces = json::array();
+  for (const auto &piece : code_pieces(page.program)) {
+    const auto row = rows.find(piece.value);
+    json made = {{"text", piece.text}, {"key", ""}};
+    if (row != rows.end())
+      made.update(
+          {{"key", key_of(graphs.reduced_options, row->second)}, {"anchor", "r" + std::to_string(row->second)}});
+    pieces.push_back(std::move(made));
+  }
+  return pieces;
+}
+
+json graph_json(const ValueList &list, const Analysis &analysis) {
+  return {{"graph", list.picture.svg},
+          {"no_graph_because", list.picture.problem},
+          {"entries", list.entries},
+          {"values", analysis.rows.size()},
+          {"drawn", list.drawn},
+          {"is_part", list.drawn < analysis.rows.size()},
+          {"is_compared", analysis.is_compared}};
+}
+
+/// The leaves that are wrong, each with its values.
+json wrong_leaves(const std::vector<LeafReport> &leaves, const std::vector<ShownValue> &values,
+                  const std::string &what) {
+  json list = json::array();
+  for (size_t i = 0; i < leaves.size() && leaves.size() == values.size(); ++i)
+    if (!leaves[i].same && values[i].elements > 0)
+      list.push_back({{"what", what + leaves[i].path},
+                      {"message", leaves[i].message},
+                      {"picture", render("values.html.tpl", values_json(values[i], 32))}});
+  return list;
+}
+
+json values_of_both_sides(const ReportPage &page) {
+  if (!can_compare(page) || page.facts.not_reduced || !is_comparison(page.facts.signature.kind))
+    return json::array();
+  ShowOptions show;
+  show.call = std::max(1, page.facts.reduced.failing_call);
+  show.elements = 32;
+  const BothSides sides = both_sides(subject_of(std::make_shared<Program>(page.program)), page.facts.backend,
+                                     page.facts.check, show, page.limits);
+  json list = wrong_leaves(page.facts.reduced.outputs, sides.outputs, "output");
+  for (auto &leaf : wrong_leaves(page.facts.reduced.gradients, sides.gradients, "gradient of "))
+    list.push_back(std::move(leaf));
+  return list;
+}
+
+/// What whoever opens the page must know first: empty where all is as it should be.
+json warnings_of(const ReproFacts &facts) {
+  json list = json::array();
+  if (facts.interrupted)
+    list.push_back("This run was interrupted: this is the best so far, and nothing was verified. "
+                   "Give --resume to go on.");
+  else if (facts.verified && !*facts.verified)
+    list.push_back("The repro did not verify: " + facts.verify_message);
+  else if (!facts.verified)
+    list.push_back("The repro was not verified: it was not built and run (--no-verify).");
+  if (facts.out_of_time)
+    list.push_back("The time budget ended the search: this is the best so far. Give --resume to go on.");
+  if (facts.not_reduced)
+    list.push_back("Not reduced: this is the model as it was given. " + *facts.not_reduced);
+  return list;
+}
+
+json files_that_are_there(const std::string &folder) {
+  json list = json::array();
+  for (const char *name : {"repro.cpp", "repro.py", "reduced.pt", "passing.pt", "issue.md", "report.md", "report.json"})
+    if (is_of_this_run(folder + "/" + name))
+      list.push_back(name);
+  return list;
+}
+
+json passes_with_bars(const ReproFacts &facts, json rows) {
+  constexpr double width = 160;
+  std::map<std::string, int> removed;
+  int most = 1;
+  for (const auto &row : facts.passes) {
+    removed[row.pass] = row.operators_removed;
+    most = std::max(most, row.operators_removed);
+  }
+  for (auto &row : rows)
+    row["length"] = std::lround(width * std::max(0, removed[row.at("pass").get<std::string>()]) / most);
+  return rows;
+}
+
+} // namespace
+
+void write_report_page(const ReportPage &page, const std::string &folder) {
+  const ReproFacts &facts = page.facts;
+  const Graphs graphs = graphs_of(page);
+  json values = report_values(page.program, facts, folder);
+  values["sentence"] = headline(facts);
+  values["warnings"] = warnings_of(facts);
+  values["verifies"] = facts.verified.value_or(false) && !facts.interrupted;
+  values["code"] = code_json(page, graphs, values.at("program"));
+  values["both_sides"] = values_of_both_sides(page);
+  values["no_values_because"] = is_comparison(facts.signature.kind) ? "" : facts.reduced.message;
+  values["reduced_graph"] = graph_json(value_list(graphs.reduced, graphs.reduced_options), graphs.reduced);
+  values["original_graph"] =
+      page.original ? graph_json(value_list(graphs.original, graphs.original_options), graphs.original) : json(nullptr);
+  values["passes"] = passes_with_bars(facts, values["passes"]);
+  const json course = course_json(page.course, facts.before.operators);
+  values["course"] = course.is_null() ? "" : render("course.svg.tpl", course);
+  const bool is_short = values.at("program").get_ref<const std::string &>().size() <= most_code;
+  values["difference"] =
+      page.passing && is_short ? json{{"lines", difference_json(page.program, *page.passing)}} : json(nullptr);
+  values["files"] = files_that_are_there(folder);
+  values.update(head_json());
+  write_atomically(folder + "/report.html", render("report.html.tpl", values));
+}
+
+} // namespace repro_minify

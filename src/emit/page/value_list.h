@@ -1,0 +1,37 @@
+// The values of an Analysis as a page has them: a graph to look at, and an entry for each that the graph leads to.
+#pragma once
+#include "emit/page/graph_picture.h"
+#include "repro_minify/analysis.h"
+
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// What a page knows of the values of one graph beside the Analysis.
+struct ValueListOptions {
+  std::string prefix;            ///< of keys and anchors: "o" gives "o12"
+  std::vector<std::string> keys; ///< of each row, where another graph on the page shows the same node; may be shorter
+  std::vector<char> kept;        ///< rows that are in the reduced program; may be shorter
+  bool draws_parameters = false; ///< parameters and buffers are boxes too
+  size_t shown_elements = 8;     ///< of each value, in its entry
+  size_t most_boxes = 1500;      ///< beyond that the neighbourhood of what matters is drawn
+  std::string label;             ///< of the picture, for who cannot see it
+  std::function<bool()> interrupted; ///< polled: true ends the drawing
+};
+
+struct ValueList {
+  GraphPicture picture;
+  std::string entries; ///< HTML
+  size_t drawn = 0;    ///< values that are drawn and listed
+};
+
+/// Key of a row, as ValueListOptions say.
+std::string key_of(const ValueListOptions &options, size_t row);
+
+ValueList value_list(const Analysis &analysis, const ValueListOptions &options);
+
+/// For each row of `reduced` the row of `original` that it was cut from; -1: there is none, or it cannot be told.
+std::vector<int> origins(const Analysis &reduced, const Analysis &original);
+
+} // namespace repro_minify

@@ -1,0 +1,14 @@
+// What the reports for people say: report.md and report.html are two forms of it.
+#pragma once
+#include "repro_minify/repro.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace repro_minify {
+
+/// Values for render(): report.md.tpl has a hole or a section for each.
+nlohmann::json report_values(const Program &program, const ReproFacts &facts, const std::string &folder);
+
+} // namespace repro_minify

@@ -1,0 +1,95 @@
+#include "repro_minify/both_sides.h"
+
+#include "check/sides.h"
+#include "program/compute.h"
+#include "program/values.h"
+#include "show/shown_value.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+using Leaves = std::vector<c10::IValue>;
+
+/// What the optimised side gives in that call.
+Observed run_optimised(const Sides &sides, int call) {
+  fill_unwritten_memory(Fill::Usual);
+  const RunScope scope(run_settings(sides.backend, sides.options));
+  Instance instance = sides.subject(sides.instance_options());
+  const Compiled compiled = sides.backend.compile(instance.module);
+  Observed observed;
+  for (int i = 0; i < call; ++i) {
+    scope.begin_run();
+    observed = run_program(compiled, instance, sides.run_options());
+    scope.end_run();
+  }
+  return observed;
+}
+
+json list_of(const Leaves &expected, const Leaves *found, const ShowOptions &show) {
+  Leaves left, right;
+  for (const auto &value : expected)
+    flatten_value(value, left);
+  if (found)
+    for (const auto &value : *found)
+      flatten_value(value, right);
+  json list = json::array();
+  for (size_t i = 0; i < left.size(); ++i)
+    list.push_back(to_json(shown_value(left[i], right.size() == left.size() ? &right[i] : nullptr, show)));
+  return list;
+}
+
+json show_here(const Sides &sides, const ShowOptions &show) {
+  const Observed eager = sides.run_eager(show.call).back();
+  std::optional<Observed> optimised;
+  std::string problem;
+  try {
+    optimised = run_optimised(sides, show.call);
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const std::exception &error) {
+    problem = first_sentence(error.what());
+  }
+  const Leaves found = optimised ? Leaves{optimised->output} : Leaves{};
+  return {{"outputs", list_of({eager.output}, optimised ? &found : nullptr, show)},
+          {"gradients", list_of(eager.gradients, optimised ? &optimised->gradients : nullptr, show)},
+          {"problem", problem}};
+}
+
+std::vector<ShownValue> values_from(const json &list) {
+  std::vector<ShownValue> values;
+  for (const auto &value : list)
+    values.push_back(shown_value_from(value));
+  return values;
+}
+
+BothSides both_sides_from(const std::string &text) {
+  const json reply = json::parse(text);
+  return {values_from(reply.at("outputs")), values_from(reply.at("gradients")), reply.at("problem")};
+}
+
+} // namespace
+
+BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
+                     const ShowOptions &show, const Limits &limits) {
+  CheckOptions how = options;
+  how.only_forward = true; // what it leaves behind is in no picture
+  const Outcome outcome = run_in_sandbox(
+      [&](Child &child) {
+        child.confine(backend->confinement());
+        child.reply(
+            show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
+      },
+      limits);
+  if (outcome.ending == Ending::Replied)
+    return both_sides_from(outcome.reply);
+  BothSides none;
+  none.problem = outcome.message.empty() ? std::string("it ") + to_string(outcome.ending) : outcome.message;
+  return none;
+}
+
+} // namespace repro_minify

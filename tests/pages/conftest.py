@@ -1,0 +1,30 @@
+"""A browser, and a reduction to look at."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from opened import CASES, PROGRAM, Browser, has_program, run
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not shutil.which("chromium"):
+        pytest.skip("needs Debian's chromium")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield Browser(chromium)
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a reduction of the README's transformer."""
+    if not has_program():
+        pytest.skip(f"needs {PROGRAM}: build it first, or name it in REPRO_MINIFY")
+    folder = tmp_path_factory.mktemp("transformer") / "repro"
+    model = CASES / "big_freeze_linear_bn_3d" / "failing.pt"
+    run(str(model), "--backend", "freeze", "-q", "--no-verify", "-o", str(folder), code=0)
+    return folder

@@ -1,0 +1,180 @@
+"""report.html in a browser, made by the real program."""
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from opened import CASES, PROGRAM, Browser, has_program, make_model, report_of, run
+
+pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or name it in REPRO_MINIFY")
+
+
+def key_of(piece: object) -> str:
+    """Of a locator's element."""
+    return str(piece.get_attribute("data-key"))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1300, "light")])
+def test_it_is_readable(transformer: Path, browser: Browser, tmp_path: Path, width: int, scheme: str) -> None:
+    opened = browser.open(transformer / "report.html", width, color_scheme=scheme)
+    page = opened.page
+    assert page.locator("h1").inner_text() == "Wrong result from torch::jit::freeze."
+    assert "torch.batch_norm(torch.linear(" in page.locator("#program pre.code").inner_text()
+    assert page.locator("#program svg.graph a.box").count() >= 4  # two operators, and what they read
+    assert page.locator("#values table.numbers tbody tr").count() > 0
+    assert "cause: first wrong value" in page.locator("#original svg a.box.first").text_content()
+    assert "aten::linear" in page.locator("#original svg a.box.cause.first").text_content()
+    assert page.locator("#original svg a.box.kept").count() == 2
+    assert page.locator("#original svg a.box.carrier").count() > 10
+    assert page.locator("#search svg.course path.step").count() > 3
+    assert page.locator("#passing .failing").count() > 0 and page.locator("#passing .passing").count() > 0
+    page.screenshot(path=tmp_path / f"report_{width}.png", full_page=True)
+    opened.check()
+
+
+def test_numbers_are_those_of_the_report(transformer: Path, browser: Browser) -> None:
+    report = report_of(transformer)
+    page = browser.open(transformer / "report.html").page
+    glance = page.locator(".glance").inner_text()
+    assert f"{report['before']['operators']} → {report['after']['operators']}" in glance
+    assert f"{report['checks']}\nchecks" in glance
+    rows = page.locator("#search tbody tr").all_inner_texts()
+    cut = next(row for row in report["passes"] if row["pass"] == "cut")
+    assert any(text.split()[:5] == ["cut", *(str(cut[k]) for k in ("turns", "tried", "worked", "operators_removed"))]
+               for text in rows)  # fmt: skip
+
+
+def test_a_click_lights_up_code_and_both_graphs(transformer: Path, browser: Browser) -> None:
+    opened = browser.open(transformer / "report.html")
+    page = opened.page
+    cause = page.locator("#program svg a.box.cause").first
+    key = key_of(cause)
+    assert page.locator(".lit").count() == 0 and not page.locator("#panel").is_visible()
+    cause.click()
+    for place in ("#program pre.code", "#program svg", "#original svg"):
+        lit = page.locator(f"{place} .lit")
+        assert lit.count() >= 1, place
+        assert {key_of(lit.nth(i)) for i in range(lit.count())} == {key}
+    assert "torch.linear(" in page.locator("#program pre.code .lit").first.inner_text()
+    shown = page.locator("#panel").inner_text()
+    for part in ("aten::linear", "cause", "RMSE", "float32", "linear.py:14"):
+        assert part in shown, part
+    page.locator("#program pre.code a.piece").first.click()  # another node
+    assert "aten::batch_norm" in page.locator("#panel").inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator(".lit").count() == 0 and not page.locator("#panel").is_visible()
+    opened.check()
+
+
+def test_by_keyboard(transformer: Path, browser: Browser) -> None:
+    page = browser.open(transformer / "report.html").page
+    page.locator("#program svg a.box.cause").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#panel").is_visible()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.classList.contains('cause')"), "the focus is where it was"
+
+
+def test_without_scripts(transformer: Path, browser: Browser) -> None:
+    page = browser.open(transformer / "report.html", java_script_enabled=False).page
+    page.locator("#program svg a.box.cause").click()
+    page.wait_for_url("**#r*")
+    entry = page.locator(".entry:target")
+    assert entry.is_visible() and "aten::linear" in entry.inner_text()
+
+
+def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
+    made = make_model("hostile", folder=tmp_path / "model")
+    model = made.with_name("<img src=x onerror=alert(1)>\"'\u202e.pt")
+    made.rename(model)
+    folder = tmp_path / "repro"
+    words = ["--backend", "freeze", "--no-verify", "-q"]
+    run(str(model), "--inputs", str(made.with_name("inputs.pt")), *words, "-o", str(folder), code=0)
+    opened = browser.open(folder / "report.html")
+    page = opened.page
+    page.locator("#original svg a.box.cause").click()
+    assert "</script><script>document.title='owned'</script>" in page.locator("#panel").inner_text()
+    assert page.title() == "Wrong result from torch::jit::freeze."
+    assert page.locator("img").count() == 0 and page.locator("script").count() == 1
+    assert "\u202e" not in page.content(), "a mark that turns the direction of writing is shown by its number"
+    assert "<img src=x onerror=alert(1)>" in page.locator("header").inner_text()
+    opened.check()
+
+
+def test_a_large_model(browser: Browser, tmp_path: Path) -> None:
+    model = make_model("large", "640", folder=tmp_path / "model")
+    folder = tmp_path / "repro"
+    run(str(model), "--backend", "freeze", "--no-verify", "-q", "-o", str(folder), code=0)
+    assert report_of(folder)["before"]["nodes"] > 800
+    assert (folder / "report.html").stat().st_size < 2_000_000
+    start = time.monotonic()
+    opened = browser.open(folder / "report.html")
+    shown = time.monotonic() - start
+    assert opened.page.locator("#original svg a.box").count() > 600
+    assert opened.page.locator("#original svg a.box.first").is_visible(), "it opens where it goes wrong"
+    print(f"shown in {shown:.2f} s, {(folder / 'report.html').stat().st_size} bytes")
+    assert shown < 20, "a second on a quiet machine"
+    opened.check()
+
+
+def test_without_graphviz_it_says_so(browser: Browser, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sh", "cc", "c++", "cmake", "python3"):
+        if found := shutil.which(name):
+            (programs / name).symlink_to(found)
+    folder = tmp_path / "repro"
+    words = [str(CASES / "freeze_linear_bn_3d" / "failing.pt"), "--backend", "freeze", "--no-verify", "-q"]
+    run(*words, "-o", str(folder), code=0, environment={"PATH": str(programs)})
+    opened = browser.open(folder / "report.html")
+    missing = opened.page.locator("#original .missing").inner_text()
+    assert "dot` is not installed" in missing and "graphviz" in missing
+    assert opened.page.locator("svg.graph").count() == 0
+    assert "torch.batch_norm" in opened.page.locator("pre.code").inner_text()
+    opened.check()
+
+
+@pytest.mark.parametrize(
+    ("case", "backend", "options", "shown"),
+    [
+        ("static_int_div_exc", "static-runtime", [], "There are no values to show"),
+        ("grad_82635_min_tie", "jit", ["--grad"], "gradient of"),
+        ("nnc_hardshrink_nan", "nnc", [], "output"),
+        ("jit_peephole_bool_mul1", "jit", [], "output"),
+    ],
+)
+def test_other_failures(
+    browser: Browser, tmp_path: Path, case: str, backend: str, options: list[str], shown: str
+) -> None:
+    folder = tmp_path / "repro"
+    model = CASES / case / "failing.pt"
+    run(str(model), "--backend", backend, *options, "--no-verify", "-q", "-o", str(folder), code=0)
+    opened = browser.open(folder / "report.html")
+    assert shown in opened.page.locator("#values").inner_text()
+    assert opened.page.locator("#original svg a.box.first").count() == 1
+    opened.check()
+
+
+def test_what_was_not_verified_says_so(transformer: Path, browser: Browser) -> None:
+    warning = browser.open(transformer / "report.html").page.locator("p.warning").inner_text()
+    assert "not verified" in warning and "--no-verify" in warning
+
+
+def test_an_interrupted_run_says_so(browser: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / "repro"
+    model = CASES / "big_freeze_linear_bn_3d" / "failing.pt"
+    words = [str(PROGRAM), str(model), "--backend", "freeze", "-o", str(folder)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as job:
+        assert job.stderr is not None
+        for line in job.stderr:
+            if "best so far" in line:  # the search has begun
+                job.send_signal(signal.SIGINT)
+                break
+        job.stderr.read()
+        assert job.wait(timeout=120) == 130
+    opened = browser.open(folder / "report.html")
+    assert "interrupted" in opened.page.locator("p.warning").first.inner_text()
+    opened.check()
