@@ -22,14 +22,20 @@ step "Python: ruff and mypy"
 "$python_venv/bin/ruff" check .
 "$python_venv/bin/mypy"
 
-step "triage, and the scripts that check"
-"$python_venv/bin/pytest" -q tests/triage tests/scripts tests/convert
-
-step "the Python package: a wheel, installed into a fresh virtual environment"
-scripts/test_python.sh
-
-step "pages and the terminal, as a browser and a terminal see them"
-"$python_venv/bin/pytest" -q tests/pages
+# One processor each: what only Python does, and what is compiled anew.
+python_tests() {
+  step "triage, conversion, and the scripts that check"
+  "$python_venv/bin/pytest" -q tests/triage tests/scripts tests/convert
+  step "the Python package: a wheel, installed into a fresh virtual environment"
+  scripts/test_python.sh
+  step "pages and the terminal, as a browser and a terminal see them"
+  "$python_venv/bin/pytest" -q tests/pages
+}
+mkdir -p out
+(python_tests) >out/python_tests.log 2>&1 &
+python_tests_of=$!
+# Whatever ends this script ends them.
+trap 'kill $python_tests_of 2>/dev/null || true' EXIT
 
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
@@ -38,9 +44,12 @@ timeout 900 build/asan/tests/core_tests --gtest_brief=1
 step "fast tests"
 ctest --preset release -L '^fast$' --stop-on-failure
 
-step "all tests"
-mkdir -p out
-ctest --preset release | tee out/ctest.log
+wait $python_tests_of || python_tests_failed=$?
+cat out/python_tests.log
+[ -z "${python_tests_failed:-}" ]
+
+step "all other tests"
+ctest --preset release -LE '^fast$' | tee out/ctest.log
 
 step "what became of the cases in fixtures/"
 scripts/case_table.py --reports build/release/repros

@@ -12,6 +12,8 @@ class CheckOptions(TypedDict, total=False):
     """What check() and minify() take. What is not given is as the program has it."""
 
     input: Texts
+    graph: int
+    load_library: Texts
     method: str
     grad: bool
     only_fwd: bool
