@@ -59,6 +59,8 @@ ALLOWED = {
     "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
 }
 ALLOWED["minify"] = set(ALLOWED)
+ALLOWED["terminal"] = {"support", "reduce", "minify"}
+ALLOWED["help"] = {"support", "backends", "reduce"}
 ALLOWED["app"] = set(ALLOWED)
 
 # Which folder a public header speaks for.

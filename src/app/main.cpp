@@ -1,6 +1,6 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
 #include "app/config.h"
-#include "app/help_as.h"
+#include "help/help_as.h"
 #include "app/interruption.h"
 #include "app/options.h"
 #include "support/text_table.h"

@@ -1,6 +1,6 @@
 // --help-as: the options for other readers than people at a terminal, made from the options themselves.
 #pragma once
-#include "app/option_rows.h"
+#include "help/option_rows.h"
 
 #include <string>
 

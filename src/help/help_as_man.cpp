@@ -1,4 +1,4 @@
-#include "app/help_as.h"
+#include "help/help_as.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "app/live_block.h"
+#include "terminal/live_block.h"
 
 #include "support/text_table.h"
 

@@ -1,8 +1,7 @@
 // Progress: a block that is drawn again and again on a terminal, plain lines now and then elsewhere.
 #pragma once
-#include "app/live_block.h"
-#include "app/options.h"
-#include "app/terminal.h"
+#include "terminal/live_block.h"
+#include "terminal/terminal.h"
 
 #include <chrono>
 
@@ -38,12 +37,5 @@ private:
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_{};
 };
-
-/// The options, with messages to the log, progress to `progress` (which has to live as long), and signals as
-/// interruptions.
-MinifyOptions minify_options(const Options &options, ProgressPrinter &progress);
-
-/// "failing.pt under freeze", for a ProgressPrinter.
-std::string subject_of(const Options &options);
 
 } // namespace repro_minify

@@ -1,5 +1,5 @@
 // Completions for bash, zsh and fish. What is completed: subcommands, options, what an option can name, files.
-#include "app/help_as.h"
+#include "help/help_as.h"
 
 #include "support/escape.h"
 

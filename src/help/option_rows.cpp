@@ -1,4 +1,4 @@
-#include "app/option_rows.h"
+#include "help/option_rows.h"
 
 #include "backends/registry.h"
 #include "repro_minify/reducer.h"

@@ -1,0 +1,15 @@
+// Who listens to the library: the log, the terminal, and whoever presses Ctrl-C.
+#pragma once
+#include "app/options.h"
+#include "terminal/progress_printer.h"
+
+namespace repro_minify {
+
+/// The options, with messages to the log, progress to `progress` (which has to live as long), and signals as
+/// interruptions.
+MinifyOptions minify_options(const Options &options, ProgressPrinter &progress);
+
+/// "failing.pt under freeze", for a ProgressPrinter.
+std::string subject_of(const Options &options);
+
+} // namespace repro_minify
