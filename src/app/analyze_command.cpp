@@ -1,7 +1,7 @@
 // Where do eager and optimised part? A table, JSON, and a picture.
 #include "app/interruption.h"
-#include "app/options.h"
 #include "app/listening.h"
+#include "app/options.h"
 #include "emit/atomic_file.h"
 #include "emit/page/page.h"
 #include "minify/open_model.h"

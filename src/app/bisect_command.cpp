@@ -1,7 +1,7 @@
 // Which step of the backend makes the model wrong?
 #include "app/interruption.h"
-#include "app/options.h"
 #include "app/listening.h"
+#include "app/options.h"
 #include "minify/open_model.h"
 #include "repro_minify/session.h"
 #include "support/log.h"

@@ -1,8 +1,8 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
 #include "app/config.h"
-#include "help/help_as.h"
 #include "app/interruption.h"
 #include "app/options.h"
+#include "help/help_as.h"
 #include "support/text_table.h"
 
 #include "program/error_report.h"

@@ -1,7 +1,7 @@
 // The main command: minify(), with what it says printed.
 #include "app/interruption.h"
-#include "app/options.h"
 #include "app/listening.h"
+#include "app/options.h"
 #include "repro_minify/minify.h"
 #include "support/log.h"
 #include "support/number_text.h"

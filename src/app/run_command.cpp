@@ -1,5 +1,5 @@
-#include "app/options.h"
 #include "app/listening.h"
+#include "app/options.h"
 #include "minify/run_report.h"
 
 #include "backends/backend_list.h"

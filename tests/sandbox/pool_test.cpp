@@ -1,6 +1,6 @@
 // Several children at a time.
-#include "repro_minify/sandbox.h"
 #include "jobs.h"
+#include "repro_minify/sandbox.h"
 
 #include <gtest/gtest.h>
 

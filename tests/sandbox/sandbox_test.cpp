@@ -1,6 +1,6 @@
 // One child: every way in which a job can end, and what is known of it afterwards.
-#include "repro_minify/sandbox.h"
 #include "jobs.h"
+#include "repro_minify/sandbox.h"
 
 #include <gtest/gtest.h>
 
