@@ -22,14 +22,16 @@ step "Python: ruff and mypy"
 "$python_venv/bin/ruff" check .
 "$python_venv/bin/mypy"
 
-# One processor each: what only Python does, and what is compiled anew.
+# One processor each: what only Python does, and what is compiled anew. What a shell starts beside itself ignores
+# Ctrl-C, and so would the programs that are interrupted in these tests.
 python_tests() {
+  local heeding=(env --default-signal=INT,QUIT)
   step "triage, conversion, and the scripts that check"
-  "$python_venv/bin/pytest" -q tests/triage tests/scripts tests/convert
+  "${heeding[@]}" "$python_venv/bin/pytest" -q tests/triage tests/scripts tests/convert
   step "the Python package: a wheel, installed into a fresh virtual environment"
-  scripts/test_python.sh
+  "${heeding[@]}" scripts/test_python.sh
   step "pages and the terminal, as a browser and a terminal see them"
-  "$python_venv/bin/pytest" -q tests/pages
+  "${heeding[@]}" "$python_venv/bin/pytest" -q tests/pages
 }
 mkdir -p out
 (python_tests) >out/python_tests.log 2>&1 &
