@@ -97,10 +97,7 @@ int run_analysis(const Options &options) {
   require_free(folder, options.force);
   ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
-  const auto opened = open_one_graph(options.model, how);
-  if (!opened)
-    throw UserError(none_fails(options.model));
-  Session session(options.model, *opened);
+  Session session(options.model, open_failing_graph(options.model, how));
   require_one_backend(session);
   const FailureRate rate = session.check_original();
   how.listener.throw_if_interrupted();

@@ -27,10 +27,7 @@ void print_bisection(const Bisection &bisection) {
 int run_bisection(const Options &options) {
   ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
-  const auto opened = open_one_graph(options.model, how);
-  if (!opened)
-    throw UserError(none_fails(options.model));
-  Session session(options.model, *opened);
+  Session session(options.model, open_failing_graph(options.model, how));
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
   const FailureRate rate = session.check_original();

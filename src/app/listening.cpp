@@ -1,6 +1,7 @@
 #include "app/listening.h"
 
 #include "app/interruption.h"
+#include "support/joined.h"
 #include "support/log.h"
 
 #include <filesystem>
@@ -43,9 +44,7 @@ MinifyOptions minify_options(const Options &options, ProgressPrinter &progress) 
 }
 
 std::string subject_of(const Options &options) {
-  std::string backends;
-  for (const auto &name : options.backends)
-    backends += (backends.empty() ? "" : ",") + name;
+  const std::string backends = joined(options.backends, ",");
   const std::string model = std::filesystem::path(options.model).filename().string();
   return backends.empty() ? model : model + " under " + backends;
 }

@@ -3,6 +3,7 @@
 #include "app/listening.h"
 #include "app/options.h"
 #include "repro_minify/minify.h"
+#include "support/joined.h"
 #include "support/log.h"
 #include "support/number_text.h"
 #include "support/text_table.h"
@@ -31,13 +32,6 @@ std::string phases_table(const ReproFacts &facts) {
   return "where the time went:\n" + table_text(rows);
 }
 
-std::string joined(const std::vector<std::string> &reasons) {
-  std::string text;
-  for (const auto &reason : reasons)
-    text += (text.empty() ? "" : "; ") + reason;
-  return text;
-}
-
 void say_what_came_of(const Result &result) {
   const ReproFacts &facts = result.facts;
   if (facts.out_of_time)
@@ -47,7 +41,7 @@ void say_what_came_of(const Result &result) {
   else
     log::info("from " + std::to_string(facts.before.operators) + " operators to " +
               std::to_string(facts.after.operators) + " in " + std::to_string(facts.checks) + " checks" +
-              (facts.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts.not_shown_because)));
+              (facts.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts.not_shown_because, "; ")));
   if (facts.verified.has_value() && !*facts.verified)
     log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
 }

@@ -12,7 +12,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
+#include <string_view>
 
 namespace repro_minify {
 namespace {
@@ -25,12 +25,17 @@ constexpr const char *kind_words[] = {"", "export", "program", "log"};
 /// Where PyTorch may have kept the data of a program: it names a folder, which may have moved with the program. Only
 /// what is named as such a folder names it is opened to the program, which otherwise could name any other.
 std::vector<std::string> folders_of_data(const std::string &program) {
-  static const std::regex named("save_dir='([^'\\n]{1,4096})'");
+  constexpr std::string_view named = "save_dir='";
+  constexpr size_t longest_path = 4096, most_folders = 8;
   const std::string text = bytes_of(program);
   const fs::path here = fs::absolute(program).parent_path();
   std::vector<fs::path> folders = {here, here / "checkpoints"};
-  for (std::sregex_iterator found(text.begin(), text.end(), named), end; found != end && folders.size() < 8; ++found)
-    folders.emplace_back((*found)[1].str());
+  for (size_t at = 0; folders.size() < most_folders && (at = text.find(named, at)) != std::string::npos;) {
+    at += named.size();
+    const size_t end = text.find_first_of("'\n", at);
+    if (end != std::string::npos && text[end] == '\'' && end > at && end - at <= longest_path)
+      folders.emplace_back(text.substr(at, end - at));
+  }
   std::vector<std::string> storages;
   std::error_code error;
   for (const auto &folder : folders)

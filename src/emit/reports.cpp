@@ -9,6 +9,7 @@
 #include "program/values.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
+#include "support/joined.h"
 
 #include <nlohmann/json.hpp>
 
@@ -335,10 +336,9 @@ json files_values(const ReproFacts &facts, const std::string &folder) {
 
 /// Nobody else has them: the repro goes nowhere without.
 std::string libraries_sentence(const ReproFacts &facts) {
-  std::string names;
-  for (const auto &name : facts.libraries)
-    names += (names.empty() ? "" : ", ") + name;
-  return names.empty() ? "" : names + ", as --load-library named it: the repro loads it from beside itself";
+  return facts.libraries.empty()
+             ? ""
+             : joined(facts.libraries) + ", as --load-library named it: the repro loads it from beside itself";
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "emit/repro_script.h"
+#include "support/joined.h"
 #include "support/number_text.h"
 
 #include "backends/python_backend.h"
@@ -44,13 +45,6 @@ const std::set<std::string> &taken_names() {
 
 std::string variable(const std::string &name) {
   return taken_names().contains(name) ? name + "_0" : name;
-}
-
-std::string joined(const std::vector<std::string> &words) {
-  std::string text;
-  for (const auto &word : words)
-    text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 bool any_node(const torch::jit::Block *block, const std::function<bool(const torch::jit::Node *)> &is) {

@@ -101,15 +101,19 @@ Program constants_as_buffers(const Program &program) {
   return result;
 }
 
+void print_methods(torch::jit::PythonPrint &printer, const torch::jit::Module &module) {
+  for (const auto &method : module.get_methods())
+    if (method.name() != "forward")
+      printer.printMethod(method.function());
+  printer.printMethod(module.get_method("forward").function());
+}
+
 std::string torchscript_source(const Program &program) {
   const Instance instance = instantiate(constants_as_buffers(program), {.requires_grad = true, .clone_values = false});
   std::vector<c10::IValue> constants;
   torch::jit::PrintDepsTable dependencies;
   torch::jit::PythonPrint printer(constants, dependencies, nullptr, /*enforce_importable=*/true);
-  for (const auto &method : instance.module.get_methods())
-    if (method.name() != "forward")
-      printer.printMethod(method.function());
-  printer.printMethod(instance.module.get_method("forward").function());
+  print_methods(printer, instance.module);
   if (!constants.empty())
     throw std::runtime_error("the program holds a constant that has no source");
   return spelled_for_define(printer.str());

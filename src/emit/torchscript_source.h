@@ -4,6 +4,10 @@
 
 #include <string>
 
+namespace torch::jit {
+struct PythonPrint;
+}
+
 namespace repro_minify {
 
 /// "def forward(self, x: Tensor) -> Tensor: ...". Tensor constants are read as attributes of self (named like their
@@ -16,6 +20,9 @@ std::string spelled_for_define(std::string source);
 /// Whether define() takes the source and gives the same operators in the same order. Compiles in a sandbox child:
 /// TorchScript's compiler runs what is constant, and a program that crashes there crashes nobody else.
 bool source_is_faithful(const Program &program, const std::string &source);
+
+/// Prints what forward calls, and forward last.
+void print_methods(torch::jit::PythonPrint &printer, const torch::jit::Module &module);
 
 /// The Program with tensor constants as buffers.
 Program constants_as_buffers(const Program &program);

@@ -2,19 +2,13 @@
 #include "help/help_as.h"
 
 #include "support/escape.h"
+#include "support/joined.h"
 
 #include <algorithm>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
-
-std::string joined(const std::vector<std::string> &words, const std::string &between) {
-  std::string text;
-  for (const auto &word : words)
-    text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 /// Everything that can be typed where an option can stand.
 std::vector<std::string> option_words(const CommandRow &command) {

@@ -35,8 +35,9 @@ void resume(Work &work, const std::string &journal) {
 /// What the repro cannot do without, and what a model of another kind has become: it is the model that fails.
 void keep_what_came_along(const Work &work) {
   const auto &libraries = work.options().backend_options.libraries;
+  const auto names = names_of_libraries(libraries);
   for (size_t i = 0; i < libraries.size(); ++i)
-    write_atomically(work.folder + "/" + names_of_libraries(libraries)[i], bytes_of(libraries[i]));
+    write_atomically(work.folder + "/" + names[i], bytes_of(libraries[i]));
   const auto &conversion = work.options().conversion;
   if (!conversion)
     return;

@@ -1,20 +1,11 @@
 #include "minify/open_model.h"
 
 #include "convert/convert.h"
+#include "minify/reading_limits.h"
 #include "repro_minify/session.h"
-#include "sandbox/limits.h"
 
 namespace repro_minify {
 namespace {
-
-Limits limits_of(const MinifyOptions &options) {
-  Limits limits = generous_limits();
-  if (options.timeout_seconds > 0)
-    limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(options.timeout_seconds * 1000) + 1);
-  limits.memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : memory_that_fits();
-  limits.interrupted = options.listener.interrupted;
-  return limits;
-}
 
 /// Who has a failure of torch.compile need not say under what it fails.
 void require_backend(MinifyOptions &options, ModelKind kind) {
@@ -64,7 +55,7 @@ std::string none_fails(const std::string &path) {
 
 std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptions &given) {
   MinifyOptions options = given;
-  const ModelKind kind = recognise(path, limits_of(options));
+  const ModelKind kind = recognise(path, reading_limits(options));
   require_backend(options, kind);
   if (options.graph > 0 && kind != ModelKind::Log)
     throw UserError("--graph: " + path + " is " + to_string(kind) + ", which has one graph; leave it out");
@@ -77,7 +68,7 @@ std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptio
                            .graph = options.graph,
                            .libraries = options.backend_options.libraries};
   std::vector<MinifyOptions> graphs;
-  for (const Conversion &conversion : convert(path, kind, how, limits_of(options)))
+  for (const Conversion &conversion : convert(path, kind, how, reading_limits(options)))
     graphs.push_back(with_conversion(options, conversion));
   if (graphs.size() > 1)
     return graphs;
@@ -111,6 +102,13 @@ std::optional<MinifyOptions> open_one_graph(const std::string &path, const Minif
     throw UserError(path + ": graphs " + names + " fail; --graph N takes one of them");
   options.listener.say(Severity::Info, "graph " + names + ": " + to_string(*failing.front().conversion));
   return failing.front();
+}
+
+MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options) {
+  auto opened = open_one_graph(path, options);
+  if (!opened)
+    throw UserError(none_fails(path));
+  return *std::move(opened);
 }
 
 } // namespace repro_minify

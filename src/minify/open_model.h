@@ -17,6 +17,9 @@ std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptio
 /// throws UserError where more than one does.
 std::optional<MinifyOptions> open_one_graph(const std::string &path, const MinifyOptions &options);
 
+/// The same, but throws UserError where none fails.
+MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options);
+
 /// "none of its 5 graphs fails under inductor"
 std::string none_fails(const std::string &path);
 

@@ -4,6 +4,7 @@
 #include "check/ask_again.h"
 #include "check/nondeterminism.h"
 #include "check/subject.h"
+#include "minify/reading_limits.h"
 #include "oracle/external_oracle.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
@@ -20,7 +21,6 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 namespace repro_minify {
@@ -74,11 +74,6 @@ std::vector<std::shared_ptr<const Backend>> backends_of(const MinifyOptions &opt
   return backends;
 }
 
-/// At least one: none would mean no limit.
-std::chrono::milliseconds limit_of(double seconds) {
-  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(std::ceil(seconds * 1000))));
-}
-
 InterestingnessTest test_of(const Session &session) {
   const MinifyOptions &options = session.options;
   if (session.oracle.empty())
@@ -94,20 +89,6 @@ InterestingnessTest test_of(const Session &session) {
 void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
   for (const auto &backend : backends)
     backend->await_start();
-}
-
-std::uint64_t memory_limit(const MinifyOptions &options) {
-  return options.memory_bytes > 0 ? options.memory_bytes : memory_that_fits();
-}
-
-/// To read the model and its inputs is a check like any other.
-Limits reading_limits(const MinifyOptions &options) {
-  Limits limits = generous_limits();
-  if (options.timeout_seconds > 0)
-    limits.timeout = limit_of(options.timeout_seconds);
-  limits.memory_bytes = memory_limit(options);
-  limits.interrupted = options.listener.interrupted;
-  return limits;
 }
 
 /// Nobody waits for longer than this unless told to.

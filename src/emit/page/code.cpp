@@ -39,10 +39,7 @@ std::vector<CodePiece> printed_pieces(const Program &program) {
   std::vector<c10::IValue> constants;
   torch::jit::PrintDepsTable dependencies;
   torch::jit::PythonPrint printer(constants, dependencies, nullptr, /*enforce_importable=*/true);
-  for (const auto &method : instance.module.get_methods())
-    if (method.name() != "forward")
-      printer.printMethod(method.function());
-  printer.printMethod(instance.module.get_method("forward").function());
+  print_methods(printer, instance.module);
   const std::string text = printer.str();
   std::vector<CodePiece> pieces;
   size_t at = 0;

@@ -4,9 +4,9 @@
     estimate.py --binary build/release/repro-minify --work FOLDER [--models FOLDER...] [--only TEXT] [--slow SECONDS]
 
 Reduces the cases of fixtures/ and further models (folders with failing.pt and inputs.pt, as make.py makes them, under
-jit). It looks at a terminal of its own, as a person would: ten times a second. --slow lets each check of the cases wait
-for so long, through an oracle: most of them take milliseconds, which nobody waits for. Where half a second or less is
-left a number may say what it likes. Fails on no number.
+jit). It reads the lines that are printed where there is no terminal. --slow lets each check of the cases wait for so
+long, through an oracle: most of them take milliseconds, which nobody waits for. Where half a second or less is left a
+range may say what it likes. Fails on no range.
 """
 
 import argparse
