@@ -19,12 +19,23 @@ ALLOWED = {
     "pickle": {"support"},
     "dataflow": {"support"},
     "sandbox": {"support"},
-    "codegen": {"support"},
     "toolchain": {"support", "sandbox"},
     "reduce/questions": {"support", "sandbox"},
     "reduce/search": {"support", "dataflow", "reduce/questions"},
     "program": {"support", "pickle", "dataflow", "sandbox"},
-    "backends": {"support", "dataflow", "program", "codegen", "sandbox"},
+    "backends": {"support", "dataflow", "program", "sandbox"},
+    "backends/libtorch": {"support", "program", "backends"},
+    "backends/inductor": {"support", "program", "sandbox", "toolchain", "backends"},
+    "backends/external": {"support", "program", "sandbox", "backends"},
+    "backends/inductor_like": {
+        "support",
+        "program",
+        "sandbox",
+        "toolchain",
+        "backends",
+        "backends/inductor_like/codegen",
+    },
+    "backends/inductor_like/codegen": {"support", "toolchain"},
     "convert": {"support", "program", "backends", "sandbox"},
     "check": {"support", "dataflow", "program", "backends", "sandbox"},
     "show": {"support", "program", "backends", "check", "sandbox"},
@@ -75,6 +86,7 @@ PUBLIC = {
     "flatten": "program",
     "record": "program",
     "backend": "backends",
+    "backend_parts": "backends",
     "conversion": "convert",
     "failure_kind": "check",
     "compare": "check",
@@ -90,7 +102,16 @@ PUBLIC = {
     "minify": "minify",
 }
 
-TORCH_FREE = {"support", "pickle", "dataflow", "sandbox", "codegen", "toolchain", "reduce/questions", "reduce/search"}
+TORCH_FREE = {
+    "support",
+    "pickle",
+    "dataflow",
+    "sandbox",
+    "toolchain",
+    "backends/inductor_like/codegen",
+    "reduce/questions",
+    "reduce/search",
+}
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 # support/torch_pch.h is the precompiled header of the targets that link LibTorch.
 TORCH_FREE_EXCEPT = {"src/support/torch_pch.h"}
@@ -103,7 +124,7 @@ def folder_of(path):
     parts = path.split("/")
     if parts[0] == "repro_minify" and len(parts) == 2:
         return PUBLIC.get(parts[1].removesuffix(".h"))
-    for length in (2, 1):
+    for length in (3, 2, 1):
         name = "/".join(parts[:length])
         if len(parts) > length and name in ALLOWED:
             return name

@@ -70,6 +70,48 @@ enum class Gradients {
   IfItHasAny, ///< likewise, and it is made for inference: its results may have no way back at all
 };
 
+/// What whoever runs a backend has to know of it.
+struct BackendTraits {
+  bool autocast = false; ///< it is about autocast: both sides run under it, asked for or not
+  /// The callable wants to own its arguments (TorchInductor's boxed calling convention): it is then given the only
+  /// references to them, and what it leaves in them is not compared.
+  bool boxed_call = false;
+  /// compile() gives the module itself back, so that buffers it writes to can be observed; false for one that compiles
+  /// a copy.
+  bool runs_the_module = false;
+  Gradients gradients = Gradients::All;
+  /// How long its optimised side may take at least, in seconds, before anybody calls it a hang: compilers of its own
+  /// take their time.
+  double patience_seconds = 120;
+  bool needs_eval = false; ///< it takes models in eval mode only (freezing does)
+  /// It takes a flat graph only: the first check is then of the flattened model, not of the archive.
+  bool needs_flat_graph = false;
+  /// Later calls can differ from the first (a profiling executor optimises after it has watched a call).
+  bool needs_several_calls = true;
+};
+
+class Preparation;
+class Surroundings;
+class CompilationSteps;
+class OwnBisector;
+class PartialCompilation;
+class GeneratedSource;
+class ReproInPython;
+struct PythonCall;
+
+/// What a backend has beside the rest (repro_minify/backend_parts.h); null: no such thing. The pointers live as long as
+/// the backend.
+struct BackendParts {
+  const Preparation *preparation = nullptr;
+  const Surroundings *surroundings = nullptr;
+  const CompilationSteps *steps = nullptr;
+  const OwnBisector *bisector = nullptr;
+  const PartialCompilation *partial = nullptr;
+  const GeneratedSource *generated = nullptr;
+  const ReproInPython *repro_in_python = nullptr; ///< it is used from Python alone (backends/in_python.h)
+  const PythonCall *python_call = nullptr;        ///< Python reaches it too (likewise)
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -82,50 +124,9 @@ public:
   /// Compiles a module (eval mode, method forward) that nobody else uses. Called in a sandbox child, may throw
   /// anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
-  /// Of what was compiled last; nothing from a backend that does not say.
-  virtual std::optional<Coverage> coverage() const { return std::nullopt; }
   virtual BackendSource source() const = 0;
-  /// The same for a Program, where it depends on that (generated kernels). Called in a sandbox child.
-  virtual BackendSource source_for(const Program &, const RunSettings &) const { return source(); }
-  /// The named steps of its compilation, each name once, in order; empty where it is one piece.
-  virtual std::vector<std::string> steps() const { return {}; }
-  /// The same backend with only those of its steps, or null where it is one piece.
-  virtual std::unique_ptr<Backend> with_steps(const std::vector<std::string> &) const { return nullptr; }
-  /// Called once before any check, in the process that starts them: the place to start a helper process.
-  virtual void start() const {}
-  /// Returns once what start() has begun is ready: there is something else to do in between. Throws UserError with what
-  /// is wrong where it will never be.
-  virtual void await_start() const {}
-  /// A check had no answer: what start() began may have died since, and is begun again where start() was called.
-  /// Throws nothing: what cannot be started has no answers.
-  virtual void revive() const {}
-  /// What its results depend on beside its name, its options and LibTorch: the content of a library or a program, the
-  /// versions of a compiler and an interpreter. Once it has started.
-  virtual Identity identity() const { return {}; }
-  /// What its checks may reach beside what every check may; a program of the user's own is not confined.
-  virtual Confinement confinement() const { return {}; }
-  /// What it needs beside LibTorch ("a C++ compiler"); empty: nothing.
-  virtual std::string needs() const { return ""; }
-  /// Why it cannot be used on this machine, in one sentence; empty if it can. May run programs.
-  virtual std::string unusable_because() const { return ""; }
-  /// Whether the backend is about autocast: both sides run under it, asked for or not.
-  virtual bool autocast() const { return false; }
-  /// Whether the callable wants to own its arguments (TorchInductor's boxed calling convention): it is then given the
-  /// only references to them, and what it leaves in them is not compared.
-  virtual bool boxed_call() const { return false; }
-  /// Whether compile() gives the module itself back, so that buffers it writes to can be observed; false for one that
-  /// compiles a copy.
-  virtual bool runs_the_module() const { return false; }
-  virtual Gradients gradients() const { return Gradients::All; }
-  /// How long its optimised side may take at least before anybody calls it a hang: compilers of its own take their
-  /// time.
-  virtual double patience_seconds() const { return 120; }
-  /// Whether it takes models in eval mode only (freezing does).
-  virtual bool needs_eval() const { return false; }
-  /// Whether it takes a flat graph only: the first check is then of the flattened model, not of the archive.
-  virtual bool needs_flat_graph() const { return false; }
-  /// Whether later calls can differ from the first (a profiling executor optimises after it has watched a call).
-  virtual bool needs_several_calls() const { return true; }
+  virtual BackendTraits traits() const { return {}; }
+  virtual BackendParts parts() const { return {}; }
 };
 
 /// The backend of that name ("freeze", "pass:peephole,cse"). Throws UserError for an unknown one, with what is known.

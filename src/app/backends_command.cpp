@@ -1,5 +1,6 @@
 #include "app/options.h"
 #include "backends/registry.h"
+#include "repro_minify/backend_parts.h"
 #include "support/text_table.h"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ std::vector<Row> rows_of(const BackendOptions &options) {
   std::vector<Row> rows;
   for (const auto &listed : list_backends()) {
     const auto backend = make_backend(listed.name, options);
-    rows.push_back({listed.name, backend->needs(), backend->unusable_because(), listed.summary});
+    rows.push_back({listed.name, needs_of(*backend), unusable_because(*backend), listed.summary});
   }
   rows.push_back({plugin_row().name, "the library", "", plugin_row().summary, true});
   rows.push_back({command_row().name, "the program", "", command_row().summary, true});

@@ -8,6 +8,7 @@
 #include "check/sides.h"
 #include "check/unwritten_memory.h"
 #include "program/compute.h"
+#include "repro_minify/backend_parts.h"
 #include "support/no_answer.h"
 
 #include <ATen/ATen.h>
@@ -124,7 +125,7 @@ void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &ve
 
 /// What is made for inference has no way back, by design; the other results are compared all the same.
 void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed, Verdict &verdict) {
-  if (sides.backend.gradients() != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
+  if (sides.backend.traits().gradients != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
     return;
   eager.gradients.clear();
   eager.gradient_names.clear();
@@ -145,12 +146,13 @@ void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector
     before.emplace(instance, how.module);
   how.unchanged = [&](std::size_t place, const c10::IValue &value) { return before->still_holds(place, value); };
   const Compiled compiled = sides.backend.compile(instance.module);
-  const int calls = sides.backend.needs_several_calls() ? options.calls : 1;
+  const int calls = sides.backend.traits().needs_several_calls ? options.calls : 1;
   for (int call = 1; call <= calls; ++call) {
     scope.begin_run();
     Observed observed = run_program(compiled, instance, how);
     scope.end_run();
-    verdict.coverage = sides.backend.coverage();
+    if (const PartialCompilation *partial = sides.backend.parts().partial)
+      verdict.coverage = partial->coverage();
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
@@ -223,7 +225,7 @@ bool is_want_of_means(const std::error_code &code) {
 
 RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
   RunSettings settings = options;
-  settings.autocast |= backend.autocast();
+  settings.autocast |= backend.traits().autocast;
   return settings;
 }
 
@@ -303,7 +305,7 @@ Subject subject_of(std::shared_ptr<const Program> program) {
 
 Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options) {
   return [subject = std::move(subject), backend = std::move(backend), options](Child &child) {
-    child.confine(backend->confinement());
+    child.confine(confinement_of(*backend));
     child.reply(to_json(check_here(subject, *backend, options, child)));
   };
 }
@@ -311,7 +313,7 @@ Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOpti
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits) {
   const Job job = check_job(std::move(subject), backend, options);
-  return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { backend->revive(); });
+  return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { revive_backend(*backend); });
 }
 
 } // namespace repro_minify

@@ -5,7 +5,7 @@
 namespace repro_minify {
 
 Subject subject_for(std::shared_ptr<const Program> program, const Backend &backend) {
-  if (backend.needs_flat_graph())
+  if (backend.traits().needs_flat_graph)
     return subject_of(std::move(program));
   return [program = std::move(program)](const InstantiateOptions &options) {
     return instantiate_in_parts(*program, options);

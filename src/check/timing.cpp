@@ -1,6 +1,7 @@
 // How fast either side is. Apart from the Check: a time never changes a Verdict.
 #include "check/run_program.h"
 #include "program/compute.h"
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/check.h"
 
 #include <algorithm>
@@ -73,7 +74,8 @@ c10::IValue measure(const Subject &subject, const Backend &backend, const CheckO
   {
     const RunScope scope(run_settings(backend, options));
     Instance instance = subject(how);
-    const Stopwatch stopwatch(scope, instance, {.grad = options.grad, .boxed = backend.boxed_call()}, options.device);
+    const Stopwatch stopwatch(scope, instance, {.grad = options.grad, .boxed = backend.traits().boxed_call},
+                              options.device);
     const auto start = Clock::now();
     const Compiled compiled = backend.compile(instance.module);
     stopwatch.once(compiled);
@@ -91,7 +93,7 @@ std::optional<Timing> measure_timing(Subject subject, std::shared_ptr<const Back
   try {
     const auto tuple = compute_in_child(
         [&](Child &child) {
-          child.confine(backend->confinement());
+          child.confine(confinement_of(*backend));
           return measure(subject, *backend, options, calls);
         },
         limits, Confined::ByTheWork);

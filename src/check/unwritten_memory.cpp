@@ -3,6 +3,7 @@
 #include "check/compare_runs.h"
 #include "check/initial_state.h"
 #include "program/compute.h"
+#include "repro_minify/backend_parts.h"
 
 #include <algorithm>
 #include <functional>
@@ -16,16 +17,16 @@ std::vector<Observed> run_over(Fill fill, const Subject &subject, const Backend 
   fill_unwritten_memory(fill);
   const RunScope scope(run_settings(backend, options));
   Instance instance = subject({.requires_grad = options.grad, .device = options.device});
-  const InitialState before(instance, backend.runs_the_module());
+  const InitialState before(instance, backend.traits().runs_the_module);
   const Compiled compiled = backend.compile(instance.module);
   const RunOptions how{
       .grad = options.grad,
       .state = !options.only_forward,
-      .module = backend.runs_the_module(),
-      .boxed = backend.boxed_call(),
+      .module = backend.traits().runs_the_module,
+      .boxed = backend.traits().boxed_call,
       .unchanged = [&](std::size_t place, const c10::IValue &value) { return before.still_holds(place, value); }};
   std::vector<Observed> runs;
-  for (int call = 0; call < (backend.needs_several_calls() ? options.calls : 1); ++call) {
+  for (int call = 0; call < (backend.traits().needs_several_calls ? options.calls : 1); ++call) {
     scope.begin_run();
     runs.push_back(run_program(compiled, instance, how));
     scope.end_run();
@@ -89,7 +90,7 @@ void fill_unwritten_memory(Fill fill) {
 std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
                                            const CheckOptions &options, const Limits &limits) {
   const Job job = [&](Child &child) {
-    child.confine(backend->confinement());
+    child.confine(confinement_of(*backend));
     child.reply(ask([&](Fill fill) { return run_over(fill, subject, *backend, options); }));
   };
   for (int attempt = 0; attempt < 5; ++attempt) {

@@ -1,6 +1,6 @@
 #include "convert/convert.h"
 
-#include "backends/inductor_worker.h"
+#include "backends/torch_python.h"
 #include "program/read_inputs.h"
 #include "program/rehearsal.h"
 #include "repro_minify/confinement.h"

@@ -1,5 +1,6 @@
 // The ablation of issue.md: what the reduced program does under everything else.
 #include "emit/ablation_names.h"
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/repro.h"
 
 namespace repro_minify {
@@ -59,10 +60,10 @@ private:
       return;
     try {
       const std::shared_ptr<const Backend> backend = make_backend(backend_name, options);
-      if (!backend->unusable_because().empty())
+      if (!unusable_because(*backend).empty())
         return;
-      backend->start();
-      backend->await_start();
+      start_backend(*backend);
+      await_backend(*backend);
       add(what, backend, facts_.check);
     } catch (const std::exception &) {
     }

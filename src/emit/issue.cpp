@@ -1,5 +1,5 @@
 // issue.md: pasted into an issue tracker as it is.
-#include "backends/inductor_worker.h"
+#include "backends/torch_python.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
 #include "emit/repro_words.h"

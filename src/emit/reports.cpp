@@ -1,5 +1,5 @@
 // report.json for scripts, report.md for an issue tracker.
-#include "backends/python_backend.h"
+#include "backends/in_python.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
 #include "emit/report_values.h"
@@ -65,7 +65,7 @@ bool has_cpp(const ReproFacts &facts) {
 
 /// Then it is repro.py that everything is in.
 bool is_used_from_python(const Backend &backend) {
-  return dynamic_cast<const PythonBackend *>(&backend) != nullptr;
+  return backend.parts().repro_in_python != nullptr;
 }
 
 json files_of(const ReproFacts &facts, const std::string &folder) {

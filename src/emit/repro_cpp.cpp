@@ -10,6 +10,7 @@
 #include "emit/torchscript_source.h"
 #include "program/objects.h"
 #include "program/values.h"
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/record.h"
 #include "repro_minify/repro.h"
 
@@ -231,7 +232,7 @@ private:
             {"autocast", facts_.check.autocast},
             {"device_type", on_cuda() ? "at::kCUDA" : "at::kCPU"},
             {"autocast_dtype", facts_.check.autocast_dtype == at::kHalf ? "at::kHalf" : "at::kBFloat16"},
-            {"parameter_gradients", facts_.backend->gradients() == Gradients::All}};
+            {"parameter_gradients", facts_.backend->traits().gradients == Gradients::All}};
   }
 
   json settings() const {
@@ -253,7 +254,7 @@ private:
 
   int calls() const {
     const FailureKind kind = facts_.signature.kind;
-    if (!facts_.backend->needs_several_calls())
+    if (!facts_.backend->traits().needs_several_calls)
       return 1;
     // Which call raises is not known.
     const bool any_call = ends_the_process(kind) || kind == FailureKind::Exception;
@@ -292,7 +293,8 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
   if (!write_repro_py(program, facts, folder))
     return {};
   const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);
-  const BackendSource source = facts.backend->source_for(program, facts.check);
+  const GeneratedSource *generated = facts.backend->parts().generated;
+  const BackendSource source = generated ? generated->source_for(program, facts.check) : facts.backend->source();
   write_atomically(folder + "/repro.cpp", render("repro.cpp.tpl", Values(program, facts, parts, source).all()));
   const bool cuda = REPRO_MINIFY_TORCH_HAS_CUDA;
   write_atomically(folder + "/CMakeLists.txt",

@@ -1,6 +1,6 @@
 #include "emit/repro_py.h"
 
-#include "backends/python_backend.h"
+#include "backends/in_python.h"
 #include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
@@ -52,7 +52,7 @@ std::string saved_attributes(const Program &program) {
 } // namespace
 
 bool write_repro_py(const Program &given, const ReproFacts &facts, const std::string &folder) {
-  const auto *python = dynamic_cast<const PythonBackend *>(facts.backend.get());
+  const ReproInPython *python = facts.backend->parts().repro_in_python;
   if (!python)
     return true;
   const Program program = constants_as_buffers(given);

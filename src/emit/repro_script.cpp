@@ -2,7 +2,7 @@
 #include "support/joined.h"
 #include "support/number_text.h"
 
-#include "backends/python_backend.h"
+#include "backends/in_python.h"
 #include "emit/predicate.h"
 #include "emit/python_source.h"
 #include "emit/render.h"
@@ -205,7 +205,7 @@ private:
 
   std::vector<std::string> leaves() const {
     std::vector<std::string> words = names_of_inputs();
-    if (!is_function_ && facts_.backend->gradients() == Gradients::All)
+    if (!is_function_ && facts_.backend->traits().gradients == Gradients::All)
       words.insert(words.begin(), "*model.parameters()");
     return words;
   }
@@ -271,8 +271,7 @@ private:
 };
 
 std::string why_none(const ReproFacts &facts) {
-  const auto *reached = dynamic_cast<const CalledFromPython *>(facts.backend.get());
-  if (!reached || !reached->python_call())
+  if (!facts.backend->parts().python_call)
     return "Python does not reach " + facts.backend->title();
   if (facts.not_reduced)
     return "the model could not be reduced";
@@ -289,7 +288,7 @@ ReproScripts repro_scripts(const Program &given, const ReproFacts &facts) {
   ReproScripts scripts{{}, why_none(facts)};
   if (!scripts.none_because.empty())
     return scripts;
-  const PythonCall call = *dynamic_cast<const CalledFromPython &>(*facts.backend).python_call();
+  const PythonCall call = *facts.backend->parts().python_call;
   const Program program = constants_as_buffers(given);
   try {
     for (const Form &form : forms) {

@@ -1,10 +1,11 @@
 // repro.py is run in an interpreter of its own before it is handed over.
-#include "backends/inductor_worker.h"
-#include "backends/python_backend.h"
+#include "backends/in_python.h"
+#include "backends/torch_python.h"
 #include "emit/atomic_file.h"
 #include "emit/repro_script.h"
 #include "emit/verify_repeatedly.h"
 #include "program/compute.h"
+#include "repro_minify/backend_parts.h"
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
 
@@ -55,7 +56,7 @@ Verification verify_text(const std::string &text, const std::string &python, con
     fs::copy_file(fs::path(results) / library, folder / library);
   const std::string file = folder / "repro.py";
   std::ofstream(file) << text;
-  Confinement confinement = facts.backend->confinement();
+  Confinement confinement = confinement_of(*facts.backend);
   for (const auto &part : folders_of_python(python))
     confinement.readable.push_back(part);
   confinement.writable.push_back(folder.path());
@@ -73,7 +74,7 @@ ScriptVerification verify_script(const Program &program, const ReproFacts &facts
                                  const std::function<bool()> &interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string file = folder + "/repro.py";
-  if (dynamic_cast<const PythonBackend *>(facts.backend.get())) // it is what verify_repro() has run
+  if (facts.backend->parts().repro_in_python) // it is what verify_repro() has run
     return {facts.verified, facts.verify_message, lines_of_code(read_file(file))};
   const ReproScripts scripts = scripts_of(program, facts);
   if (scripts.texts.empty()) {

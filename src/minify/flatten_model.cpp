@@ -27,7 +27,7 @@ bool in_the_same_place(const Verdict &original, const Verdict &flat) {
 
 /// A backend that takes flat graphs only has been given this one at first.
 bool is_what_was_checked(const Session &session, const Program &inlined) {
-  return session.oracle.empty() && session.backend->needs_flat_graph() && session.options.repetition.runs == 1 &&
+  return session.oracle.empty() && session.backend->traits().needs_flat_graph && session.options.repetition.runs == 1 &&
          !has_control_flow(inlined);
 }
 

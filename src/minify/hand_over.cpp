@@ -1,8 +1,9 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
-#include "backends/python_backend.h"
+#include "backends/in_python.h"
 #include "emit/page/page.h"
 #include "minify/work.h"
 #include "program/compute.h"
+#include "repro_minify/backend_parts.h"
 #include "support/number_text.h"
 #include "toolchain/header_cache.h"
 
@@ -99,14 +100,14 @@ void verify(Work &work, const Program &program) {
     return;
   const auto &interrupted = work.options().listener.interrupted;
   const auto run_script = [&] { facts.script = verify_script(program, facts, work.folder, interrupted); };
-  // That of a PythonBackend is part of what verify_repro() runs.
-  const auto *in_python = dynamic_cast<const PythonBackend *>(facts.backend.get());
+  // That of a backend that is used from Python is part of what verify_repro() runs.
+  const ReproInPython *in_python = facts.backend->parts().repro_in_python;
   work.say(Severity::Info, announcement());
   const Verification verification =
       verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature,
                    {.repetition = facts.repetition,
                     .interrupted = interrupted,
-                    .confinement = work.session.backend->confinement(),
+                    .confinement = confinement_of(*work.session.backend),
                     .meanwhile = in_python ? std::function<void()>() : run_script,
                     .python = in_python ? in_python->python() : ""});
   if (stops(work))
@@ -131,7 +132,7 @@ void collect_for_issue(Work &work) {
 }
 
 Verdict verdict_under(const Work &work, const std::shared_ptr<const Backend> &backend) {
-  if (work.facts.not_reduced && backend->needs_flat_graph()) {
+  if (work.facts.not_reduced && backend->traits().needs_flat_graph) {
     Verdict verdict; // unresolved
     verdict.message = "it takes nothing else than a flat program";
     return verdict;

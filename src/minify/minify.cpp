@@ -96,7 +96,7 @@ std::optional<Flattened> flatten(Work &work) {
   } catch (const std::exception &error) {
     not_reduced = "its values cannot be recorded: " + first_sentence(error.what()) + "; " + advice_on_flattening;
   }
-  if (session.backend->needs_flat_graph())
+  if (session.backend->traits().needs_flat_graph)
     throw UserError(session.shown_path() + ": cannot be reduced, and " + session.backend->name() +
                     " takes nothing else than a flat program: " + *not_reduced);
   return std::nullopt;

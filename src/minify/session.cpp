@@ -14,6 +14,7 @@
 #include "program/values.h"
 #include "reduce/journal.h"
 #include "repro_minify/archive.h"
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/confinement.h"
 #include "sandbox/limits.h"
 
@@ -56,9 +57,9 @@ CheckOptions check_options_of(const MinifyOptions &options) {
 }
 
 std::shared_ptr<const Backend> started(std::shared_ptr<const Backend> backend) {
-  if (const std::string problem = backend->unusable_because(); !problem.empty())
+  if (const std::string problem = unusable_because(*backend); !problem.empty())
     throw UserError("--backend " + backend->name() + ": " + problem);
-  backend->start();
+  start_backend(*backend);
   return backend;
 }
 
@@ -88,7 +89,7 @@ InterestingnessTest test_of(const Session &session) {
 /// What has been started while the model was read has to be there before the first check.
 void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
   for (const auto &backend : backends)
-    backend->await_start();
+    await_backend(*backend);
 }
 
 /// Nobody waits for longer than this unless told to.
@@ -161,7 +162,7 @@ Session::Session(const std::string &model_path, MinifyOptions given)
       test(test_of(*this)), model(loaded(model_path, options, check)) {
   phases.tell(options.listener.phase);
   for (const auto &each : others)
-    if (options.train && each->needs_eval())
+    if (options.train && each->traits().needs_eval)
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
   inputs = load_inputs(
       model,
@@ -188,14 +189,14 @@ Archive Session::as_given() const {
 
 Subject Session::original() const {
   const Subject archive = [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
-  if (model.method == "forward" && !backend->needs_flat_graph())
+  if (model.method == "forward" && !backend->traits().needs_flat_graph)
     return archive;
   try {
     return subject_for(
         std::make_shared<Program>(flatten_or_trace(model, inputs.values, settings(), generous_limits()).program),
         *backend);
   } catch (const CannotFlatten &error) {
-    if (backend->needs_flat_graph())
+    if (backend->traits().needs_flat_graph)
       throw cannot_flatten(*this, error);
     return archive;
   }
@@ -245,7 +246,7 @@ Verdict Session::check_within(double times_the_limit) {
   double seconds = options.timeout_seconds; // whoever gives one means it
   if (seconds <= 0) {
     seconds = longest_check_seconds;
-    how.patience.least_seconds = backend->patience_seconds() * times_the_limit;
+    how.patience.least_seconds = backend->traits().patience_seconds * times_the_limit;
     how.patience.times_eager *= times_the_limit;
     limits.allow_for_load = true;
   }
@@ -339,7 +340,7 @@ std::string eager_problem(const Session &session, const Verdict &verdict) {
 
 UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
   std::string text = session.shown_path() + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
-  if (!session.backend->needs_flat_graph())
+  if (!session.backend->traits().needs_flat_graph)
     text += " (`repro-minify run` takes the model as it is)";
   return UserError(text);
 }

@@ -2,16 +2,13 @@
 
 #include "repro_minify/repro.h"
 #include "sandbox/ask_again.h"
+#include "support/start_program.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace repro_minify {
 namespace {
@@ -24,21 +21,10 @@ bool comes_from_outside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-/// Runs the program in the process group of the caller, so that whoever kills that group kills it too. The status as
-/// waitpid() has it; nothing where no process can be made.
+/// Runs the program in the process group of the caller, so that whoever kills that group kills it too; a caller that is
+/// killed alone does not leave it behind. The status as waitpid() has it; nothing where no process can be made.
 std::optional<int> run_program(const std::string &program, const std::string &model) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a caller that is killed alone must not leave it behind
-    execl(program.c_str(), program.c_str(), model.c_str(), static_cast<char *>(nullptr));
-    if (errno == EAGAIN || errno == ENOMEM || errno == ETXTBSY) // not for now
-      raise(SIGKILL);
-    _exit(errno == ENOENT ? NotFound : NotExecutable);
-  }
-  int status = 0;
-  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return pid < 0 ? std::nullopt : std::optional<int>(status);
+  return wait_for_program(start_program({.words = {program, model}, .ends_with_us = true}));
 }
 
 Verdict verdict_of_status(std::optional<int> ended) {

@@ -1,8 +1,7 @@
 #include "repro_minify/bisect.h"
 
-#include "backends/own_bisector.h"
-#include "backends/own_switches.h"
 #include "reduce/search/guilty_step.h"
+#include "repro_minify/backend_parts.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,13 +23,13 @@ class Bisector {
 public:
   Bisector(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
       : subject_(subject), backend_(backend), options_(options) {
-    found_.steps = steps_of(*backend);
+    found_.steps = own() ? own()->what_can_go() : steps_of(*backend);
   }
 
   Bisection run() {
     const auto begin = std::chrono::steady_clock::now();
-    if (const auto *own = dynamic_cast<const OwnBisector *>(backend_.get()))
-      ask_own(*own);
+    if (own())
+      ask_own(*own());
     else
       search_steps();
     found_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -38,10 +37,7 @@ public:
   }
 
 private:
-  static std::vector<std::string> steps_of(const Backend &backend) {
-    const auto *own = dynamic_cast<const OwnBisector *>(&backend);
-    return own ? own->parts() : backend.steps();
-  }
+  const OwnBisector *own() const { return backend_->parts().bisector; }
 
   void ask_own(const OwnBisector &own) {
     const auto finding = own.bisect([&](const std::shared_ptr<const Backend> &variant, const std::string &what) {
@@ -86,7 +82,7 @@ private:
     std::vector<std::string> names;
     for (int step : steps)
       names.push_back(name(step));
-    return backend_->with_steps(names);
+    return backend_->parts().steps->with(names);
   }
 
   bool fails(const std::vector<int> &steps) {
@@ -142,10 +138,7 @@ private:
   }
 
   void ask_switch() {
-    const auto *switches = dynamic_cast<const OwnSwitches *>(backend_.get());
-    if (!switches)
-      return;
-    if (const std::shared_ptr<const Backend> backend = switches->switched_off(*found_.guilty))
+    if (const std::shared_ptr<const Backend> backend = backend_->parts().steps->switched_off(*found_.guilty))
       found_.confirmed_by_switch =
           !fails(backend, *found_.guilty + " off by PyTorch's own switch", static_cast<int>(found_.steps.size()) - 1);
   }
@@ -195,7 +188,7 @@ private:
 } // namespace
 
 bool has_steps(const Backend &backend) {
-  return !backend.steps().empty() || dynamic_cast<const OwnBisector *>(&backend);
+  return backend.parts().bisector || !steps_of(backend).empty();
 }
 
 Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options) {

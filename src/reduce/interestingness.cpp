@@ -1,6 +1,7 @@
 #include "repro_minify/reducer.h"
 
 #include "check/subject.h"
+#include "repro_minify/backend_parts.h"
 
 namespace repro_minify {
 
@@ -11,10 +12,10 @@ InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend,
     Identity identity;
     identity.add("the backend", backend->name());
     identity.add_all(identity_of(options));
-    identity.add_all(backend->identity());
+    identity.add_all(identity_of(*backend));
     return identity;
   };
-  test.revive = [backend] { backend->revive(); };
+  test.revive = [backend] { revive_backend(*backend); };
   test.settings = run_settings(*backend, options);
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
     return check_job(subject_for(std::move(program), *backend), backend, options);

@@ -3,6 +3,7 @@
 #include "check/sides.h"
 #include "program/compute.h"
 #include "program/values.h"
+#include "repro_minify/backend_parts.h"
 #include "show/shown_value.h"
 
 #include <nlohmann/json.hpp>
@@ -80,7 +81,7 @@ BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend
   how.only_forward = true; // what it leaves behind is in no picture
   const Outcome outcome = run_in_sandbox(
       [&](Child &child) {
-        child.confine(backend->confinement());
+        child.confine(confinement_of(*backend));
         child.reply(
             show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
       },

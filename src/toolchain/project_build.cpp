@@ -2,32 +2,17 @@
 
 #include "support/become_program.h"
 #include "support/find_program.h"
+#include "support/start_program.h"
 #include "toolchain/compile_command.h"
 #include "toolchain/header_cache.h"
 #include "toolchain/make_in_background.h"
 
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace repro_minify {
-namespace {
-
-/// In a child that is becoming another program in the end. Its exit code; -1 where it had none.
-int run_first(const std::vector<std::string> &words) {
-  const pid_t child = fork();
-  if (child == 0)
-    become_program(words);
-  int status = 0;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-} // namespace
 
 ProjectBuild::ProjectBuild(std::string source, std::string build, std::vector<std::string> options, std::string header)
     : source_(std::move(source)), build_(std::move(build)), options_(std::move(options)),
@@ -52,8 +37,8 @@ void ProjectBuild::start() {
 void ProjectBuild::configure_and_build() const {
   // What they leave when they are killed goes with this run.
   setenv("TMPDIR", private_folder_of_children().c_str(), 1);
-  if (const int code = run_first(configuration()); code != 0)
-    _exit(code < 0 ? 1 : code);
+  if (const int code = exit_code_of(wait_for_program(start_program({.words = configuration()}))); code != 0)
+    _exit(code);
   if (precompiled_)
     if (const auto folder = header().folder(); !folder.empty())
       setenv("CPATH", with_cpath(folder).c_str(), 1);

@@ -22,7 +22,7 @@ public:
   std::string name() const override { return "test"; }
   std::string summary() const override { return ""; }
   std::string title() const override { return "a test"; }
-  bool needs_several_calls() const override { return false; }
+  BackendTraits traits() const override { return {.needs_several_calls = false}; }
   Compiled compile(torch::jit::Module module) const override {
     return [module, time = time_](std::vector<c10::IValue> arguments) mutable {
       std::this_thread::sleep_for(time);

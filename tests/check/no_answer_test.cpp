@@ -1,6 +1,7 @@
 // What says nothing of a program, wherever it went wrong.
 #include "check/ask_again.h"
 #include "program/fixture.h"
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/check.h"
 #include "support/no_answer.h"
 
@@ -13,7 +14,7 @@
 namespace repro_minify {
 namespace {
 
-class Throws final : public Backend {
+class Throws final : public Backend, public Preparation {
 public:
   explicit Throws(std::function<void()> what) : what_(std::move(what)) {}
   std::string name() const override { return "throws"; }
@@ -24,6 +25,8 @@ public:
     return [](const std::vector<c10::IValue> &arguments) { return arguments.at(0); };
   }
   BackendSource source() const override { return {}; }
+  BackendParts parts() const override { return {.preparation = this}; }
+  void start() const override {}
   void revive() const override { ++revived; }
 
   mutable int revived = 0;

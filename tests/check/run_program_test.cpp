@@ -1,7 +1,7 @@
 // One run of a program: what is observed of it, what its gradients start from, and its fp64 reference.
 #include "check/run_program.h"
 
-#include "backends/simple_backend.h"
+#include "backends/libtorch/simple_backend.h"
 #include "program/fixture.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"

@@ -24,8 +24,7 @@ Verdict run_in_check(const Subject &subject, const CheckOptions &options, bool b
     std::string name() const override { return "test"; }
     std::string summary() const override { return ""; }
     std::string title() const override { return ""; }
-    bool runs_the_module() const override { return true; }
-    bool boxed_call() const override { return boxed_; }
+    BackendTraits traits() const override { return {.boxed_call = boxed_, .runs_the_module = true}; }
     Compiled compile(torch::jit::Module module) const override {
       if (at::autocast::is_autocast_enabled(at::kCPU))
         throw std::runtime_error("compiled under autocast");

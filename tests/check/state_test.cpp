@@ -22,7 +22,7 @@ public:
   std::string name() const override { return "test"; }
   std::string summary() const override { return ""; }
   std::string title() const override { return "a test"; }
-  bool runs_the_module() const override { return true; }
+  BackendTraits traits() const override { return {.runs_the_module = true}; }
   Compiled compile(torch::jit::Module module) const override {
     return [module, behaviour = behaviour_](std::vector<c10::IValue> arguments) mutable {
       c10::IValue result = module.forward(arguments);

@@ -1,7 +1,7 @@
 // The Verdict of our check under the rule PyTorch against torch._dynamo.debug_utils.same_two_models, on the models of
 // fixtures/cases and on random programs. two_models_oracle.py draws the programs, has PyTorch answer, and says what it
 // takes to make PyTorch's answer ours where they differ.
-#include "backends/simple_backend.h"
+#include "backends/libtorch/simple_backend.h"
 #include "check/oracle.h"
 #include "program/flatten.h"
 #include "repro_minify/archive.h"
@@ -123,7 +123,7 @@ std::shared_ptr<const Backend> noise_backend(const IValue &settings) {
        .title = "",
        .compile = [settings](torch::jit::Module module) { return Noise(std::move(module), settings.toGenericDict()); },
        .source = {},
-       .runs_the_module = true});
+       .traits = {.runs_the_module = true}});
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

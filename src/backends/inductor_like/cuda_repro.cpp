@@ -1,7 +1,7 @@
 #include "backends/inductor_like/cuda_repro.h"
 
-#include "codegen/cuda_kernel.h"
-#include "codegen/cuda_library.h"
+#include "backends/inductor_like/codegen/cuda_kernel.h"
+#include "backends/inductor_like/codegen/cuda_library.h"
 #include "support/escape.h"
 
 namespace repro_minify::inductor_like {

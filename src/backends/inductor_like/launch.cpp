@@ -1,8 +1,8 @@
 #include "backends/inductor_like/launch.h"
 
-#include "codegen/cuda_kernel.h"
-#include "codegen/cuda_library.h"
-#include "codegen/library.h"
+#include "backends/inductor_like/codegen/cuda_kernel.h"
+#include "backends/inductor_like/codegen/cuda_library.h"
+#include "backends/inductor_like/codegen/library.h"
 
 #include <ATen/Parallel.h>
 #include <c10/core/impl/VirtualGuardImpl.h>

@@ -1,6 +1,6 @@
 #include "backends/inductor_like/plan.h"
 
-#include "codegen/cuda_kernel.h"
+#include "backends/inductor_like/codegen/cuda_kernel.h"
 
 #include <ATen/ATen.h>
 

@@ -1,7 +1,7 @@
 // What a compiled program does: operators that run as ATen and kernels, in order, over a table of slots.
 #pragma once
+#include "backends/inductor_like/codegen/kernel.h"
 #include "backends/inductor_like/straight_line.h"
-#include "codegen/kernel.h"
 
 #include <functional>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "backends/inductor_like/pointwise.h"
 
-#include "codegen/vector_math.h"
+#include "backends/inductor_like/codegen/vector_math.h"
 
 #include <map>
 

@@ -1,7 +1,7 @@
 // The operators that compute each element from the elements at the same place: a row of a table each.
 #pragma once
+#include "backends/inductor_like/codegen/element.h"
 #include "backends/inductor_like/straight_line.h"
-#include "codegen/element.h"
 
 #include <optional>
 #include <string>

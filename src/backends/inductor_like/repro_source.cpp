@@ -1,8 +1,8 @@
 #include "backends/inductor_like/repro_source.h"
 
 #include "backends/inductor_like/capture.h"
+#include "backends/inductor_like/codegen/vector_math.h"
 #include "backends/inductor_like/cuda_repro.h"
-#include "codegen/vector_math.h"
 #include "support/cpp_number.h"
 #include "support/escape.h"
 #include "support/number_text.h"

@@ -1,0 +1,104 @@
+// What a Backend may have beside the one thing that every Backend does. Each part is asked for by its name in
+// Backend::parts(), and is null where a backend has no such thing.
+#pragma once
+#include "repro_minify/backend.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Something has to be there before the first check: a helper process, a folder.
+class Preparation {
+public:
+  virtual ~Preparation() = default;
+  /// Called once, in the process that starts the checks.
+  virtual void start() const = 0;
+  /// Returns once what start() has begun is ready: there is something else to do in between. Throws UserError with what
+  /// is wrong where it will never be.
+  virtual void await_start() const {}
+  /// A check had no answer: what start() began may have died since, and is begun again where start() was called.
+  /// Throws nothing: what cannot be started has no answers.
+  virtual void revive() const {}
+};
+
+/// It depends on more than its name, its options and LibTorch, or reaches further than every check may.
+class Surroundings {
+public:
+  virtual ~Surroundings() = default;
+  /// What it needs ("a C++ compiler").
+  virtual std::string needs() const = 0;
+  /// Why it cannot be used on this machine, in one sentence; empty if it can. May run programs.
+  virtual std::string unusable_because() const { return ""; }
+  /// What its results depend on: the content of a library or a program, the versions of a compiler and an interpreter.
+  /// Once it has started.
+  virtual Identity identity() const = 0;
+  /// What its checks may reach beside what every check may; a program of the user's own is not confined.
+  virtual Confinement confinement() const = 0;
+};
+
+/// It compiles in named steps that can be left out.
+class CompilationSteps {
+public:
+  virtual ~CompilationSteps() = default;
+  /// Each name once, in order; empty where this build of LibTorch lets none be left out.
+  virtual std::vector<std::string> names() const = 0;
+  /// The same backend with only those of its steps.
+  virtual std::unique_ptr<Backend> with(const std::vector<std::string> &names) const = 0;
+  /// The same backend with a step switched off by the library's own switch for it, a second opinion on the guilty one;
+  /// null where it has none.
+  virtual std::unique_ptr<Backend> switched_off(const std::string &) const { return nullptr; }
+};
+
+struct OwnFinding {
+  std::string guilty;     ///< "inductor/lowerings#4": the fourth application of that part
+  bool confirmed = false; ///< with the part left out, and with its applications before this one, it is right
+  std::string note;       ///< what else the library knows, in sentences
+};
+
+/// Its library brings a bisector: it says what to leave out, and is told what came of it.
+class OwnBisector {
+public:
+  virtual ~OwnBisector() = default;
+  /// Whether the failure shows under this variant of the backend; `what` says in words which it is.
+  using Fails = std::function<bool(const std::shared_ptr<const Backend> &variant, const std::string &what)>;
+
+  /// Everything that can be left out, in order.
+  virtual std::vector<std::string> what_can_go() const = 0;
+  /// Nothing if no part is guilty. Throws std::runtime_error where the library's bisector gives up, and what `fails`
+  /// throws.
+  virtual std::optional<OwnFinding> bisect(const Fails &fails) const = 0;
+};
+
+/// It compiles some operators and runs the others as they are.
+class PartialCompilation {
+public:
+  virtual ~PartialCompilation() = default;
+  /// Of what was compiled last in this process.
+  virtual Coverage coverage() const = 0;
+};
+
+/// Its C++ depends on the Program: generated kernels.
+class GeneratedSource {
+public:
+  virtual ~GeneratedSource() = default;
+  /// As Backend::source(). Called in a sandbox child.
+  virtual BackendSource source_for(const Program &program, const RunSettings &settings) const = 0;
+};
+
+// What a backend without the part is like.
+std::string needs_of(const Backend &backend);
+std::string unusable_because(const Backend &backend);
+Identity identity_of(const Backend &backend);
+Confinement confinement_of(const Backend &backend);
+/// Preparation::start() and what follows it; nothing without the part.
+void start_backend(const Backend &backend);
+void await_backend(const Backend &backend);
+void revive_backend(const Backend &backend);
+/// Empty where it is one piece.
+std::vector<std::string> steps_of(const Backend &backend);
+
+} // namespace repro_minify

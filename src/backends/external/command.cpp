@@ -1,0 +1,187 @@
+// Any program as a backend: it is given reduced.pt and inputs.pt, and writes outputs.pt.
+#include "backends/external/command_server.h"
+#include "backends/external/embedded/texts.h"
+#include "backends/registry.h"
+#include "repro_minify/backend_parts.h"
+#include "repro_minify/program.h"
+#include "support/cpp_string.h"
+#include "support/find_program.h"
+#include "support/no_answer.h"
+#include "support/split_words.h"
+#include "support/temporary_folder.h"
+
+#include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/import_read.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace repro_minify {
+namespace {
+
+#include "backends/external/embedded/command_program.inc"
+
+namespace fs = std::filesystem;
+
+/// Relative paths of files that exist are made absolute, so that the repro runs from any folder.
+std::vector<std::string> words_of(const std::string &line) {
+  std::vector<std::string> words;
+  try {
+    words = split_words(line);
+  } catch (const std::invalid_argument &error) {
+    throw UserError("--backend command:" + line + ": " + error.what());
+  }
+  if (words.empty())
+    throw UserError("--backend command: names no program");
+  std::error_code error;
+  for (auto &word : words)
+    if (word.find('/') != std::string::npos && fs::exists(word, error))
+      word = fs::absolute(word).lexically_normal().string();
+  return words;
+}
+
+/// One that cannot be started now, though it could be before, has said nothing of the model.
+class StartedProgram final : public CommandProgram {
+public:
+  StartedProgram(const std::vector<std::string> &words, const torch::jit::Module &module, const fs::path &parent)
+      : CommandProgram(words, module, parent), not_started_(words.at(0) + ": cannot be started: ") {}
+
+private:
+  End run(const std::vector<std::string> &files) override {
+    End end = CommandProgram::run(files);
+    if (end.exit_code == 127 && end.message.rfind(not_started_, 0) == 0)
+      throw NoAnswer(end.message);
+    return end;
+  }
+  const std::string not_started_;
+};
+
+/// The same, asked of a program that serves.
+class ServedProgram final : public CommandProgram {
+public:
+  ServedProgram(std::shared_ptr<const CommandServer> server, const torch::jit::Module &module, const fs::path &parent)
+      : CommandProgram({}, module, parent), server_(std::move(server)) {}
+
+private:
+  End run(const std::vector<std::string> &files) override {
+    const CommandEnd end = server_->ask(files);
+    return {end.signal, end.exit_code, end.message};
+  }
+  const std::shared_ptr<const CommandServer> server_;
+};
+
+class CommandBackend final : public Backend, public Preparation, public Surroundings {
+public:
+  explicit CommandBackend(const std::string &line) : line_(line), words_(words_of(line)) {
+    serves_ = words_.size() > 1 && words_.back() == "--serve";
+    title_ = "the command " +
+             line.substr(0, serves_ ? line.find_last_not_of(" \t", line.rfind("--serve") - 1) + 1 : std::string::npos);
+    if (serves_)
+      words_.pop_back();
+  }
+
+  std::string name() const override { return "command:" + line_; }
+  std::string summary() const override { return command_row().summary; }
+  std::string title() const override { return title_; }
+  std::string needs() const override { return "the program " + words_[0]; }
+  /// The user's own.
+  Confinement confinement() const override { return {.none = true}; }
+  std::string unusable_because() const override {
+    return find_program(words_[0]).empty() ? words_[0] + " is no program that can be started" : "";
+  }
+  /// What a killed child leaves behind goes with this folder.
+  void start() const override {
+    folder_ = std::make_unique<TemporaryFolder>();
+    if (serves_)
+      start_server();
+  }
+  void revive() const override {
+    if (!server_ || server_->lives())
+      return;
+    try {
+      start_server();
+    } catch (const UserError &) { // whoever asks the old one is told that it is gone
+    }
+  }
+  Identity identity() const override {
+    Identity identity;
+    identity.add_file("the program " + words_[0], find_program(words_[0]));
+    std::error_code error;
+    for (size_t i = 1; i < words_.size(); ++i)
+      if (fs::is_regular_file(words_[i], error))
+        identity.add_file("the file " + words_[i], words_[i]);
+    return identity;
+  }
+  /// What the program does to its inputs stays in its process, and each call is a new one.
+  BackendTraits traits() const override { return {.boxed_call = true, .needs_several_calls = false}; }
+  BackendParts parts() const override { return {.preparation = this, .surroundings = this}; }
+
+  Compiled compile(torch::jit::Module module) const override {
+    if (at::GradMode::is_enabled())
+      throw UserError("--backend " + name() + ": a command computes no gradients; leave --grad out");
+    const auto parent = folder_ ? folder_->path() : fs::temp_directory_path();
+    return
+        [program = server_ ? std::shared_ptr<CommandProgram>(std::make_shared<ServedProgram>(server_, module, parent))
+                           : std::make_shared<StartedProgram>(words_, module, parent),
+         name = name()](std::vector<c10::IValue> arguments) {
+          if (at::autocast::is_autocast_enabled(at::kCPU) || at::autocast::is_autocast_enabled(at::kCUDA))
+            throw UserError("--backend " + name + ": autocast does not reach another process; give --no-autocast");
+          return (*program)(std::move(arguments));
+        };
+  }
+
+  BackendSource source() const override {
+    std::string words;
+    for (const auto &word : words_)
+      words += (words.empty() ? "" : ", ") + cpp_string(word);
+    return {.includes = {"caffe2/serialize/inline_container.h", "torch/csrc/jit/serialization/import_read.h",
+                         "torch/csrc/jit/serialization/pickle.h", "cerrno", "cstdlib", "cstring", "fcntl.h",
+                         "filesystem", "fstream", "signal.h", "stdexcept", "sys/prctl.h", "sys/wait.h", "system_error",
+                         "unistd.h"},
+            .prepare = "  std::vector<std::string> words = command;\n"
+                       "  if (const char* other = std::getenv(\"REPRO_COMMAND\"))\n"
+                       "    words = {\"sh\", \"-c\", std::string(other) + \" \\\"$@\\\"\", \"sh\"};\n"
+                       "  CommandProgram call(words, module, std::filesystem::temp_directory_path());\n",
+            .file_scope = "// Given a model, its inputs, and where to write what it returns. The environment variable "
+                          "REPRO_COMMAND has another.\nstatic const std::vector<std::string> command = {" +
+                          words + "};\n\n" + command_program_text};
+  }
+
+private:
+  void start_server() const {
+    auto words = words_;
+    words.push_back("--serve");
+    server_ = std::make_shared<CommandServer>(words);
+  }
+
+  const std::string line_;
+  std::vector<std::string> words_; ///< without --serve: a repro runs it once
+  std::string title_;
+  bool serves_ = false;
+  mutable std::unique_ptr<TemporaryFolder> folder_;
+  mutable std::shared_ptr<CommandServer> server_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> make_command_backend(const std::string &line) {
+  return std::make_unique<CommandBackend>(line);
+}
+
+BackendRow command_row() {
+  return {"command:CMD", "a program of your own, given a model and its inputs: docs/backends.md"};
+}
+
+} // namespace repro_minify

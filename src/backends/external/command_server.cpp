@@ -1,0 +1,175 @@
+#include "backends/external/command_server.h"
+
+#include "backends/cannot_compile.h"
+#include "repro_minify/program.h"
+#include "sandbox/limits.h"
+#include "support/no_answer.h"
+#include "support/start_program.h"
+#include "support/unix_socket.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t most_answer_bytes = size_t{1} << 20; // a line with two numbers and a message
+constexpr auto patience = std::chrono::minutes(10);   // what takes long to load is why there is a server
+
+/// One request and its answer.
+class Connection {
+public:
+  explicit Connection(const std::string &path) : socket_(connected_socket(path)), open_(socket_ >= 0) {}
+  ~Connection() { close(socket_); }
+  Connection(const Connection &) = delete;
+  Connection &operator=(const Connection &) = delete;
+
+  void send(const json &request) {
+    const std::string line = request.dump() + "\n";
+    for (size_t sent = 0; open_ && sent < line.size();) {
+      const ssize_t count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+      if (count > 0)
+        sent += static_cast<size_t>(count);
+      else
+        open_ = count < 0 && errno == EINTR;
+    }
+  }
+
+  /// Waits as long as that (-1: for ever) for the answer to be whole or the other side to be gone.
+  bool answered_within(int milliseconds) {
+    pollfd entry{socket_, POLLIN, 0};
+    while (open_ && answer_.find('\n') == std::string::npos) {
+      const int ready = poll(&entry, 1, milliseconds);
+      if (ready == 0)
+        return false;
+      std::array<char, 4096> buffer{};
+      const ssize_t count = ready < 0 ? -1 : recv(socket_, buffer.data(), buffer.size(), 0);
+      if (count > 0 && answer_.size() < most_answer_bytes)
+        answer_.append(buffer.data(), static_cast<size_t>(count));
+      else
+        open_ = count < 0 && errno == EINTR;
+    }
+    return true;
+  }
+
+  /// Whether there is a whole line, of whatever.
+  bool has_answered() const { return answer_.find('\n') != std::string::npos; }
+  /// No object: there is none.
+  json answer() const { return json::parse(answer_, nullptr, /*allow_exceptions=*/false); }
+
+private:
+  int socket_;
+  bool open_;
+  std::string answer_;
+};
+
+int listen_at(const std::string &path) {
+  try {
+    return listening_socket(path);
+  } catch (const std::runtime_error &error) {
+    throw UserError(std::string("--backend command: ") + error.what());
+  }
+}
+
+} // namespace
+
+CommandServer::CommandServer(const std::vector<std::string> &words)
+    : address_(folder_ / "socket"), log_(folder_ / "log"), owner_(getpid()) {
+  start(words);
+  await();
+}
+
+void CommandServer::start(const std::vector<std::string> &words) {
+  const int listener = listen_at(address_);
+  pid_ = start_program({.words = words, .output = log_, .input = listener, .own_group = true, .ends_with_us = true});
+  close(listener);
+  if (pid_ < 0)
+    throw UserError("--backend command: no process can be started");
+}
+
+void CommandServer::await() {
+  Connection connection(address_);
+  connection.send(json::object());
+  const auto end = Clock::now() + patience;
+  while (!connection.answered_within(100)) {
+    if (Clock::now() > end)
+      give_up("the program did not serve within ten minutes");
+  }
+  if (!connection.answer().is_object())
+    give_up("the program does not serve: " + last_words());
+}
+
+void CommandServer::give_up(const std::string &problem) {
+  end();
+  throw UserError("--backend command: " + problem);
+}
+
+void CommandServer::end() {
+  using namespace std::chrono_literals;
+  if (pid_ <= 0)
+    return;
+  kill(-pid_, SIGTERM);
+  for (int i = 0; i < 200 && pid_ > 0; ++i) {
+    if (waitpid(pid_, nullptr, WNOHANG) != 0)
+      pid_ = -1;
+    else
+      std::this_thread::sleep_for(10ms);
+  }
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+}
+
+CommandServer::~CommandServer() {
+  if (getpid() == owner_) // a child's copy has no say
+    end();
+}
+
+CommandEnd CommandServer::ask(const std::vector<std::string> &files) const {
+  Connection connection(address_);
+  connection.send(
+      {{"model", files.at(0)}, {"inputs", files.at(1)}, {"outputs", files.at(2)}, {"memory", memory_allowance()}});
+  connection.answered_within(-1);
+  if (!connection.has_answered())
+    throw NoAnswer("the command that serves is gone: " + last_words());
+  const json answer = connection.answer();
+  try {
+    return {answer.value("signal", 0), answer.value("exit", 0), answer.value("message", "")};
+  } catch (const json::exception &) {
+    throw CannotCompile("the command that serves answers with something else than docs/backends.md says");
+  }
+}
+
+bool CommandServer::lives() {
+  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0)
+    pid_ = -1;
+  return pid_ > 0;
+}
+
+std::string CommandServer::last_words() const {
+  std::ifstream file(log_);
+  std::string last = "it said nothing";
+  for (std::string line; std::getline(file, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos)
+      last = line;
+  return last;
+}
+
+} // namespace repro_minify

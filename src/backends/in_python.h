@@ -1,0 +1,43 @@
+// What a backend that Python reaches has beside the rest.
+#pragma once
+#include "repro_minify/backend.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+struct PythonRepro {
+  std::string text;               ///< repro.py
+  bool reads_files = false;       ///< it reads inputs.pt and attributes.pt
+  std::string package;            ///< the same program compiled ahead of time, which C++ loads as model.pt2
+  std::string no_package_because; ///< empty when there is one, and it fails in the same way
+};
+
+/// How the user of one of LibTorch's own backends calls it from Python: no process of its own is needed.
+struct PythonCall {
+  std::vector<std::string> settings; ///< statements, each a line
+  std::string optimised;             ///< an expression of `model`, a module or a function; empty where `passes` are
+  std::vector<std::string> passes;   ///< statements that change `graph`
+  bool needs_module = false;         ///< a function will not do
+  bool plain_interpreter = false;    ///< what comes of it is not optimised again
+};
+/// What the profiling executor runs once it has been told to do so.
+PythonCall scripted_call(std::vector<std::string> settings = {});
+/// What is made of a module in eval mode, and then interpreted.
+PythonCall frozen_call(const std::string &function);
+
+/// A backend that is used from Python alone, in a process of its own.
+class ReproInPython {
+public:
+  virtual ~ReproInPython() = default;
+  /// repro.py for a Program without tensor constants. `facts` are what emit.py reads. May take minutes. Called in a
+  /// sandbox child; throws what compile() throws.
+  virtual PythonRepro python_repro(const Program &program, const nlohmann::json &facts) const = 0;
+  /// The interpreter that repro.py is run with, once the backend has started.
+  virtual const std::string &python() const = 0;
+};
+
+} // namespace repro_minify

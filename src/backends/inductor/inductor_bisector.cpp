@@ -1,0 +1,69 @@
+#include "backends/inductor/inductor_bisector.h"
+
+#include <stdexcept>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+std::string text_of(const json &answer, const char *key) {
+  const json &value = answer.at(key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+/// "torch.compile without inductor/lowerings".
+std::string in_words(const json &state) {
+  const std::string backend = text_of(state, "backend"), subsystem = text_of(state, "subsystem");
+  if (subsystem.empty())
+    return "torch.compile(backend=\"" + backend + "\")";
+  if (const std::string change = text_of(state, "switch"); !change.empty())
+    return "with " + change;
+  const std::string part = backend + "/" + subsystem, run = text_of(state, "state");
+  if (run == "test_disable")
+    return "without " + part;
+  if (run == "bisect")
+    return "up to " + part + "#" + std::to_string(state.at("applied").get<int>());
+  return "all of " + part + ", counted";
+}
+
+/// The bisector counts applications from 0; people count from 1.
+OwnFinding finding_of(const json &found) {
+  const std::string backend = text_of(found, "backend"), subsystem = text_of(found, "subsystem");
+  if (subsystem.empty())
+    return {backend, false, "None of its parts that can be switched off makes it right. "};
+  const std::string part = backend + "/" + subsystem, detail = text_of(found, "debug_info");
+  if (const std::string change = text_of(found, "switch"); !change.empty())
+    return {part, true, "With " + change + " the result is right."};
+  const int last = found.at("bisect_number").get<int>();
+  std::string note = detail.empty() ? "" : "That is " + detail + ". ";
+  note += "Without " + part + " the result is right";
+  if (last > 0)
+    note += ", and also with the " + std::to_string(last) + (last > 1 ? " applications" : " application") +
+            " before that one";
+  note += ". To see it with repro.py: TORCH_BISECT_BACKEND=" + backend + " TORCH_BISECT_SUBSYSTEM=" + subsystem +
+          " TORCH_BISECT_MAX=" + std::to_string(last) + " is wrong, " + std::to_string(last - 1) + " is right.";
+  return {part + "#" + std::to_string(last + 1), true, note};
+}
+
+} // namespace
+
+std::vector<std::string> inductor_parts(const std::string &address) {
+  InductorConnection connection(address);
+  return connection.exchange({{{"do", "parts"}}, {}}).header.at("parts").get<std::vector<std::string>>();
+}
+
+std::optional<OwnFinding> bisect_inductor(const std::string &address, const InductorVariant &variant,
+                                          const OwnBisector::Fails &fails) {
+  InductorConnection connection(address);
+  json request = {{"do", "bisect"}};
+  while (true) {
+    const json answer = connection.exchange({request, {}}).header;
+    if (!answer.contains("try"))
+      return answer.at("found").is_null() ? std::nullopt : std::optional(finding_of(answer.at("found")));
+    const json &state = answer.at("try");
+    request = {{"right", !fails(variant(state), in_words(state))}};
+  }
+}
+
+} // namespace repro_minify

@@ -1,0 +1,245 @@
+#include "backends/inductor/inductor_worker.h"
+
+#include "backends/cannot_compile.h"
+#include "backends/torch_python.h"
+#include "repro_minify/confinement.h"
+#include "repro_minify/program.h"
+#include "support/no_answer.h"
+#include "support/start_program.h"
+#include "support/unix_socket.h"
+#include "toolchain/kernel_cache.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto patience =
+    std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
+
+int listen_at(const std::string &path) {
+  try {
+    return listening_socket(path);
+  } catch (const std::runtime_error &error) {
+    throw UserError(std::string("--backend inductor: ") + error.what());
+  }
+}
+
+} // namespace
+
+std::vector<std::string> paths_named_in(const std::vector<std::string> &entries) {
+  std::vector<std::string> paths;
+  for (const auto &entry : entries)
+    if (const size_t at = entry.find('/'); at != std::string::npos)
+      paths.push_back(entry.substr(at, entry.find_first_of("'\"", at) - at));
+  return paths;
+}
+
+namespace {
+
+/// What the worker generates, and what it finds out once about the machine, which is kept beside the kernels.
+Confinement confinement_of_worker(const std::string &python, const std::string &folder,
+                                  const std::vector<std::string> &entries) {
+  Confinement confinement{.writable = {folder}, .readable = folders_of_python(python), .unix_sockets = true};
+  confinement.readable.push_back(fs::path(inductor_worker_script()).parent_path().string());
+  confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
+  for (const auto &path : paths_named_in(entries))
+    confinement.readable.push_back(path);
+  if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
+    confinement.writable.emplace_back(kept);
+  return confinement;
+}
+
+/// PyTorch's own place for it is a name in the temporary folder that anybody can take first, and libraries are loaded
+/// from there.
+void keep_probes_in_our_cache(const std::string &folder) {
+  std::error_code error;
+  fs::path kept = folder;
+  try {
+    kept = kernel_cache_folder() / "torchinductor";
+    fs::create_directory(kept, error);
+  } catch (const NoAnswer &) { // then it is found out again each time
+  }
+  setenv("TORCHINDUCTOR_CACHE_DIR", kept.c_str(), 1);
+}
+
+std::string last_line(const std::string &path) {
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty())
+      last = line;
+  return last;
+}
+
+[[noreturn]] void end_as(const nlohmann::json &died) {
+  if (const int signal = died.value("signal", 0)) {
+    // The frames of this process have nothing to say.
+    ::signal(signal, SIG_DFL);
+    raise(signal);
+  }
+  _exit(died.value("exit", 1));
+}
+
+} // namespace
+
+std::string inductor_worker_script() {
+  return script_of_ours("inductor/worker.py", "backends/inductor/worker.py");
+}
+
+InductorWorker::InductorWorker(const std::string &python, const std::vector<std::string> &entries)
+    : folder_(temporary_.path()), address_(folder_ + "/socket"), owner_(getpid()) {
+  const int listener = listen_at(address_);
+  std::array<int, 2> alive{}, report{};
+  if (pipe2(alive.data(), O_CLOEXEC) != 0 || pipe2(report.data(), O_CLOEXEC) != 0)
+    give_up("no pipe can be made");
+  std::vector<std::string> words = {python,
+                                    "-B",
+                                    inductor_worker_script(),
+                                    std::to_string(listener),
+                                    std::to_string(alive[0]),
+                                    std::to_string(report[1]),
+                                    folder_};
+  words.insert(words.end(), entries.begin(), entries.end());
+  prepare_confinement(); // its folder has to be this process's own: a lock on it that exec() closes protects nothing
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  pid_ = start_program({.words = words,
+                        .output = folder_ + "/log",
+                        .input = nothing,
+                        .descriptors = {listener, alive[0], report[1]},
+                        .own_group = true, // Ctrl-C is for repro-minify
+                        .before = [&] {
+                          keep_probes_in_our_cache(folder_);
+                          confine(confinement_of_worker(python, folder_, entries));
+                        }});
+  alive_ = alive[1];
+  for (const int theirs : {listener, alive[0], report[1], nothing})
+    close(theirs);
+  report_ = report[0];
+}
+
+void InductorWorker::await() {
+  if (report_ < 0)
+    return;
+  std::string text;
+  pollfd entry{report_, POLLIN, 0};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  std::array<char, 4096> buffer{};
+  while (text.find('\n') == std::string::npos) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const int ready = left.count() > 0 ? poll(&entry, 1, static_cast<int>(left.count())) : 0;
+    if (ready < 0 && errno == EINTR)
+      continue;
+    const ssize_t count = ready > 0 ? read(report_, buffer.data(), buffer.size()) : 0;
+    if (count <= 0)
+      break;
+    text.append(buffer.data(), static_cast<size_t>(count));
+  }
+  close(report_);
+  report_ = -1;
+  if (std::chrono::steady_clock::now() >= end)
+    give_up("the Python worker did not start within ten minutes");
+  const auto answer = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!answer.is_object())
+    give_up("the Python worker did not start: " + last_line(folder_ + "/log"));
+  if (answer.contains("problem"))
+    give_up(answer.at("problem").get<std::string>());
+  torch_version_ = answer.at("torch").get<std::string>();
+  python_version_ = answer.at("python").get<std::string>();
+}
+
+bool InductorWorker::lives() {
+  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0)
+    pid_ = -1;
+  return pid_ > 0;
+}
+
+void InductorWorker::give_up(const std::string &problem) {
+  end();
+  throw UserError("--backend inductor: " + problem);
+}
+
+void InductorWorker::end() {
+  using namespace std::chrono_literals;
+  if (report_ >= 0)
+    close(std::exchange(report_, -1));
+  if (alive_ >= 0)
+    close(std::exchange(alive_, -1)); // it ends, and its children, and removes its folder
+  for (int i = 0; pid_ > 0 && i < 500; ++i) {
+    if (waitpid(pid_, nullptr, WNOHANG) != 0)
+      pid_ = -1;
+    else
+      std::this_thread::sleep_for(10ms);
+  }
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+}
+
+InductorWorker::~InductorWorker() {
+  if (getpid() == owner_) // a child's copy has no say
+    end();
+}
+
+InductorConnection::InductorConnection(const std::string &path) : socket_(connected_socket(path)) {
+  if (socket_ < 0)
+    throw NoAnswer("the Python worker is gone");
+}
+
+InductorConnection::~InductorConnection() {
+  close(socket_);
+}
+
+InductorMessage InductorConnection::answer_to(const InductorMessage &message) {
+  const bool sent = send_message(socket_, message);
+  auto answer = receive_message(socket_); // one that died before it was sent everything has said so
+  if (!answer)
+    throw NoAnswer(sent ? "the Python worker is gone" : "the Python worker does not listen");
+  return std::move(*answer);
+}
+
+InductorMessage InductorConnection::exchange(const InductorMessage &message) {
+  InductorMessage answer = answer_to(message);
+  for (const char *problem : {"died", "memory", "cannot", "raised", "unanswered"})
+    if (answer.header.contains(problem))
+      throw std::runtime_error("the Python worker: " + std::string(problem) + " " + answer.header.at(problem).dump());
+  return answer;
+}
+
+InductorMessage InductorConnection::ask(const InductorMessage &message) {
+  InductorMessage answer = answer_to(message);
+  const auto &header = answer.header;
+  if (header.contains("died"))
+    end_as(header.at("died"));
+  if (header.contains("memory"))
+    throw std::bad_alloc();
+  if (header.contains("unanswered"))
+    throw NoAnswer(header.at("unanswered").get<std::string>());
+  if (header.contains("cannot"))
+    throw CannotCompile(header.at("cannot").get<std::string>());
+  if (header.contains("raised"))
+    throw std::runtime_error(header.at("raised").get<std::string>());
+  return answer;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,73 @@
+// The Python process behind the `inductor` backend: it imports torch once and forks a child for each connection.
+#pragma once
+#include "backends/inductor/inductor_wire.h"
+#include "support/temporary_folder.h"
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// worker.py of this installation, or of the source tree.
+std::string inductor_worker_script();
+/// The files that KEY=VALUE of torch._inductor.config name, as a compiler of the user's own: what runs by them reads
+/// them.
+std::vector<std::string> paths_named_in(const std::vector<std::string> &entries);
+
+/// Starts it. It ends, and removes what it wrote, when this object goes or its process ends.
+class InductorWorker {
+public:
+  /// `entries` are KEY=VALUE of torch._inductor.config. Throws UserError.
+  InductorWorker(const std::string &python, const std::vector<std::string> &entries);
+  ~InductorWorker();
+  InductorWorker(const InductorWorker &) = delete;
+  InductorWorker &operator=(const InductorWorker &) = delete;
+
+  /// Until it is ready. Throws UserError with what the worker says when it cannot start.
+  void await();
+  /// Once it is ready.
+  const std::string &torch_version() const { return torch_version_; }
+  const std::string &python_version() const { return python_version_; }
+  /// False once its process has ended.
+  bool lives();
+  /// Of the socket.
+  const std::string &address() const { return address_; }
+
+private:
+  [[noreturn]] void give_up(const std::string &problem);
+  void end();
+
+  TemporaryFolder temporary_;
+  std::string folder_, address_, torch_version_, python_version_;
+  pid_t pid_ = -1, owner_ = -1;
+  int alive_ = -1;
+  int report_ = -1; ///< closed once it has been read
+};
+
+/// One candidate's child of the worker.
+class InductorConnection {
+public:
+  /// Throws NoAnswer when the worker is gone.
+  explicit InductorConnection(const std::string &address);
+  ~InductorConnection();
+  InductorConnection(const InductorConnection &) = delete;
+  InductorConnection &operator=(const InductorConnection &) = delete;
+
+  /// Sends a message and waits for its answer. What went wrong on the other side goes wrong here in the same way: an
+  /// exception is a std::runtime_error with its message, exhausted memory std::bad_alloc, a signal or an exit ends this
+  /// process by the same. CannotCompile for a program that has no Python, NoAnswer where the other side lacked the
+  /// means.
+  InductorMessage ask(const InductorMessage &message);
+  /// The same for the process that starts the checks: it has to live on. What went wrong is a std::runtime_error.
+  InductorMessage exchange(const InductorMessage &message);
+
+private:
+  InductorMessage answer_to(const InductorMessage &message);
+
+  int socket_ = -1;
+};
+
+} // namespace repro_minify

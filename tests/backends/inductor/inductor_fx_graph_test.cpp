@@ -1,0 +1,36 @@
+// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py, inductor_translation.py,
+// inductor_wire.py.
+#include "check/oracle.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace repro_minify {
+namespace {
+
+void expect_to_pass(const std::string &tests) {
+  if (std::string(REPRO_MINIFY_PYTHON).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  const auto root = std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path();
+  const std::string script = root / "tests/backends/inductor" / tests, folder = root / "src/backends/inductor";
+  const auto [output, status] = run_shell(std::string(REPRO_MINIFY_PYTHON) + " -B '" + script + "' '" + folder + "'");
+  EXPECT_EQ(status, 0) << output;
+  EXPECT_NE(output.find("\nRan "), std::string::npos) << output;
+}
+
+TEST(InductorFxGraph, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_fx_graph.py");
+}
+
+TEST(InductorTranslation, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_translation.py");
+}
+
+TEST(InductorWire, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_wire.py");
+}
+
+} // namespace
+} // namespace repro_minify
