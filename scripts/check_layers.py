@@ -72,6 +72,8 @@ ALLOWED = {
 ALLOWED["minify"] = set(ALLOWED)
 ALLOWED["terminal"] = {"support", "reduce", "minify"}
 ALLOWED["help"] = {"support", "backends", "reduce"}
+ALLOWED["cli"] = {"support", "program"}
+ALLOWED["results"] = {"support", "program", "backends", "check", "analyze", "reduce", "emit", "minify"}
 ALLOWED["app"] = set(ALLOWED)
 
 # Which folder a public header speaks for.

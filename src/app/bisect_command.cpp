@@ -4,25 +4,13 @@
 #include "app/options.h"
 #include "minify/open_model.h"
 #include "repro_minify/session.h"
+#include "results/bisection_text.h"
 #include "support/log.h"
-#include "support/text_table.h"
 
 #include <iostream>
 
 namespace repro_minify {
 namespace {
-
-void print_bisection(const Bisection &bisection) {
-  std::vector<std::vector<std::string>> rows = {
-      {"what ran", "of " + std::to_string(bisection.steps.size()), "", "what came of it"}};
-  for (const auto &check : bisection.checks)
-    rows.push_back({clean(check.what), check.steps ? std::to_string(*check.steps) : "-",
-                    check.fails ? "wrong" : "right", check.message.empty() ? "-" : clean(check.message)});
-  std::cout << table_text(rows);
-  std::cout << '\n' << clean(bisection.message) << '\n';
-  if (!bisection.note.empty())
-    std::cout << clean(bisection.note) << '\n';
-}
 
 int run_bisection(const Options &options) {
   ProgressPrinter progress(options.quiet, subject_of(options));
@@ -48,7 +36,7 @@ int run_bisection(const Options &options) {
   if (options.json)
     std::cout << to_json(bisection) << '\n';
   else
-    print_bisection(bisection);
+    std::cout << bisection_text(bisection);
   return bisection.guilty ? 0 : NoStepFound;
 }
 

@@ -1,7 +1,7 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
-#include "app/config.h"
 #include "app/interruption.h"
 #include "app/options.h"
+#include "cli/config_file.h"
 #include "help/help_as.h"
 #include "support/text_table.h"
 
@@ -100,12 +100,12 @@ bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
     return true;
   }
   if (options.print_config) {
-    std::cout << effective_config(command, options);
+    std::cout << effective_config(command, worked_out(options));
     return true;
   }
   require_model(options);
   log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
-  options.effective_config = effective_config(command, options);
+  options.effective_config = effective_config(command, worked_out(options));
   return false;
 }
 

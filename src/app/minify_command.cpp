@@ -3,34 +3,14 @@
 #include "app/listening.h"
 #include "app/options.h"
 #include "repro_minify/minify.h"
+#include "results/reduction_text.h"
 #include "support/joined.h"
 #include "support/log.h"
-#include "support/number_text.h"
-#include "support/text_table.h"
 
 #include <iostream>
 
 namespace repro_minify {
 namespace {
-
-std::string passes_table(const Reduction &reduction) {
-  std::vector<std::vector<std::string>> rows = {
-      {"pass", "turns", "tried", "worked", "operators removed", "checks", "seconds"}};
-  for (const auto &pass : reduction.passes)
-    if (pass.tried > 0)
-      rows.push_back({pass.pass, std::to_string(pass.runs), std::to_string(pass.tried), std::to_string(pass.worked),
-                      std::to_string(pass.operators_removed), std::to_string(pass.checks), rounded_text(pass.seconds)});
-  std::string table = table_text(rows);
-  table.pop_back();
-  return "what each pass did:\n" + table;
-}
-
-std::string phases_table(const ReproFacts &facts) {
-  std::vector<std::vector<std::string>> rows = {{"phase", "seconds"}};
-  for (const auto &[name, seconds] : facts.phases)
-    rows.push_back({name, rounded_text(seconds)});
-  return "where the time went:\n" + table_text(rows);
-}
 
 void say_what_came_of(const Result &result) {
   const ReproFacts &facts = result.facts;

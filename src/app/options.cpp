@@ -1,6 +1,6 @@
 #include "app/options.h"
 
-#include "app/number_option.h"
+#include "cli/number_option.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -270,6 +270,18 @@ MinifyOptions minify_options(const Options &options) {
   how.anonymous = options.anonymous;
   how.settings = options.effective_config;
   return how;
+}
+
+std::map<std::string, std::string> worked_out(const Options &options) {
+  const CheckOptions check = minify_options(options).check;
+  std::map<std::string, std::string> values = {
+      {"autocast", check.autocast ? "true" : "false"},
+      {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
+      {"deterministic", to_string(check.determinism)},
+      {"equal-nan", check.compare.equal_nan ? "true" : "false"}};
+  if (has_arbiter(check.compare.rule)) // the others have none, or one for each dtype
+    values["tol"] = "0.001";
+  return values;
 }
 
 } // namespace repro_minify

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,8 @@ void add_reduce_options(CLI::App &app, Options &options);
 /// What the analysis takes beside what every check takes.
 void add_analyze_options(CLI::App &app, Options &options);
 
+/// What an option that nobody gave comes out as, where its default depends on others.
+std::map<std::string, std::string> worked_out(const Options &options);
 /// Checks what CLI11 cannot: options that depend on each other. Throws UserError.
 MinifyOptions minify_options(const Options &options);
 /// --output, or the model's path with `extension` instead of ".pt".

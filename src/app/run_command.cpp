@@ -1,69 +1,20 @@
+// Check once, and say what came of it.
 #include "app/listening.h"
 #include "app/options.h"
-#include "minify/run_report.h"
-
 #include "backends/backend_list.h"
 #include "minify/open_model.h"
-
+#include "results/run_text.h"
 #include "support/log.h"
+#include "support/temporary_folder.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 
-#include <unistd.h>
-
 namespace repro_minify {
 namespace {
-
-constexpr int timed_calls = 9;
-
-/// Times are worth having where both sides run to the end.
-bool runs_to_the_end(const Verdict &verdict) {
-  if (verdict.outcome == Verdict::Outcome::Unresolved)
-    return false;
-  for (const auto &signature : verdict.signatures)
-    if (!is_comparison(signature.kind))
-      return false;
-  return true;
-}
-
-/// What --dump-stage asks for is written by a child, where nobody sees its standard error.
-class StageDump {
-public:
-  explicit StageDump(BackendOptions &options) {
-    if (options.dumped_stages.empty())
-      return;
-    path_ = (std::filesystem::temp_directory_path() / "repro-minify-stages-XXXXXX").string();
-    const int file = mkstemp(path_.data());
-    if (file < 0)
-      throw UserError("--dump-stage: no temporary file can be made");
-    close(file);
-    options.dump_file = path_;
-  }
-  ~StageDump() {
-    std::error_code ignored;
-    if (!path_.empty())
-      std::filesystem::remove(path_, ignored);
-  }
-  StageDump(const StageDump &) = delete;
-  StageDump &operator=(const StageDump &) = delete;
-
-  /// Prints what is there, and nothing of what later runs write.
-  void print(std::ostream &out) const {
-    if (path_.empty())
-      return;
-    out << std::ifstream(path_).rdbuf() << std::flush;
-    out.clear(); // an empty file is no error
-  }
-
-private:
-  std::string path_;
-};
 
 /// What came of one backend.
 struct Ran {
@@ -71,22 +22,24 @@ struct Ran {
   std::string json; ///< with --json; nothing else is printed then
 };
 
-Ran run_graph(const MinifyOptions &how, const StageDump &dump, ProgressPrinter &progress, const Options &options) {
+/// What --dump-stage asks for is written by a child, where nobody sees its standard error. Prints what is there, and
+/// nothing of what later runs write.
+void print_dump(const std::string &file, std::ostream &out) {
+  out << std::ifstream(file).rdbuf() << std::flush;
+  out.clear(); // an empty file is no error
+}
+
+Ran run_graph(const MinifyOptions &how, const std::string &dump, ProgressPrinter &progress, const Options &options) {
   Session session(options.model, how);
   const FailureRate rate = session.check_original();
   progress.hide();
-  dump.print(options.json ? std::cerr : std::cout);
+  print_dump(dump, options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;
   require_checkable(session, verdict);
   if (verdict.eager_failed)
     log::error(eager_problem(session, verdict));
   warn_of_missing_reference(session, verdict);
-  RunFacts facts;
-  if (runs_to_the_end(verdict))
-    facts.timing = measure_timing(session.original(), session.backend, session.check, timed_calls, session.limits());
-  if (runs_to_the_end(verdict) && verdict.outcome == Verdict::Outcome::Fail)
-    facts.reads_unwritten =
-        reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
+  const RunFacts facts = run_facts(session, rate);
   Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
   progress.finish();
   if (options.json)
@@ -105,7 +58,7 @@ std::string text_of(const nlohmann::json &value) {
 }
 
 /// One graph of several that cannot be converted, or checked, says nothing about the others.
-Ran run_graph_of_several(const MinifyOptions &how, const StageDump &dump, ProgressPrinter &progress,
+Ran run_graph_of_several(const MinifyOptions &how, const std::string &dump, ProgressPrinter &progress,
                          const Options &options) {
   try {
     if (!how.conversion->problem.empty())
@@ -133,7 +86,10 @@ int exit_code_of(const std::vector<Ran> &all) {
 Ran run_one(const Options &options) {
   ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
-  const StageDump dump(how.backend_options);
+  const TemporaryFolder folder;
+  const std::string dump = folder / "stages";
+  if (!how.backend_options.dumped_stages.empty())
+    std::ofstream(how.backend_options.dump_file = dump).flush(); // it has to be there
   const auto graphs = open_model(options.model, how);
   if (graphs.size() == 1)
     return run_graph(graphs.front(), dump, progress, options);

@@ -1,10 +1,11 @@
-#include "app/config.h"
+#include "cli/config_file.h"
+
+#include "repro_minify/program.h"
 
 #include <toml++/toml.h>
 
 #include <charconv>
 #include <filesystem>
-#include <map>
 #include <sstream>
 
 namespace repro_minify {
@@ -86,19 +87,6 @@ void insert(toml::table &table, const std::string &name, const std::string &valu
     table.insert(name, value);
 }
 
-/// What an option that nobody gave comes out as, where its default depends on others.
-std::map<std::string, std::string> worked_out(const Options &options) {
-  const CheckOptions check = minify_options(options).check;
-  std::map<std::string, std::string> values = {
-      {"autocast", check.autocast ? "true" : "false"},
-      {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
-      {"deterministic", to_string(check.determinism)},
-      {"equal-nan", check.compare.equal_nan ? "true" : "false"}};
-  if (has_arbiter(check.compare.rule)) // the others have none, or one for each dtype
-    values["tol"] = "0.001";
-  return values;
-}
-
 /// What describes a run, not what it may do to files that exist.
 bool is_written(const CLI::Option &option) {
   return option.get_configurable() && !option.get_lnames().empty() && option.get_lnames().front() != "force" &&
@@ -125,8 +113,7 @@ void apply_config(CLI::App &app, const CLI::App &known, const std::string &path)
   }
 }
 
-std::string effective_config(const CLI::App &app, const Options &options) {
-  const auto defaults = worked_out(options);
+std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults) {
   toml::table table;
   for (const CLI::Option *option : app.get_options()) {
     if (!is_written(*option))

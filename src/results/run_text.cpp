@@ -1,5 +1,5 @@
 // One check, for people and for scripts.
-#include "minify/run_report.h"
+#include "results/run_text.h"
 
 #include "support/number_text.h"
 #include "support/text_table.h"
@@ -15,6 +15,18 @@
 
 namespace repro_minify {
 namespace {
+
+constexpr int timed_calls = 9;
+
+/// Times are worth having where both sides run to the end.
+bool runs_to_the_end(const Verdict &verdict) {
+  if (verdict.outcome == Verdict::Outcome::Unresolved)
+    return false;
+  for (const auto &signature : verdict.signatures)
+    if (!is_comparison(signature.kind))
+      return false;
+  return true;
+}
 
 constexpr const char *outcome_words[] = {"PASS", "FAIL", "UNRESOLVED"};
 
@@ -95,6 +107,17 @@ void write_settings(std::ostream &out, const Verdict &verdict, const Session &se
 }
 
 } // namespace
+
+RunFacts run_facts(const Session &session, const FailureRate &rate) {
+  RunFacts facts;
+  if (!runs_to_the_end(rate.verdict))
+    return facts;
+  facts.timing = measure_timing(session.original(), session.backend, session.check, timed_calls, session.limits());
+  if (rate.verdict.outcome == Verdict::Outcome::Fail)
+    facts.reads_unwritten =
+        reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
+  return facts;
+}
 
 std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   std::ostringstream out;

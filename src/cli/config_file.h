@@ -1,7 +1,8 @@
 // Options from a TOML file, and back to one. The names are those of the command line, without the hyphens in front.
 #pragma once
-#include "app/options.h"
+#include <CLI/CLI.hpp>
 
+#include <map>
 #include <string>
 
 namespace repro_minify {
@@ -11,8 +12,9 @@ namespace repro_minify {
 /// all.
 void apply_config(CLI::App &app, const CLI::App &known, const std::string &path);
 
-/// Every option of `app` with the value it has now, given or by default; paths are absolute. Reading it back with
-/// apply_config repeats the run from anywhere.
-std::string effective_config(const CLI::App &app, const Options &options);
+/// Every option of `app` with the value it has now, given or by default; paths are absolute. `defaults`: what those
+/// that nobody gave come out as where that depends on others. Reading it back with apply_config repeats the run from
+/// anywhere.
+std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults);
 
 } // namespace repro_minify
