@@ -48,9 +48,9 @@ std::optional<std::vector<IValue>> iterate(const IValue &value) {
 }
 
 /// One comparison: the options, and where the findings go.
-class Walk {
+class LeafWalk {
 public:
-  Walk(const CompareOptions &options, std::vector<LeafReport> *leaves) : options_(options), leaves_(leaves) {}
+  LeafWalk(const CompareOptions &options, std::vector<LeafReport> *leaves) : options_(options), leaves_(leaves) {}
 
   /// `fp64` None: there is no reference for this value, so the eager result stands in for it.
   bool compare(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path);
@@ -86,15 +86,15 @@ private:
   int depth_ = 0;
 };
 
-bool Walk::leaf(LeafReport report) {
+bool LeafWalk::leaf(LeafReport report) {
   const bool same = report.same;
   if (leaves_ != nullptr)
     leaves_->push_back(std::move(report));
   return same;
 }
 
-bool Walk::mismatch(const IValue &ref, const IValue &res, const std::string &path, FailureKind kind,
-                    const std::string &reason) {
+bool LeafWalk::mismatch(const IValue &ref, const IValue &res, const std::string &path, FailureKind kind,
+                        const std::string &reason) {
   LeafReport report;
   report.path = path;
   report.same = false;
@@ -105,7 +105,7 @@ bool Walk::mismatch(const IValue &ref, const IValue &res, const std::string &pat
   return leaf(std::move(report));
 }
 
-bool Walk::compare(const IValue &ref, const IValue &res, const IValue &fp64_or_none, const std::string &path) {
+bool LeafWalk::compare(const IValue &ref, const IValue &res, const IValue &fp64_or_none, const std::string &path) {
   const IValue &fp64 = is_none(fp64_or_none) ? ref : fp64_or_none;
   constexpr int deepest = 900; // Python's own limit; an object may hold itself
   if (depth_ >= deepest)
@@ -131,7 +131,7 @@ bool Walk::compare(const IValue &ref, const IValue &res, const IValue &fp64_or_n
 
 /// PyTorch zips with whatever the reference is, and so compares only as many elements as it has. Otherwise a reference
 /// of another structure is none (D2).
-std::optional<std::vector<IValue>> Walk::sequence_references(const IValue &fp64, std::size_t size) const {
+std::optional<std::vector<IValue>> LeafWalk::sequence_references(const IValue &fp64, std::size_t size) const {
   if (pytorch())
     return iterate(fp64);
   if (is_sequence(fp64) && elements(fp64).size() == size)
@@ -139,7 +139,7 @@ std::optional<std::vector<IValue>> Walk::sequence_references(const IValue &fp64,
   return std::vector<IValue>(size);
 }
 
-bool Walk::compare_sequences(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
+bool LeafWalk::compare_sequences(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
   if (!is_sequence(res) || (strict() && ref.isList() != res.isList()))
     return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
   const c10::ArrayRef<IValue> refs = elements(ref);
@@ -156,7 +156,7 @@ bool Walk::compare_sequences(const IValue &ref, const IValue &res, const IValue 
 }
 
 /// What fp64_ref[key] is, whatever fp64_ref is. Nothing where PyTorch raises; otherwise no reference is None.
-std::optional<IValue> Walk::dict_reference(const IValue &fp64, const DictItems &items, const IValue &key) const {
+std::optional<IValue> LeafWalk::dict_reference(const IValue &fp64, const DictItems &items, const IValue &key) const {
   if (fp64.isGenericDict()) {
     const std::optional<IValue> found = find_key(items, key);
     return found || pytorch() ? found : std::optional(IValue());
@@ -171,7 +171,7 @@ std::optional<IValue> Walk::dict_reference(const IValue &fp64, const DictItems &
   return index >= 0 && index < size ? std::optional((*parts)[static_cast<std::size_t>(index)]) : std::nullopt;
 }
 
-bool Walk::compare_dicts(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
+bool LeafWalk::compare_dicts(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
   if (!res.isGenericDict())
     return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
   const DictItems refs = sorted_items(ref);
@@ -197,7 +197,7 @@ bool Walk::compare_dicts(const IValue &ref, const IValue &res, const IValue &fp6
   return same;
 }
 
-bool Walk::compare_objects(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
+bool LeafWalk::compare_objects(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
   if (!res.isObject() || type_name(ref) != type_name(res))
     return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
   const auto type = ref.toObjectRef().type();
@@ -221,7 +221,7 @@ bool Walk::compare_objects(const IValue &ref, const IValue &res, const IValue &f
   return same;
 }
 
-bool Walk::compare_numbers(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
+bool LeafWalk::compare_numbers(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
   const std::optional<at::Tensor> ref_tensor = as_tensor(ref);
   const std::optional<at::Tensor> res_tensor = as_tensor(res);
   std::optional<at::Tensor> fp64_tensor = as_tensor(fp64);
@@ -243,7 +243,7 @@ bool Walk::compare_numbers(const IValue &ref, const IValue &res, const IValue &f
                              std::move(report));
 }
 
-TensorVerdict Walk::compare_two(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64) const {
+TensorVerdict LeafWalk::compare_two(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64) const {
   if (!by_element())
     return compare_tensors(ref, res, fp64, options_, goes_on());
   TensorVerdict verdict = compare_close(ref, res, options_);
@@ -252,8 +252,8 @@ TensorVerdict Walk::compare_two(const at::Tensor &ref, const at::Tensor &res, co
   return verdict;
 }
 
-bool Walk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64,
-                               LeafReport report) {
+bool LeafWalk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64,
+                                   LeafReport report) {
   if (pytorch() && !goes_on())
     return same_as_pytorch_answers(ref, res, fp64, options_);
   const TensorVerdict verdict = compare_two(ref, res, fp64);
@@ -285,7 +285,7 @@ bool Walk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res, con
   return leaf(std::move(report));
 }
 
-bool Walk::compare_plain(const IValue &ref, const IValue &res, const std::string &path) {
+bool LeafWalk::compare_plain(const IValue &ref, const IValue &res, const std::string &path) {
   const bool known = is_none(ref) || ref.isString() || ref.isInt() || ref.isBool() || ref.isDevice();
   const bool one_type = type_name(ref) == type_name(res);
   bool same = equal_in_python(ref, res) && (one_type || !(strict() || by_element()));
@@ -325,7 +325,7 @@ const char *to_string(CompareRule rule) {
 bool same(const c10::IValue &ref, const c10::IValue &res, const std::optional<c10::IValue> &fp64_ref,
           const CompareOptions &options, std::vector<LeafReport> *leaves) {
   try {
-    return Walk(options, leaves).compare(ref, res, fp64_ref.value_or(IValue()), "");
+    return LeafWalk(options, leaves).compare(ref, res, fp64_ref.value_or(IValue()), "");
   } catch (const std::exception &error) { // a value of a kind that even iterating over fails for
     if (is_out_of_memory(error))
       throw;

@@ -15,7 +15,7 @@ namespace repro_minify {
 namespace {
 
 /// Two results brought to where their elements can be compared: dense, of one shape, one real dtype, on one device.
-struct Operands {
+struct ComparedTensors {
   at::Tensor ref, res;
   at::Tensor fp64_ref; ///< float64, of the same shape; undefined when there is no fp64 reference
   double multiplier = 0;
@@ -90,9 +90,9 @@ at::Tensor usable_reference(const at::Tensor &ref, const at::Tensor &fp64_ref, b
   return reference.scalar_type() == at::kDouble ? reference : at::Tensor();
 }
 
-Operands operands(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
-                  const CompareOptions &options) {
-  Operands made;
+ComparedTensors operands(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
+                         const CompareOptions &options) {
+  ComparedTensors made;
   made.floating = ref.is_floating_point() || ref.is_complex() || ref.is_quantized();
   made.both_bool = options.exact_dtype && ref.scalar_type() == at::kBool && res.scalar_type() == at::kBool;
   made.ref = plain(ref);
@@ -119,11 +119,11 @@ at::Tensor agreed_specials(const at::Tensor &ref, const at::Tensor &res, bool eq
 
 /// The fp64 reference, and where it is no number the eager result in its place: an element without a reference is still
 /// compared.
-at::Tensor mended_reference(const Operands &o) {
+at::Tensor mended_reference(const ComparedTensors &o) {
   return at::where(at::isfinite(o.fp64_ref), o.fp64_ref, o.ref.to(at::kDouble));
 }
 
-FiniteRest finite_rest(const Operands &o) {
+FiniteRest finite_rest(const ComparedTensors &o) {
   const at::Tensor finite = at::isfinite(o.ref).logical_and(at::isfinite(o.res));
   const at::Tensor reference = o.fp64_ref.defined() ? mended_reference(o) : at::Tensor();
   if (finite.all().item<bool>())
@@ -144,14 +144,14 @@ void measure_errors(const FiniteRest &rest, double multiplier, TensorVerdict &ve
 
 /// Eager came out as NaN or overflowed, the result did not and is near fp64: it is better than what it is compared
 /// with.
-bool better_than_eager(const Operands &o, const CompareOptions &options) {
+bool better_than_eager(const ComparedTensors &o, const CompareOptions &options) {
   constexpr double loose = 4e-2;
   return !o.fp64_ref.isnan().any().item<bool>() && !o.res.isnan().any().item<bool>() &&
          !at::isfinite(o.ref).all().item<bool>() &&
          at::allclose(o.fp64_ref.to(o.res.scalar_type()), o.res, loose, loose, options.equal_nan);
 }
 
-void compare_bools(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+void compare_bools(const ComparedTensors &o, const CompareOptions &options, TensorVerdict &verdict) {
   if (!options.use_iou_for_bool) {
     if (!at::allclose(o.ref.to(at::kByte), o.res.to(at::kByte), options.tol, options.tol, options.equal_nan))
       fail(verdict, FailureKind::Accuracy, text((o.ref != o.res).sum().item<std::int64_t>(), " elements differ"));
@@ -167,7 +167,7 @@ void compare_bools(const Operands &o, const CompareOptions &options, TensorVerdi
          text("intersection over union ", overlap, ", at least ", options.iou_threshold, " wanted"));
 }
 
-void compare_directions(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+void compare_directions(const ComparedTensors &o, const CompareOptions &options, TensorVerdict &verdict) {
   const at::Tensor ref = o.ref.flatten().to(at::kFloat);
   const at::Tensor res = o.res.flatten().to(at::kFloat);
   if (at::allclose(ref, res, options.tol, options.tol, /*equal_nan=*/true))
@@ -182,7 +182,7 @@ void compare_directions(const Operands &o, const CompareOptions &options, Tensor
 }
 
 /// D3: NaN and Inf must be in the same places, and the finite rest is measured by itself.
-void compare_with_reference(const Operands &o, bool specials_agree, const CompareOptions &options,
+void compare_with_reference(const ComparedTensors &o, bool specials_agree, const CompareOptions &options,
                             TensorVerdict &verdict) {
   if (better_than_eager(o, options))
     return;
@@ -196,7 +196,7 @@ void compare_with_reference(const Operands &o, bool specials_agree, const Compar
             options.tol / 10.0, ")"));
 }
 
-void compare_values(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+void compare_values(const ComparedTensors &o, const CompareOptions &options, TensorVerdict &verdict) {
   if (o.both_bool && options.ignore_non_fp)
     return;
   if (o.both_bool)
@@ -218,7 +218,7 @@ void compare_values(const Operands &o, const CompareOptions &options, TensorVerd
     fail(verdict, FailureKind::Accuracy, text("not close within tol ", options.tol, ", no fp64 reference"));
 }
 
-void compare_every_element(const Operands &o, const CompareOptions &options, TensorVerdict &verdict) {
+void compare_every_element(const ComparedTensors &o, const CompareOptions &options, TensorVerdict &verdict) {
   if (!o.floating && options.ignore_non_fp)
     return;
   if (!at::isFloatingType(o.res.scalar_type())) {
@@ -248,7 +248,7 @@ void compare_every_element(const Operands &o, const CompareOptions &options, Ten
 
 void compare_elements(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,
                       const CompareOptions &options, bool measure, TensorVerdict &verdict) {
-  const Operands o = operands(ref, res, fp64_ref, options);
+  const ComparedTensors o = operands(ref, res, fp64_ref, options);
   if (options.rule == CompareRule::Strict)
     compare_every_element(o, options, verdict);
   else
@@ -342,7 +342,7 @@ void measure(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp6
   if (ref.sizes() != res.sizes() || !std::isnan(verdict.multiplier))
     return;
   try {
-    const Operands o = operands(ref, res, fp64_ref, options);
+    const ComparedTensors o = operands(ref, res, fp64_ref, options);
     if (o.fp64_ref.defined())
       measure_errors(finite_rest(o), o.multiplier, verdict);
   } catch (const std::exception &error) { // what cannot be compared cannot be measured either

@@ -113,9 +113,9 @@ bool does_nothing(const torch::jit::Node *node) {
          torch::jit::constant_as<bool>(node->input(2)) == false;
 }
 
-class Finder {
+class RandomnessFinder {
 public:
-  Finder(c10::Device device, bool grad) : device_(device), grad_(grad) {}
+  RandomnessFinder(c10::Device device, bool grad) : device_(device), grad_(grad) {}
 
   void look(const torch::jit::Block *block) {
     for (const torch::jit::Node *node : block->nodes()) {
@@ -150,7 +150,7 @@ private:
 } // namespace
 
 std::vector<Suspect> suspects(const torch::jit::Graph &graph, c10::Device device, bool grad) {
-  Finder finder(device, grad);
+  RandomnessFinder finder(device, grad);
   finder.look(graph.block());
   return finder.take();
 }

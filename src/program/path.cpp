@@ -9,9 +9,9 @@ using torch::jit::Block;
 using torch::jit::Node;
 
 /// Deals the decisions of a run out to the nodes that they were made at.
-class Walk {
+class PathWalk {
 public:
-  explicit Walk(const Recording &recording) : recording_(recording), path_(recording.nodes.size()) {}
+  explicit PathWalk(const Recording &recording) : recording_(recording), path_(recording.nodes.size()) {}
 
   void follow(const Block *block) {
     for (const Node *node : block->nodes())
@@ -39,7 +39,7 @@ private:
 } // namespace
 
 std::vector<std::vector<int64_t>> path_of(const Recording &recording) {
-  Walk walk(recording);
+  PathWalk walk(recording);
   walk.follow(recording.program.graph->block());
   return walk.path();
 }

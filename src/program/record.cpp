@@ -45,10 +45,10 @@ bool same_contents(const c10::IValue &a, const c10::IValue &b) {
 }
 
 /// Runs a graph node by node in the interpreter and watches what each top-level node writes to.
-class Recorder {
+class ValueRecorder {
 public:
   /// What is kept is kept on the CPU: it goes back to a process that touches no device.
-  Recorder(const Recording &index, const RunSettings &settings)
+  ValueRecorder(const Recording &index, const RunSettings &settings)
       : index_(index), cloner_({.requires_grad = settings.grad, .device = c10::kCPU}) {
     writers_.resize(index.value_index.size());
   }
@@ -327,7 +327,7 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
         std::vector<c10::IValue> arguments;
         for (const auto &input : program.inputs)
           arguments.push_back(cloner.clone(input.value));
-        Recorder recorder(recording, settings);
+        ValueRecorder recorder(recording, settings);
         scope.begin_run();
         recorder.run(arguments);
         scope.end_run();

@@ -70,13 +70,13 @@ at::ScalarType element_type(std::string_view storage) {
 }
 
 /// Where a tensor lies in its storage: all of it inside.
-struct Place {
+struct TensorPlace {
   int64_t offset = 0;
   std::vector<int64_t> sizes, strides;
 };
 
 /// How many elements the storage has to have; throws for what no storage has.
-int64_t elements_needed(const Place &place) {
+int64_t elements_needed(const TensorPlace &place) {
   int64_t last = place.offset;
   bool is_empty = false;
   if (place.offset < 0 || place.sizes.size() != place.strides.size())
@@ -93,12 +93,12 @@ int64_t elements_needed(const Place &place) {
   return is_empty ? 0 : last + 1;
 }
 
-Place place_in(const Arguments &arguments) {
+TensorPlace place_in(const Arguments &arguments) {
   return {integer(at_index(arguments, 1)), integers(at_index(arguments, 2)), integers(at_index(arguments, 3))};
 }
 
-Place place_of(const Arguments &arguments, const c10::Storage &storage, size_t element_size) {
-  Place place = place_in(arguments);
+TensorPlace place_of(const Arguments &arguments, const c10::Storage &storage, size_t element_size) {
+  TensorPlace place = place_in(arguments);
   if (static_cast<uint64_t>(elements_needed(place)) > storage.nbytes() / element_size)
     damaged();
   return place;
@@ -223,7 +223,7 @@ at::Tensor SavedTensors::strided(const Arguments &arguments, std::optional<at::S
   const c10::Storage &bytes = storage(std::string(id.key));
   if (at::isQIntType(type))
     damaged();
-  const Place place = place_of(arguments, bytes, c10::elementSize(type));
+  const TensorPlace place = place_of(arguments, bytes, c10::elementSize(type));
   at::Tensor tensor = at::empty({0}, type);
   tensor.set_(bytes, place.offset, place.sizes, place.strides);
   if (const size_t metadata = dtype ? 7 : 6; arguments.size() > metadata)
@@ -241,7 +241,7 @@ at::Tensor SavedTensors::quantised(const Arguments &arguments) {
   if (!at::isQIntType(type) || !quantiser.is(SavedKind::Tuple))
     damaged();
   const std::string scheme = at_index(quantiser.items, 0).name();
-  const Place place = place_of(arguments, bytes, c10::elementSize(type));
+  const TensorPlace place = place_of(arguments, bytes, c10::elementSize(type));
   at::Tensor tensor;
   if (scheme == "torch.per_tensor_affine") {
     tensor = at::_empty_affine_quantized({0}, at::TensorOptions(type), number(at_index(quantiser.items, 1)),

@@ -24,7 +24,7 @@ constexpr int most_questions = 2000;
 /// Nothing where that would take too long.
 std::optional<double> Forecast::seconds_to_the_end(const CostModel &cost) const {
   std::mt19937 random(tries_);
-  Recorder recorder = recorder_; // what is recorded here is of programs that may never come to be
+  LastRecording recorder = recorder_; // what is recorded here is of programs that may never come to be
   TurnReport report;
   double seconds = 0;
   int questions = 0, refused = refused_;

@@ -17,7 +17,7 @@ class Forecast final : public Outlook {
 public:
   /// `turn_began`: where the reduction stood at the begin of the turn that is being taken. What was asked since is
   /// known to the Judge.
-  Forecast(Judge &judge, const Recorder &recorder, const std::vector<const ReductionPass *> &passes,
+  Forecast(Judge &judge, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
            const Standing &turn_began)
       : judge_(judge), recorder_(recorder), passes_(passes), turn_began_(turn_began) {}
 
@@ -34,7 +34,7 @@ private:
   std::optional<double> seconds_to_the_end(const CostModel &cost) const;
 
   Judge &judge_;
-  const Recorder &recorder_;
+  const LastRecording &recorder_;
   const std::vector<const ReductionPass *> &passes_;
   const Standing &turn_began_;
   std::deque<Try> last_;

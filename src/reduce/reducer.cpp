@@ -148,7 +148,7 @@ private:
   Standing turn_began_; ///< as `standing_` was before the turn that is being taken
   ClosestPass passing_;
   std::vector<PassStatistics> statistics_;
-  Recorder recorder_;
+  LastRecording recorder_;
   Forecast forecast_{judge_, recorder_, passes_, turn_began_};
 };
 

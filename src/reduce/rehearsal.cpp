@@ -10,7 +10,7 @@ constexpr int tries_for_each_worker = 4;
 
 } // namespace
 
-Rehearsal::Rehearsal(Judge &judge, const Recorder &recorder, const std::vector<const ReductionPass *> &passes,
+Rehearsal::Rehearsal(Judge &judge, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
                      const Standing &standing)
     : judge_(judge), recorder_(recorder), passes_(passes), yes_(standing.verdict),
       futures_(standing, tries_for_each_worker * judge.questions_at_once()) {}

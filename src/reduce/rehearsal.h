@@ -14,7 +14,7 @@ namespace repro_minify {
 class Rehearsal final : public Foresight {
 public:
   /// `standing` is that at the begin of the turn that is being taken: what was asked since is known to `judge`.
-  Rehearsal(Judge &judge, const Recorder &recorder, const std::vector<const ReductionPass *> &passes,
+  Rehearsal(Judge &judge, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
             const Standing &standing);
 
   /// The likeliest question that was not named yet, the one that is being asked among them.
@@ -24,7 +24,7 @@ private:
   DryRunEnd<OpenQuestion> go_on(Standing &standing, const Assumptions &assumed);
 
   Judge &judge_;
-  Recorder recorder_; ///< its own: what is recorded here is of programs that may never come to be
+  LastRecording recorder_; ///< its own: what is recorded here is of programs that may never come to be
   const std::vector<const ReductionPass *> &passes_;
   const Verdict yes_;
   Futures<Standing, OpenQuestion> futures_;

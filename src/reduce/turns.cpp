@@ -18,10 +18,10 @@ bool makes_eager_infinite(const Verdict &verdict) {
   return false;
 }
 
-/// The Answerer and the Recorder, as much of them as is a pass's business.
+/// The Answerer and the LastRecording, as much of them as is a pass's business.
 class ExaminerOfTurn final : public Examiner {
 public:
-  ExaminerOfTurn(Answerer &answerer, Recorder &recorder) : answerer_(answerer), recorder_(recorder) {}
+  ExaminerOfTurn(Answerer &answerer, LastRecording &recorder) : answerer_(answerer), recorder_(recorder) {}
 
   const Signature &wanted() const override { return answerer_.inquiry().wanted; }
   Verdict verdict_of(const Program &program) override { return answerer_.judge(program, {}); }
@@ -34,7 +34,7 @@ public:
 
 private:
   Answerer &answerer_;
-  Recorder &recorder_;
+  LastRecording &recorder_;
 };
 
 } // namespace

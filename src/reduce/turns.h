@@ -41,7 +41,8 @@ public:
 
 class Turns {
 public:
-  Turns(Answerer &answerer, Recorder &recorder, const std::vector<const ReductionPass *> &passes, Audience &audience)
+  Turns(Answerer &answerer, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
+        Audience &audience)
       : answerer_(answerer), recorder_(recorder), passes_(passes), audience_(audience) {}
 
   /// The turn of pass number `index`. `standing` and `report` are up to date when a question is left by exception.
@@ -54,7 +55,7 @@ private:
   bool consider(Turn &turn, const Program &candidate, const Order &order, const std::vector<LazyProgram> &next);
 
   Answerer &answerer_;
-  Recorder &recorder_;
+  LastRecording &recorder_;
   const std::vector<const ReductionPass *> &passes_;
   Audience &audience_;
 };

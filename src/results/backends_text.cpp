@@ -11,13 +11,13 @@
 namespace repro_minify {
 namespace {
 
-struct Row {
+struct ListedBackend {
   std::string name, needs, unusable_because, summary;
   bool is_pattern = false; ///< what it stands for is the user's, and nothing is known of it
 };
 
-std::vector<Row> rows_of(const BackendOptions &options) {
-  std::vector<Row> rows;
+std::vector<ListedBackend> rows_of(const BackendOptions &options) {
+  std::vector<ListedBackend> rows;
   for (const auto &listed : list_backends()) {
     const auto backend = make_backend(listed.name, options);
     rows.push_back({listed.name, needs_of(*backend), unusable_because(*backend), listed.summary});

@@ -214,12 +214,12 @@ def var(x: Tensor, dim: Optional[List[int]], *, correction: Optional[number], ke
 )";
 
 /// The operators above whose first operand has to be floating, and the overloads that they are.
-struct Row {
+struct Decomposition {
   const char *kind;
   const char *function;
   const char *overload;
 };
-constexpr Row rows[] = {
+constexpr Decomposition rows[] = {
     {"aten::hardsigmoid", "hardsigmoid", ""},
     {"aten::hardswish", "hardswish", ""},
     {"aten::hardtanh", "hardtanh", ""},
@@ -251,7 +251,7 @@ const jit::CompilationUnit &functions() {
 }
 
 const char *decomposition_of(const jit::Node *node, const Observation &seen) {
-  for (const Row &row : rows) {
+  for (const Decomposition &row : rows) {
     if (node->kind().toQualString() != std::string(row.kind) || !node->maybeSchema() ||
         node->schema().overload_name() != row.overload)
       continue;

@@ -18,7 +18,7 @@ struct AtenStep {
 };
 
 /// A tensor as a kernel reads it: one that has other strides when it comes is copied first.
-struct Layout {
+struct StridedShape {
   at::ScalarType dtype = at::kFloat;
   std::vector<int64_t> sizes, strides;
 };
@@ -37,12 +37,12 @@ struct Plan {
   /// Where all its kernels run, and what they read and make lies.
   c10::Device device = c10::kCPU;
   std::vector<Step> steps;
-  std::vector<c10::IValue> slots; ///< with the constants in their places
-  std::vector<Layout> layouts;    ///< of each slot that a kernel reads or makes
-  std::vector<int> inputs;        ///< slots of the line's inputs
-  std::vector<int> outputs;       ///< slots of its outputs
-  std::string source;             ///< of all kernels
-  bool raises = false;            ///< a fault on purpose: running it raises
+  std::vector<c10::IValue> slots;    ///< with the constants in their places
+  std::vector<StridedShape> layouts; ///< of each slot that a kernel reads or makes
+  std::vector<int> inputs;           ///< slots of the line's inputs
+  std::vector<int> outputs;          ///< slots of its outputs
+  std::string source;                ///< of all kernels
+  bool raises = false;               ///< a fault on purpose: running it raises
 };
 
 /// What a program with `raises` says.

@@ -28,7 +28,7 @@ namespace {
 
 using GraphPtr = std::shared_ptr<torch::jit::Graph>;
 
-struct Pass {
+struct JitPass {
   const char *name;
   const char *summary;
   void (*run)(GraphPtr &graph);
@@ -39,7 +39,7 @@ struct Pass {
 
 namespace jit = torch::jit;
 
-const Pass passes[] = {
+const JitPass passes[] = {
     {"peephole", "PeepholeOptimize: local rewrites such as x * 1 -> x",
      [](GraphPtr &g) { jit::PeepholeOptimize(g, true); }, "peephole.h",
      "torch::jit::PeepholeOptimize(graph, /*disable_shape_peepholes=*/true);",
@@ -93,8 +93,8 @@ const Pass passes[] = {
      "torch::jit::UnrollLoops(graph);", "torch._C._jit_pass_loop_unrolling(graph)"},
 };
 
-const Pass &pass_named(const std::string &name) {
-  return *std::find_if(std::begin(passes), std::end(passes), [&](const Pass &pass) { return name == pass.name; });
+const JitPass &pass_named(const std::string &name) {
+  return *std::find_if(std::begin(passes), std::end(passes), [&](const JitPass &pass) { return name == pass.name; });
 }
 
 /// The graph of forward with parameters and buffers as constants and no self: what the passes are written for.
@@ -126,7 +126,7 @@ Compiled run_graph(const GraphPtr &graph) {
 
 std::vector<BackendRow> list_passes() {
   std::vector<BackendRow> rows;
-  for (const Pass &pass : passes)
+  for (const JitPass &pass : passes)
     rows.push_back({pass.name, pass.summary});
   return rows;
 }
@@ -168,7 +168,7 @@ std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names
   bool python_has_all = true;
   std::set<std::string> headers = {"torch/csrc/jit/runtime/interpreter.h"};
   for (const auto &name : names) {
-    const Pass &pass = pass_named(name);
+    const JitPass &pass = pass_named(name);
     list += (list.empty() ? "" : ",") + name;
     calls += std::string("  ") + pass.source + "\n";
     headers.insert(std::string("torch/csrc/jit/passes/") + pass.header);

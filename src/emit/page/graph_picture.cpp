@@ -91,7 +91,7 @@ GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<
   std::vector<Size> sizes;
   for (const auto &text : lines)
     sizes.push_back(size_of(text));
-  const Layout layout = lay_out(sizes, edges, interrupted);
+  const GraphLayout layout = lay_out(sizes, edges, interrupted);
   if (!layout.problem.empty())
     return {"", layout.problem};
   json drawn = json::array(), curves = json::array();

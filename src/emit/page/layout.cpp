@@ -29,8 +29,8 @@ std::string dot_text(const std::vector<Size> &boxes, const std::vector<std::pair
   return text.str();
 }
 
-Layout without_layout(const std::string &problem) {
-  Layout layout;
+GraphLayout without_layout(const std::string &problem) {
+  GraphLayout layout;
   layout.problem = problem;
   return layout;
 }
@@ -54,7 +54,7 @@ public:
     return kind == "stop";
   }
 
-  Layout finished() && {
+  GraphLayout finished() && {
     const double height = layout_.size.height;
     const auto place = [&](Point &point) {
       point = {point.x * points_in_an_inch, (height - point.y) * points_in_an_inch};
@@ -99,12 +99,12 @@ private:
   }
 
   double scale_ = 1;
-  Layout layout_;
+  GraphLayout layout_;
 };
 
 } // namespace
 
-Layout read_plain_layout(const std::string &text, size_t boxes) {
+GraphLayout read_plain_layout(const std::string &text, size_t boxes) {
   PlainReader reader(boxes);
   std::istringstream lines(text);
   bool any = false;
@@ -114,8 +114,8 @@ Layout read_plain_layout(const std::string &text, size_t boxes) {
   return any ? std::move(reader).finished() : without_layout("Graphviz's `dot` answered nothing");
 }
 
-Layout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
-               const std::function<bool()> &interrupted) {
+GraphLayout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
+                    const std::function<bool()> &interrupted) {
   const auto stops = [&] { return interrupted && interrupted(); };
   if (stops())
     return without_layout("the run was interrupted before it was drawn");

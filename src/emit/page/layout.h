@@ -20,7 +20,7 @@ struct Curve {
   std::vector<Point> points; ///< of cubic Bezier curves: one, and three for each curve
 };
 
-struct Layout {
+struct GraphLayout {
   Size size;
   std::vector<Point> centres; ///< of each box, y pointing down
   std::vector<Curve> curves;
@@ -28,10 +28,10 @@ struct Layout {
 };
 
 /// Never throws for what `dot` does. It is given a minute, and ends when `interrupted` answers true.
-Layout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
-               const std::function<bool()> &interrupted = {});
+GraphLayout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
+                    const std::function<bool()> &interrupted = {});
 
-/// What `dot -Tplain` printed for boxes n0, n1, ... Anything else gives a Layout with a problem.
-Layout read_plain_layout(const std::string &text, size_t boxes);
+/// What `dot -Tplain` printed for boxes n0, n1, ... Anything else gives a GraphLayout with a problem.
+GraphLayout read_plain_layout(const std::string &text, size_t boxes);
 
 } // namespace repro_minify

@@ -14,7 +14,7 @@ namespace {
 using torch::jit::Node;
 
 /// Counted among the nodes that are no constants: those stay where they are when constants come and go.
-struct Place {
+struct ArgumentPlace {
   size_t node;
   size_t argument;
 };
@@ -74,11 +74,11 @@ std::optional<c10::IValue> simpler(const c10::IValue &value, double number) {
 
 /// `choose(node, argument)` says what the argument becomes. Nothing when nothing changes.
 template <typename Choose>
-std::optional<Program> edited(const Program &program, const std::vector<Place> &places, const Choose &choose) {
+std::optional<Program> edited(const Program &program, const std::vector<ArgumentPlace> &places, const Choose &choose) {
   Program result = copy_of(program);
   const auto nodes = readers(*result.graph);
   bool any = false;
-  for (const Place &place : places) {
+  for (const ArgumentPlace &place : places) {
     if (place.node >= nodes.size() || place.argument >= nodes[place.node]->inputs().size())
       continue; // another edit has removed it
     if (const auto value = choose(nodes[place.node], place.argument)) {
@@ -92,8 +92,8 @@ std::optional<Program> edited(const Program &program, const std::vector<Place> &
   return result;
 }
 
-template <typename Choose> std::vector<Place> places_where(const Program &program, const Choose &choose) {
-  std::vector<Place> places;
+template <typename Choose> std::vector<ArgumentPlace> places_where(const Program &program, const Choose &choose) {
+  std::vector<ArgumentPlace> places;
   const auto nodes = readers(*program.graph);
   for (size_t node = 0; node < nodes.size(); ++node)
     for (size_t i = 0; i < nodes[node]->inputs().size(); ++i)
@@ -103,9 +103,10 @@ template <typename Choose> std::vector<Place> places_where(const Program &progra
 }
 
 template <typename Choose> bool accept_edits(PassContext &context, const Choose &choose) {
-  return accept_by_halves(
-      context, places_where(context.current, choose),
-      [&](const Program &program, const std::vector<Place> &places) { return edited(program, places, choose); });
+  return accept_by_halves(context, places_where(context.current, choose),
+                          [&](const Program &program, const std::vector<ArgumentPlace> &places) {
+                            return edited(program, places, choose);
+                          });
 }
 
 } // namespace

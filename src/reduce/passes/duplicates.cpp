@@ -26,9 +26,9 @@ struct Duplicate {
 };
 
 /// Finds the duplicates of a graph of its own, merging them there: that is how equality spreads to readers.
-class Finder {
+class DuplicateFinder {
 public:
-  explicit Finder(const Program &program) : graph_(program.graph->copy()) {
+  explicit DuplicateFinder(const Program &program) : graph_(program.graph->copy()) {
     const auto nodes = all_nodes(*graph_), originals = all_nodes(*program.graph);
     for (size_t i = 0; i < nodes.size(); ++i) {
       original_[nodes[i]] = originals[i];
@@ -105,7 +105,7 @@ Program merged(const Program &program, const std::vector<Duplicate> &duplicates)
 
 bool merge_duplicates(PassContext &context) {
   const Program start = context.current;
-  std::vector<Duplicate> duplicates = Finder(start).found();
+  std::vector<Duplicate> duplicates = DuplicateFinder(start).found();
   const auto packing = std::stable_partition(duplicates.begin(), duplicates.end(),
                                              [&](const auto &found) { return !is_packing(found.node); });
   return accept_in_bulk(context, packing - duplicates.begin(), [&](const std::vector<size_t> &which) {

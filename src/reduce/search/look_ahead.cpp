@@ -10,7 +10,7 @@
 namespace repro_minify {
 namespace {
 
-struct OpenQuestion {
+struct UnansweredSet {
   IndexSet kept;
   Fingerprint key;
   double chance;
@@ -22,7 +22,7 @@ class RehearsedQuestioner final : public Questioner {
 public:
   RehearsedQuestioner(const Answers &known, const Assumed &assumed) : known_(known), assumed_(assumed) {}
 
-  template <typename Work> DryRunEnd<OpenQuestion> run(const Work &work) { return dry_run_.run(work); }
+  template <typename Work> DryRunEnd<UnansweredSet> run(const Work &work) { return dry_run_.run(work); }
 
   bool fails(const IndexSet &kept, double chance) override {
     const Fingerprint key = fingerprint(kept);
@@ -36,7 +36,7 @@ public:
 private:
   const Answers &known_;
   const Assumed &assumed_;
-  DryRun<OpenQuestion> dry_run_;
+  DryRun<UnansweredSet> dry_run_;
 };
 
 using StageAt = std::shared_ptr<const Stage>;
@@ -54,7 +54,7 @@ std::vector<IndexSet> likely_questions(const Stage &from, const SearchContext &c
   };
   std::vector<IndexSet> questions;
   // Different futures often lead to the same question; give up on finding more when most do.
-  Futures<StageAt, OpenQuestion> futures(std::make_shared<const Stage>(from), 4 * count);
+  Futures<StageAt, UnansweredSet> futures(std::make_shared<const Stage>(from), 4 * count);
   while (static_cast<int>(questions.size()) < count) {
     auto foreseen = futures.next(go_on);
     if (!foreseen)
