@@ -120,8 +120,10 @@ struct VerifyOptions {
   Repetition repetition;             ///< how often it is run
   std::function<bool()> interrupted; ///< polled; may be empty
   Confinement confinement;           ///< of the backend's checks: what is left of the model is run under it
-  std::function<void()> meanwhile;   ///< called once, in this thread, while the compiler works; may be empty
-  std::string python;                ///< interpreter for a repro.cpp that runs repro.py; empty: python3
+  /// Called once, in this thread, while the compiler works; may be empty. Whether it has put a repro.py into the folder
+  /// that was run, and lets the failure happen.
+  std::function<bool()> meanwhile;
+  std::string python; ///< interpreter of a backend that is used from Python; empty: of another backend
 };
 /// Builds repro.cpp in a clean folder and runs it: does it fail with the Signature? `marker` is what
 /// reproduction_marker() says of it.
@@ -130,7 +132,8 @@ Verification verify_repro(const std::string &folder, const std::string &marker, 
 
 /// repro.py of a backend that Python reaches, run in a fresh interpreter. Of several ways to write it the plainest that
 /// shows the failure is kept in the folder; where none does there is no file. A script that could not be run, as there
-/// is no Python with torch, is kept.
+/// is no Python with torch, is kept. For a backend that is used from Python, what write_repro_py() wrote stays where
+/// none does, and nothing is said of it: verify_repro() runs that.
 ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
                                  const std::function<bool()> &interrupted = {});
 

@@ -16,20 +16,23 @@ struct PythonRepro {
   std::string no_package_because; ///< empty when there is one, and it fails in the same way
 };
 
-/// How the user of one of LibTorch's own backends calls it from Python: no process of its own is needed.
+/// How the user of a backend calls it from Python.
 struct PythonCall {
-  std::vector<std::string> settings; ///< statements, each a line
-  std::string optimised;             ///< an expression of `model`, a module or a function; empty where `passes` are
-  std::vector<std::string> passes;   ///< statements that change `graph`
-  bool needs_module = false;         ///< a function will not do
-  bool plain_interpreter = false;    ///< what comes of it is not optimised again
+  std::vector<std::string> settings;             ///< statements, each a line
+  std::vector<std::string> random_settings = {}; ///< likewise, for a program that draws random numbers
+  std::string optimised;           ///< an expression of `model`, a module or a function; empty where `passes` are
+  std::vector<std::string> passes; ///< statements that change `graph`
+  bool needs_module = false;       ///< a function will not do
+  bool plain_interpreter = false;  ///< what comes of it is not optimised again
+  bool eager_is_python = false;    ///< it never meets TorchScript's interpreter
 };
 /// What the profiling executor runs once it has been told to do so.
 PythonCall scripted_call(std::vector<std::string> settings = {});
 /// What is made of a module in eval mode, and then interpreted.
 PythonCall frozen_call(const std::string &function);
 
-/// A backend that is used from Python alone, in a process of its own.
+/// A backend that is used from Python alone, in a process of its own. Where no PythonCall comes to its failure, it
+/// writes a repro.py that does.
 class ReproInPython {
 public:
   virtual ~ReproInPython() = default;

@@ -36,10 +36,10 @@ constexpr Form forms[] = {{PythonCalls::AsUsual, false, false},
 /// What the script calls things itself.
 const std::set<std::string> &taken_names() {
   static const std::set<std::string> names = {
-      "torch",   "Repro", "program",  "model",     "graph",    "node",       "run",   "call", "result",
-      "results", "parts", "leaves",   "leaf",      "eager",    "inputs",     "found", "text", "optimised",
-      "e",       "f",     "error",    "bound",     "same",     "r",          "p",     "g",    "part",
-      "print",   "super", "scripted", "gradients", "expected", "with_passes"};
+      "torch",     "Repro", "program", "model",    "graph",     "node",     "run",        "call",  "result",
+      "results",   "parts", "leaves",  "leaf",     "loss",      "eager",    "inputs",     "found", "text",
+      "optimised", "e",     "f",       "error",    "bound",     "same",     "r",          "p",     "g",
+      "part",      "print", "super",   "scripted", "gradients", "expected", "with_passes"};
   return names;
 }
 
@@ -103,6 +103,9 @@ private:
       lines.push_back("torch.set_num_threads(" + std::to_string(facts_.check.threads) + ")");
     if (form_.interpreted && !facts_.check.grad)
       lines.push_back("torch.set_grad_enabled(False)");
+    if (draws_random_numbers(program_))
+      for (const auto &line : call_.random_settings)
+        lines.push_back(line);
     if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off && draws_random_numbers(program_))
       lines.push_back("torch.use_deterministic_algorithms(True, warn_only=True)");
     return lines;
@@ -275,6 +278,8 @@ std::string why_none(const ReproFacts &facts) {
     return "Python does not reach " + facts.backend->title();
   if (facts.not_reduced)
     return "the model could not be reduced";
+  if (facts.backend->parts().repro_in_python && facts.reads_unwritten.value_or(false))
+    return "the failure depends on memory that nobody has written";
   if (!facts.check.device.is_cpu())
     return "repro.py is written for the CPU, and this failure was seen on " + facts.check.device.str();
   if (facts.reduced.stateful)
@@ -292,6 +297,8 @@ ReproScripts repro_scripts(const Program &given, const ReproFacts &facts) {
   const Program program = constants_as_buffers(given);
   try {
     for (const Form &form : forms) {
+      if (form.interpreted && call.eager_is_python)
+        continue;
       std::string text = Script(program, facts, call, form).text();
       if (text.size() > most_script_bytes)
         return {{}, "its inputs are too large to be written down"};

@@ -86,20 +86,23 @@ Verification verify_repro(const std::string &folder, const std::string &marker, 
   Confinement confinement = options.confinement;
   confinement.readable.push_back(temporary.path());
   confinement.writable.push_back(printed.path());
-  const auto verify = [&](const std::vector<std::string> &command) {
+  const auto verify = [&](const std::vector<std::string> &command, const auto &judge) {
     return verify_repeatedly([&] { return run_repro(command, printed.path(), options.interrupted, confinement); },
-                             [&](const ReproRun &run) { return judge_run(run, marker, wanted); }, options.repetition,
+                             [&](const ReproRun &run) { return judge(run, marker, wanted); }, options.repetition,
                              options.interrupted);
   };
+  const bool has_script = options.meanwhile && options.meanwhile();
+  const bool is_python = !options.python.empty(), has_package = fs::exists(temporary / "model.pt2");
+  const std::string python = is_python ? options.python : "python3";
+  if (is_python && has_script)
+    fs::copy_file(fs::path(folder) / "repro.py", temporary / "repro.py", fs::copy_options::overwrite_existing);
   Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
-  const std::string python = options.python.empty() ? "python3" : options.python;
-  if (fs::exists(temporary / "model.pt2"))
-    in_python = verify({python, temporary / "repro.py"});
-  if (options.meanwhile)
-    options.meanwhile();
+  if (has_package && !has_script)
+    in_python = verify({python, temporary / "repro.py"}, judge_run);
   if (const std::string problem = problem_of(build(project, options.interrupted)); !problem.empty())
     return {false, problem};
-  Verification in_cpp = verify({"env", "REPRO_PYTHON=" + python, built + "/repro"});
+  Verification in_cpp = verify({"env", "REPRO_PYTHON=" + python, built + "/repro"},
+                               is_python && has_script && !has_package ? judge_script : judge_run);
   in_cpp.with_precompiled_headers = project.had_precompiled();
   return !in_cpp.same_failure || in_python.same_failure ? in_cpp
                                                         : Verification{false, "repro.py: " + in_python.message};

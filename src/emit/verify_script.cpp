@@ -68,38 +68,47 @@ Verification verify_text(const std::string &text, const std::string &python, con
       interrupted);
 }
 
+/// Keeps it in the folder.
+ScriptVerification first_that_fails(const std::vector<std::string> &texts, const std::string &python,
+                                    const Program &program, const ReproFacts &facts, const std::string &folder,
+                                    const std::function<bool()> &interrupted) {
+  const std::string marker = reproduction_marker(program, facts.signature);
+  ScriptVerification result{false, ""};
+  for (const auto &text : texts) {
+    if (interrupted && interrupted())
+      break;
+    const Verification verification = verify_text(text, python, marker, facts, folder, interrupted);
+    if (verification.same_failure) {
+      write_atomically(folder + "/repro.py", text);
+      return {true, "run, and fails the same way", lines_of_code(text)};
+    }
+    result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
+  }
+  return result;
+}
+
 } // namespace
 
 ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
                                  const std::function<bool()> &interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string file = folder + "/repro.py";
-  if (facts.backend->parts().repro_in_python) // it is what verify_repro() has run
-    return {facts.verified, facts.verify_message, lines_of_code(read_file(file))};
+  const ReproInPython *own = facts.backend->parts().repro_in_python;
   const ReproScripts scripts = scripts_of(program, facts);
+  if (scripts.texts.empty() && own)
+    return {};
   if (scripts.texts.empty()) {
     fs::remove(file); // of an earlier run into the same folder
     return {std::nullopt, scripts.none_because};
   }
-  const std::string python = find_python_with_torch("");
+  const std::string python = own ? own->python() : find_python_with_torch("");
   if (python.empty()) {
     write_atomically(file, scripts.texts.front());
     return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
   }
-  const std::string marker = reproduction_marker(program, facts.signature);
-  ScriptVerification result{false, ""};
-  for (const auto &text : scripts.texts) {
-    if (interrupted && interrupted())
-      break;
-    const Verification verification = verify_text(text, python, marker, facts, folder, interrupted);
-    if (!verification.same_failure) {
-      result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
-      continue;
-    }
-    write_atomically(file, text);
-    result = {true, "run, and fails the same way", lines_of_code(text)};
-    break;
-  }
+  ScriptVerification result = first_that_fails(scripts.texts, python, program, facts, folder, interrupted);
+  if (!*result.verified && own)
+    return {};
   if (!*result.verified)
     fs::remove(file);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

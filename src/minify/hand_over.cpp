@@ -1,10 +1,12 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 #include "backends/in_python.h"
 #include "emit/page/page.h"
+#include "emit/repro_script.h"
 #include "minify/work.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "support/number_text.h"
+#include "support/read_file.h"
 #include "toolchain/header_cache.h"
 
 #include <filesystem>
@@ -99,8 +101,10 @@ void verify(Work &work, const Program &program) {
   if (!work.options().verify || work.has_oracle())
     return;
   const auto &interrupted = work.options().listener.interrupted;
-  const auto run_script = [&] { facts.script = verify_script(program, facts, work.folder, interrupted); };
-  // That of a backend that is used from Python is part of what verify_repro() runs.
+  const auto run_script = [&] {
+    facts.script = verify_script(program, facts, work.folder, interrupted);
+    return facts.script.verified.value_or(false);
+  };
   const ReproInPython *in_python = facts.backend->parts().repro_in_python;
   work.say(Severity::Info, announcement());
   const Verification verification =
@@ -108,7 +112,7 @@ void verify(Work &work, const Program &program) {
                    {.repetition = facts.repetition,
                     .interrupted = interrupted,
                     .confinement = confinement_of(*work.session.backend),
-                    .meanwhile = in_python ? std::function<void()>() : run_script,
+                    .meanwhile = run_script,
                     .python = in_python ? in_python->python() : ""});
   if (stops(work))
     return;
@@ -116,8 +120,8 @@ void verify(Work &work, const Program &program) {
                                  (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
   facts.verify_message = verification.message;
-  if (in_python)
-    run_script();
+  if (in_python && !facts.script.verified) // it is what verify_repro() has run
+    facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(work.folder + "/repro.py"))};
 }
 
 /// What a tracker asks beside the repro.

@@ -65,6 +65,14 @@ int checks_until_small(const fs::path &repro) {
   return checks;
 }
 
+/// Where Python reaches the backend, what a tracker is given is short, and was run.
+void expect_short_script(const Case &one, const json &report) {
+  if (one.backend == "static-runtime" || one.reads_unwritten_memory)
+    return;
+  EXPECT_EQ(report.at("repro_py").at("verified"), true) << report.at("repro_py");
+  EXPECT_LE(report.at("repro_py").at("lines").get<int>(), 25);
+}
+
 void expect_reduces(const Case &one) {
   const fs::path repro = fs::path(REPRO_MINIFY_TEST_REPROS) / (one.name + ".repro");
   std::vector<std::string> arguments = one.with_backend({one.model()});
@@ -89,6 +97,7 @@ void expect_reduces(const Case &one) {
   EXPECT_EQ(report.at("verified"), true);
   EXPECT_EQ(report.at("bisect").is_object() && report.at("bisect").at("guilty").is_string(), !one.guilty.empty());
   EXPECT_LT(report.at("seconds").at("search").get<double>(), 60.0);
+  expect_short_script(one, report);
   expect_issue_survives_triage(repro);
   const SteadyMemory steady(one); // the checker is Python; the tool sees to that by itself
   expect_checker_agrees(one, repro);

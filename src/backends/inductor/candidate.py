@@ -83,6 +83,19 @@ def configure():
             setattr(place, last, value)
 
 
+def call_of_its_user():
+    """How torch.compile is called with these entries, as PythonCall of backends/in_python.h has it; None for a front
+    end that no user has."""
+    if front_end == "fx":
+        return None
+    options = "".join(f", {key}={value!r}" for key, value in compile_options.items())
+    entries = {key: value for key, value in configured if key not in COMPILE_OPTIONS}
+    lines = [f"torch._inductor.config.{key} = {value!r}" for key, value in entries.items()]
+    random = [] if "fallback_random" in entries else ["torch._inductor.config.fallback_random = True"]
+    (lines or random).insert(0, "import torch._inductor.config")
+    return {"settings": lines, "random_settings": random, "optimised": f"torch.compile(model{options})"}
+
+
 def prepare(folder, entries):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
     check_entries(entries)

@@ -205,6 +205,17 @@ std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gr
   return results;
 }
 
+std::optional<PythonCall> call_of(const json &words) {
+  if (words.is_null())
+    return std::nullopt;
+  PythonCall call;
+  words.at("settings").get_to(call.settings);
+  words.at("random_settings").get_to(call.random_settings);
+  words.at("optimised").get_to(call.optimised);
+  call.eager_is_python = true;
+  return call;
+}
+
 class InductorBackend : public Backend,
                         public Preparation,
                         public Surroundings,
@@ -236,6 +247,7 @@ public:
     worker_->await();
     python_version_ = worker_->python_version();
     torch_version_ = worker_->torch_version();
+    python_call_ = call_of(worker_->call());
     const std::string here = TORCH_VERSION, there = worker_->torch_version();
     if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
       options_.say(Severity::Warning, "inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);
@@ -327,7 +339,11 @@ public:
     return {.runs_the_module = true, .needs_flat_graph = true, .needs_several_calls = false};
   }
   BackendParts parts() const override {
-    return {.preparation = this, .surroundings = this, .bisector = this, .repro_in_python = this};
+    return {.preparation = this,
+            .surroundings = this,
+            .bisector = this,
+            .repro_in_python = this,
+            .python_call = python_call_ ? &*python_call_ : nullptr};
   }
 
 private:
@@ -342,6 +358,7 @@ private:
 
   BackendOptions options_;
   mutable std::string python_, python_version_, torch_version_;
+  mutable std::optional<PythonCall> python_call_; ///< once it has started
   mutable std::shared_ptr<InductorWorker> worker_;
   json bisection_;
 };

@@ -165,6 +165,7 @@ void InductorWorker::await() {
     give_up(answer.at("problem").get<std::string>());
   torch_version_ = answer.at("torch").get<std::string>();
   python_version_ = answer.at("python").get<std::string>();
+  call_ = answer.at("call");
 }
 
 bool InductorWorker::lives() {

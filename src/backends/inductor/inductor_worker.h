@@ -31,6 +31,8 @@ public:
   /// Once it is ready.
   const std::string &torch_version() const { return torch_version_; }
   const std::string &python_version() const { return python_version_; }
+  /// candidate.call_of_its_user(); null where there is none.
+  const nlohmann::json &call() const { return call_; }
   /// False once its process has ended.
   bool lives();
   /// Of the socket.
@@ -42,6 +44,7 @@ private:
 
   TemporaryFolder temporary_;
   std::string folder_, address_, torch_version_, python_version_;
+  nlohmann::json call_;
   pid_t pid_ = -1, owner_ = -1;
   int alive_ = -1;
   int report_ = -1; ///< closed once it has been read

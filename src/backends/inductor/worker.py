@@ -148,7 +148,8 @@ def main():
             raise
         gc.freeze()  # children need not look through it either, which would copy its pages
         gc.enable()
-        report(ready, {"torch": torch.__version__, "python": sys.version.split()[0]})
+        versions = {"torch": torch.__version__, "python": sys.version.split()[0]}
+        report(ready, {**versions, "call": candidate.call_of_its_user()})
         Worker(listen, alive, candidate.serve).run()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

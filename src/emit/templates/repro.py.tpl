@@ -88,7 +88,8 @@ def run(call):
     results = list(result) if isinstance(result, (list, tuple)) else [result]
     parts = [torch.view_as_real(r) if r.is_complex() else r for r in results if torch.is_tensor(r) and r.requires_grad]
     leaves = [leaf for leaf in [{{leaves:x-source}}] if leaf.requires_grad]
-    gradients = torch.autograd.grad(sum(part.sum() / part.numel() for part in parts), leaves, allow_unused=True)
+    loss = sum(part.sum() / part.numel() for part in parts)
+    gradients = torch.autograd.grad(loss, leaves, allow_unused=True) if parts else []
     return [{{#forward_too}}*results, {{/forward_too}}*(torch.zeros(()) if g is None else g for g in gradients)]
 {{/loss}}
 {{#state}}

@@ -3,8 +3,7 @@
 {{found:x-cpp-comment-lines}}
 // It shows from Python only: {{why:x-cpp-comment}}.
 // This program runs repro.py, with the interpreter that REPRO_PYTHON names (default: python3).
-// Exit code: 1 the failure reproduces (and the last line is "REPRODUCED ..."), 0 it no longer does, 2 it could not be
-// tried.
+// It ends as that does, which says in its first lines how that is.
 #include <unistd.h>
 
 #include <cstdio>
