@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -123,8 +124,26 @@ bool tells_of(const std::string &text, FailureKind kind) {
   }
 }
 
+/// PyTorch has two words for the type of a tensor: "torch.FloatTensor" where Python has started it, "CPUFloatType"
+/// where it has not.
+std::string as_without_python(std::string text) {
+  constexpr std::string_view before = "torch.", cuda = "cuda.", after = "Tensor";
+  for (size_t at = 0; (at = text.find(before, at)) != std::string::npos; at += before.size()) {
+    const bool on_cuda = text.compare(at + before.size(), cuda.size(), cuda) == 0;
+    const size_t name = at + before.size() + (on_cuda ? cuda.size() : 0);
+    size_t end = name;
+    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])))
+      ++end;
+    const std::string word = text.substr(name, end - name);
+    if (word.size() > after.size() && word.ends_with(after))
+      text.replace(at, end - at, (on_cuda ? "CUDA" : "CPU") + word.substr(0, word.size() - after.size()) + "Type");
+  }
+  return text;
+}
+
 /// Whether some line, and what follows it, is that of the exception.
-bool raises(const std::string &text, const std::string &detail) {
+bool raises(const std::string &said, const std::string &wanted) {
+  const std::string text = as_without_python(said), detail = as_without_python(wanted);
   for (size_t at = 0; at != std::string::npos && at < text.size();) {
     const std::string rest = text.substr(at), line = rest.substr(0, rest.find('\n'));
     const size_t error = line.find("Error: ");

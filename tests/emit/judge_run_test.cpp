@@ -106,6 +106,22 @@ TEST_F(JudgeRun, AHangEndsByItsOwnAlarm) {
   EXPECT_FALSE(judged("print('FAIL hang: signal 11')\n" + end, hang, line).same_failure);
 }
 
+/// It is the same message, whichever language had started PyTorch.
+TEST_F(JudgeRun, AScriptNamesTypesAsPythonDoes) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "repro.py";
+  const auto judged_as = [&](const std::string &raised, const std::string &wanted) {
+    std::ofstream(file) << "print('eager: 1')\nraise RuntimeError('modified in place: [" << raised << " [1]]')\n";
+    const Signature signature{FailureKind::Exception, "", normalise_message("modified in place: [" + wanted + " [1]]")};
+    return judge_script(run_repro({"python3", "-B", file}, folder.path()), marker, signature).same_failure;
+  };
+  EXPECT_TRUE(judged_as("torch.FloatTensor", "CPUFloatType"));
+  EXPECT_TRUE(judged_as("torch.cuda.HalfTensor", "CUDAHalfType"));
+  EXPECT_TRUE(judged_as("CPUFloatType", "CPUFloatType"));
+  EXPECT_FALSE(judged_as("torch.DoubleTensor", "CPUFloatType"));
+  EXPECT_FALSE(judged_as("torch.Tensor", "CPUType"));
+}
+
 /// It is said in issue.md, which people paste.
 TEST_F(JudgeRun, WhatAScriptEndedWithNamesNoFileOfThisMachine) {
   const TemporaryFolder folder;
