@@ -40,10 +40,14 @@ bool knows(const CLI::App &app, const std::string &name) {
   return false;
 }
 
+constexpr std::uintmax_t most_config_bytes = 1 << 20;
+
 std::vector<ConfigEntry> read_config(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     throw UserError("--config " + path + ": no such file");
+  if (std::filesystem::file_size(path, error) > most_config_bytes)
+    throw UserError("--config " + path + ": is larger than 1 MiB, and no configuration");
   if (!std::ifstream(path))
     throw UserError("--config " + path + ": cannot be opened (may it be read?)");
   try {
