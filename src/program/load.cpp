@@ -107,6 +107,15 @@ FileState state_of(const std::string &path) {
           static_cast<int64_t>(status.st_dev)};
 }
 
+/// Whether there is a file of other content. It may be anything, a pipe that nobody writes into, a terabyte: what need
+/// not be read for that is not.
+bool is_another_file(const std::string &path, const std::string &content) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    return false;
+  return !fs::is_regular_file(path, error) || fs::file_size(path, error) != content.size() || bytes_of(path) != content;
+}
+
 void require_no_code_runs(const LoadedModel &model) {
   if (has_state_functions(model.module))
     throw UserError(model.path + ": its code makes objects while it is loaded, and cannot be kept from it; save it "
@@ -189,7 +198,7 @@ LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source, co
         model.path, "reading its inputs", [&](Child &) { read_inputs(*inside, model.path); }, limits);
     LoadedInputs inputs = from(read_inputs(*inside, model.path), model.path + ", which holds its inputs");
     const bool has_file_of_its_own = fs::exists(folder / (fs::path(model.path).stem().string() + "_inputs.pt"));
-    if (fs::exists(beside) && !has_file_of_its_own && bytes_of(beside) != *inside)
+    if (!has_file_of_its_own && is_another_file(beside, *inside))
       inputs.note = beside + " is not what " + model.path + " was written with, and not read; give --inputs to read it";
     return inputs;
   }
