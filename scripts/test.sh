@@ -32,6 +32,8 @@ python_tests() {
   "${heeding[@]}" scripts/test_python.sh
   step "pages and the terminal, as a browser and a terminal see them"
   "${heeding[@]}" "$python_venv/bin/pytest" -q tests/pages
+  step "faults: signals, failing calls, limits, full disks"
+  "${heeding[@]}" "$python_venv/bin/pytest" -q tests/security/test_faults.py
 }
 mkdir -p out
 (python_tests) >out/python_tests.log 2>&1 &

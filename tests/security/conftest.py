@@ -1,4 +1,4 @@
-"""pytest tests/security: a part of the table of faults; with --full all of it, which takes an hour."""
+"""What the table of faults is about: the program, and a library that makes calls of the system fail."""
 
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def program() -> Path:
     if not PROGRAM.is_file():
         pytest.skip(f"needs {PROGRAM}: build it first, or name it in REPRO_MINIFY")
-    return PROGRAM
+    return Path(PROGRAM)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """A table of faults with what has to hold: the best so far and a report, or no answer; never a conclusion.
 
-pytest tests/security            a part of it, in a minute
-pytest tests/security --full     all of it
+pytest tests/security/test_faults.py            a part of it, as CI runs it
+pytest tests/security/test_faults.py --full     all of it
 """
 
 import json

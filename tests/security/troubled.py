@@ -137,8 +137,8 @@ def ask(question: Question, folder: Path, trouble: Trouble, stop: tuple[int, flo
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-    texts = [(folder / name).read_bytes().decode("utf-8", "replace") for name in ("stdout", "stderr")]
-    return Run(question, folder, code, *texts, seconds, left_after(mark, SECONDS_TO_END))
+    printed, said = ((folder / name).read_bytes().decode("utf-8", "replace") for name in ("stdout", "stderr"))
+    return Run(question, folder, code, printed, said, seconds, left_after(mark, SECONDS_TO_END))
 
 
 def interrupt(process: subprocess.Popen[bytes], number: int, after: float) -> float:
