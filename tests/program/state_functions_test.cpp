@@ -5,6 +5,9 @@
 #include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <chrono>
 
 namespace repro_minify {
 namespace {

@@ -215,7 +215,7 @@ class Doors(Attack):
         self.assertIn("64 MiB", self.run_program_of_python(body))
 
     def test_an_answer_of_another_form(self) -> None:
-        answers: list[object] = [{"graphs": 3}, {"graphs": [[]]}, {"graphs": [{"operators": "x"}]}, {"problem": ["x"]}]
+        answers: list[object] = [{"graphs": [[]]}, {"problem": ["x"]}]
         for answer in answers:
             body = f"json.dump({answer!r}, open(os.path.join(folder, 'answer.json'), 'w'))\nos._exit(0)"
             self.run_program_of_python(body)
