@@ -32,6 +32,8 @@ python_tests() {
   "${heeding[@]}" scripts/test_python.sh
   step "pages and the terminal, as a browser and a terminal see them"
   "${heeding[@]}" "$python_venv/bin/pytest" -q tests/pages
+  step "faults: signals, failing calls, limits, full disks"
+  "${heeding[@]}" "$python_venv/bin/pytest" -q tests/security/test_faults.py
 }
 mkdir -p out
 (python_tests) >out/python_tests.log 2>&1 &
@@ -46,12 +48,12 @@ timeout 900 build/asan/tests/core_tests --gtest_brief=1
 step "fast tests"
 ctest --preset release -L '^fast$' --stop-on-failure
 
+step "all other tests"
+ctest --preset release -LE '^fast$' | tee out/ctest.log
+
 wait $python_tests_of || python_tests_failed=$?
 cat out/python_tests.log
 [ -z "${python_tests_failed:-}" ]
-
-step "all other tests"
-ctest --preset release -LE '^fast$' | tee out/ctest.log
 
 step "what became of the cases in fixtures/"
 scripts/case_table.py --reports build/release/repros

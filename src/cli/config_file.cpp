@@ -1,39 +1,18 @@
 #include "cli/config_file.h"
 
+#include "cli/config_text.h"
 #include "repro_minify/program.h"
+#include "support/read_file.h"
 
 #include <toml++/toml.h>
 
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
-
-/// CLI11 takes text, and turns it into what the option wants.
-std::string text_of(const toml::node &node, const std::string &name, const std::string &path) {
-  if (const auto *text = node.as_string())
-    return text->get();
-  if (const auto *flag = node.as_boolean())
-    return flag->get() ? "true" : "false";
-  if (node.is_integer() || node.is_floating_point()) {
-    std::ostringstream text;
-    text << toml::node_view<const toml::node>(node);
-    return text.str();
-  }
-  throw UserError(path + ": " + name + ": wants a string, a number, true or false, or a list of them");
-}
-
-std::vector<std::string> texts_of(const toml::node &node, const std::string &name, const std::string &path) {
-  std::vector<std::string> texts;
-  if (const auto *list = node.as_array()) {
-    for (const auto &element : *list)
-      texts.push_back(text_of(element, name, path));
-    return texts;
-  }
-  return {text_of(node, name, path)};
-}
 
 bool is_flag(const CLI::Option &option) {
   return option.get_expected_max() == 0;
@@ -61,16 +40,20 @@ bool knows(const CLI::App &app, const std::string &name) {
   return false;
 }
 
-toml::table parse(const std::string &path) {
+constexpr std::uintmax_t most_config_bytes = 1 << 20;
+
+std::vector<ConfigEntry> read_config(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     throw UserError("--config " + path + ": no such file");
+  if (std::filesystem::file_size(path, error) > most_config_bytes)
+    throw UserError("--config " + path + ": is larger than 1 MiB, and no configuration");
+  if (!std::ifstream(path))
+    throw UserError("--config " + path + ": cannot be opened (may it be read?)");
   try {
-    return toml::parse_file(path);
-  } catch (const toml::parse_error &problem) {
-    std::ostringstream text;
-    text << path << ": line " << problem.source().begin.line << ": " << problem.description();
-    throw UserError(text.str());
+    return read_config_text(read_file(path));
+  } catch (const BadConfig &problem) {
+    throw UserError(path + ": " + problem.what());
   }
 }
 
@@ -100,16 +83,17 @@ bool is_path(const std::string &name) {
 } // namespace
 
 void apply_config(CLI::App &app, const CLI::App &known, const std::string &path) {
-  const toml::table table = parse(path);
-  for (const auto &[key, node] : table) {
-    const std::string name(key.str());
+  for (const auto &[name, values, problem] : read_config(path)) {
     CLI::Option *option = app.get_option_no_throw("--" + name);
     if (!option && knows(known, name))
       continue;
     if (!option || !option->get_configurable())
       throw UserError(path + ": " + name + ": no such option");
-    if (option->count() == 0)
-      give(*option, texts_of(node, name, path), name, path);
+    if (option->count() > 0)
+      continue;
+    if (!problem.empty())
+      throw UserError(path + ": " + name + ": " + problem);
+    give(*option, values, name, path);
   }
 }
 

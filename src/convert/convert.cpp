@@ -131,6 +131,22 @@ std::vector<Conversion> conversions_in(const json &answer, const std::string &pa
   return all;
 }
 
+/// What was run may have written anything where its answer is looked for. A link would have this process read, and the
+/// results hold, what the program itself may not read; a pipe would keep this process waiting for ever.
+void require_plain_files(const fs::path &folder, const std::string &path) {
+  constexpr std::uintmax_t most_answer_bytes = std::uintmax_t{1} << 26;
+  std::error_code error;
+  for (const auto &entry : fs::directory_iterator(folder, error)) {
+    const fs::file_status status = entry.symlink_status(error);
+    const bool is_wanted = entry.path().filename() == "answer.json" || entry.path().extension() == ".pt";
+    if (is_wanted && (!fs::is_regular_file(status) || entry.hard_link_count(error) != 1))
+      throw UserError(path + ": converting it leaves something else than files (" +
+                      entry.path().filename().string().substr(0, 60) + "), so nothing of it is read");
+    if (entry.path().filename() == "answer.json" && entry.file_size(error) > most_answer_bytes)
+      throw UserError(path + ": converting it gives an answer of more than 64 MiB, which is not read");
+  }
+}
+
 } // namespace
 
 ModelKind recognise(const std::string &path, const Limits &limits) {
@@ -157,6 +173,7 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
       limits);
   if (limits.interrupted && limits.interrupted())
     throw Interrupted{};
+  require_plain_files(folder->path(), path);
   std::ifstream file(folder->path() / "answer.json");
   const json answer = json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())

@@ -57,7 +57,8 @@ std::vector<int64_t> shape_of(const Value &tuple) {
 
 /// numpy.dtype('f4', False, True), then a state whose second part says the order of bytes.
 void set_dtype(Array &array, const Value &dtype) {
-  if (dtype.name() != "numpy.dtype" || dtype.argument->items.empty() || !dtype.argument->items[0]->is(Kind::Text))
+  if (!dtype.is(Kind::Object) || dtype.name() != "numpy.dtype" || dtype.argument->items.empty() ||
+      !dtype.argument->items[0]->is(Kind::Text))
     throw CannotRead("holds a numpy array of an unknown dtype");
   set_dtype(array, dtype.argument->items[0]->text);
   if (dtype.state && dtype.state->is(Kind::Tuple) && dtype.state->items.size() > 1 &&
@@ -81,20 +82,27 @@ std::string from_utf8(std::string_view text) {
   return bytes;
 }
 
+/// bytearray(bytes), in Python 2 bytes(bytes).
+bool is_made_of_bytes(const Value &value) {
+  return value.is(Kind::Object) && (value.name() == "builtins.bytearray" || value.name() == "__builtin__.bytes") &&
+         value.argument->items.size() <= 1;
+}
+
 /// bytes, bytearray(bytes) or _codecs.encode(text, 'latin1').
-void set_data(Array &array, const Value &value) {
-  if (value.is(Kind::Bytes)) {
-    array.bytes = value.text;
-  } else if (value.name() == "_codecs.encode" && !value.argument->items.empty() &&
-             value.argument->items[0]->is(Kind::Text)) {
-    array.decoded = from_utf8(value.argument->items[0]->text);
-  } else if ((value.name() == "builtins.bytearray" || value.name() == "__builtin__.bytes") &&
-             value.argument->items.size() <= 1) {
-    if (!value.argument->items.empty()) // else: no bytes at all
-      set_data(array, *value.argument->items[0]);
-  } else {
-    throw CannotRead("holds a numpy array of Python objects; convert it to numbers first");
+void set_data(Array &array, const Value &given) {
+  const Value *value = &given;
+  while (is_made_of_bytes(*value)) {
+    if (value->argument->items.empty()) // no bytes at all
+      return;
+    value = value->argument->items[0];
   }
+  if (value->is(Kind::Bytes))
+    array.bytes = value->text;
+  else if (value->is(Kind::Object) && value->name() == "_codecs.encode" && !value->argument->items.empty() &&
+           value->argument->items[0]->is(Kind::Text))
+    array.decoded = from_utf8(value->argument->items[0]->text);
+  else
+    throw CannotRead("holds a numpy array of Python objects; convert it to numbers first");
 }
 
 /// The state that _reconstruct's array is given: version, shape, dtype, whether in Fortran's order, bytes.

@@ -10,6 +10,7 @@
 #include "program/operator_libraries.h"
 #include "program/read_inputs.h"
 #include "program/rehearsal.h"
+#include "program/state_functions.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/run_settings.h"
 
@@ -17,8 +18,12 @@
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <sys/stat.h>
+
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -69,10 +74,12 @@ private:
   c10::WarningUtils::WarningHandlerGuard guard_{&no_warnings_};
 };
 
-torch::jit::Module load_archive(const std::string &path, uint64_t seed, c10::Device device) {
+/// `bytes`: the archive, where it is not that of the file.
+torch::jit::Module load_archive(const std::string &path, const std::string &bytes, uint64_t seed, c10::Device device) {
   try {
     seed_cpu(seed);
-    auto module = torch::jit::load(path, c10::kCPU);
+    std::istringstream archive(bytes);
+    auto module = bytes.empty() ? torch::jit::load(path, c10::kCPU) : torch::jit::load(archive, c10::kCPU);
     redirect_device_constants(module, device);
     return module;
   } catch (const std::bad_alloc &) {
@@ -88,6 +95,31 @@ torch::jit::Module load_archive(const std::string &path, uint64_t seed, c10::Dev
                       "--load-library FILE.so");
     throw UserError(path + ": cannot be loaded: " + first_sentence(error.what()));
   }
+}
+
+/// What a file is that nobody has written to since.
+using FileState = std::array<int64_t, 5>;
+
+FileState state_of(const std::string &path) {
+  struct stat status {};
+  stat(path.c_str(), &status);
+  return {static_cast<int64_t>(status.st_ino), status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+          static_cast<int64_t>(status.st_dev)};
+}
+
+/// Whether there is a file of other content. It may be anything, a pipe that nobody writes into, a terabyte: what need
+/// not be read for that is not.
+bool is_another_file(const std::string &path, const std::string &content) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    return false;
+  return !fs::is_regular_file(path, error) || fs::file_size(path, error) != content.size() || bytes_of(path) != content;
+}
+
+void require_no_code_runs(const LoadedModel &model) {
+  if (has_state_functions(model.module))
+    throw UserError(model.path + ": its code makes objects while it is loaded, and cannot be kept from it; save it "
+                                 "without __setstate__");
 }
 
 void require_method(const LoadedModel &model) {
@@ -107,12 +139,15 @@ LoadedModel load_model(const std::string &path, const std::string &method, uint6
   require_file(path);
   let_children_read(path);
   forget_forbidden_operators();
-  const auto load = [&] {
-    LoadedModel model{path, load_archive(path, seed, device), method};
+  const auto load = [&](const std::string &bytes) {
+    LoadedModel model{path, load_archive(path, bytes, seed, device), method};
     require_method(model);
     return model;
   };
-  rehearse(
+  const FileState before = state_of(path);
+  Limits whole = limits; // what comes back may be as large as the model
+  whole.reply_capacity = generous_limits().reply_capacity;
+  const std::string bytes = rehearse_for(
       path, "loading it",
       [&](Child &child) {
         child.stage("reading its records");
@@ -120,12 +155,18 @@ LoadedModel load_model(const std::string &path, const std::string &method, uint6
         require_sound_records(path);
         inputs_inside(path);
         child.stage("loading it");
-        load();
+        const torch::jit::Module module = load("").module;
+        return has_state_functions(module) ? archive_without_state_functions(module) : std::string();
       },
-      limits);
-  // Once more, and this process hears nothing of what the model prints and warns of while it is loaded.
+      whole);
+  if (!bytes.empty())
+    rehearse(
+        path, "loading it without its __setstate__", [&](Child &) { require_no_code_runs(load(bytes)); }, limits);
+  if (state_of(path) != before)
+    throw UserError(path + ": was changed while it was read; try again once it stays as it is");
+  // Once more, here, where nothing of the model runs; what LibTorch has to say of it has been said to the child.
   const Silence silence;
-  LoadedModel model = load();
+  LoadedModel model = load(bytes);
   if (!train)
     model.module.eval();
   return model;
@@ -157,7 +198,7 @@ LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source, co
         model.path, "reading its inputs", [&](Child &) { read_inputs(*inside, model.path); }, limits);
     LoadedInputs inputs = from(read_inputs(*inside, model.path), model.path + ", which holds its inputs");
     const bool has_file_of_its_own = fs::exists(folder / (fs::path(model.path).stem().string() + "_inputs.pt"));
-    if (fs::exists(beside) && !has_file_of_its_own && bytes_of(beside) != *inside)
+    if (!has_file_of_its_own && is_another_file(beside, *inside))
       inputs.note = beside + " is not what " + model.path + " was written with, and not read; give --inputs to read it";
     return inputs;
   }

@@ -320,13 +320,16 @@ std::string plain_characters(const std::string &text) {
   return name;
 }
 
+std::string begun_with_a_letter(const std::string &name) {
+  return name.empty() || (name[0] >= '0' && name[0] <= '9') ? "v" + name : name;
+}
+
 } // namespace
 
 std::string to_identifier(const std::string &text) {
-  std::string name = plain_characters(text);
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9'))
-    name.insert(0, "v");
-  return is_reserved(name) ? name + "_0" : name;
+  const std::string name = begun_with_a_letter(plain_characters(text));
+  // Cut again: with the number it may be too long, and would be another name the next time.
+  return is_reserved(name) ? begun_with_a_letter(plain_characters(name + "_0")) : name;
 }
 
 } // namespace repro_minify

@@ -11,8 +11,8 @@
 namespace repro_minify {
 namespace {
 
-/// Tells the parent apart what is wrong with the file from what went wrong.
-constexpr const char *fine = "fine";
+/// The first letter of the reply: it tells what was read from what is wrong with the file.
+constexpr char was_read = '+', was_refused = '-';
 
 std::string seconds_of(const Limits &limits) {
   return std::to_string(limits.timeout.count() / 1000) + " s";
@@ -34,24 +34,26 @@ std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
 
 } // namespace
 
-void rehearse(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
-              const Limits &limits) {
-  const Outcome outcome = run_until_answered(
+std::string rehearse_for(const std::string &origin, const std::string &doing,
+                         const std::function<std::string(Child &)> &reading, const Limits &limits) {
+  Outcome outcome = run_until_answered(
       [&](Child &child) {
         child.confine({});
         keep_stack_in_reserve();
         try {
-          reading(child);
-          child.reply(fine);
+          child.reply(was_read + reading(child));
         } catch (const UserError &error) {
-          child.reply(error.what());
+          child.reply(was_refused + std::string(error.what()));
         }
       },
       limits);
-  if (outcome.ending == Ending::Replied && outcome.reply == fine)
-    return;
-  if (outcome.ending == Ending::Replied)
-    throw UserError(outcome.reply);
+  if (outcome.ending == Ending::Replied && !outcome.reply.empty()) {
+    const bool is_read = outcome.reply[0] == was_read;
+    outcome.reply.erase(0, 1);
+    if (!is_read)
+      throw UserError(outcome.reply);
+    return std::move(outcome.reply);
+  }
   if (outcome.ending == Ending::Threw)
     throw UserError(origin + ": cannot be read: " + first_sentence(outcome.message));
   if (limits.interrupted && limits.interrupted())
@@ -61,6 +63,17 @@ void rehearse(const std::string &origin, const std::string &doing, const std::fu
                             origin + ": " + doing + " in a process of its own" +
                                 (outcome.message.empty() ? "" : " (" + outcome.message + ")"));
   throw UserError(origin + ": " + doing + " " + how_it_ended(outcome, limits) + ", so it is not read here");
+}
+
+void rehearse(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
+              const Limits &limits) {
+  rehearse_for(
+      origin, doing,
+      [&](Child &child) {
+        reading(child);
+        return std::string();
+      },
+      limits);
 }
 
 } // namespace repro_minify

@@ -8,8 +8,11 @@
 
 namespace repro_minify {
 
-/// Runs `reading` in a confined child with less stack than this process has. Throws UserError in one sentence that
-/// begins with `origin`: with the child's own UserError, or how it ended. `doing`: "loading it".
+/// Runs `reading` in a confined child with less stack than this process has; returns what it returns. Throws UserError
+/// in one sentence that begins with `origin`: with the child's own UserError, or how it ended. `doing`: "loading it".
+std::string rehearse_for(const std::string &origin, const std::string &doing,
+                         const std::function<std::string(Child &)> &reading, const Limits &limits);
+/// The same where nothing is wanted of it but that it ends.
 void rehearse(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
               const Limits &limits);
 

@@ -135,7 +135,8 @@ std::optional<at::Layout> layout_of(const Saved &value) {
         return layout;
     return std::nullopt;
   }
-  const bool is_named = value.name() == "torch.serialization._get_layout" && value.argument->items.size() == 1;
+  const bool is_named = value.is(SavedKind::Object) && value.name() == "torch.serialization._get_layout" &&
+                        value.argument->items.size() == 1;
   const auto found = names.find(is_named ? value.argument->items[0]->text : "");
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }

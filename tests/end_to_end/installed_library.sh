@@ -13,7 +13,7 @@ flags=(-std=c++20 -Wall -Werror -I"$work/installed/include" -isystem "$torch" -i
 # LibTorch's headers are read once for all; what is ours each header has to bring itself.
 printf '#include <torch/csrc/jit/api/module.h>\n#include <torch/csrc/jit/ir/ir.h>\n' >"$work/torch.h"
 "$compiler" "${flags[@]}" -x c++-header "$work/torch.h"
-# What is read to its end ends with that error, and so before LibTorch's templates are instantiated: 3 s for each header.
+# What is read to its end ends with that error, and so before LibTorch's templates are instantiated: 3 s for each.
 end="read to its end"
 for header in "$work"/installed/include/repro_minify/*.h; do
   printf '#include <repro_minify/%s>\nstatic_assert(false, "%s");\n' "$(basename "$header")" "$end" >"$work/alone.cpp"

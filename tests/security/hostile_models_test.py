@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What models must not do to whoever runs them: by hand, one attack each, against the whole program.
 
-    hostile_models_test.py REPRO_MINIFY FIXTURES
+hostile_models_test.py REPRO_MINIFY FIXTURES
 """
 
 import contextlib
@@ -132,6 +132,22 @@ class Loading(Attack):
         self.refused("inputs.pt")
 
 
+class SecondLoading(Attack):
+    """The process that reduces loads a model after a child has: what it is then must not be the model's to choose."""
+
+    def try_it(self, line: str, *words: str) -> None:
+        self.in_setstate(line)
+        for _ in range(4):
+            done = self.run_program("run", str(self.model), *words)
+            self.assertIn(done.returncode, (1, 2, 3), done.stderr.decode())
+
+    def test_that_ends_every_other_time(self) -> None:
+        self.try_it("_9 = ops.prim.TimePoint() // 1000 % 2\n    while _9 == 0:\n      pass", "--timeout", "5")
+
+    def test_that_takes_memory_every_other_time(self) -> None:
+        self.try_it("_9 = torch.ones([ops.prim.TimePoint() // 1000 % 2 * 4000000000])", "--memory-limit", "1GiB")
+
+
 class Storages(Attack):
     def setUp(self) -> None:
         super().setUp()
@@ -161,6 +177,79 @@ class Printing(Attack):
             done = self.run_program("run", str(self.model), stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 70)
         self.assertIn(b"standard output", done.stderr)
+
+
+class Doors(Attack):
+    """Programs that torch.compile left behind, or seems to have left: they are run to be converted."""
+
+    def run_program_of_python(self, body: str) -> str:
+        program = self.place / "repro.py"
+        program.write_text(f"# run_repro load_args\nimport json, os, sys, torch\nfolder = sys.argv[3]\n{body}\n")
+        environment = {**os.environ, "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.place / "cache")}
+        command = [PROGRAM, "run", str(program), "--backend", "jit", "--timeout", "60"]
+        done = subprocess.run(command, capture_output=True, env=environment, timeout=300)
+        self.assertEqual(self.victim.read_bytes(), b"precious" * 8)
+        self.assertEqual(list(self.temporary.iterdir()), [])
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 2, said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        return said
+
+    def test_an_answer_that_is_a_pipe(self) -> None:
+        body = "os.mkfifo(os.path.join(folder, 'answer.json'))\nos._exit(0)"
+        self.assertIn("something else than files", self.run_program_of_python(body))
+
+    def test_a_model_that_is_a_link(self) -> None:
+        private = FIXTURES / "cases" / "jit_type_as_dce"
+        body = (
+            f"os.symlink({str(private / 'failing.pt')!r}, os.path.join(folder, 'converted-1.pt'))\n"
+            f"os.symlink({str(private / 'inputs.pt')!r}, os.path.join(folder, 'converted-1_inputs.pt'))\n"
+            "json.dump({'graphs': [{'name': 'x'}]}, open(os.path.join(folder, 'answer.json'), 'w'))\nos._exit(0)"
+        )
+        self.assertIn("something else than files", self.run_program_of_python(body))
+
+    def test_an_answer_without_end(self) -> None:
+        body = (
+            "os.truncate(os.open(os.path.join(folder, 'answer.json'), os.O_CREAT | os.O_WRONLY), 1 << 40)\nos._exit(0)"
+        )
+        self.assertIn("64 MiB", self.run_program_of_python(body))
+
+    def test_an_answer_of_another_form(self) -> None:
+        answers: list[object] = [{"graphs": [[]]}, {"problem": ["x"]}]
+        for answer in answers:
+            body = f"json.dump({answer!r}, open(os.path.join(folder, 'answer.json'), 'w'))\nos._exit(0)"
+            self.run_program_of_python(body)
+
+    def test_that_writes_elsewhere(self) -> None:
+        self.run_program_of_python(f"open({str(self.victim)!r}, 'w').write('gone')")
+
+    def test_that_starts_what_stays(self) -> None:
+        self.run_program_of_python("if os.fork() == 0:\n  os.setsid()\n  import time\n  time.sleep(600)\nos._exit(0)")
+
+
+class BesideTheModel(Attack):
+    """A reduced.pt has its inputs inside: what else lies there under their name is not theirs."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.archive.records.append(("failing/extra/inputs.pt", self.inputs.read_bytes()))
+
+    def run_beside(self) -> None:
+        self.archive.write(self.model, random.Random(0))
+        environment = {**os.environ, "TMPDIR": str(self.temporary)}
+        command = [PROGRAM, "run", str(self.model), "--backend", "jit"]
+        done = subprocess.run(command, capture_output=True, env=environment, timeout=300)
+        self.assertEqual(done.returncode, 1, done.stderr.decode())
+        self.assertIn(b"not read", done.stderr)
+
+    def test_a_pipe(self) -> None:
+        os.mkfifo(self.model.with_name("inputs.pt"))
+        self.run_beside()
+
+    def test_a_terabyte(self) -> None:
+        self.model.with_name("inputs.pt").touch()
+        os.truncate(self.model.with_name("inputs.pt"), 1 << 40)
+        self.run_beside()
 
 
 class OutputFolder(Attack):

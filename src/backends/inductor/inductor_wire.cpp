@@ -177,6 +177,8 @@ c10::IValue WireReader::read_list(const json &data) {
 }
 
 c10::IValue WireReader::read(const json &data) {
+  if (!data.is_object() || data.size() != 1)
+    throw NoAnswer("the Python worker sent what is no value");
   const std::string kind = data.begin().key();
   const json &content = data.begin().value();
   if (kind == "tensor")

@@ -8,7 +8,6 @@
 #include "toolchain/compiler.h"
 #include "toolchain/kernel_cache.h"
 
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -62,8 +61,15 @@ struct Compilation {
   std::string output;
 };
 
+/// Whether what stands before `at` is the number of a line, as in "kernel.cpp:12": "collect2" is no place in a source.
+bool follows_a_line_number(const std::string &text, size_t at) {
+  const size_t begin = text.find_last_not_of("0123456789", at - 1) + 1;
+  return begin > 0 && begin < at && text[begin - 1] == ':';
+}
+
 /// Whether the compiler found fault with the source, at a line of it, or with itself. All else that keeps it from its
-/// work says nothing of the source: no room on the disk, no memory, no process.
+/// work says nothing of the source: no room on the disk (where its own words may have found none either), no memory, no
+/// process.
 bool is_compilers_verdict(const Compilation &result) {
   if (result.code > 127)
     return false;
@@ -72,7 +78,7 @@ bool is_compilers_verdict(const Compilation &result) {
       return false;
   for (const char *sign : {": error: ", ": fatal error: "})
     for (size_t at = result.output.find(sign); at != std::string::npos; at = result.output.find(sign, at + 1))
-      if (at > 0 && std::isdigit(static_cast<unsigned char>(result.output[at - 1])))
+      if (at > 0 && follows_a_line_number(result.output, at))
         return true;
   return result.output.find("undefined reference") != std::string::npos ||
          result.output.find("internal compiler error") != std::string::npos;

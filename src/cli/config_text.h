@@ -1,0 +1,24 @@
+// What a configuration file says, option by option, before anybody asks whether there are such options.
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Why a text is no configuration, in words that follow "FILE: ".
+class BadConfig : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+struct ConfigEntry {
+  std::string name;
+  std::vector<std::string> values; ///< as the command line would have them: one, or those of a list
+  std::string problem;             ///< why there are none that an option takes; empty: there are
+};
+
+/// The entries of a text in TOML. Throws BadConfig for what is no TOML, with the line.
+std::vector<ConfigEntry> read_config_text(const std::string &text);
+
+} // namespace repro_minify

@@ -1,0 +1,312 @@
+"""A table of faults with what has to hold: the best so far and a report, or no answer; never a conclusion.
+
+pytest tests/security/test_faults.py            a part of it, as CI runs it
+pytest tests/security/test_faults.py --full     all of it
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from troubled import (
+    FAILING,
+    INTERRUPTED,
+    KERNELS,
+    NO_MACHINE,
+    PASSING,
+    QUESTIONS,
+    REDUCTION,
+    SECONDS_TO_END,
+    VERIFIED,
+    Question,
+    Run,
+    Trouble,
+    ask,
+    require_no_conclusion,
+    require_nothing_left,
+)
+
+NOBODY = 65534
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The rows of a test's table, some or all."""
+    table = TABLES.get(metafunc.function.__name__)
+    if table:
+        rows = table(metafunc.config.getoption("--full"))
+        metafunc.parametrize(("question", "row"), rows, ids=[f"{asked.name}-{row}" for asked, row in rows])
+
+
+class Answers:
+    """What each question's answer is without trouble, and how long it takes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.known: dict[str, tuple[Run, float]] = {}
+
+    def of(self, question: Question) -> Run:
+        return self.timed(question)[0]
+
+    def timed(self, question: Question) -> tuple[Run, float]:
+        if question.name not in self.known:
+            own = self.folder / question.name
+            own.mkdir()
+            begin = time.monotonic()
+            run = ask(question, own, Trouble("none"))
+            self.known[question.name] = run, time.monotonic() - begin
+            assert run.code == question.right, run.err
+            require_nothing_left(run, Trouble("none"))
+        return self.known[question.name]
+
+
+@pytest.fixture(scope="session")
+def answers(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    return Answers(tmp_path_factory.mktemp("answers"))
+
+
+# Calls of the system that fail
+
+CALLS = {
+    "fork": "EAGAIN",
+    "open": "EMFILE",
+    "open-to-write": "ENOSPC",
+    "write": "ENOSPC",
+    "read": "EIO",
+    "mkdir": "ENOSPC",
+    "rename": "EIO",
+    "fsync": "EIO",
+    "ftruncate": "ENOSPC",
+    "unlink": "EACCES",
+    "pipe": "EMFILE",
+    "socket": "EMFILE",
+    "mmap": "ENOMEM",
+}
+NUMBERS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]
+
+
+def failing_call_rows(full: bool) -> list[tuple[Question, str]]:
+    if not full:
+        some = [("fork", "2"), ("open-to-write", "1"), ("write", "3"), ("mkdir", "1"), ("fsync", "1"), ("rename", "1")]
+        named = [(REDUCTION, f"{name}:{number}:{CALLS[name]}") for name, number in some]
+        return [*named, (KERNELS, "mkdir:1:ENOSPC:all"), (PASSING, "fork:2:EAGAIN:all"), (FAILING, "mmap:2:ENOMEM")]
+    each = [f"{name}:{number}:{error}" for name, error in CALLS.items() for number in NUMBERS]
+    return [(question, row + rest) for question in QUESTIONS for row in each for rest in ("", ":all")]
+
+
+def test_calls_that_fail(question: Question, row: str, answers: Answers, failing_calls: Path, tmp_path: Path) -> None:
+    keeps_files = row.startswith(("unlink", "open")) and row.endswith("all")
+    trouble = Trouble(row, {"LD_PRELOAD": str(failing_calls), "FAILING_CALL": row}, keeps_files=keeps_files)
+    run = ask(question, tmp_path, trouble)
+    require_no_conclusion(run, answers.of(question))
+    require_nothing_left(run, trouble)
+
+
+# Limits that a shell or a container sets
+
+LIMITS = {
+    "FSIZE": [0, 1 << 10, 1 << 14, 1 << 16, 1 << 20],
+    "NOFILE": [8, 16, 24, 32, 48, 64],
+    "AS": [1 << 28, 1 << 30, 1 << 31, 3 << 30, 1 << 32],
+    "STACK": [1 << 18, 1 << 20],
+    "CORE": [0],
+    "NPROC": [0, 1, 2, 4, 8],
+}
+
+
+def limit_rows(full: bool) -> list[tuple[Question, str]]:
+    if not full:
+        return [(REDUCTION, "FSIZE=1024"), (FAILING, "NOFILE=16"), (PASSING, "AS=1073741824")]
+    return [(asked, f"{name}={value}") for asked in QUESTIONS for name, values in LIMITS.items() for value in values]
+
+
+def with_limit(name: str, value: int) -> Callable[[], None]:
+    def before() -> None:
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+    return before
+
+
+def test_limits(question: Question, row: str, answers: Answers, tmp_path: Path) -> None:
+    name, value = row.split("=")
+    user = NOBODY if name == "NPROC" and os.getuid() == 0 else None
+    if user and not reads_as(user, question):
+        pytest.skip("another user cannot read the program here")
+    trouble = Trouble(row, before=with_limit(name, int(value)), user=user)
+    if user:
+        os.chmod(tmp_path, 0o777)
+        os.chown(tmp_path, user, user)
+        for parent in tmp_path.parents[:3]:
+            os.chmod(parent, 0o755)
+    run = ask(question, tmp_path, trouble)
+    # A file may not grow: whoever writes is sent SIGXFSZ, which asks for the best so far. A program that the limit
+    # keeps from being loaded ends before it is itself (127: by the dynamic linker).
+    if not (name == "FSIZE" and run.code == INTERRUPTED) and not (name in ("AS", "NOFILE") and run.code == 127):
+        require_no_conclusion(run, answers.of(question))
+    require_nothing_left(run, trouble)
+
+
+def reads_as(user: int, question: Question) -> bool:
+    words = ["test", "-r", question.words[1] if question.words[0] == "run" else question.words[0]]
+    return subprocess.run(words, user=user).returncode == 0
+
+
+# Standard streams
+
+
+def closed(*numbers: int) -> Callable[[], None]:
+    def before() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return before
+
+
+STREAMS: dict[str, Callable[[], None]] = {
+    "stdin closed": closed(0),
+    "stdout closed": closed(1),
+    "stderr closed": closed(2),
+    "all closed": closed(0, 1, 2),
+}
+
+
+def stream_rows(full: bool) -> list[tuple[Question, str]]:
+    return [(asked, name) for asked in (QUESTIONS if full else [FAILING, REDUCTION]) for name in STREAMS]
+
+
+def test_standard_streams(question: Question, row: str, answers: Answers, tmp_path: Path) -> None:
+    trouble = Trouble(row, before=STREAMS[row])
+    run = ask(question, tmp_path, trouble)
+    wrote_to_nobody = row in ("stdout closed", "all closed") and "--json" in question.words
+    assert run.code in ({NO_MACHINE} if wrote_to_nobody else {question.right, NO_MACHINE}), run.err
+    require_nothing_left(run, trouble)
+
+
+@pytest.mark.parametrize("question", [FAILING, PASSING], ids=lambda question: str(question.name))
+def test_a_result_that_has_no_room(question: Question, answers: Answers, tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        run = ask(question, tmp_path, Trouble("/dev/full", streams={"stdout": full}))
+    assert run.code == NO_MACHINE
+    assert "standard output" in run.err
+
+
+@pytest.mark.parametrize("question", [FAILING, REDUCTION], ids=lambda question: str(question.name))
+def test_nobody_reads(question: Question, answers: Answers, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    run = ask(question, tmp_path, Trouble("no reader", streams={"stdout": writing}))
+    os.close(writing)
+    assert run.code in (NO_MACHINE, INTERRUPTED) if question is FAILING else run.code in (0, INTERRUPTED), run.err
+    require_nothing_left(run, Trouble("no reader"))
+
+
+# Signals
+
+SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGXFSZ"]
+MOMENTS = 20
+
+
+def signal_rows(full: bool) -> list[tuple[Question, str]]:
+    if not full:
+        return [(REDUCTION, f"{name}@{at}") for name, at in zip(SIGNALS, (1, 5, 9, 12, 15, 18))]
+    asked = [FAILING, REDUCTION, VERIFIED]
+    return [(each, f"{name}@{at}") for each in asked for name in SIGNALS for at in range(MOMENTS)]
+
+
+def test_signals(question: Question, row: str, answers: Answers, tmp_path: Path) -> None:
+    name, at = row.split("@")
+    right, seconds = answers.timed(question)
+    trouble = Trouble(row)
+    run = ask(question, tmp_path, trouble, stop=(getattr(signal, name), seconds * int(at) / MOMENTS))
+    # Before main() has said what is to become of signals, each does what it does to any program.
+    too_early = run.code == -getattr(signal, name) and not run.err and not run.out
+    assert run.code in (INTERRUPTED, question.right) or too_early, run.err
+    assert run.seconds_after_signal < SECONDS_TO_END
+    if run.code == question.right:
+        require_no_conclusion(run, right)
+    require_nothing_left(run, trouble)
+    require_best_so_far(run)
+
+
+def require_best_so_far(run: Run) -> None:
+    """What was found is there, whole, with a report."""
+    out = run.folder / "out"
+    if not (out / "reduced.pt").exists():
+        return
+    assert (out / "report.json").exists() and (out / "report.md").exists()
+    report = json.loads((out / "report.json").read_text())
+    # Whoever is interrupted while the page is drawn has a report of all else.
+    assert run.code == INTERRUPTED or not report["interrupted"]
+    again = ask(Question("again", ("run", str(out / "reduced.pt"), "--backend", "jit"), 1), run.folder, Trouble("none"))
+    assert again.code == 1, again.err
+
+
+# A disk that is full
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("needs the right to mount a file system: RLIMIT_FSIZE stands for it")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("kilobytes", [0, 4, 16, 32, 48])
+@pytest.mark.parametrize("place", ["results", "temporary", "cache"])
+def test_a_full_disk(place: str, kilobytes: int, answers: Answers, tmp_path: Path, small_disk: Path) -> None:
+    (small_disk / "filler").write_bytes(bytes((64 - kilobytes) << 10) if kilobytes else b"")
+    if not kilobytes:
+        with pytest.raises(OSError):
+            (small_disk / "filler").write_bytes(bytes(65 << 10))
+    question = KERNELS if place == "cache" else REDUCTION
+    environment = {
+        "results": {},
+        "temporary": {"TMPDIR": str(small_disk)},
+        "cache": {"XDG_CACHE_HOME": str(small_disk)},
+    }[place]
+    if place == "results":
+        (tmp_path / "out").symlink_to(small_disk)
+    run = ask(question, tmp_path, Trouble(place, environment, keeps_files=place == "temporary"))
+    require_no_conclusion(run, answers.of(question))
+    assert run.processes == []
+
+
+# Folders of somebody else's
+
+
+@pytest.mark.parametrize("place", ["TMPDIR", "XDG_CACHE_HOME", "HOME"])
+@pytest.mark.parametrize("question", [FAILING, KERNELS], ids=lambda question: str(question.name))
+def test_folders_of_another_user(place: str, question: Question, answers: Answers, tmp_path: Path) -> None:
+    """Whoever runs it as a user who may not write there: root's own are of another user."""
+    if os.getuid() != 0:
+        pytest.skip("needs root, to be two users")
+    if not reads_as(NOBODY, question):
+        pytest.skip("another user cannot read the program here")
+    for parent in (tmp_path, *tmp_path.parents[:3]):
+        os.chmod(parent, 0o755)
+    roots = tmp_path / "of-root"
+    roots.mkdir(mode=0o755)
+    (roots / "planted").write_text("mine")
+    run = ask(question, tmp_path, Trouble(place, {place: str(roots)}, user=NOBODY))
+    require_no_conclusion(run, answers.of(question))
+    assert [entry.name for entry in roots.iterdir()] == ["planted"]
+    assert run.processes == []
+
+
+TABLES: dict[str, Callable[[bool], list[tuple[Question, str]]]] = {
+    "test_calls_that_fail": failing_call_rows,
+    "test_limits": limit_rows,
+    "test_standard_streams": stream_rows,
+    "test_signals": signal_rows,
+}
