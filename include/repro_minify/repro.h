@@ -142,9 +142,9 @@ ScriptVerification verify_script(const Program &program, const ReproFacts &facts
 std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits, bool inductor,
                                 const std::function<bool()> &interrupted = {});
 
-/// What torch.utils.collect_env prints, without paths and names of the machine; empty where there is no Python with
-/// torch.
-std::string collect_environment();
+/// What torch.utils.collect_env prints in that interpreter (empty: the one found by itself), without paths and names of
+/// the machine; empty where there is no Python with torch.
+std::string collect_environment(const std::string &python = "");
 
 /// issue.md: what can be pasted into an issue tracker as it is.
 void write_issue(const Program &program, const ReproFacts &facts, const std::string &folder);

@@ -155,8 +155,7 @@ void add_reduce_options(CLI::App &app, Options &options) {
   app.add_flag("--list-passes", options.list_passes, "list the passes, and do nothing")->configurable(false);
   app.add_flag("--no-verify", options.no_verify, "do not build and run repro.cpp at the end");
   app.add_flag("--ablation", options.ablation,
-               "for issue.md: ask also whether TorchInductor and parts of it fail, and\nwhat collect_env says of the "
-               "machine (some 20 s)");
+               "for issue.md: ask also whether TorchInductor and parts of it fail\n(some 20 s)");
   app.add_flag("--anonymous", options.anonymous, "say nothing in issue.md of where the model comes from");
   app.add_flag("--no-bisect", options.no_bisect, "do not look for the step of the backend that is guilty");
 }

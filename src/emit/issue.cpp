@@ -1,5 +1,6 @@
 // issue.md: pasted into an issue tracker as it is.
 #include "backends/torch_python.h"
+#include "emit/ablation_names.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
 #include "emit/repro_words.h"
@@ -8,6 +9,7 @@
 #include "support/number_text.h"
 #include "support/read_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -97,8 +99,14 @@ json code_values(const ReproFacts &facts, const std::string &folder) {
 }
 
 std::string versions_of(const ReproFacts &facts) {
-  return facts.environment.empty() ? "PyTorch version: " + facts.torch_version + "\n(no Python with torch here)"
+  return facts.environment.empty() ? "PyTorch version: " + facts.torch_version + " (LibTorch)"
                                    : shortened(facts.environment, 12000);
+}
+
+bool inductor_was_asked(const ReproFacts &facts) {
+  return facts.backend->name() == "inductor" ||
+         std::any_of(facts.ablation.begin(), facts.ablation.end(),
+                     [](const AblationRow &row) { return row.what == ablation_names::inductor; });
 }
 
 std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
@@ -109,7 +117,7 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"found", shortened(facts.reduced.message, 2000)},
                  {"why_eager", why_eager_is_right(facts)},
                  {"graph", mermaid_graph(program, facts)},
-                 {"inductor_not_asked", facts.environment.empty() && facts.backend->name() != "inductor"},
+                 {"inductor_not_asked", !inductor_was_asked(facts)},
                  {"has_ablation", !facts.ablation.empty()},
                  {"ablation", ablation_json(facts)},
                  {"labels", labels_json(facts)},
@@ -132,8 +140,8 @@ bool names_the_machine(const std::string &line) {
 
 } // namespace
 
-std::string collect_environment() {
-  const std::string python = find_python_with_torch("");
+std::string collect_environment(const std::string &given) {
+  const std::string python = find_python_with_torch(given);
   if (python.empty())
     return "";
   // collect_env asks pip and conda too, for seconds; what a report is asked for are its first paragraphs.

@@ -29,6 +29,7 @@ struct Form {
   bool general;     ///< of several results, and of gradients that there are none of
 };
 constexpr Form forms[] = {{PythonCalls::AsUsual, false, false},
+                          {PythonCalls::AsUsual, false, true},
                           {PythonCalls::AsUsual, true, true},
                           {PythonCalls::AsAten, false, true},
                           {PythonCalls::AsAten, true, true}};

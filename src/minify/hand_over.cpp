@@ -101,11 +101,13 @@ void verify(Work &work, const Program &program) {
   if (!work.options().verify || work.has_oracle())
     return;
   const auto &interrupted = work.options().listener.interrupted;
+  const ReproInPython *in_python = facts.backend->parts().repro_in_python;
   const auto run_script = [&] {
     facts.script = verify_script(program, facts, work.folder, interrupted);
+    if (!stops(work))
+      facts.environment = collect_environment(in_python ? in_python->python() : "");
     return facts.script.verified.value_or(false);
   };
-  const ReproInPython *in_python = facts.backend->parts().repro_in_python;
   work.say(Severity::Info, announcement());
   const Verification verification =
       verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature,
@@ -131,8 +133,6 @@ void collect_for_issue(Work &work) {
     return;
   work.facts.ablation =
       ablate(saved_subject(work), work.facts, work.session.limits(), options.ablation, options.listener.interrupted);
-  if (options.ablation)
-    work.facts.environment = collect_environment();
 }
 
 Verdict verdict_under(const Work &work, const std::shared_ptr<const Backend> &backend) {
