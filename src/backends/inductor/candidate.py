@@ -1,11 +1,9 @@
 """One candidate, in a child of the warm parent: its TorchScript compiled by TorchInductor, run as it is told."""
 
-import ast
 import contextlib
 import ctypes
 import errno
 import functools
-import importlib
 import io
 import os
 import re
@@ -25,80 +23,19 @@ from torch._inductor import cpu_vec_isa
 from torch._inductor.cpp_builder import CppBuilder
 
 import bisector
+import emit
+import entries
 import wire
+from calls import Untranslatable, attribute_name
+from failure import first_sentence
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
-from calls import Untranslatable, attribute_name, graph_of
-from translate import MODULES, translate
-
-COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph", "backend")
-FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
-compile_options: dict[str, object] = {}
-front_end = None  # whichever can
-libraries: list[str] = []  # of operators of the user's own
-configured: list[str] = []  # the entries of torch._inductor.config, and the options above, as they were given
+from module import make_module, named_tensors
 
 
-def parse_entry(entry):
-    """KEY=VALUE; the value is a Python literal, or else a string."""
-    key, _, text = entry.partition("=")
-    words = {"true": True, "false": False, "none": None}
-    try:
-        return key, words[text.lower()] if text.lower() in words else ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return key, text
-
-
-def check_entries(entries):
-    """Throws ValueError for what TorchInductor does not know."""
-    global front_end
-    for key, value in map(parse_entry, entries):
-        if key == "load-library":
-            torch.ops.load_library(str(value))
-            libraries.append(str(value))
-            continue
-        if key == "frontend":
-            if value not in FRONT_ENDS:
-                raise ValueError(f"--inductor-config frontend={value}: unknown; known are {', '.join(FRONT_ENDS)}")
-            front_end = value
-            continue
-        if key in COMPILE_OPTIONS:
-            compile_options[key] = value
-        elif key not in inductor_config._config:
-            raise ValueError(f"--inductor-config {key}: torch._inductor.config has no such entry")
-        configured.append((key, value))
-    mode = compile_options.get("mode")
-    if mode is not None and mode not in torch._inductor.list_mode_options():
-        known = ", ".join(torch._inductor.list_mode_options())
-        raise ValueError(f"--inductor-config mode={mode}: unknown mode; known are {known}")
-
-
-def configure():
-    for key, value in configured:
-        if key not in COMPILE_OPTIONS:
-            place = inductor_config
-            *path, last = key.split(".")
-            for part in path:
-                place = getattr(place, part)
-            setattr(place, last, value)
-
-
-def call_of_its_user():
-    """How torch.compile is called with these entries, as PythonCall of backends/in_python.h has it; None for a front
-    end that no user has."""
-    if front_end == "fx":
-        return None
-    options = "".join(f", {key}={value!r}" for key, value in compile_options.items())
-    entries = {key: value for key, value in configured if key not in COMPILE_OPTIONS}
-    lines = [f"torch._inductor.config.{key} = {value!r}" for key, value in entries.items()]
-    random = [] if "fallback_random" in entries else ["torch._inductor.config.fallback_random = True"]
-    (lines or random).insert(0, "import torch._inductor.config")
-    return {"settings": lines, "random_settings": random, "optimised": f"torch.compile(model{options})"}
-
-
-def prepare(folder, entries):
+def prepare(folder, given):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
-    check_entries(entries)
+    entries.check_entries(given)
     torch.set_num_threads(1)
     with mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True):
         cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
@@ -109,7 +46,7 @@ def prepare(folder, entries):
     inductor_config.fallback_random = True  # the numbers that eager draws
     functorch_config.enable_autograd_cache = False
     warm_up()
-    configure()  # a fault that is injected is for the candidates
+    entries.configure()  # a fault that is injected is for the candidates
 
 
 def warm_up():
@@ -151,36 +88,6 @@ def load_in_fork(_isa, path):
     return os.waitpid(pid, 0)[1] == 0
 
 
-def make_module(script):
-    """(nn.Module, its forward's source): the same parameters and buffers, the operators as Python."""
-    lines, constants = translate(script)
-    space = {"torch": torch, **{name: importlib.import_module(name) for name in MODULES}}
-    source = "\n".join(["class Repro(torch.nn.Module):", *lines])
-    exec(compile(source, "<candidate>", "exec"), space)
-    module = space["Repro"]()
-    for name, parameter in script.named_parameters():
-        module.register_parameter(attribute_name(name), torch.nn.Parameter(parameter.detach(), parameter.requires_grad))
-    for name, buffer in script.named_buffers():
-        module.register_buffer(attribute_name(name), buffer)
-    for name, constant in constants.items():
-        if isinstance(constant, torch.Tensor):
-            module.register_buffer(name, constant, persistent=False)
-        else:
-            setattr(module, name, constant)
-    for name in attributes_read(script):
-        if not hasattr(module, attribute_name(name)):  # an object of a C++ class: packed parameters
-            setattr(module, attribute_name(name), getattr(script, name))
-    return module.eval(), source
-
-
-def attributes_read(script):
-    """Of the module itself."""
-    graph = graph_of(script)
-    own = next(graph.inputs()).debugName()
-    nodes = graph.findAllNodes("prim::GetAttr", recurse=True)
-    return {node.s("name") for node in nodes if node.input().debugName() == own}
-
-
 def load(header, blobs):
     """The module is one of the blobs: neither process may look into the other."""
     return torch.jit.load(io.BytesIO(wire.memory_of(blobs[header["module"]])))
@@ -194,28 +101,6 @@ def limit_memory(allowance):
     soft = present + allowance
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
-
-
-def first_sentence(error):
-    """What a person needs of it: the innermost exception, without stacks and without what differs from run to run."""
-    seen = set()
-    while id(error) not in seen:
-        seen.add(id(error))
-        if type(error).__name__ == "CppCompileError":
-            break  # it has the compiler's words; its cause only has the command
-        inner = getattr(error, "inner_exception", None) or error.__cause__
-        if not isinstance(inner, BaseException):
-            break
-        error = inner
-    text = str(error)
-    name = type(error).__name__
-    if name == "CppCompileError":
-        for line in text.splitlines():
-            if ": error: " in line or ": fatal error: " in line:
-                return "C++ compile error: " + line.split("error: ", 1)[1].strip()
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = lines[0] if lines else ""
-    return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
 
 
 WANTS = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EROFS)
@@ -246,9 +131,9 @@ def has_compilers_verdict(output):
 def compiled(script, module, options):
     """Callable as the module is: its graph handed to TorchInductor where it is straight-line, else through Dynamo."""
     through_dynamo = torch.compile(module, **options)
-    if options.get("dynamic") and front_end == "fx":
+    if options.get("dynamic") and entries.front_end == "fx":
         raise Untranslatable("frontend=fx: its shapes are static, dynamic=true is not")
-    if options.get("dynamic") or front_end == "dynamo":
+    if options.get("dynamic") or entries.front_end == "dynamo":
         return through_dynamo
     wrapper = torch._TorchCompileInductorWrapper
     if options.get("backend", "inductor") != "inductor":
@@ -260,7 +145,7 @@ def compiled(script, module, options):
         try:
             return ways[0](*arguments)
         except Uncovered as reason:
-            if front_end == "fx":
+            if entries.front_end == "fx":
                 raise Untranslatable(f"frontend=fx: {reason}") from reason
             del ways[0]
             return ways[0](*arguments)
@@ -287,11 +172,11 @@ class Candidate:
     @staticmethod
     def options(bisection):
         if not bisection:
-            return compile_options
+            return entries.compile_options
         bisector.take_part(bisection["folder"])
-        known = {
-            key: value for key, value in compile_options.items() if key != "mode" or bisection["backend"] == "inductor"
-        }
+        through_inductor = bisection["backend"] == "inductor"
+        options = entries.compile_options.items()
+        known = {key: value for key, value in options if key != "mode" or through_inductor}
         return {**known, "backend": bisection["backend"]}
 
     def run(self, header, blobs):
@@ -341,8 +226,6 @@ class Candidate:
     def repro(self, header, blobs):
         """repro.py as text, whether it reads its values from files, and the package of AOTInductor or why there is
         none."""
-        import emit  # reads this module
-
         reader = wire.Reader(blobs)
         inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
         repro = emit.Repro(load(header, blobs), inputs, header["facts"])
@@ -371,10 +254,6 @@ class Candidate:
         except Exception as error:
             lacked = lacked_means(error)
             return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
-
-
-def named_tensors(script):
-    return [*script.named_parameters(), *script.named_buffers()]
 
 
 def tensors_in(value):

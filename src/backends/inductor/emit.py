@@ -14,8 +14,10 @@ import time
 import torch
 import torch._inductor.config as inductor_config
 
-import candidate
+import entries
 from calls import attribute_name
+from failure import first_sentence
+from module import attributes_read, make_module, named_tensors
 from translate import MODULES
 
 MOST_LITERAL_BYTES = 64 * 1024
@@ -108,9 +110,9 @@ class Repro:
         self.facts = facts
         self.inputs = inputs
         self.script = script
-        tensors = {name for name, _ in candidate.named_tensors(script)}
-        self.objects = sorted(candidate.attributes_read(script) - tensors)  # packed parameters: they have no literal
-        self.module, source = candidate.make_module(script)
+        tensors = {name for name, _ in named_tensors(script)}
+        self.objects = sorted(attributes_read(script) - tensors)  # packed parameters: they have no literal
+        self.module, source = make_module(script)
         self.forward = source.splitlines()[1:]
         self.front_end = "dynamo"
         self.literals = self.make_literals()
@@ -179,7 +181,7 @@ class Repro:
         lines += ["", "import torch"]
         if self.front_end == "fx":
             lines.append("from torch._inductor.compile_fx import compile_fx")
-        configured = [entry for entry in candidate.configured if entry[0] not in candidate.COMPILE_OPTIONS]
+        configured = [entry for entry in entries.configured if entry[0] not in entries.COMPILE_OPTIONS]
         if self.draws_random_numbers():
             configured.insert(0, ("fallback_random", inductor_config.fallback_random))
         if configured:
@@ -265,7 +267,7 @@ class Repro:
     def compare(self):
         kind = self.facts["kind"]
         if kind == "exception":
-            return "\n" + inspect.getsource(candidate.first_sentence).rstrip()
+            return "\n" + inspect.getsource(first_sentence).rstrip()
         if self.ends_the_process():
             return ""
         bodies = {
@@ -317,7 +319,7 @@ class Repro:
     def straight_to_inductor(self):
         if self.front_end != "fx":
             return ""
-        mode = candidate.compile_options.get("mode")
+        mode = entries.compile_options.get("mode")
         patches = f", config_patches=torch._inductor.list_mode_options({mode!r})" if mode else ""
         return "\n" + "\n".join([
             "def compiled_without_dynamo(model):",
@@ -334,7 +336,7 @@ class Repro:
     def compiled(self):
         if self.front_end == "fx":
             return "compiled_without_dynamo(model)"
-        options = "".join(f", {key}={value!r}" for key, value in candidate.compile_options.items())
+        options = "".join(f", {key}={value!r}" for key, value in entries.compile_options.items())
         return f"torch.compile(model{options})"
 
     def make_model(self):
@@ -407,7 +409,7 @@ class Repro:
 
 def space_in(folder, repro):
     """What a repro.py that lay in this folder would find: itself, and libraries of operators."""
-    for name, library in zip(repro.facts.get("operator_libraries", []), candidate.libraries):
+    for name, library in zip(repro.facts.get("operator_libraries", []), entries.libraries):
         with contextlib.suppress(FileExistsError):
             os.symlink(library, os.path.join(folder, name))
     return {"__name__": "repro", "__file__": os.path.join(folder, "repro.py")}
@@ -463,7 +465,7 @@ def without_numbers(message):
 
 def is_tried(repro):
     """What hangs is not waited for."""
-    return candidate.front_end != "dynamo" and repro.facts["kind"] != "hang"
+    return entries.front_end != "dynamo" and repro.facts["kind"] != "hang"
 
 
 def choose_front_end(repro, first, folder):
@@ -484,7 +486,7 @@ def ahead_of_time(repro, path):
         ("the failure is in gradients", facts["grad"]),
         ("the failure is in what the run leaves behind", facts["where"] == "state"),
         ("it runs under autocast", facts["autocast"]),
-        ("it is compiled with options that only torch.compile takes", bool(candidate.compile_options)),
+        ("it is compiled with options that only torch.compile takes", bool(entries.compile_options)),
         (
             f"the failure is of the kind {facts['kind']}",
             facts["kind"] in ("exception", "crash", "hang", "memory", "structure"),
@@ -503,7 +505,7 @@ def ahead_of_time(repro, path):
             torch._inductor.aoti_compile_and_package(exported, package_path=path)
             found = torch._inductor.aoti_load_package(path)(*arguments)
     except Exception as error:
-        return "compiling ahead of time raises: " + candidate.first_sentence(error)
+        return "compiling ahead of time raises: " + first_sentence(error)
     if any(space["differs"](e, f) for e, f in zip(expected, space["leaves"](found))):
         return ""
     return "compiled ahead of time it is right"

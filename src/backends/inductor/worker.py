@@ -135,13 +135,14 @@ def report(descriptor, answer):
 
 def main():
     listen, alive, ready = (int(word) for word in sys.argv[1:4])
-    folder, entries = sys.argv[4], sys.argv[5:]
+    folder, given = sys.argv[4], sys.argv[5:]
     gc.disable()  # nothing of what importing makes ever goes
     try:
         try:
             import candidate
+            import entries
 
-            candidate.prepare(folder, entries)
+            candidate.prepare(folder, given)
             import torch
         except Exception as error:
             report(ready, {"problem": " ".join(str(error).split())[:300] or type(error).__name__})
@@ -149,7 +150,7 @@ def main():
         gc.freeze()  # children need not look through it either, which would copy its pages
         gc.enable()
         versions = {"torch": torch.__version__, "python": sys.version.split()[0]}
-        report(ready, {**versions, "call": candidate.call_of_its_user()})
+        report(ready, {**versions, "call": entries.call_of_its_user()})
         Worker(listen, alive, candidate.serve).run()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

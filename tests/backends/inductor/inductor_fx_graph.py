@@ -19,8 +19,10 @@ from torch import Tensor
 
 import candidate
 import emit
+import entries
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
+from module import make_module
 
 aten = torch.ops.aten
 INDUCTOR = torch._TorchCompileInductorWrapper(None, None, None)
@@ -46,7 +48,7 @@ class Captured:
 
 def through(compiler, model):
     script = torch.jit.script(model.eval())
-    return FxCompiled(script, candidate.make_module(script)[0], compiler)
+    return FxCompiled(script, make_module(script)[0], compiler)
 
 
 class KeywordsAndSizes(torch.nn.Module):
@@ -165,7 +167,7 @@ class Graph(unittest.TestCase):
         captured = Captured()
         script = torch.jit.trace(Reshape(), torch.ones(2, 3, 4))
         self.assertIn("prim::NumToTensor", [node.kind() for node in script.graph.nodes()])
-        result = FxCompiled(script, candidate.make_module(script)[0], captured)(torch.ones(2, 3, 4))
+        result = FxCompiled(script, make_module(script)[0], captured)(torch.ones(2, 3, 4))
         self.assertEqual(result.shape, (2, 12))
         self.assertEqual([node.target for node in captured.nodes()], [aten.reshape.default])
 
@@ -196,24 +198,24 @@ class LeftToDynamo(unittest.TestCase):
     def test_gives_what_eager_gives(self):
         for model in (Loop(), Branch(), ReadsData(), ShapeOfData()):
             script = torch.jit.script(model)
-            compiled = candidate.compiled(script, candidate.make_module(script)[0], {"backend": "eager"})
+            compiled = candidate.compiled(script, make_module(script)[0], {"backend": "eager"})
             for x in (torch.ones(2), torch.ones(2, 2)):
                 self.assertTrue(torch.equal(compiled(x), model(x)))
 
     def test_frontend_fx_does_not_fall_back(self):
         script = torch.jit.script(Loop())
-        candidate.front_end = "fx"
+        entries.front_end = "fx"
         try:
             with self.assertRaisesRegex(candidate.Untranslatable, "frontend=fx: prim::Loop"):
-                candidate.compiled(script, candidate.make_module(script)[0], {})(torch.ones(2))
+                candidate.compiled(script, make_module(script)[0], {})(torch.ones(2))
         finally:
-            candidate.front_end = None
+            entries.front_end = None
 
 
 class Inductor(unittest.TestCase):
     def test_writes_to_views_of_inputs_and_to_buffers(self):
         script = torch.jit.script(WritesToView())
-        module = candidate.make_module(script)[0]
+        module = make_module(script)[0]
         x, again = torch.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(2, 3)
         with torch.no_grad():
             row, transposed, whole = FxCompiled(script, module, INDUCTOR)(x)
@@ -229,7 +231,7 @@ class Inductor(unittest.TestCase):
     def test_gives_gradients_to_parameters_and_inputs(self):
         model = Trained()
         script = torch.jit.script(model)
-        module = candidate.make_module(script)[0]
+        module = make_module(script)[0]
         x = torch.ones(2, 4, requires_grad=True)
         leaves = [module.layer, module.bias, x]
         result = FxCompiled(script, module, INDUCTOR)(x)
@@ -242,9 +244,9 @@ class Inductor(unittest.TestCase):
         script = torch.jit.script(Trained())
         x = torch.ones(2, 4)
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-            module = candidate.make_module(script)[0]
+            module = make_module(script)[0]
             given = FxCompiled(script, module, INDUCTOR)(x)
-            wanted = torch.compile(candidate.make_module(script)[0])(x)
+            wanted = torch.compile(make_module(script)[0])(x)
         self.assertEqual(given.dtype, wanted.dtype)
         self.assertTrue(torch.equal(given, wanted))
         self.assertFalse(torch.equal(given.float(), Trained()(x)))  # autocast did something
@@ -253,7 +255,7 @@ class Inductor(unittest.TestCase):
         script = torch.jit.script(Draws())
         x = torch.ones(8)
         torch.manual_seed(3)
-        given = FxCompiled(script, candidate.make_module(script)[0], INDUCTOR)(x)
+        given = FxCompiled(script, make_module(script)[0], INDUCTOR)(x)
         torch.manual_seed(3)
         self.assertTrue(torch.equal(given, Draws()(x)))
 
@@ -272,8 +274,8 @@ class Repro(unittest.TestCase):
         self.repro = emit.Repro(script, [["x", "input", "", torch.tensor([-1.0, 1.0])]], facts)
         self.folder = tempfile.mkdtemp()
         entry = ("cpp.inject_relu_bug_TESTING_ONLY", "accuracy")
-        candidate.configured[:] = [entry]
-        self.addCleanup(candidate.configured.clear)
+        entries.configured[:] = [entry]
+        self.addCleanup(entries.configured.clear)
 
     def choose(self):
         emit.choose_front_end(self.repro, emit.Trial(self.repro, self.folder), self.folder)
@@ -295,14 +297,14 @@ class Repro(unittest.TestCase):
         self.assertEqual(finished.stdout.splitlines()[-1], "REPRODUCED accuracy 0123abcd")
 
     def test_another_exception_is_another_failure(self):
-        candidate.configured[:] = [("cpp.inject_relu_bug_TESTING_ONLY", "compile_error")]
+        entries.configured[:] = [("cpp.inject_relu_bug_TESTING_ONLY", "compile_error")]
         found = "C++ compile error: ‘compile’ was not declared in this scope"
         for message, fails in ((found, True), ("C++ compile error: something else", False)):
             self.repro.facts |= {"kind": "exception", "found": message}
             self.assertEqual(emit.Trial(self.repro, self.folder).fails(), fails)
 
     def test_goes_through_torch_compile_where_neither_fails(self):
-        candidate.configured.clear()
+        entries.configured.clear()
         self.assertEqual(self.choose(), "dynamo")
 
 

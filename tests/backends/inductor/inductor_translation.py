@@ -18,7 +18,7 @@ sys.path.insert(0, sys.argv.pop(1))
 import torch
 from torch import Tensor
 
-import candidate
+from module import make_module
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
 
@@ -433,13 +433,13 @@ class Translation(unittest.TestCase):
         for name in SNIPPETS:
             with self.subTest(name):
                 script = script_of(name)
-                self.same(candidate.make_module(script)[0](*arguments()), script(*arguments()), name)
+                self.same(make_module(script)[0](*arguments()), script(*arguments()), name)
 
     def test_as_a_graph(self):
         for name in SNIPPETS:
             with self.subTest(name):
                 script = script_of(name)
-                through = FxCompiled(script, candidate.make_module(script)[0], as_it_is)
+                through = FxCompiled(script, make_module(script)[0], as_it_is)
                 try:
                     given = through(*arguments())
                 except Uncovered as reason:
@@ -453,7 +453,7 @@ class Translation(unittest.TestCase):
                      "loops", "any"):  # fmt: skip
             with self.subTest(name):
                 script = script_of(name)
-                compiled = torch.compile(candidate.make_module(script)[0], backend="eager")
+                compiled = torch.compile(make_module(script)[0], backend="eager")
                 self.same(compiled(*arguments()), script(*arguments()), name)
 
 
@@ -476,13 +476,13 @@ class Objects(unittest.TestCase):
 
     def test_among_the_constants(self):
         script = torch.jit.freeze(self.quantised())
-        given = candidate.make_module(script)[0](arguments()[0])
+        given = make_module(script)[0](arguments()[0])
         self.assertTrue(torch.equal(given, script(arguments()[0])))
 
     def test_as_attributes(self):
         weight = torch.quantize_per_tensor(torch.ones(3, 4), 0.1, 0, torch.qint8)
         script = torch.jit.script(Packed(torch.ops.quantized.linear_prepack(weight, torch.ones(3))))
-        module = candidate.make_module(script)[0]
+        module = make_module(script)[0]
         self.assertTrue(torch.equal(module(arguments()[0]), script(arguments()[0])))
 
 

@@ -1,0 +1,72 @@
+"""What --inductor-config and --load-library say: options of torch.compile, entries of torch._inductor.config, libraries
+of operators. What every child of the worker inherits."""
+
+import ast
+
+import torch
+import torch._inductor
+import torch._inductor.config as inductor_config
+
+COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph", "backend")
+FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
+compile_options: dict[str, object] = {}
+front_end: str | None = None  # whichever can
+libraries: list[str] = []  # of operators of the user's own
+configured: list[str] = []  # the entries of torch._inductor.config, and the options above, as they were given
+
+
+def parse_entry(entry):
+    """KEY=VALUE; the value is a Python literal, or else a string."""
+    key, _, text = entry.partition("=")
+    words = {"true": True, "false": False, "none": None}
+    try:
+        return key, words[text.lower()] if text.lower() in words else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return key, text
+
+
+def check_entries(entries):
+    """Throws ValueError for what TorchInductor does not know."""
+    global front_end
+    for key, value in map(parse_entry, entries):
+        if key == "load-library":
+            torch.ops.load_library(str(value))
+            libraries.append(str(value))
+            continue
+        if key == "frontend":
+            if value not in FRONT_ENDS:
+                raise ValueError(f"--inductor-config frontend={value}: unknown; known are {', '.join(FRONT_ENDS)}")
+            front_end = value
+            continue
+        if key in COMPILE_OPTIONS:
+            compile_options[key] = value
+        elif key not in inductor_config._config:
+            raise ValueError(f"--inductor-config {key}: torch._inductor.config has no such entry")
+        configured.append((key, value))
+    mode = compile_options.get("mode")
+    if mode is not None and mode not in torch._inductor.list_mode_options():
+        known = ", ".join(torch._inductor.list_mode_options())
+        raise ValueError(f"--inductor-config mode={mode}: unknown mode; known are {known}")
+
+
+def configure():
+    for key, value in configured:
+        if key not in COMPILE_OPTIONS:
+            place = inductor_config
+            *path, last = key.split(".")
+            for part in path:
+                place = getattr(place, part)
+            setattr(place, last, value)
+
+
+def call_of_its_user():
+    """How torch.compile is called with these entries, as PythonCall of backends/in_python.h has it; None for a front
+    end that no user has."""
+    if front_end == "fx":
+        return None
+    options = "".join(f", {key}={value!r}" for key, value in compile_options.items())
+    entries = {key: value for key, value in configured if key not in COMPILE_OPTIONS}
+    lines = [f"torch._inductor.config.{key} = {value!r}" for key, value in entries.items()]
+    random = [] if "fallback_random" in entries else ["torch._inductor.config.fallback_random = True"]
+    (lines or random).insert(0, "import torch._inductor.config")
+    return {"settings": lines, "random_settings": random, "optimised": f"torch.compile(model{options})"}

@@ -1,0 +1,23 @@
+"""What went wrong, in words."""
+
+
+def first_sentence(error):
+    """What a person needs of it: the innermost exception, without stacks and without what differs from run to run."""
+    seen = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        if type(error).__name__ == "CppCompileError":
+            break  # it has the compiler's words; its cause only has the command
+        inner = getattr(error, "inner_exception", None) or error.__cause__
+        if not isinstance(inner, BaseException):
+            break
+        error = inner
+    text = str(error)
+    name = type(error).__name__
+    if name == "CppCompileError":
+        for line in text.splitlines():
+            if ": error: " in line or ": fatal error: " in line:
+                return "C++ compile error: " + line.split("error: ", 1)[1].strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = lines[0] if lines else ""
+    return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
