@@ -49,12 +49,12 @@ void keep_what_came_along(const Work &work) {
 void begin_journal(Work &work, const FailureRate &rate, const std::string &path) {
   Session &session = work.session;
   make_folder(work.folder);
-  if (!work.options().settings.empty())
-    write_atomically(work.folder + "/config.toml", work.options().settings);
-  if (!session.journal) {
+  if (!session.journal) { // before all else: a folder that has anything in it, and no journal, cannot be resumed
     remove_earlier_results(work.folder);
     session.keep_journal(path, false);
   }
+  if (!work.options().settings.empty())
+    write_atomically(work.folder + "/config.toml", work.options().settings);
   keep_what_came_along(work);
   for (size_t run = 0; run < rate.each.size(); ++run)
     if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))
