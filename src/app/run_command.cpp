@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -25,15 +26,17 @@ struct Ran {
 /// What --dump-stage asks for is written by a child, where nobody sees its standard error. Prints what is there, and
 /// nothing of what later runs write.
 void print_dump(const std::string &file, std::ostream &out) {
+  if (file.empty())
+    return;
   out << std::ifstream(file).rdbuf() << std::flush;
   out.clear(); // an empty file is no error
 }
 
-Ran run_graph(const MinifyOptions &how, const std::string &dump, ProgressPrinter &progress, const Options &options) {
+Ran run_graph(const MinifyOptions &how, ProgressPrinter &progress, const Options &options) {
   Session session(options.model, how);
   const FailureRate rate = session.check_original();
   progress.hide();
-  print_dump(dump, options.json ? std::cerr : std::cout);
+  print_dump(how.backend_options.dump_file, options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;
   require_checkable(session, verdict);
   if (verdict.eager_failed)
@@ -58,12 +61,11 @@ std::string text_of(const nlohmann::json &value) {
 }
 
 /// One graph of several that cannot be converted, or checked, says nothing about the others.
-Ran run_graph_of_several(const MinifyOptions &how, const std::string &dump, ProgressPrinter &progress,
-                         const Options &options) {
+Ran run_graph_of_several(const MinifyOptions &how, ProgressPrinter &progress, const Options &options) {
   try {
     if (!how.conversion->problem.empty())
       throw UserError(problem_of(*how.conversion));
-    return run_graph(how, dump, progress, options);
+    return run_graph(how, progress, options);
   } catch (const UserError &error) {
     log::error(error.what());
     nlohmann::json refused = refusal(options, how.backends.front(), error.what());
@@ -86,18 +88,19 @@ int exit_code_of(const std::vector<Ran> &all) {
 Ran run_one(const Options &options) {
   ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
-  const TemporaryFolder folder;
-  const std::string dump = folder / "stages";
-  if (!how.backend_options.dumped_stages.empty())
-    std::ofstream(how.backend_options.dump_file = dump).flush(); // it has to be there
+  std::optional<TemporaryFolder> folder;
+  if (!how.backend_options.dumped_stages.empty()) {
+    how.backend_options.dump_file = folder.emplace() / "stages";
+    std::ofstream(how.backend_options.dump_file).flush(); // it has to be there
+  }
   const auto graphs = open_model(options.model, how);
   if (graphs.size() == 1)
-    return run_graph(graphs.front(), dump, progress, options);
+    return run_graph(graphs.front(), progress, options);
   std::vector<Ran> all;
   std::string json;
   for (const MinifyOptions &graph : graphs) {
     how.listener.throw_if_interrupted();
-    all.push_back(run_graph_of_several(graph, dump, progress, options));
+    all.push_back(run_graph_of_several(graph, progress, options));
     json += (json.empty() ? "[" : ",") + all.back().json;
   }
   return {exit_code_of(all), options.json ? json + "]" : ""};

@@ -60,20 +60,22 @@ bool follows_the_fill(const Runs &usual, const Runs &other, size_t call) {
 const char *ask(const std::function<std::vector<Observed>(Fill)> &run) {
   Runs usual = {run(Fill::Usual)}, others = {run(Fill::Other)};
   const size_t calls = usual.front().size();
-  const auto every_call = [&](const auto &is) {
+  const auto any_call = [&](const auto &is) {
     for (size_t call = 0; call < calls; ++call)
-      if (!is(call))
-        return false;
-    return true;
+      if (is(call))
+        return true;
+    return false;
   };
   usual.push_back(run(Fill::Usual));
-  if (every_call(
-          [&](size_t call) { return equal(usual[0][call], usual[1][call]) && equal(usual[0][call], others[0][call]); }))
+  const auto differs = [&](size_t call) {
+    return !equal(usual[0][call], usual[1][call]) || !equal(usual[0][call], others[0][call]);
+  };
+  if (!any_call(differs))
     return "no";
   others.push_back(run(Fill::Other));
   usual.push_back(run(Fill::Usual));
   others.push_back(run(Fill::Other));
-  return every_call([&](size_t call) { return !follows_the_fill(usual, others, call); }) ? "unknown" : "yes";
+  return any_call([&](size_t call) { return follows_the_fill(usual, others, call); }) ? "yes" : "unknown";
 }
 
 } // namespace

@@ -9,7 +9,6 @@
 #include "support/number_text.h"
 #include "support/read_file.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -104,9 +103,7 @@ std::string versions_of(const ReproFacts &facts) {
 }
 
 bool inductor_was_asked(const ReproFacts &facts) {
-  return facts.backend->name() == "inductor" ||
-         std::any_of(facts.ablation.begin(), facts.ablation.end(),
-                     [](const AblationRow &row) { return row.what == ablation_names::inductor; });
+  return facts.backend->name() == "inductor" || fails_under(facts, ablation_names::inductor).has_value();
 }
 
 std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {

@@ -13,6 +13,7 @@
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/record.h"
 #include "repro_minify/repro.h"
+#include "support/joined.h"
 
 #include <algorithm>
 #include <cmath>
@@ -115,10 +116,7 @@ json listed(const std::vector<std::pair<std::string, std::string>> &tensors, con
 }
 
 std::string braced(const std::vector<std::string> &words) {
-  std::string text;
-  for (const auto &word : words)
-    text += (text.empty() ? "" : ", ") + word;
-  return "{" + text + "}";
+  return "{" + joined(words) + "}";
 }
 
 /// What the template repro.cpp.tpl is filled with.

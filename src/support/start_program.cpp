@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -55,6 +56,19 @@ std::optional<int> wait_for_program(pid_t child) {
   while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
   }
   return ended == child && child > 0 ? std::optional<int>(status) : std::nullopt;
+}
+
+bool is_running(pid_t &child) {
+  if (child > 0 && waitpid(child, nullptr, WNOHANG) != 0)
+    child = -1;
+  return child > 0;
+}
+
+bool runs_after(pid_t &child, std::chrono::milliseconds longest) {
+  const auto end = std::chrono::steady_clock::now() + longest;
+  while (is_running(child) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return child > 0;
 }
 
 int exit_code_of(std::optional<int> status) {

@@ -1,5 +1,6 @@
 // Another program, started as a child of this process. (One that runs under limits is a check: sandbox/command.h.)
 #pragma once
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ struct ProgramStart {
 pid_t start_program(const ProgramStart &start);
 /// Waits for its end. The status as waitpid() has it; nothing where there is no such child.
 std::optional<int> wait_for_program(pid_t child);
+/// Whether it still runs. Once it has ended `child` is -1, as there is no such process any more.
+bool is_running(pid_t &child);
+/// The same, once it has ended or that time is over.
+bool runs_after(pid_t &child, std::chrono::milliseconds longest);
 /// 0 to 255, 128 and the signal that ended it, or 127 for nothing.
 int exit_code_of(std::optional<int> status);
 

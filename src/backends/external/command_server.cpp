@@ -1,6 +1,7 @@
 #include "backends/external/command_server.h"
 
 #include "backends/cannot_compile.h"
+#include "backends/helper_socket.h"
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
 #include "support/no_answer.h"
@@ -78,14 +79,6 @@ private:
   std::string answer_;
 };
 
-int listen_at(const std::string &path) {
-  try {
-    return listening_socket(path);
-  } catch (const std::runtime_error &error) {
-    throw UserError(std::string("--backend command: ") + error.what());
-  }
-}
-
 } // namespace
 
 CommandServer::CommandServer(const std::vector<std::string> &words)
@@ -95,7 +88,7 @@ CommandServer::CommandServer(const std::vector<std::string> &words)
 }
 
 void CommandServer::start(const std::vector<std::string> &words) {
-  const int listener = listen_at(address_);
+  const int listener = listening_socket_of("command", address_);
   pid_ = start_program({.words = words, .output = log_, .input = listener, .own_group = true, .ends_with_us = true});
   close(listener);
   if (pid_ < 0)
@@ -124,13 +117,7 @@ void CommandServer::end() {
   if (pid_ <= 0)
     return;
   kill(-pid_, SIGTERM);
-  for (int i = 0; i < 200 && pid_ > 0; ++i) {
-    if (waitpid(pid_, nullptr, WNOHANG) != 0)
-      pid_ = -1;
-    else
-      std::this_thread::sleep_for(10ms);
-  }
-  if (pid_ > 0) {
+  if (runs_after(pid_, 2s)) {
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
@@ -158,9 +145,7 @@ CommandEnd CommandServer::ask(const std::vector<std::string> &files) const {
 }
 
 bool CommandServer::lives() {
-  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0)
-    pid_ = -1;
-  return pid_ > 0;
+  return is_running(pid_);
 }
 
 std::string CommandServer::last_words() const {

@@ -275,11 +275,7 @@ public:
 
   /// It asks the worker, which is confined itself; a repro runs in Python.
   Confinement confinement() const override {
-    Confinement confinement{.readable = folders_of_python(python_), .unix_sockets = true};
-    confinement.readable.push_back(std::filesystem::path(inductor_worker_script()).parent_path().string());
-    for (const auto &path : paths_named_in(entries_for_worker()))
-      confinement.readable.push_back(path);
-    return confinement;
+    return {.readable = what_worker_reads(python_, entries_for_worker()), .unix_sockets = true};
   }
 
   Compiled compile(torch::jit::Module module) const override {

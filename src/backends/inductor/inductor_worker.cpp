@@ -1,6 +1,7 @@
 #include "backends/inductor/inductor_worker.h"
 
 #include "backends/cannot_compile.h"
+#include "backends/helper_socket.h"
 #include "backends/torch_python.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
@@ -36,18 +37,11 @@ namespace fs = std::filesystem;
 constexpr auto patience =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
-int listen_at(const std::string &path) {
-  try {
-    return listening_socket(path);
-  } catch (const std::runtime_error &error) {
-    throw UserError(std::string("--backend inductor: ") + error.what());
-  }
-}
-
 } // namespace
 
-std::vector<std::string> paths_named_in(const std::vector<std::string> &entries) {
-  std::vector<std::string> paths;
+std::vector<std::string> what_worker_reads(const std::string &python, const std::vector<std::string> &entries) {
+  std::vector<std::string> paths = folders_of_python(python);
+  paths.push_back(fs::path(inductor_worker_script()).parent_path().string());
   for (const auto &entry : entries)
     if (const size_t at = entry.find('/'); at != std::string::npos)
       paths.push_back(entry.substr(at, entry.find_first_of("'\"", at) - at));
@@ -59,11 +53,8 @@ namespace {
 /// What the worker generates, and what it finds out once about the machine, which is kept beside the kernels.
 Confinement confinement_of_worker(const std::string &python, const std::string &folder,
                                   const std::vector<std::string> &entries) {
-  Confinement confinement{.writable = {folder}, .readable = folders_of_python(python), .unix_sockets = true};
-  confinement.readable.push_back(fs::path(inductor_worker_script()).parent_path().string());
+  Confinement confinement{.writable = {folder}, .readable = what_worker_reads(python, entries), .unix_sockets = true};
   confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
-  for (const auto &path : paths_named_in(entries))
-    confinement.readable.push_back(path);
   if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
     confinement.writable.emplace_back(kept);
   return confinement;
@@ -108,7 +99,7 @@ std::string inductor_worker_script() {
 
 InductorWorker::InductorWorker(const std::string &python, const std::vector<std::string> &entries)
     : folder_(temporary_.path()), address_(folder_ + "/socket"), owner_(getpid()) {
-  const int listener = listen_at(address_);
+  const int listener = listening_socket_of("inductor", address_);
   std::array<int, 2> alive{}, report{};
   if (pipe2(alive.data(), O_CLOEXEC) != 0 || pipe2(report.data(), O_CLOEXEC) != 0)
     give_up("no pipe can be made");
@@ -169,9 +160,7 @@ void InductorWorker::await() {
 }
 
 bool InductorWorker::lives() {
-  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0)
-    pid_ = -1;
-  return pid_ > 0;
+  return is_running(pid_);
 }
 
 void InductorWorker::give_up(const std::string &problem) {
@@ -185,13 +174,7 @@ void InductorWorker::end() {
     close(std::exchange(report_, -1));
   if (alive_ >= 0)
     close(std::exchange(alive_, -1)); // it ends, and its children, and removes its folder
-  for (int i = 0; pid_ > 0 && i < 500; ++i) {
-    if (waitpid(pid_, nullptr, WNOHANG) != 0)
-      pid_ = -1;
-    else
-      std::this_thread::sleep_for(10ms);
-  }
-  if (pid_ > 0) {
+  if (runs_after(pid_, 5s)) {
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }

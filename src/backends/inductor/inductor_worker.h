@@ -13,9 +13,9 @@ namespace repro_minify {
 
 /// worker.py of this installation, or of the source tree.
 std::string inductor_worker_script();
-/// The files that KEY=VALUE of torch._inductor.config name, as a compiler of the user's own: what runs by them reads
-/// them.
-std::vector<std::string> paths_named_in(const std::vector<std::string> &entries);
+/// Files and folders: the interpreter's, worker.py's, and what KEY=VALUE of torch._inductor.config name, as a compiler
+/// of the user's own: what runs by them reads them.
+std::vector<std::string> what_worker_reads(const std::string &python, const std::vector<std::string> &entries);
 
 /// Starts it. It ends, and removes what it wrote, when this object goes or its process ends.
 class InductorWorker {
@@ -31,7 +31,7 @@ public:
   /// Once it is ready.
   const std::string &torch_version() const { return torch_version_; }
   const std::string &python_version() const { return python_version_; }
-  /// candidate.call_of_its_user(); null where there is none.
+  /// entries.call_of_its_user(); null where there is none.
   const nlohmann::json &call() const { return call_; }
   /// False once its process has ended.
   bool lives();

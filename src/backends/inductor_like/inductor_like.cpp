@@ -11,6 +11,7 @@
 #include "repro_minify/run_settings.h"
 #include "sandbox/ask_again.h"
 #include "support/find_program.h"
+#include "support/joined.h"
 #include "support/no_answer.h"
 #include "toolchain/compiler.h"
 #include "toolchain/kernel_cache.h"
@@ -203,17 +204,11 @@ private:
     };
     for (const auto &name : options_.skipped_stages)
       if (!known(name))
-        throw UserError("--skip-stage " + name + ": unknown; known are " + listed());
+        throw UserError("--skip-stage " + name + ": unknown; known are " + joined(stage_names()));
     for (const auto &name : options_.dumped_stages)
       if (!known(name) && name != "all" && name != "capture" && name != "generate")
-        throw UserError("--dump-stage " + name + ": unknown; known are all, capture, " + listed() + ", generate");
-  }
-
-  static std::string listed() {
-    std::string text;
-    for (const auto &name : stage_names())
-      text += (text.empty() ? "" : ", ") + name;
-    return text;
+        throw UserError("--dump-stage " + name + ": unknown; known are all, capture, " + joined(stage_names()) +
+                        ", generate");
   }
 
   BackendOptions options_;

@@ -1,6 +1,7 @@
 // pass:NAME[,NAME...]: named JIT passes on the flat graph, parameters as constants, run by the plain interpreter.
 #include "backends/libtorch/simple_backend.h"
 #include "backends/registry.h"
+#include "support/joined.h"
 
 #include <torch/csrc/jit/passes/batch_mm.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -162,14 +163,14 @@ private:
 } // namespace
 
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names) {
-  std::string list, calls;
+  const std::string list = joined(names, ",");
+  std::string calls;
   PythonCall python;
   python.plain_interpreter = true;
   bool python_has_all = true;
   std::set<std::string> headers = {"torch/csrc/jit/runtime/interpreter.h"};
   for (const auto &name : names) {
     const JitPass &pass = pass_named(name);
-    list += (list.empty() ? "" : ",") + name;
     calls += std::string("  ") + pass.source + "\n";
     headers.insert(std::string("torch/csrc/jit/passes/") + pass.header);
     python.passes.emplace_back(pass.python);

@@ -169,15 +169,20 @@ std::vector<Row> rows() {
   };
 }
 
-/// What `--dump-stage generate` shows: the kernels, or why there are none.
-std::string generated(const Row &row) {
+/// What `--dump-stage STAGE` shows.
+std::string dumped(const Row &row, const std::string &stage) {
   BackendOptions options;
-  options.dumped_stages = {"generate"};
-  options.dump_file = testing::TempDir() + "generated-" + row.name + ".txt";
+  options.dumped_stages = {stage};
+  options.dump_file = testing::TempDir() + stage + "-" + row.name + ".txt";
   const std::ofstream emptied(options.dump_file); // a confined child may write to what is there, and make nothing
   checked(row, options);
   std::ifstream file(options.dump_file);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The kernels, or why there are none.
+std::string generated(const Row &row) {
+  return dumped(row, "generate");
 }
 
 class InductorLikeProgram : public testing::TestWithParam<size_t> {};
@@ -385,13 +390,7 @@ TEST(InductorLike, ANormalisationHasTheStatisticsOfEagerBitByBit) {
 
 /// What each step of the compiled program is.
 std::string steps(const Row &row) {
-  BackendOptions options;
-  options.dumped_stages = {"fuse"};
-  options.dump_file = testing::TempDir() + "steps-" + row.name + ".txt";
-  const std::ofstream emptied(options.dump_file); // a confined child may write to what is there, and make nothing
-  checked(row, options);
-  std::ifstream file(options.dump_file);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return dumped(row, "fuse");
 }
 
 TEST(InductorLike, SmallProductsOf16BitsAreKernelsAndOthersAreNot) {

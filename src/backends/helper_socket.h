@@ -1,0 +1,10 @@
+// Where a helper process of a backend is met.
+#pragma once
+#include <string>
+
+namespace repro_minify {
+
+/// As listening_socket(). A problem is a UserError that begins with the backend's name on the command line.
+int listening_socket_of(const std::string &backend, const std::string &path);
+
+} // namespace repro_minify
