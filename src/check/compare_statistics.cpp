@@ -1,28 +1,31 @@
 #include "check/compare_statistics.h"
 
+#include "check/blocks.h"
 #include "check/compare_tensors.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
 
-at::Tensor flat_doubles(const at::Tensor &tensor, bool complex) {
-  return real_view(plain(tensor).to(at::kCPU, complex ? at::kComplexDouble : at::kDouble)).reshape({-1});
-}
-
-/// Both sides as rows of doubles; if one of them is complex, a real and an imaginary part for each element.
+/// Both sides on the CPU; if one of them is complex, a real and an imaginary part for each element.
 struct FlatPair {
   at::Tensor ref, res;
   std::int64_t parts;
 };
 
+at::Tensor flat_parts(const at::Tensor &tensor, bool complex) {
+  const at::Tensor here = plain(tensor).to(at::kCPU);
+  return real_view(complex ? here.to(at::kComplexDouble) : here).reshape({-1});
+}
+
 FlatPair flat_pair(const at::Tensor &ref, const at::Tensor &res) {
   const bool complex = ref.is_complex() || res.is_complex();
-  return {flat_doubles(ref, complex), flat_doubles(res, complex), complex ? 2 : 1};
+  return {flat_parts(ref, complex), flat_parts(res, complex), complex ? 2 : 1};
 }
 
 std::int64_t count(const at::Tensor &mask) {
@@ -30,7 +33,24 @@ std::int64_t count(const at::Tensor &mask) {
 }
 
 double element(const at::Tensor &flat, std::int64_t index) {
-  return flat[index].item<double>();
+  return flat[index].to(at::kDouble).item<double>();
+}
+
+/// The first index that `wrong` is true for; -1 where there is none.
+template <typename Wrong> std::int64_t first_index(const FlatPair &pair, Wrong wrong) {
+  std::int64_t found = -1;
+  for_each_block(std::array{pair.ref, pair.res}, [&](const auto &block, std::int64_t first) {
+    const at::Tensor odd = wrong(block[0].to(at::kDouble), block[1].to(at::kDouble));
+    if (odd.any().template item<bool>())
+      found = first + odd.to(at::kByte).argmax().template item<std::int64_t>();
+    return found < 0;
+  });
+  return found;
+}
+
+/// True where only one side has a NaN or an infinity, or they are of two sorts.
+at::Tensor odd_specials(const at::Tensor &a, const at::Tensor &b) {
+  return at::isfinite(a).logical_and(at::isfinite(b)).logical_not().logical_and(a != b);
 }
 
 /// "[2, 3]" for a row-major index.
@@ -49,47 +69,69 @@ bool has(const LeafReport &report, FailureKind kind) {
 
 /// The first place where one side has a NaN or an infinity that the other has not.
 std::string special_values(const at::Tensor &ref, const at::Tensor &res, const LeafReport &report) {
-  const auto [a, b, parts] = flat_pair(ref, res);
-  const at::Tensor special = at::isfinite(a).logical_and(at::isfinite(b)).logical_not();
-  at::Tensor odd = special.logical_and(a != b).logical_and((a.isnan().logical_and(b.isnan())).logical_not());
-  if (!odd.any().item<bool>()) // NaN on both sides, and NaN was not to equal NaN
-    odd = special.logical_and(a != b);
+  const FlatPair pair = flat_pair(ref, res);
+  std::int64_t index = first_index(pair, [](const at::Tensor &a, const at::Tensor &b) {
+    return odd_specials(a, b).logical_and(a.isnan().logical_and(b.isnan()).logical_not());
+  });
+  if (index < 0) // NaN on both sides, and NaN was not to equal NaN
+    index = first_index(pair, odd_specials);
   std::ostringstream out;
   out.precision(4);
   out << "NaN " << report.ref_nan << " expected, " << report.res_nan << " found, Inf " << report.ref_inf
       << " expected, " << report.res_inf << " found";
-  if (odd.any().item<bool>()) {
-    const auto index = odd.to(at::kByte).argmax().item<std::int64_t>();
-    out << "; first at " << position(index / parts, ref.sizes()) << ": " << element(a, index) << " expected, "
-        << element(b, index) << " found";
-  }
+  if (index >= 0)
+    out << "; first at " << position(index / pair.parts, ref.sizes()) << ": " << element(pair.ref, index)
+        << " expected, " << element(pair.res, index) << " found";
   return out.str();
+}
+
+/// The NaNs and infinities of one side.
+void count_specials(const at::Tensor &flat, std::int64_t &nan, std::int64_t &inf) {
+  nan = inf = 0;
+  for_each_block(std::array{flat}, [&](const auto &block, std::int64_t) {
+    nan += count(block[0].isnan());
+    inf += count(block[0].isinf());
+    return true;
+  });
+}
+
+/// Errors where both sides are finite; `worst` is the first index of the largest one so far.
+void add_errors(const at::Tensor &a, const at::Tensor &b, std::int64_t first, LeafReport &report, std::int64_t &worst) {
+  const at::Tensor finite = at::isfinite(a).logical_and(at::isfinite(b));
+  const at::Tensor error = at::where(finite, (a - b).abs(), at::full({}, -1.0, at::kDouble));
+  const auto index = error.argmax().item<std::int64_t>();
+  const double largest = element(error, index);
+  if (largest < 0)
+    return; // not one element is finite on both sides
+  if (worst < 0 || largest > report.max_abs_error) {
+    report.max_abs_error = largest;
+    worst = first + index;
+  }
+  const at::Tensor nonzero = finite.logical_and(a != 0);
+  if (!nonzero.any().item<bool>())
+    return;
+  const double relative = at::where(nonzero, error / a.abs(), at::zeros({}, at::kDouble)).max().item<double>();
+  report.max_rel_error = std::isnan(report.max_rel_error) ? relative : std::max(report.max_rel_error, relative);
 }
 
 } // namespace
 
 void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &report) {
-  const auto [a, b, parts] = flat_pair(ref, res);
-  report.ref_nan = count(a.isnan());
-  report.ref_inf = count(a.isinf());
-  report.res_nan = count(b.isnan());
-  report.res_inf = count(b.isinf());
-  if (ref.sizes() != res.sizes() || a.numel() == 0)
+  const FlatPair pair = flat_pair(ref, res);
+  count_specials(pair.ref, report.ref_nan, report.ref_inf);
+  count_specials(pair.res, report.res_nan, report.res_inf);
+  if (ref.sizes() != res.sizes() || pair.ref.numel() == 0)
     return;
-  const at::Tensor finite = at::isfinite(a).logical_and(at::isfinite(b));
-  const at::Tensor error = at::where(finite, (a - b).abs(), at::full({}, -1.0, at::kDouble));
-  const auto worst = error.argmax().item<std::int64_t>();
-  if (element(error, worst) < 0)
-    return; // not one element is finite on both sides
-  report.max_abs_error = element(error, worst);
-  const at::Tensor nonzero = finite.logical_and(a != 0);
-  if (nonzero.any().item<bool>())
-    report.max_rel_error = at::where(nonzero, error / a.abs(), at::zeros({}, at::kDouble)).max().item<double>();
-  if (report.max_abs_error == 0)
+  std::int64_t worst = -1;
+  for_each_block(std::array{pair.ref, pair.res}, [&](const auto &block, std::int64_t first) {
+    add_errors(block[0].to(at::kDouble), block[1].to(at::kDouble), first, report, worst);
+    return true;
+  });
+  if (worst < 0 || report.max_abs_error == 0)
     return;
-  report.worst_index = worst / parts;
-  report.ref_at_worst = element(a, worst);
-  report.res_at_worst = element(b, worst);
+  report.worst_index = worst / pair.parts;
+  report.ref_at_worst = element(pair.ref, worst);
+  report.res_at_worst = element(pair.res, worst);
 }
 
 std::string difference_message(const at::Tensor &ref, const at::Tensor &res, const std::string &reason,

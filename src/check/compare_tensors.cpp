@@ -2,6 +2,7 @@
 // prose.
 #include "check/compare_tensors.h"
 
+#include "check/blocks.h"
 #include "check/compare_close.h"
 #include "check/compare_values.h"
 
@@ -21,12 +22,6 @@ struct ComparedTensors {
   double multiplier = 0;
   bool floating = false;  ///< the eager result was floating or complex before any cast
   bool both_bool = false; ///< PyTorch has a rule of their own for bools, as long as dtypes are compared
-};
-
-/// The rest of a comparison once NaN and Inf have been dealt with.
-struct FiniteRest {
-  at::Tensor ref, res;
-  at::Tensor reference; ///< in float64; undefined when there is no fp64 reference
 };
 
 /// A size-1 dimension's stride, and every stride of an empty tensor, has no effect on anything.
@@ -117,29 +112,64 @@ at::Tensor agreed_specials(const at::Tensor &ref, const at::Tensor &res, bool eq
   return equal_nan ? infinite.logical_or(at::isnan(ref).logical_and(at::isnan(res))) : infinite;
 }
 
+bool specials_agree(const ComparedTensors &o, bool equal_nan) {
+  return for_each_block(std::array{o.ref, o.res}, [&](const auto &block, std::int64_t) {
+    const auto &[ref, res] = block;
+    const at::Tensor finite = at::isfinite(ref).logical_and(at::isfinite(res));
+    return finite.logical_or(agreed_specials(ref, res, equal_nan)).all().template item<bool>();
+  });
+}
+
+/// Where both sides are finite; undefined where they are so everywhere.
+at::Tensor finite_in_both(const at::Tensor &ref, const at::Tensor &res) {
+  const at::Tensor finite = at::isfinite(ref).logical_and(at::isfinite(res));
+  return finite.all().item<bool>() ? at::Tensor() : finite;
+}
+
+/// The elements that `mask` selects; all of them where it is undefined.
+at::Tensor selected(const at::Tensor &tensor, const at::Tensor &mask) {
+  return mask.defined() ? tensor.masked_select(mask) : tensor;
+}
+
+bool all_close(const at::Tensor &ref, const at::Tensor &res, double tol, bool equal_nan) {
+  return for_each_block(std::array{ref, res}, [&](const auto &block, std::int64_t) {
+    return at::allclose(block[0], block[1], tol, tol, equal_nan);
+  });
+}
+
+bool finite_rest_is_close(const ComparedTensors &o, double tol) {
+  return for_each_block(std::array{o.ref, o.res}, [&](const auto &block, std::int64_t) {
+    const at::Tensor finite = finite_in_both(block[0], block[1]);
+    return at::allclose(selected(block[0], finite), selected(block[1], finite), tol, tol);
+  });
+}
+
 /// The fp64 reference, and where it is no number the eager result in its place: an element without a reference is still
 /// compared.
-at::Tensor mended_reference(const ComparedTensors &o) {
-  return at::where(at::isfinite(o.fp64_ref), o.fp64_ref, o.ref.to(at::kDouble));
+at::Tensor mended_reference(const at::Tensor &fp64_ref, const at::Tensor &ref) {
+  return at::where(at::isfinite(fp64_ref), fp64_ref, ref.to(at::kDouble));
 }
 
-FiniteRest finite_rest(const ComparedTensors &o) {
-  const at::Tensor finite = at::isfinite(o.ref).logical_and(at::isfinite(o.res));
-  const at::Tensor reference = o.fp64_ref.defined() ? mended_reference(o) : at::Tensor();
-  if (finite.all().item<bool>())
-    return {o.ref, o.res, reference};
-  return {o.ref.masked_select(finite), o.res.masked_select(finite),
-          reference.defined() ? reference.masked_select(finite) : at::Tensor()};
+double sum_of_squared_errors(const at::Tensor &a, const at::Tensor &b) {
+  return at::square(a - b.to(at::kDouble)).sum().item<double>();
 }
 
-double root_mean_squared_error(const at::Tensor &a, const at::Tensor &b) {
-  return a.numel() == 0 ? 0.0 : at::sqrt(at::mean(at::square(a - b.to(at::kDouble)))).item<double>();
-}
-
-void measure_errors(const FiniteRest &rest, double multiplier, TensorVerdict &verdict) {
-  verdict.ref_error = root_mean_squared_error(rest.reference, rest.ref);
-  verdict.res_error = root_mean_squared_error(rest.reference, rest.res);
-  verdict.multiplier = multiplier;
+/// The root mean squared errors of both sides, once NaN and Inf have been left out. A block's sum over the count is
+/// at::mean() to the last bit.
+void measure_errors(const ComparedTensors &o, TensorVerdict &verdict) {
+  double of_ref = 0, of_res = 0, count = 0;
+  for_each_block(std::array{o.ref, o.res, o.fp64_ref}, [&](const auto &block, std::int64_t) {
+    const auto &[ref, res, fp64_ref] = block;
+    const at::Tensor finite = finite_in_both(ref, res);
+    const at::Tensor reference = selected(mended_reference(fp64_ref, ref), finite);
+    of_ref += sum_of_squared_errors(reference, selected(ref, finite));
+    of_res += sum_of_squared_errors(reference, selected(res, finite));
+    count += static_cast<double>(reference.numel());
+    return true;
+  });
+  verdict.ref_error = count == 0 ? 0.0 : std::sqrt(of_ref / count);
+  verdict.res_error = count == 0 ? 0.0 : std::sqrt(of_res / count);
+  verdict.multiplier = o.multiplier;
 }
 
 /// Eager came out as NaN or overflowed, the result did not and is near fp64: it is better than what it is compared
@@ -182,12 +212,12 @@ void compare_directions(const ComparedTensors &o, const CompareOptions &options,
 }
 
 /// D3: NaN and Inf must be in the same places, and the finite rest is measured by itself.
-void compare_with_reference(const ComparedTensors &o, bool specials_agree, const CompareOptions &options,
+void compare_with_reference(const ComparedTensors &o, bool agree_on_specials, const CompareOptions &options,
                             TensorVerdict &verdict) {
   if (better_than_eager(o, options))
     return;
-  measure_errors(finite_rest(o), o.multiplier, verdict);
-  if (!specials_agree)
+  measure_errors(o, verdict);
+  if (!agree_on_specials)
     fail(verdict, FailureKind::Nan, "");
   if (verdict.res_error <= o.multiplier * verdict.ref_error + options.tol / 10.0)
     return;
@@ -203,18 +233,16 @@ void compare_values(const ComparedTensors &o, const CompareOptions &options, Ten
     return compare_bools(o, options, verdict);
   if (options.cos_similarity)
     return compare_directions(o, options, verdict);
-  if (at::allclose(o.ref, o.res, options.tol, options.tol, options.equal_nan))
+  if (all_close(o.ref, o.res, options.tol, options.equal_nan))
     return;
-  const at::Tensor finite = at::isfinite(o.ref).logical_and(at::isfinite(o.res));
-  const bool specials_agree = finite.logical_or(agreed_specials(o.ref, o.res, options.equal_nan)).all().item<bool>();
+  const bool agree_on_specials = specials_agree(o, options.equal_nan);
   if (o.fp64_ref.defined())
-    return compare_with_reference(o, specials_agree, options, verdict);
+    return compare_with_reference(o, agree_on_specials, options, verdict);
   if (options.ignore_non_fp && !o.floating) // D1: PyTorch lets any tensor off here
     return;
-  if (!specials_agree)
+  if (!agree_on_specials)
     fail(verdict, FailureKind::Nan, "");
-  const FiniteRest rest = finite_rest(o);
-  if (!at::allclose(rest.ref, rest.res, options.tol, options.tol))
+  if (!finite_rest_is_close(o, options.tol))
     fail(verdict, FailureKind::Accuracy, text("not close within tol ", options.tol, ", no fp64 reference"));
 }
 
@@ -228,7 +256,7 @@ void compare_every_element(const ComparedTensors &o, const CompareOptions &optio
   }
   const at::Tensor ref = o.ref.to(at::kDouble);
   const at::Tensor res = o.res.to(at::kDouble);
-  const at::Tensor reference = o.fp64_ref.defined() ? mended_reference(o) : ref;
+  const at::Tensor reference = o.fp64_ref.defined() ? mended_reference(o.fp64_ref, o.ref) : ref;
   const at::Tensor ref_noise = (ref - reference).abs();
   const at::Tensor finite_noise = at::where(at::isfinite(ref_noise), ref_noise, at::zeros_like(ref_noise));
   const double noise = finite_noise.numel() == 0 ? 0.0 : finite_noise.max().item<double>();
@@ -254,7 +282,7 @@ void compare_elements(const at::Tensor &ref, const at::Tensor &res, const at::Te
   else
     compare_values(o, options, verdict);
   if (measure && o.fp64_ref.defined() && std::isnan(verdict.multiplier))
-    measure_errors(finite_rest(o), o.multiplier, verdict);
+    measure_errors(o, verdict);
 }
 
 } // namespace
@@ -344,7 +372,7 @@ void measure(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp6
   try {
     const ComparedTensors o = operands(ref, res, fp64_ref, options);
     if (o.fp64_ref.defined())
-      measure_errors(finite_rest(o), o.multiplier, verdict);
+      measure_errors(o, verdict);
   } catch (const std::exception &error) { // what cannot be compared cannot be measured either
     if (is_out_of_memory(error))
       throw;

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -51,9 +52,10 @@ void observe_gradients(Observed &observed, const c10::IValue &output, const std:
   if (observed.has_way_back && !tensors.empty())
     gradients = torch::autograd::grad({loss}, tensors, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
   for (size_t i = 0; i < leaves.size(); ++i) {
+    // One after the other: those of a large model are as large as the model.
+    const at::Tensor gradient = std::exchange(gradients[i], at::Tensor());
     observed.gradient_names.push_back(leaves[i].name);
-    observed.gradients.push_back(gradients[i].defined() ? observed_copy(gradients[i])
-                                                        : at::zeros_like(tensors[i]).detach());
+    observed.gradients.push_back(gradient.defined() ? observed_copy(gradient) : at::zeros_like(tensors[i]).detach());
   }
 }
 
