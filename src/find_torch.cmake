@@ -2,6 +2,18 @@
 #
 # The TorchConfig.cmake of a CUDA LibTorch asks for a whole CUDA toolkit that suits CMake's version, compiler included.
 # No file here is compiled with CUDA, so its libraries are taken as they lie beside it.
+if(NOT Torch_DIR)
+  # As find_package() would, but before it reads the file.
+  set(torch_folders ${CMAKE_PREFIX_PATH} $ENV{CMAKE_PREFIX_PATH} $ENV{Torch_DIR})
+  string(REPLACE ":" ";" torch_folders "${torch_folders}")
+  foreach(folder IN LISTS torch_folders)
+    foreach(below "" /Torch /share/cmake/Torch)
+      if(NOT Torch_DIR AND EXISTS "${folder}${below}/TorchConfig.cmake")
+        set(Torch_DIR "${folder}${below}" CACHE PATH "The folder of TorchConfig.cmake" FORCE)
+      endif()
+    endforeach()
+  endforeach()
+endif()
 get_filename_component(torch_prefix "${Torch_DIR}/../../.." ABSOLUTE)
 if(NOT EXISTS "${torch_prefix}/lib/libtorch_cuda.so")
   set(TORCH_HAS_CUDA 0)
