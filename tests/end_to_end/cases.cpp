@@ -28,6 +28,27 @@ bool Case::lacks_python() const {
   return backend == "inductor" && std::string(REPRO_MINIFY_PYTHON).empty();
 }
 
+namespace {
+
+/// "2.14.1+cpu" as {2, 14, 1}.
+std::vector<int> numbers_of(const std::string &version) {
+  std::istringstream in(version);
+  std::vector<int> numbers;
+  for (int number = 0; in >> number; in.ignore())
+    numbers.push_back(number);
+  return numbers;
+}
+
+} // namespace
+
+bool Case::is_fixed() const {
+  if (fixed_in.empty() || std::string(REPRO_MINIFY_PYTHON).empty())
+    return false;
+  const Finished asked =
+      run_program({REPRO_MINIFY_PYTHON, "-c", "import importlib.metadata as m; print(m.version('torch'))"});
+  return numbers_of(asked.out) >= numbers_of(fixed_in);
+}
+
 std::vector<std::string> Case::with_backend(std::vector<std::string> arguments) const {
   arguments.insert(arguments.end(), {"--backend", backend});
   if (grad)
@@ -75,6 +96,7 @@ std::vector<Case> all_cases(const std::string &table) {
     one.kind = row.at("kind").get<std::string>();
     one.operators_at_most = row.value("operators_at_most", 0);
     one.reads_unwritten_memory = row.value("reads_unwritten_memory", false);
+    one.fixed_in = row.value("fixed_in", "");
     one.guilty = row.value("guilty", "");
     one.must_have = row.value("must_have", std::vector<std::string>());
     one.must_not_have = row.value("must_not_have", std::vector<std::string>());
