@@ -130,21 +130,21 @@ struct VerifyOptions {
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
                           const VerifyOptions &options = {});
 
-/// repro.py of a backend that Python reaches, run in a fresh interpreter. Of several ways to write it the plainest that
-/// shows the failure is kept in the folder; where none does there is no file. A script that could not be run, as there
-/// is no Python with torch, is kept. For a backend that is used from Python, what write_repro_py() wrote stays where
-/// none does, and nothing is said of it: verify_repro() runs that.
+/// repro.py of a backend that Python reaches, run by `python` (empty: there is none) in a fresh process. Of several
+/// ways to write it the plainest that shows the failure is kept in the folder; where none does there is no file. A
+/// script that could not be run, as there is no Python with torch, is kept. For a backend that is used from Python,
+/// what write_repro_py() wrote stays where none does, and nothing is said of it: verify_repro() runs that.
 ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
-                                 const std::function<bool()> &interrupted = {});
+                                 const std::string &python, const std::function<bool()> &interrupted = {});
 
 /// What is asked about the reduced program for issue.md: under which other backends it fails too. `inductor`: also
 /// under TorchInductor, and parts of it, which starts Python and takes its time. Each row is one check.
 std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits, bool inductor,
                                 const std::function<bool()> &interrupted = {});
 
-/// What torch.utils.collect_env prints in that interpreter (empty: the one found by itself), without paths and names of
-/// the machine; empty where there is no Python with torch.
-std::string collect_environment(const std::string &python = "");
+/// What torch.utils.collect_env prints in that interpreter, without paths and names of the machine; empty where
+/// `python` is, or has no torch.
+std::string collect_environment(const std::string &python);
 
 /// issue.md: what can be pasted into an issue tracker as it is.
 void write_issue(const Program &program, const ReproFacts &facts, const std::string &folder);

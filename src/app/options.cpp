@@ -110,7 +110,8 @@ void add_check_options(CLI::App &app, Options &options) {
 
 void add_backend_options(CLI::App &app, BackendOptions &options) {
   app.add_option("--python", options.python,
-                 "interpreter with torch, for inductor (default: that of the LibTorch\nin use, else python3)");
+                 "interpreter with torch, for inductor, what is no TorchScript, and repro.py\n(default: that of the "
+                 "LibTorch in use, else python3)");
   app.add_option(
          "--inductor-config", options.inductor_config,
          "KEY=VALUE for inductor, a name of torch._inductor.config, or\nmode=..., dynamic=true, frontend=fx|dynamo")

@@ -1,5 +1,4 @@
 // issue.md: pasted into an issue tracker as it is.
-#include "backends/torch_python.h"
 #include "emit/ablation_names.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
@@ -137,8 +136,7 @@ bool names_the_machine(const std::string &line) {
 
 } // namespace
 
-std::string collect_environment(const std::string &given) {
-  const std::string python = find_python_with_torch(given);
+std::string collect_environment(const std::string &python) {
   if (python.empty())
     return "";
   // collect_env asks pip and conda too, for seconds; what a report is asked for are its first paragraphs.

@@ -90,7 +90,7 @@ ScriptVerification first_that_fails(const std::vector<std::string> &texts, const
 } // namespace
 
 ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
-                                 const std::function<bool()> &interrupted) {
+                                 const std::string &python, const std::function<bool()> &interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string file = folder + "/repro.py";
   const ReproInPython *own = facts.backend->parts().repro_in_python;
@@ -101,7 +101,6 @@ ScriptVerification verify_script(const Program &program, const ReproFacts &facts
     fs::remove(file); // of an earlier run into the same folder
     return {std::nullopt, scripts.none_because};
   }
-  const std::string python = own ? own->python() : find_python_with_torch("");
   if (python.empty()) {
     write_atomically(file, scripts.texts.front());
     return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};

@@ -1,5 +1,6 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 #include "backends/in_python.h"
+#include "backends/torch_python.h"
 #include "emit/page/page.h"
 #include "emit/repro_script.h"
 #include "minify/work.h"
@@ -103,9 +104,11 @@ void verify(Work &work, const Program &program) {
   const auto &interrupted = work.options().listener.interrupted;
   const ReproInPython *in_python = facts.backend->parts().repro_in_python;
   const auto run_script = [&] {
-    facts.script = verify_script(program, facts, work.folder, interrupted);
+    const std::string python =
+        in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
+    facts.script = verify_script(program, facts, work.folder, python, interrupted);
     if (!stops(work))
-      facts.environment = collect_environment(in_python ? in_python->python() : "");
+      facts.environment = collect_environment(python);
     return facts.script.verified.value_or(false);
   };
   work.say(Severity::Info, announcement());

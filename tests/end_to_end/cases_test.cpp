@@ -116,8 +116,9 @@ TEST_P(RunFindsTheFailure, WithItsKind) {
   ASSERT_EQ(finished.exit_code, one.is_fixed() ? 0 : 1) << describe(finished);
   const json answer = json::parse(finished.out);
   EXPECT_EQ(answer.at("verdict").at("outcome"), one.is_fixed() ? "pass" : "fail") << finished.out;
-  if (!one.is_fixed())
+  if (!one.is_fixed()) {
     EXPECT_EQ(answer.at("verdict").at("kind"), one.kind) << finished.out;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, RunFindsTheFailure, testing::ValuesIn(all_cases()), name_of);

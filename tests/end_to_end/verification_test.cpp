@@ -85,6 +85,21 @@ TEST(Verification, AnotherExceptionIsNotTheFailure) {
   EXPECT_NE(finished.err.find("another exception: another one"), std::string::npos) << describe(finished);
 }
 
+/// repro.py is run by the Python that is named, and by no other.
+TEST(Verification, IsOfThePythonThatIsNamed) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const InPlaceOf cmake("cmake", "exit 1\n");
+  const Case one = case_named("freeze_linear_bn_3d");
+  const Finished finished =
+      run_tool(one.with_backend({one.model(), "-o", repro, "--no-bisect", "--python", "/bin/false"}));
+  EXPECT_EQ(finished.exit_code, 4) << describe(finished);
+  const json script = json::parse(read_text(repro / "report.json")).at("repro_py");
+  EXPECT_EQ(script.at("verification"), "there is no Python with torch to run it");
+  EXPECT_TRUE(script.at("verified").is_null());
+  EXPECT_TRUE(fs::exists(repro / "repro.py"));
+}
+
 /// Where the tests' own cache holds LibTorch's headers, as it does under ctest.
 TEST(Verification, UsesPrecompiledHeaders) {
   const char *cache = getenv("XDG_CACHE_HOME");
