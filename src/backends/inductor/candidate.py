@@ -9,6 +9,7 @@ import os
 import re
 import resource
 import tempfile
+from pathlib import Path
 from unittest import mock
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
@@ -19,12 +20,13 @@ import torch._functorch.config as functorch_config
 import torch._inductor
 import torch._inductor.compile_fx
 import torch._inductor.config as inductor_config
-from torch._inductor import cpu_vec_isa
+from torch._inductor import codecache, cpu_vec_isa
 from torch._inductor.cpp_builder import CppBuilder
 
 import bisector
 import emit
 import entries
+import kept_headers
 import wire
 from calls import Untranslatable, attribute_name
 from failure import first_sentence
@@ -39,13 +41,15 @@ def prepare(folder, given):
     torch.set_num_threads(1)
     with mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True):
         cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
+    kept_by_us = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR", folder)) / "headers"
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     tempfile.tempdir = folder
     inductor_config.compile_threads = 1
     inductor_config.fx_graph_cache = False
     inductor_config.fallback_random = True  # the numbers that eager draws
     functorch_config.enable_autograd_cache = False
-    warm_up()
+    with kept_headers.kept(kept_by_us, Path(getattr(codecache, "_HEADER_DIR", kept_by_us))):
+        warm_up()
     entries.configure()  # a fault that is injected is for the candidates
 
 
