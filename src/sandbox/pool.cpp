@@ -169,7 +169,7 @@ bool SandboxPool::has_free_worker() const {
 
 SandboxPool::Ticket SandboxPool::submit(Job job, Limits limits) {
   const Ticket ticket = impl_->next_ticket++;
-  impl_->queue.push_back({ticket, std::move(job), limits});
+  impl_->queue.push_back({ticket, std::move(job), std::move(limits)});
   impl_->look(0ns);
   return ticket;
 }
