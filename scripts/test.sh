@@ -22,6 +22,9 @@ step "Python: ruff and mypy"
 "$python_venv/bin/ruff" check .
 "$python_venv/bin/mypy"
 
+step "clang-tidy, where LibTorch is not read"
+scripts/tidy.sh --changed
+
 # One processor each: what only Python does, and what is compiled anew. What a shell starts beside itself ignores
 # Ctrl-C, and so would the programs that are interrupted in these tests.
 python_tests() {

@@ -108,7 +108,7 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
 /// The job of a sandbox child that answers with check_here's Verdict, and the Verdict in what came of it: a crash, a
 /// hang, exhausted memory in the backend is a failure, in the eager run it is Unresolved.
 Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options);
-Verdict verdict_of(const Outcome &outcome);
+Verdict verdict_of(const JobEnd &job_end);
 
 /// One Check in a sandbox of its own, asked again while it has no answer.
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,

@@ -19,7 +19,7 @@ struct InterestingnessTest {
   std::string name; ///< what asks: the backend's name, the oracle's path
   /// What a sandbox child does with a candidate, and the Verdict in what came of it.
   std::function<Job(std::shared_ptr<const Program>)> job;
-  std::function<Verdict(const Outcome &)> verdict_of;
+  std::function<Verdict(const JobEnd &)> verdict_of;
   /// All that a Verdict depends on beside the Program: two with the same answer the same. Asked for once the backend
   /// has started.
   std::function<Identity()> identity;

@@ -1,4 +1,4 @@
-// One forked child that runs one job under a time and a memory limit. A crash of the child is an Outcome, not an
+// One forked child that runs one job under a time and a memory limit. A crash of the child is a JobEnd, not an
 // accident. No LibTorch here: a job is a function that writes bytes.
 #pragma once
 #include "repro_minify/confinement.h"
@@ -47,7 +47,7 @@ public:
   virtual void confine(const Confinement &) {}
 };
 /// Runs in the child, with default signal handlers (a crash leaves its frames first), no input, and standard output and
-/// error going to Outcome::output_tail. It must not count on threads of the parent: fork() copies only the one that
+/// error going to JobEnd::output_tail. It must not count on threads of the parent: fork() copies only the one that
 /// calls it.
 using Job = std::function<void(Child &)>;
 
@@ -63,7 +63,7 @@ enum class Ending {
 };
 const char *to_string(Ending ending);
 
-struct Outcome {
+struct JobEnd {
   Ending ending = Ending::Exited;
   int exit_code = 0;
   int signal = 0;
@@ -101,11 +101,11 @@ public:
   bool has_free_worker() const;
   /// Forks now if a worker is free, else queues. Jobs start in the order of submission.
   Ticket submit(Job job, Limits limits);
-  /// Blocks until the job's outcome is there; other children are reaped meanwhile and kept for their own wait().
+  /// Blocks until the job's JobEnd is there; other children are reaped meanwhile and kept for their own wait().
   /// `interrupted` is polled at least every 100 ms; when it answers true, returns nullopt and the job goes on. An
-  /// outcome is taken once: throws std::invalid_argument for a ticket that was taken or never given out. A cancelled
+  /// JobEnd is taken once: throws std::invalid_argument for a ticket that was taken or never given out. A cancelled
   /// one is Ending::Cancelled.
-  std::optional<Outcome> wait(Ticket ticket, const std::function<bool()> &interrupted = {});
+  std::optional<JobEnd> wait(Ticket ticket, const std::function<bool()> &interrupted = {});
   /// True when wait(ticket) would not block. Reaps; never blocks.
   bool ready(Ticket ticket);
   /// Kills or dequeues it, without waiting for its death. Nothing but Ending::Cancelled comes from its ticket
@@ -118,6 +118,6 @@ private:
 };
 
 /// One job, now; returns when it has ended.
-Outcome run_in_sandbox(const Job &job, const Limits &limits);
+JobEnd run_in_sandbox(const Job &job, const Limits &limits);
 
 } // namespace repro_minify

@@ -64,7 +64,7 @@ public:
   Limits confirming_limits(const Signature &wanted) const;
   RunSettings settings() const;
   /// The operators of the model that may be why eager is not reproducible, for a person.
-  std::string eager_suspects() const;
+  std::string unsteady_operators_in_words() const;
 
 private:
   Verdict check_once(int run);

@@ -190,10 +190,10 @@ private:
         running.emplace_back(next++, pool.submit(check_job(subject, backend_, options_.check), options_.limits));
         ++analysis_.checks;
       }
-      const auto outcome = pool.wait(running.front().second, options_.interrupted);
-      if (!outcome)
+      const auto job_end = pool.wait(running.front().second, options_.interrupted);
+      if (!job_end)
         throw Interrupted{};
-      const Verdict verdict = verdict_of(*outcome);
+      const Verdict verdict = verdict_of(*job_end);
       set_row(running.front().first,
               verdict.no_answer ? check_program(prefix(recording_, values_[running.front().first])) : verdict);
       running.pop_front();

@@ -4,9 +4,7 @@
 #include "support/number_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 
 namespace repro_minify {
@@ -23,9 +21,7 @@ std::string fill_of_error(const LeafReport &report) {
     const double allowed = report.multiplier * report.ref_error + 1e-12;
     used = std::clamp((report.res_error - report.ref_error) / allowed, 0.0, 1.0);
   }
-  std::array<char, 8> text{};
-  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", static_cast<int>(200 + 50 * used), 240, 190);
-  return text.data();
+  return "#" + padded_text(static_cast<std::uint64_t>(200 + 50 * used), 2, 16) + "f0be";
 }
 
 std::string fill_of(const AnalysisRow &row) {

@@ -19,80 +19,80 @@ constexpr const char *ties = "any of several equal elements";
 const std::vector<NondeterministicOperator> &nondeterministic_operators() {
   static const std::vector<NondeterministicOperator> table = {
       // Forward.
-      {"index_add", Pass::Forward, On::Cuda, atomics, docs},
-      {"index_copy", Pass::Forward, On::AnyDevice, "repeated indices: the last write wins", docs},
-      {"index_put", Pass::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-      {"_index_put_impl", Pass::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-      {"put", Pass::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-      {"scatter", Pass::Forward, On::Cuda, "repeated indices: the order of the writes", docs},
-      {"scatter_add", Pass::Forward, On::Cuda, atomics, docs},
-      {"scatter_reduce", Pass::Forward, On::Cuda, atomics, docs},
-      {"bincount", Pass::Forward, On::Cuda, atomics, docs},
-      {"histc", Pass::Forward, On::Cuda, atomics, docs},
-      {"kthvalue", Pass::Forward, On::Cuda, ties, notes},
-      {"median", Pass::Forward, On::Cuda, ties, docs},
-      {"nanmedian", Pass::Forward, On::Cuda, ties, docs},
-      {"cumsum", Pass::Forward, On::Cuda, "its partial sums are joined in any order", docs},
-      {"max_unpool2d", Pass::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-      {"max_unpool3d", Pass::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-      {"nll_loss2d", Pass::Forward, On::Cuda, atomics, docs},
-      {"nll_loss_nd", Pass::Forward, On::Cuda, atomics, docs},
-      {"cross_entropy_loss", Pass::Forward, On::Cuda, atomics, docs},
+      {"index_add", Direction::Forward, On::Cuda, atomics, docs},
+      {"index_copy", Direction::Forward, On::AnyDevice, "repeated indices: the last write wins", docs},
+      {"index_put", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
+      {"_index_put_impl", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
+      {"put", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
+      {"scatter", Direction::Forward, On::Cuda, "repeated indices: the order of the writes", docs},
+      {"scatter_add", Direction::Forward, On::Cuda, atomics, docs},
+      {"scatter_reduce", Direction::Forward, On::Cuda, atomics, docs},
+      {"bincount", Direction::Forward, On::Cuda, atomics, docs},
+      {"histc", Direction::Forward, On::Cuda, atomics, docs},
+      {"kthvalue", Direction::Forward, On::Cuda, ties, notes},
+      {"median", Direction::Forward, On::Cuda, ties, docs},
+      {"nanmedian", Direction::Forward, On::Cuda, ties, docs},
+      {"cumsum", Direction::Forward, On::Cuda, "its partial sums are joined in any order", docs},
+      {"max_unpool2d", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
+      {"max_unpool3d", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
+      {"nll_loss2d", Direction::Forward, On::Cuda, atomics, docs},
+      {"nll_loss_nd", Direction::Forward, On::Cuda, atomics, docs},
+      {"cross_entropy_loss", Direction::Forward, On::Cuda, atomics, docs},
       // Backward.
-      {"adaptive_avg_pool2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"adaptive_avg_pool3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"adaptive_max_pool2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"avg_pool3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"fractional_max_pool2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"fractional_max_pool3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"max_pool2d", Pass::Backward, On::Cuda, atomics, notes},
-      {"max_pool3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"max_pool3d_with_indices", Pass::Backward, On::Cuda, atomics, docs},
-      {"reflection_pad1d", Pass::Backward, On::Cuda, atomics, docs},
-      {"reflection_pad2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"reflection_pad3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"replication_pad1d", Pass::Backward, On::Cuda, atomics, docs},
-      {"replication_pad2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"replication_pad3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"pad", Pass::Backward, On::Cuda, "reflection or replication: atomic additions", docs},
-      {"upsample_linear1d", Pass::Backward, On::Cuda, atomics, docs},
-      {"upsample_bilinear2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"upsample_bicubic2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"upsample_trilinear3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"grid_sampler", Pass::Backward, On::Cuda, atomics, docs},
-      {"grid_sampler_2d", Pass::Backward, On::Cuda, atomics, docs},
-      {"grid_sampler_3d", Pass::Backward, On::Cuda, atomics, docs},
-      {"embedding_bag", Pass::Backward, On::Cuda, atomics, docs},
-      {"ctc_loss", Pass::Backward, On::Cuda, atomics, docs},
-      {"gather", Pass::Backward, On::Cuda, atomics, docs},
-      {"index", Pass::Backward, On::AnyDevice, "its gradient is an index_put", docs},
-      {"index_select", Pass::Backward, On::Cuda, atomics, docs},
-      {"repeat_interleave", Pass::Backward, On::Cuda, atomics, docs},
-      {"cumprod", Pass::Backward, On::Cuda, "its gradient is a cumsum", docs},
+      {"adaptive_avg_pool2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"adaptive_avg_pool3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"adaptive_max_pool2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"avg_pool3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"fractional_max_pool2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"fractional_max_pool3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"max_pool2d", Direction::Backward, On::Cuda, atomics, notes},
+      {"max_pool3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"max_pool3d_with_indices", Direction::Backward, On::Cuda, atomics, docs},
+      {"reflection_pad1d", Direction::Backward, On::Cuda, atomics, docs},
+      {"reflection_pad2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"reflection_pad3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"replication_pad1d", Direction::Backward, On::Cuda, atomics, docs},
+      {"replication_pad2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"replication_pad3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"pad", Direction::Backward, On::Cuda, "reflection or replication: atomic additions", docs},
+      {"upsample_linear1d", Direction::Backward, On::Cuda, atomics, docs},
+      {"upsample_bilinear2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"upsample_bicubic2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"upsample_trilinear3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"grid_sampler", Direction::Backward, On::Cuda, atomics, docs},
+      {"grid_sampler_2d", Direction::Backward, On::Cuda, atomics, docs},
+      {"grid_sampler_3d", Direction::Backward, On::Cuda, atomics, docs},
+      {"embedding_bag", Direction::Backward, On::Cuda, atomics, docs},
+      {"ctc_loss", Direction::Backward, On::Cuda, atomics, docs},
+      {"gather", Direction::Backward, On::Cuda, atomics, docs},
+      {"index", Direction::Backward, On::AnyDevice, "its gradient is an index_put", docs},
+      {"index_select", Direction::Backward, On::Cuda, atomics, docs},
+      {"repeat_interleave", Direction::Backward, On::Cuda, atomics, docs},
+      {"cumprod", Direction::Backward, On::Cuda, "its gradient is a cumsum", docs},
       // What no setting makes the same: reading memory that nobody wrote, and generators that the seed does not reach.
-      {"empty", Pass::Forward, On::AnyDevice, uninitialised, notes},
-      {"empty_like", Pass::Forward, On::AnyDevice, uninitialised, notes},
-      {"empty_strided", Pass::Forward, On::AnyDevice, uninitialised, notes},
-      {"empty_permuted", Pass::Forward, On::AnyDevice, uninitialised, notes},
-      {"new_empty", Pass::Forward, On::AnyDevice, uninitialised, notes},
-      {"new_empty_strided", Pass::Forward, On::AnyDevice, uninitialised, notes},
-      {"resize", Pass::Forward, On::AnyDevice, uninitialised, docs},
-      {"resize_as", Pass::Forward, On::AnyDevice, uninitialised, docs},
-      {"seed", Pass::Forward, On::AnyDevice, "a seed from the system", notes},
-      {"TimePoint", Pass::Forward, On::AnyDevice, "the clock", notes},
-      {"bernoulli", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"dropout", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"multinomial", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"normal", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"rand", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"rand_like", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"randint", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"randint_like", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"randn", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"randn_like", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"random", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"randperm", Pass::Forward, On::AnyDevice, seeding, notes},
-      {"uniform", Pass::Forward, On::AnyDevice, seeding, notes},
+      {"empty", Direction::Forward, On::AnyDevice, uninitialised, notes},
+      {"empty_like", Direction::Forward, On::AnyDevice, uninitialised, notes},
+      {"empty_strided", Direction::Forward, On::AnyDevice, uninitialised, notes},
+      {"empty_permuted", Direction::Forward, On::AnyDevice, uninitialised, notes},
+      {"new_empty", Direction::Forward, On::AnyDevice, uninitialised, notes},
+      {"new_empty_strided", Direction::Forward, On::AnyDevice, uninitialised, notes},
+      {"resize", Direction::Forward, On::AnyDevice, uninitialised, docs},
+      {"resize_as", Direction::Forward, On::AnyDevice, uninitialised, docs},
+      {"seed", Direction::Forward, On::AnyDevice, "a seed from the system", notes},
+      {"TimePoint", Direction::Forward, On::AnyDevice, "the clock", notes},
+      {"bernoulli", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"dropout", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"multinomial", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"normal", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"rand", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"rand_like", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"randint", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"randint_like", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"randn", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"randn_like", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"random", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"randperm", Direction::Forward, On::AnyDevice, seeding, notes},
+      {"uniform", Direction::Forward, On::AnyDevice, seeding, notes},
   };
   return table;
 }
@@ -125,7 +125,7 @@ public:
     }
   }
 
-  std::vector<Suspect> take() { return std::move(found_); }
+  std::vector<UnsteadyOperator> take() { return std::move(found_); }
 
 private:
   void look_at(const torch::jit::Node *node) {
@@ -133,32 +133,33 @@ private:
     if (does_nothing(node))
       return;
     for (const auto &row : nondeterministic_operators()) {
-      if (name != row.name || (row.pass == Pass::Backward && !grad_) || (row.device == On::Cuda && !device_.is_cuda()))
+      if (name != row.name || (row.direction == Direction::Backward && !grad_) ||
+          (row.device == On::Cuda && !device_.is_cuda()))
         continue;
       if (seen_.insert(node->kind().toQualString()).second)
-        found_.push_back(
-            {node->kind().toQualString(), std::string(row.pass == Pass::Backward ? "backward: " : "") + row.why});
+        found_.push_back({node->kind().toQualString(),
+                          std::string(row.direction == Direction::Backward ? "backward: " : "") + row.why});
     }
   }
 
   c10::Device device_;
   bool grad_;
   std::set<std::string> seen_;
-  std::vector<Suspect> found_;
+  std::vector<UnsteadyOperator> found_;
 };
 
 } // namespace
 
-std::vector<Suspect> suspects(const torch::jit::Graph &graph, c10::Device device, bool grad) {
+std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad) {
   RandomnessFinder finder(device, grad);
   finder.look(graph.block());
   return finder.take();
 }
 
-std::string to_string(const std::vector<Suspect> &suspects) {
+std::string to_string(const std::vector<UnsteadyOperator> &operators) {
   std::string text;
-  for (const auto &suspect : suspects)
-    text += (text.empty() ? "" : ", ") + suspect.name + " (" + suspect.why + ")";
+  for (const auto &unsteady : operators)
+    text += (text.empty() ? "" : ", ") + unsteady.name + " (" + unsteady.why + ")";
   return text;
 }
 

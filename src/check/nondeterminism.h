@@ -8,28 +8,28 @@
 
 namespace repro_minify {
 
-enum class Pass { Forward, Backward };
+enum class Direction { Forward, Backward };
 enum class On { AnyDevice, Cuda };
 
 /// One row of the table. In-place and functional forms, and all overloads, are one row.
 struct NondeterministicOperator {
-  const char *name; ///< of the operator without namespace and trailing underscore
-  Pass pass;        ///< where it is nondeterministic
+  const char *name;    ///< of the operator without namespace and trailing underscore
+  Direction direction; ///< where it is nondeterministic
   On device;
   const char *why;    ///< a phrase
   const char *source; ///< who says so
 };
 const std::vector<NondeterministicOperator> &nondeterministic_operators();
 
-struct Suspect {
+struct UnsteadyOperator {
   std::string name; ///< "aten::scatter_add_"
   std::string why;
 };
 /// The operators of `graph` (nested blocks included) that the table has for this device, each once, in graph order.
 /// `grad`: those of the backward too.
-std::vector<Suspect> suspects(const torch::jit::Graph &graph, c10::Device device, bool grad);
+std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad);
 
 /// "aten::a (why), aten::b (why)".
-std::string to_string(const std::vector<Suspect> &suspects);
+std::string to_string(const std::vector<UnsteadyOperator> &operators);
 
 } // namespace repro_minify

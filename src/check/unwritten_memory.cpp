@@ -96,11 +96,11 @@ std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<cons
     child.reply(ask([&](Fill fill) { return run_over(fill, subject, *backend, options); }));
   };
   for (int attempt = 0; attempt < 5; ++attempt) {
-    const Outcome outcome = run_in_sandbox(job, limits);
-    if (outcome.ending != Ending::Replied)
+    const JobEnd job_end = run_in_sandbox(job, limits);
+    if (job_end.ending != Ending::Replied)
       return std::nullopt;
-    if (outcome.reply != "unknown")
-      return outcome.reply == "yes";
+    if (job_end.reply != "unknown")
+      return job_end.reply == "yes";
   }
   return std::nullopt;
 }

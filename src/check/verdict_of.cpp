@@ -1,8 +1,8 @@
 // What came of a check's process, as a Verdict.
 #include "repro_minify/check.h"
 #include "sandbox/ask_again.h"
+#include "support/number_text.h"
 
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -14,28 +14,24 @@ double seconds(std::chrono::microseconds time) {
 }
 
 /// "(20 s; eager took 0.0123 s)".
-std::string limit_text(const Outcome &outcome) {
-  char text[80];
-  std::snprintf(text, sizeof text, "%.3g s", seconds(outcome.wall - outcome.before_stage));
-  std::string limit = text;
-  if (outcome.stage == "optimised") {
-    std::snprintf(text, sizeof text, "; eager took %.3g s", seconds(outcome.before_stage));
-    limit += text;
-  }
+std::string limit_text(const JobEnd &job_end) {
+  std::string limit = rounded_text(seconds(job_end.wall - job_end.before_stage)) + " s";
+  if (job_end.stage == "optimised")
+    limit += "; eager took " + rounded_text(seconds(job_end.before_stage)) + " s";
   return " (" + limit + ")";
 }
 
 /// In the optimised stage it is the backend's failure, before that eager's own.
-Verdict backend_or_eager(const Outcome &outcome, Signature signature, const std::string &what) {
+Verdict backend_or_eager(const JobEnd &job_end, Signature signature, const std::string &what) {
   Verdict verdict;
-  if (outcome.stage == "optimised") {
+  if (job_end.stage == "optimised") {
     verdict.outcome = Verdict::Outcome::Fail;
     verdict.signatures = {std::move(signature)};
     verdict.message = "the optimised run " + what;
-    verdict.eager_seconds = seconds(outcome.before_stage);
+    verdict.eager_seconds = seconds(job_end.before_stage);
     return verdict;
   }
-  verdict.eager_failed = outcome.stage == "eager";
+  verdict.eager_failed = job_end.stage == "eager";
   verdict.message = (verdict.eager_failed ? "eager itself " : "the fp64 reference ") + what;
   return verdict;
 }
@@ -47,61 +43,61 @@ Verdict no_answer(const std::string &message) {
 }
 
 /// The innermost named frames: enough to tell two crashes apart, few enough to be the same in a smaller program.
-std::string crash_detail(const Outcome &outcome) {
+std::string crash_detail(const JobEnd &job_end) {
   constexpr size_t most_frames = 2;
-  std::string text = "signal " + std::to_string(outcome.signal);
+  std::string text = "signal " + std::to_string(job_end.signal);
   size_t named = 0;
-  for (const auto &frame : outcome.frames)
+  for (const auto &frame : job_end.frames)
     if (frame != "?" && named < most_frames)
       text += (named++ ? ", " : " in ") + frame;
   return text;
 }
 
-Verdict crash_verdict(const Outcome &outcome) {
-  std::string what = "ends with signal " + std::to_string(outcome.signal) + " (" + strsignal(outcome.signal) + ")";
+Verdict crash_verdict(const JobEnd &job_end) {
+  std::string what = "ends with signal " + std::to_string(job_end.signal) + " (" + strsignal(job_end.signal) + ")";
   bool first = true;
-  for (const auto &frame : outcome.frames)
+  for (const auto &frame : job_end.frames)
     if (frame != "?")
       what += (std::exchange(first, false) ? " in " : " < ") + frame;
-  return backend_or_eager(outcome, {FailureKind::Crash, "", crash_detail(outcome)}, what);
+  return backend_or_eager(job_end, {FailureKind::Crash, "", crash_detail(job_end)}, what);
 }
 
 } // namespace
 
-Verdict verdict_of(const Outcome &outcome) {
+Verdict verdict_of(const JobEnd &job_end) {
   Verdict verdict;
-  if (!is_answer(outcome)) {
-    verdict = no_answer(outcome.message.empty() ? "the check's process was killed from outside" : outcome.message);
+  if (!is_answer(job_end)) {
+    verdict = no_answer(job_end.message.empty() ? "the check's process was killed from outside" : job_end.message);
     verdict.no_answer = true;
     return verdict;
   }
-  switch (outcome.ending) {
+  switch (job_end.ending) {
   case Ending::Replied:
-    verdict = verdict_from_json(outcome.reply);
+    verdict = verdict_from_json(job_end.reply);
     break;
   case Ending::Crashed:
-    verdict = crash_verdict(outcome);
+    verdict = crash_verdict(job_end);
     break;
   case Ending::TimedOut:
-    verdict = backend_or_eager(outcome, {FailureKind::Hang, "", ""},
-                               "did not end within the time limit" + limit_text(outcome));
+    verdict = backend_or_eager(job_end, {FailureKind::Hang, "", ""},
+                               "did not end within the time limit" + limit_text(job_end));
     break;
   case Ending::OutOfMemory:
-    verdict = backend_or_eager(outcome, {FailureKind::Memory, "", ""}, "went past the memory limit");
+    verdict = backend_or_eager(job_end, {FailureKind::Memory, "", ""}, "went past the memory limit");
     break;
   case Ending::Exited:
-    verdict = backend_or_eager(outcome, {FailureKind::Crash, "", "exit"},
-                               "ended its process with exit code " + std::to_string(outcome.exit_code) +
-                                   (outcome.message.empty() ? "" : ": " + outcome.message));
+    verdict = backend_or_eager(job_end, {FailureKind::Crash, "", "exit"},
+                               "ended its process with exit code " + std::to_string(job_end.exit_code) +
+                                   (job_end.message.empty() ? "" : ": " + job_end.message));
     break;
   case Ending::Threw:
-    verdict = no_answer("the check itself failed: " + outcome.message);
+    verdict = no_answer("the check itself failed: " + job_end.message);
     break;
   case Ending::Killed:
   case Ending::Cancelled:
     break;
   }
-  verdict.wall_seconds = seconds(outcome.wall);
+  verdict.wall_seconds = seconds(job_end.wall);
   return verdict;
 }
 

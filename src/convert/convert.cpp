@@ -73,18 +73,18 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
   return words;
 }
 
-std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
-  switch (outcome.ending) {
+std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
+  switch (job_end.ending) {
   case Ending::TimedOut:
     return "takes more than " + std::to_string(limits.timeout.count() / 1000) + " s; --timeout gives it longer";
   case Ending::OutOfMemory:
     return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
   case Ending::Crashed:
-    return "ends its process with signal " + std::to_string(outcome.signal);
+    return "ends its process with signal " + std::to_string(job_end.signal);
   default:
     break;
   }
-  const std::string said = outcome.output_tail.substr(0, outcome.output_tail.find_last_not_of(" \n") + 1);
+  const std::string said = job_end.output_tail.substr(0, job_end.output_tail.find_last_not_of(" \n") + 1);
   const std::string last = said.substr(said.rfind('\n') + 1);
   return last.empty() ? "gives no answer" : "ends with: " + last.substr(0, 300);
 }
@@ -165,7 +165,7 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
                     "with --python");
   const auto folder = std::make_shared<TemporaryFolder>();
   prepare_confinement();
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(python, path, kind, options, *folder));
         become_program(words_of(python, path, kind, options, *folder));
@@ -177,7 +177,7 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
   std::ifstream file(folder->path() / "answer.json");
   const json answer = json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())
-    throw UserError(path + ": converting it " + how_it_ended(outcome, limits));
+    throw UserError(path + ": converting it " + how_it_ended(job_end, limits));
   try {
     if (answer.contains("problem"))
       throw UserError(path + ": cannot be converted: " + answer.at("problem").get<std::string>());

@@ -78,7 +78,7 @@ std::string warning_of(const ReproFacts &facts) {
 json ablation_json(const ReproFacts &facts) {
   json rows = json::array();
   for (const auto &row : facts.ablation)
-    rows.push_back({{"what", row.what}, {"outcome", shortened(row.outcome, 300)}});
+    rows.push_back({{"what", row.what}, {"outcome", shortened(row.result, 300)}});
   return rows;
 }
 
@@ -144,10 +144,10 @@ std::string collect_environment(const std::string &python) {
                        "c.get_pip_packages = lambda *a, **k: ('pip3', None)\n"
                        "c.get_conda_packages = lambda *a, **k: None\n"
                        "print(c.get_pretty_env_info())\n";
-  const Outcome outcome = run_command({python, "-c", script}, std::chrono::seconds(60));
-  if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
+  const JobEnd job_end = run_command({python, "-c", script}, std::chrono::seconds(60));
+  if (job_end.ending != Ending::Exited || job_end.exit_code != 0)
     return "";
-  std::istringstream lines(outcome.output_tail);
+  std::istringstream lines(job_end.output_tail);
   std::string text;
   for (std::string line; std::getline(lines, line);)
     if (line.empty() || !names_the_machine(line))

@@ -40,19 +40,19 @@ std::string last_words(const std::string &text) {
   return "an exception";
 }
 
-std::string how_it_ended(const Outcome &outcome) {
-  switch (outcome.ending) {
+std::string how_it_ended(const JobEnd &job_end) {
+  switch (job_end.ending) {
   case Ending::Exited:
-    return "ended with exit code " + std::to_string(outcome.exit_code);
+    return "ended with exit code " + std::to_string(job_end.exit_code);
   case Ending::Crashed:
   case Ending::Killed:
-    return "ended with signal " + std::to_string(outcome.signal);
+    return "ended with signal " + std::to_string(job_end.signal);
   case Ending::TimedOut:
     return "did not end";
   case Ending::Cancelled:
     return "prints without end";
   default:
-    return std::string("could not be run (") + to_string(outcome.ending) + ") " + outcome.message;
+    return std::string("could not be run (") + to_string(job_end.ending) + ") " + job_end.message;
   }
 }
 
@@ -158,18 +158,18 @@ bool raises(const std::string &said, const std::string &wanted) {
 
 /// Why a script that was started did not show what is wanted; empty if it did.
 std::string script_contradiction(const ReproRun &run, const std::string &marker, const Signature &wanted) {
-  const Outcome &outcome = run.outcome;
-  const std::string &said = outcome.output_tail;
-  const std::string end = how_it_ended(outcome) + ": " + last_words(said);
+  const JobEnd &job_end = run.job_end;
+  const std::string &said = job_end.output_tail;
+  const std::string end = how_it_ended(job_end) + ": " + last_words(said);
   if (find_line_beginning(run.printed, "eager: ") == std::string::npos)
     return "never came to eager's result, and " + end;
   if (wanted.kind == FailureKind::Hang)
-    return outcome.ending == Ending::TimedOut ? "" : end;
-  const bool failed = outcome.ending == Ending::Exited && outcome.exit_code == 1;
+    return job_end.ending == Ending::TimedOut ? "" : end;
+  const bool failed = job_end.ending == Ending::Exited && job_end.exit_code == 1;
   if (wanted.kind == FailureKind::Crash) {
-    const bool exits = wanted.detail == "exit" && outcome.ending == Ending::Exited && outcome.exit_code != 0;
-    const std::string signal = "signal " + std::to_string(outcome.signal);
-    return exits || (outcome.ending == Ending::Crashed && wanted_end(wanted) == signal) ? "" : end;
+    const bool exits = wanted.detail == "exit" && job_end.ending == Ending::Exited && job_end.exit_code != 0;
+    const std::string signal = "signal " + std::to_string(job_end.signal);
+    return exits || (job_end.ending == Ending::Crashed && wanted_end(wanted) == signal) ? "" : end;
   }
   if (!failed)
     return end;
@@ -208,18 +208,18 @@ ReproRun run_repro(const std::vector<std::string> &command, const std::string &f
     const auto size = fs::file_size(path, none_yet);
     return !none_yet && size > most_printed;
   };
-  std::optional<Outcome> outcome = pool.wait(ticket, prints_without_end);
-  if (!outcome) {
+  std::optional<JobEnd> job_end = pool.wait(ticket, prints_without_end);
+  if (!job_end) {
     pool.cancel(ticket);
-    outcome = pool.wait(ticket);
+    job_end = pool.wait(ticket);
   }
-  return {*outcome, read_file(path)};
+  return {*job_end, read_file(path)};
 }
 
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted) {
-  const std::string seen = last_part(run.printed + run.outcome.output_tail);
-  if (run.outcome.ending != Ending::Exited || run.outcome.exit_code != 1)
-    return {false, "repro " + how_it_ended(run.outcome) + " instead of exit code 1: " + seen};
+  const std::string seen = last_part(run.printed + run.job_end.output_tail);
+  if (run.job_end.ending != Ending::Exited || run.job_end.exit_code != 1)
+    return {false, "repro " + how_it_ended(run.job_end) + " instead of exit code 1: " + seen};
   const size_t at = find_line(run.printed, marker);
   if (at == std::string::npos)
     return {false, "repro ended with exit code 1, and never came to the line \"" + marker + "\": " + seen};

@@ -11,7 +11,7 @@ namespace repro_minify {
 
 /// A run of a repro: how it ended, and what it wrote to standard output.
 struct ReproRun {
-  Outcome outcome; ///< its output_tail has standard error alone
+  JobEnd job_end; ///< its output_tail has standard error alone
   std::string printed;
 };
 

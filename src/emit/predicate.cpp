@@ -2,10 +2,10 @@
 
 #include "check/compare_close.h"
 #include "program/values.h"
+#include "support/number_text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace repro_minify {
 namespace {
@@ -39,9 +39,7 @@ double rounded_up(double value) {
   if (value == 0 || !std::isfinite(value))
     return value;
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", std::ceil(value / unit - 1e-6) * unit);
-  return std::strtod(text, nullptr);
+  return rounded(std::ceil(value / unit - 1e-6) * unit, 2);
 }
 
 /// Whether every result that is right would stay right.
@@ -77,10 +75,8 @@ std::optional<Predicate> beyond_eagers_error(const LeafReport &leaf, const Repro
   Predicate predicate;
   predicate.form = Predicate::Form::Rms;
   predicate.limit = rounded_up((leaf.multiplier + 1) * leaf.ref_error + tol / 10);
-  char error[32];
-  std::snprintf(error, sizeof error, "%.2g", leaf.ref_error);
-  predicate.why =
-      "Far more than rounding: eager itself is off by " + std::string(error) + ", measured against float64.";
+  predicate.why = "Far more than rounding: eager itself is off by " + rounded_text(leaf.ref_error, 2) +
+                  ", measured against float64.";
   // It is at least as far from eager as one is further from float64 than the other.
   const bool shows = leaf.res_error - leaf.ref_error > predicate.limit;
   return shows && others_are_below(facts.reduced, predicate.limit) ? std::optional(predicate) : std::nullopt;

@@ -10,12 +10,12 @@
 #include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
 #include "support/joined.h"
+#include "support/number_text.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cctype>
 #include <filesystem>
-#include <iomanip>
 #include <sstream>
 
 namespace repro_minify {
@@ -208,9 +208,7 @@ json report_json(const Program &program, const ReproFacts &facts, const std::str
 }
 
 std::string seconds(double value) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(1) << value << " s";
-  return text.str();
+  return fixed_text(value, 1) + " s";
 }
 
 json inputs_json(const Program &program) {

@@ -1,7 +1,8 @@
 #include "emit/repro_words.h"
 
+#include "support/number_text.h"
+
 #include <cstdint>
-#include <cstdio>
 
 namespace repro_minify {
 
@@ -38,9 +39,7 @@ std::string reproduction_marker(const Program &program, const Signature &signatu
   uint32_t id = 2166136261u; // FNV-1a: no secret, only unlikely
   for (const char c : canonical_hash(program) + to_string(signature))
     id = (id ^ static_cast<unsigned char>(c)) * 16777619u;
-  char text[16];
-  std::snprintf(text, sizeof text, "%08x", id);
-  return std::string("REPRODUCED ") + to_string(signature.kind) + " " + text;
+  return std::string("REPRODUCED ") + to_string(signature.kind) + " " + padded_text(id, 8, 16);
 }
 
 } // namespace repro_minify

@@ -19,15 +19,15 @@ std::string last_lines(const std::string &text) {
 }
 
 /// No room, no memory, no process, or somebody who kills: that says nothing of what is built and run.
-bool is_trouble_of_the_machine(const Outcome &outcome) {
-  if (outcome.ending == Ending::Cancelled)
+bool is_trouble_of_the_machine(const JobEnd &job_end) {
+  if (job_end.ending == Ending::Cancelled)
     return false;
-  if (!is_answer(outcome))
+  if (!is_answer(job_end))
     return true;
   for (const char *sign : {"No space left on device", "Killed signal", "Cannot allocate memory",
                            "Resource temporarily unavailable", "Disk quota exceeded"})
-    if (outcome.ending == Ending::Exited && outcome.exit_code != 0 &&
-        outcome.output_tail.find(sign) != std::string::npos)
+    if (job_end.ending == Ending::Exited && job_end.exit_code != 0 &&
+        job_end.output_tail.find(sign) != std::string::npos)
       return true;
   return false;
 }
@@ -38,32 +38,32 @@ std::string first_header_of(const fs::path &source) {
   return read_file(source).find(std::string("#include <") + header + ">") != std::string::npos ? header : "";
 }
 
-bool is_built(const Outcome &outcome) {
-  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
+bool is_built(const JobEnd &job_end) {
+  return job_end.ending == Ending::Exited && job_end.exit_code == 0;
 }
 
 /// What was precompiled is never why a repro does not verify: one that cannot be built with it is built without.
-Outcome build(ProjectBuild &project, const std::function<bool()> &interrupted) {
+JobEnd build(ProjectBuild &project, const std::function<bool()> &interrupted) {
   const auto finish = [&] {
     return until_answered([&] { return project.finish(interrupted); }, is_trouble_of_the_machine, interrupted);
   };
-  Outcome outcome = finish();
-  if (!is_built(outcome) && outcome.ending != Ending::Cancelled && project.leave_out_precompiled())
-    outcome = finish();
-  if (is_built(outcome))
+  JobEnd job_end = finish();
+  if (!is_built(job_end) && job_end.ending != Ending::Cancelled && project.leave_out_precompiled())
+    job_end = finish();
+  if (is_built(job_end))
     project.precompile_for_the_next();
-  return outcome;
+  return job_end;
 }
 
 /// Empty if it was built.
-std::string problem_of(const Outcome &outcome) {
-  if (is_built(outcome))
+std::string problem_of(const JobEnd &job_end) {
+  if (is_built(job_end))
     return "";
-  if (is_trouble_of_the_machine(outcome))
+  if (is_trouble_of_the_machine(job_end))
     return "the machine could not build repro.cpp, which says nothing of it: " +
-           last_lines(outcome.message + outcome.output_tail);
-  return outcome.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
-                                  : "repro.cpp does not build: " + last_lines(outcome.output_tail);
+           last_lines(job_end.message + job_end.output_tail);
+  return job_end.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
+                                  : "repro.cpp does not build: " + last_lines(job_end.output_tail);
 }
 
 void copy_results(const std::string &from, const fs::path &to) {

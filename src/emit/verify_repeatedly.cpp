@@ -6,7 +6,7 @@ namespace repro_minify {
 namespace {
 
 bool was_not_run(const ReproRun &run) {
-  return run.outcome.ending != Ending::Cancelled && !is_answer(run.outcome);
+  return run.job_end.ending != Ending::Cancelled && !is_answer(run.job_end);
 }
 
 } // namespace

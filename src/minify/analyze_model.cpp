@@ -13,8 +13,8 @@ namespace {
 
 /// SVG where Graphviz is installed; false where it is not, or fails.
 bool draw(const std::string &dot_file, const std::string &svg_file) {
-  const Outcome outcome = run_command({"dot", "-Tsvg", "-o", svg_file, dot_file}, std::chrono::minutes(2));
-  return outcome.ending == Ending::Exited && outcome.exit_code == 0;
+  const JobEnd job_end = run_command({"dot", "-Tsvg", "-o", svg_file, dot_file}, std::chrono::minutes(2));
+  return job_end.ending == Ending::Exited && job_end.exit_code == 0;
 }
 
 } // namespace

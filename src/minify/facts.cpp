@@ -35,7 +35,7 @@ void collect_facts(Work &work, const Program &program) {
   facts.same_failure = session.options.same_failure;
   facts.repetition = session.options.repetition;
   facts.needs_determinism = session.check.device.is_cuda() || session.check.determinism == Determinism::On ||
-                            !suspects(*program.graph, session.check.device, session.check.grad).empty();
+                            !unsteady_operators(*program.graph, session.check.device, session.check.grad).empty();
   facts.hang_seconds = static_cast<unsigned>(
       std::max<int64_t>(1, session.confirming_limits(facts.signature).timeout / std::chrono::seconds(1)));
   facts.memory_bytes = session.options.memory_bytes;

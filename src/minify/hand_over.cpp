@@ -73,8 +73,8 @@ private:
         end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
       return end && std::chrono::steady_clock::now() > *end;
     };
-    if (const auto outcome = pool_.wait(*ticket_, gives_up))
-      return require_reply(*outcome);
+    if (const auto job_end = pool_.wait(*ticket_, gives_up))
+      return require_reply(*job_end);
     pool_.cancel(*ticket_);
     work_.say(Severity::Warning, "interrupted before repro.cpp was written");
   }

@@ -284,14 +284,14 @@ Verdict Session::ask(const Program &program, const Signature &wanted) {
   return verdict;
 }
 
-std::string Session::eager_suspects() const {
+std::string Session::unsteady_operators_in_words() const {
   Program program;
   try {
     program = flatten_calls(model, inputs.values);
   } catch (const std::exception &) {
     program.graph = model.module.get_method(model.method).graph(); // what is called from it is not seen
   }
-  return to_string(suspects(*program.graph, check.device, check.grad));
+  return to_string(unsteady_operators(*program.graph, check.device, check.grad));
 }
 
 Limits Session::limits() const {
@@ -333,7 +333,7 @@ BisectOptions bisect_options_of(const Session &session, const Signature &wanted)
 
 std::string eager_problem(const Session &session, const Verdict &verdict) {
   std::string text = session.shown_path() + ": eager itself failed: " + verdict.message;
-  if (const auto named = session.eager_suspects(); !named.empty())
+  if (const auto named = session.unsteady_operators_in_words(); !named.empty())
     text += "; operators that need not give the same twice: " + named;
   return text;
 }

@@ -74,15 +74,15 @@ void judge_candidate(const Program &program, const ExternalOracleOptions &option
 }
 
 /// A candidate that cannot be saved, an oracle that hangs: nothing can be said.
-Verdict oracle_verdict(const Outcome &outcome) {
+Verdict oracle_verdict(const JobEnd &job_end) {
   Verdict verdict;
-  if (outcome.ending == Ending::Replied)
-    verdict = verdict_from_json(outcome.reply);
+  if (job_end.ending == Ending::Replied)
+    verdict = verdict_from_json(job_end.reply);
   else
     verdict.message =
-        outcome.stage + ": " + to_string(outcome.ending) + (outcome.message.empty() ? "" : ", " + outcome.message);
-  verdict.no_answer |= !is_answer(outcome);
-  verdict.wall_seconds = std::chrono::duration<double>(outcome.wall).count();
+        job_end.stage + ": " + to_string(job_end.ending) + (job_end.message.empty() ? "" : ", " + job_end.message);
+  verdict.no_answer |= !is_answer(job_end);
+  verdict.wall_seconds = std::chrono::duration<double>(job_end.wall).count();
   return verdict;
 }
 

@@ -42,7 +42,7 @@ c10::IValue with_undefined(const c10::IValue &pair) {
 } // namespace
 
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits, Confined confined) {
-  Outcome outcome = run_until_answered(
+  JobEnd job_end = run_until_answered(
       [&](Child &child) {
         if (confined == Confined::BeforeTheWork)
           child.confine({});
@@ -50,20 +50,20 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
         child.reply(std::string_view(bytes.data(), bytes.size()));
       },
       limits);
-  require_reply(outcome);
-  const std::vector<char> bytes(outcome.reply.begin(), outcome.reply.end());
-  outcome.reply = {}; // it can be gigabytes
+  require_reply(job_end);
+  const std::vector<char> bytes(job_end.reply.begin(), job_end.reply.end());
+  job_end.reply = {}; // it can be gigabytes
   return with_undefined(torch::jit::pickle_load(bytes));
 }
 
-void require_reply(const Outcome &outcome) {
-  if (outcome.ending == Ending::Threw)
-    throw std::runtime_error(outcome.message);
-  if (outcome.ending != Ending::Replied) {
-    std::string how = to_string(outcome.ending);
-    if (outcome.signal)
-      how += " (signal " + std::to_string(outcome.signal) + ")";
-    throw std::runtime_error("the child process " + how + (outcome.stage.empty() ? "" : " while " + outcome.stage));
+void require_reply(const JobEnd &job_end) {
+  if (job_end.ending == Ending::Threw)
+    throw std::runtime_error(job_end.message);
+  if (job_end.ending != Ending::Replied) {
+    std::string how = to_string(job_end.ending);
+    if (job_end.signal)
+      how += " (signal " + std::to_string(job_end.signal) + ")";
+    throw std::runtime_error("the child process " + how + (job_end.stage.empty() ? "" : " while " + job_end.stage));
   }
 }
 

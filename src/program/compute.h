@@ -19,7 +19,7 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
                              Confined confined = Confined::BeforeTheWork);
 
 /// Throws what compute_in_child() throws unless the child has replied.
-void require_reply(const Outcome &outcome);
+void require_reply(const JobEnd &job_end);
 
 /// Whether a message is the CPU's allocator's, or CUDA's, that there is no more.
 bool is_out_of_memory(const std::string &message);

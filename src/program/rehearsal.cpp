@@ -18,17 +18,17 @@ std::string seconds_of(const Limits &limits) {
   return std::to_string(limits.timeout.count() / 1000) + " s";
 }
 
-std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
-  switch (outcome.ending) {
+std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
+  switch (job_end.ending) {
   case Ending::Crashed:
-    return "ends a process with signal " + std::to_string(outcome.signal) +
-           (outcome.signal == SIGSEGV ? " (is something nested without end?)" : "");
+    return "ends a process with signal " + std::to_string(job_end.signal) +
+           (job_end.signal == SIGSEGV ? " (is something nested without end?)" : "");
   case Ending::TimedOut:
     return "takes more than " + seconds_of(limits) + "; --timeout gives it longer";
   case Ending::OutOfMemory:
     return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
   default:
-    return "ends a process (exit code " + std::to_string(outcome.exit_code) + ")";
+    return "ends a process (exit code " + std::to_string(job_end.exit_code) + ")";
   }
 }
 
@@ -36,7 +36,7 @@ std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
 
 std::string rehearse_for(const std::string &origin, const std::string &doing,
                          const std::function<std::string(Child &)> &reading, const Limits &limits) {
-  Outcome outcome = run_until_answered(
+  JobEnd job_end = run_until_answered(
       [&](Child &child) {
         child.confine({});
         keep_stack_in_reserve();
@@ -47,22 +47,22 @@ std::string rehearse_for(const std::string &origin, const std::string &doing,
         }
       },
       limits);
-  if (outcome.ending == Ending::Replied && !outcome.reply.empty()) {
-    const bool is_read = outcome.reply[0] == was_read;
-    outcome.reply.erase(0, 1);
+  if (job_end.ending == Ending::Replied && !job_end.reply.empty()) {
+    const bool is_read = job_end.reply[0] == was_read;
+    job_end.reply.erase(0, 1);
     if (!is_read)
-      throw UserError(outcome.reply);
-    return std::move(outcome.reply);
+      throw UserError(job_end.reply);
+    return std::move(job_end.reply);
   }
-  if (outcome.ending == Ending::Threw)
-    throw UserError(origin + ": cannot be read: " + first_sentence(outcome.message));
+  if (job_end.ending == Ending::Threw)
+    throw UserError(origin + ": cannot be read: " + first_sentence(job_end.message));
   if (limits.interrupted && limits.interrupted())
     throw UserError(origin + ": interrupted while " + doing);
-  if (!is_answer(outcome))
+  if (!is_answer(job_end))
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             origin + ": " + doing + " in a process of its own" +
-                                (outcome.message.empty() ? "" : " (" + outcome.message + ")"));
-  throw UserError(origin + ": " + doing + " " + how_it_ended(outcome, limits) + ", so it is not read here");
+                                (job_end.message.empty() ? "" : " (" + job_end.message + ")"));
+  throw UserError(origin + ": " + doing + " " + how_it_ended(job_end, limits) + ", so it is not read here");
 }
 
 void rehearse(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,

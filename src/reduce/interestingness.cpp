@@ -20,7 +20,7 @@ InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend,
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
     return check_job(subject_for(std::move(program), *backend), backend, options);
   };
-  test.verdict_of = [](const Outcome &outcome) { return verdict_of(outcome); };
+  test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
   return test;
 }
 

@@ -122,7 +122,7 @@ void Judge::report_progress() const {
 
 /// It may have been slow for many reasons, a busy machine among them.
 bool Judge::passed_a_learned_limit(const Checks::Ended &ended) const {
-  return ended.outcome.ending == Ending::TimedOut && ended.timeout < inquiry_.options.limits.timeout;
+  return ended.job_end.ending == Ending::TimedOut && ended.timeout < inquiry_.options.limits.timeout;
 }
 
 bool Judge::is_answer(const Checks::Ended &ended) const {
@@ -162,8 +162,8 @@ Verdict Judge::wait_for(const Program &program, const std::string &hash, Upcomin
     auto ended = checks_.take(hash, stop_waiting);
     if (!ended)
       stop();
-    if (ended->outcome.ending == Ending::Replied)
-      timeout_.saw(ended->outcome.wall);
+    if (ended->job_end.ending == Ending::Replied)
+      timeout_.saw(ended->job_end.wall);
     if (is_answer(*ended) || again == most_asked_again)
       return std::move(ended->answer);
     alone = true;

@@ -19,16 +19,16 @@ bool pause_before_asking_again(int again, const std::function<bool()> &interrupt
   return true;
 }
 
-bool is_answer(const Outcome &outcome) {
-  return outcome.ending != Ending::Killed && outcome.ending != Ending::Cancelled &&
-         !(outcome.ending == Ending::Exited && outcome.exit_code == -1);
+bool is_answer(const JobEnd &job_end) {
+  return job_end.ending != Ending::Killed && job_end.ending != Ending::Cancelled &&
+         !(job_end.ending == Ending::Exited && job_end.exit_code == -1);
 }
 
-Outcome run_until_answered(const Job &job, const Limits &limits) {
+JobEnd run_until_answered(const Job &job, const Limits &limits) {
   for (int again = 0;; ++again) {
-    Outcome outcome = run_in_sandbox(job, limits);
-    if (is_answer(outcome) || again == most_asked_again || !pause_before_asking_again(again, limits.interrupted))
-      return outcome;
+    JobEnd job_end = run_in_sandbox(job, limits);
+    if (is_answer(job_end) || again == most_asked_again || !pause_before_asking_again(again, limits.interrupted))
+      return job_end;
   }
 }
 

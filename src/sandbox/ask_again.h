@@ -1,4 +1,4 @@
-// A job whose outcome says nothing of the job is begun again: what was missing may be there a moment later.
+// A job whose JobEnd says nothing of the job is begun again: what was missing may be there a moment later.
 #pragma once
 #include "repro_minify/sandbox.h"
 
@@ -13,8 +13,8 @@ bool pause_before_asking_again(int again, const std::function<bool()> &interrupt
 
 /// Whether it says anything of the job: false for a child that could not be started, whose end is lost, or that was
 /// killed from outside.
-bool is_answer(const Outcome &outcome);
+bool is_answer(const JobEnd &job_end);
 /// As run_in_sandbox(), as often as it takes for an answer.
-Outcome run_until_answered(const Job &job, const Limits &limits);
+JobEnd run_until_answered(const Job &job, const Limits &limits);
 
 } // namespace repro_minify

@@ -167,20 +167,20 @@ bool ChildProcess::has_ended() const {
                                                                                          : errno == ECHILD;
 }
 
-std::optional<Outcome> ChildProcess::try_answer() {
+std::optional<JobEnd> ChildProcess::try_answer() {
   if (killed_for_ || !area_.finished())
     return std::nullopt;
-  Outcome outcome = outcome_of(0, area_.peak_rss_bytes());
+  JobEnd job_end = job_end_of(0, area_.peak_rss_bytes());
   kill(Ending::Cancelled);
-  return outcome;
+  return job_end;
 }
 
-std::optional<Outcome> ChildProcess::try_reap() {
+std::optional<JobEnd> ChildProcess::try_reap() {
   if (!has_ended()) {
     if (!killed_for_ || Clock::now() - *expected_end_ < patience)
       return std::nullopt;
     pid_ = -1;
-    return outcome_of_the_undead();
+    return job_end_of_the_undead();
   }
   ::kill(-pid_, SIGKILL); // its grandchildren
   kill_what_is_left_of(pid_);
@@ -188,63 +188,63 @@ std::optional<Outcome> ChildProcess::try_reap() {
   rusage usage{};
   const bool known = wait4(pid_, &status, 0, &usage) == pid_;
   pid_ = -1;
-  Outcome outcome = outcome_of(status, static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
-  if (!known && outcome.ending == Ending::Exited) { // SIGCHLD is ignored, or somebody waits for every child
-    outcome.exit_code = -1;
-    outcome.message = "how the child process ended is lost: another part of this process has reaped it";
+  JobEnd job_end = job_end_of(status, static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
+  if (!known && job_end.ending == Ending::Exited) { // SIGCHLD is ignored, or somebody waits for every child
+    job_end.exit_code = -1;
+    job_end.message = "how the child process ended is lost: another part of this process has reaped it";
   }
-  return outcome;
+  return job_end;
 }
 
-Outcome ChildProcess::outcome_of_the_undead() {
-  Outcome outcome;
-  outcome.ending = *killed_for_;
-  outcome.signal = SIGKILL;
-  describe(outcome);
-  return outcome;
+JobEnd ChildProcess::job_end_of_the_undead() {
+  JobEnd job_end;
+  job_end.ending = *killed_for_;
+  job_end.signal = SIGKILL;
+  describe(job_end);
+  return job_end;
 }
 
-Outcome ChildProcess::outcome_of(int status, std::uint64_t peak_rss_bytes) {
-  Outcome outcome;
-  outcome.peak_rss_bytes = peak_rss_bytes;
-  describe(outcome);
+JobEnd ChildProcess::job_end_of(int status, std::uint64_t peak_rss_bytes) {
+  JobEnd job_end;
+  job_end.peak_rss_bytes = peak_rss_bytes;
+  describe(job_end);
   if (area_.finished()) {
-    outcome.ending = area_.ending();
+    job_end.ending = area_.ending();
     const Clock::time_point at{std::chrono::nanoseconds(area_.finished_at_ns())};
-    outcome.wall = std::chrono::duration_cast<std::chrono::microseconds>(at - started_);
-    if (outcome.ending == Ending::Replied)
-      outcome.reply = area_.take_reply();
+    job_end.wall = std::chrono::duration_cast<std::chrono::microseconds>(at - started_);
+    if (job_end.ending == Ending::Replied)
+      job_end.reply = area_.take_reply();
   } else if (WIFSIGNALED(status)) {
-    classify_signal(outcome, WTERMSIG(status));
+    classify_signal(job_end, WTERMSIG(status));
   } else {
-    outcome.ending = Ending::Exited;
-    outcome.exit_code = WEXITSTATUS(status);
+    job_end.ending = Ending::Exited;
+    job_end.exit_code = WEXITSTATUS(status);
   }
-  return outcome;
+  return job_end;
 }
 
-void ChildProcess::classify_signal(Outcome &outcome, int signal) {
-  outcome.signal = signal;
+void ChildProcess::classify_signal(JobEnd &job_end, int signal) {
+  job_end.signal = signal;
   if (killed_for_ && signal == SIGKILL)
-    outcome.ending = *killed_for_;
+    job_end.ending = *killed_for_;
   else if (comes_from_outside(signal))
-    outcome.ending = Ending::Killed;
+    job_end.ending = Ending::Killed;
   else
-    outcome.ending = area_.allocation_failed() ? Ending::OutOfMemory : Ending::Crashed;
-  if (outcome.ending == Ending::Crashed)
-    outcome.frames = frame_names_.of(area_.frames());
+    job_end.ending = area_.allocation_failed() ? Ending::OutOfMemory : Ending::Crashed;
+  if (job_end.ending == Ending::Crashed)
+    job_end.frames = frame_names_.of(area_.frames());
 }
 
 /// What is known however the child ended.
-void ChildProcess::describe(Outcome &outcome) {
+void ChildProcess::describe(JobEnd &job_end) {
   output_.drain();
-  outcome.wall = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - started_);
-  outcome.stage = area_.stage();
+  job_end.wall = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - started_);
+  job_end.stage = area_.stage();
   if (const std::chrono::nanoseconds began(area_.stage_began_ns()); began > 0ns)
-    outcome.before_stage = std::clamp<std::chrono::microseconds>(
-        std::chrono::duration_cast<std::chrono::microseconds>(began - started_.time_since_epoch()), 0us, outcome.wall);
-  outcome.message = area_.message();
-  outcome.output_tail = output_.text();
+    job_end.before_stage = std::clamp<std::chrono::microseconds>(
+        std::chrono::duration_cast<std::chrono::microseconds>(began - started_.time_since_epoch()), 0us, job_end.wall);
+  job_end.message = area_.message();
+  job_end.output_tail = output_.text();
 }
 
 } // namespace repro_minify

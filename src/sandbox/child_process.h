@@ -39,13 +39,13 @@ public:
   std::chrono::nanoseconds longest_nap(Clock::time_point now) const;
 
   bool overdue(Clock::time_point now) const;
-  /// Kills the child and its process group; the outcome, when it comes, has `reason` unless the child was faster.
+  /// Kills the child and its process group; the JobEnd, when it comes, has `reason` unless the child was faster.
   void kill(Ending reason);
-  /// The outcome of a child that has finished its job and has nothing left to do but to end, which takes a while. It
+  /// The JobEnd of a child that has finished its job and has nothing left to do but to end, which takes a while. It
   /// is killed, and has to be reaped still. Never blocks. Asked for once.
-  std::optional<Outcome> try_answer();
-  /// The outcome once the child has ended, or has been killed and does not end for long. Never blocks. Asked for once.
-  std::optional<Outcome> try_reap();
+  std::optional<JobEnd> try_answer();
+  /// The JobEnd once the child has ended, or has been killed and does not end for long. Never blocks. Asked for once.
+  std::optional<JobEnd> try_reap();
 
 private:
   /// A limit in time of this child.
@@ -57,10 +57,10 @@ private:
   std::chrono::nanoseconds processor_time() const;
   pid_t fork_child(const Job &job, const Limits &limits);
   bool has_ended() const;
-  Outcome outcome_of(int status, std::uint64_t peak_rss_bytes);
-  Outcome outcome_of_the_undead();
-  void describe(Outcome &outcome);
-  void classify_signal(Outcome &outcome, int signal);
+  JobEnd job_end_of(int status, std::uint64_t peak_rss_bytes);
+  JobEnd job_end_of_the_undead();
+  void describe(JobEnd &job_end);
+  void classify_signal(JobEnd &job_end, int signal);
 
   SharedArea area_;
   FrameNames &frame_names_;

@@ -6,8 +6,8 @@
 
 namespace repro_minify {
 
-Outcome run_command(const std::vector<std::string> &words, std::chrono::seconds timeout,
-                    const std::function<bool()> &interrupted) {
+JobEnd run_command(const std::vector<std::string> &words, std::chrono::seconds timeout,
+                   const std::function<bool()> &interrupted) {
   Limits limits;
   limits.timeout = timeout;
   limits.interrupted = interrupted;

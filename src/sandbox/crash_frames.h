@@ -13,7 +13,7 @@ namespace repro_minify {
 /// millisecond for each address in a library of LibTorch's size, and a reduction sees the same crash many times.
 class FrameNames {
 public:
-  /// Outcome::frames
+  /// JobEnd::frames
   std::vector<std::string> of(const std::vector<SharedArea::Frame> &frames);
 
 private:

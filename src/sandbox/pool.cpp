@@ -24,12 +24,12 @@ timespec to_timespec(std::chrono::nanoseconds time) {
   return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
 }
 
-Outcome could_not_start(const char *why) {
-  Outcome outcome;
-  outcome.ending = Ending::Exited;
-  outcome.exit_code = -1;
-  outcome.message = std::string("the child process could not be started: ") + why;
-  return outcome;
+JobEnd could_not_start(const char *why) {
+  JobEnd job_end;
+  job_end.ending = Ending::Exited;
+  job_end.exit_code = -1;
+  job_end.message = std::string("the child process could not be started: ") + why;
+  return job_end;
 }
 
 } // namespace
@@ -48,7 +48,7 @@ struct SandboxPool::Impl {
   std::deque<Queued> queue;
   Children running;
   Children dying; ///< answered or cancelled, and killed; nobody waits for them, they are only reaped
-  std::map<Ticket, Outcome> finished;
+  std::map<Ticket, JobEnd> finished;
   std::set<Ticket> cancelled;
 
   bool has_free_worker() const { return queue.empty() && std::cmp_less(running.size(), workers); }
@@ -60,7 +60,7 @@ struct SandboxPool::Impl {
   void kill_overdue();
   void start_queued();
   void start(const Queued &queued);
-  std::optional<Outcome> take(Ticket ticket);
+  std::optional<JobEnd> take(Ticket ticket);
 };
 
 bool SandboxPool::Impl::knows(Ticket ticket) const {
@@ -102,8 +102,8 @@ void SandboxPool::Impl::reap() {
     if (auto answer = entry->second->try_answer()) {
       finished.emplace(entry->first, std::move(*answer));
       dying.insert(running.extract(entry));
-    } else if (auto outcome = entry->second->try_reap()) {
-      finished.emplace(entry->first, std::move(*outcome));
+    } else if (auto job_end = entry->second->try_reap()) {
+      finished.emplace(entry->first, std::move(*job_end));
       running.erase(entry);
     }
   }
@@ -133,11 +133,11 @@ void SandboxPool::Impl::start(const Queued &queued) {
   }
 }
 
-std::optional<Outcome> SandboxPool::Impl::take(Ticket ticket) {
+std::optional<JobEnd> SandboxPool::Impl::take(Ticket ticket) {
   if (cancelled.contains(ticket)) {
-    Outcome outcome;
-    outcome.ending = Ending::Cancelled;
-    return outcome;
+    JobEnd job_end;
+    job_end.ending = Ending::Cancelled;
+    return job_end;
   }
   if (auto node = finished.extract(ticket))
     return std::move(node.mapped());
@@ -169,22 +169,22 @@ bool SandboxPool::has_free_worker() const {
 
 SandboxPool::Ticket SandboxPool::submit(Job job, Limits limits) {
   const Ticket ticket = impl_->next_ticket++;
-  impl_->queue.push_back({ticket, std::move(job), limits});
+  impl_->queue.push_back({ticket, std::move(job), std::move(limits)});
   impl_->look(0ns);
   return ticket;
 }
 
-std::optional<Outcome> SandboxPool::wait(Ticket ticket, const std::function<bool()> &interrupted) {
+std::optional<JobEnd> SandboxPool::wait(Ticket ticket, const std::function<bool()> &interrupted) {
   if (!impl_->knows(ticket))
     throw std::invalid_argument("SandboxPool: this ticket was never given out, or its outcome has been taken");
   for (impl_->look(0ns);; impl_->look(100ms)) {
-    if (auto outcome = impl_->take(ticket))
-      return outcome;
+    if (auto job_end = impl_->take(ticket))
+      return job_end;
     if (interrupted && interrupted())
       return std::nullopt;
     // What was called may have looked at the children too, and seen this one end: nothing would wake the nap.
-    if (auto outcome = impl_->take(ticket))
-      return outcome;
+    if (auto job_end = impl_->take(ticket))
+      return job_end;
   }
 }
 

@@ -24,11 +24,11 @@ const char *to_string(Ending ending) {
   return "?";
 }
 
-Outcome run_in_sandbox(const Job &job, const Limits &limits) {
+JobEnd run_in_sandbox(const Job &job, const Limits &limits) {
   SandboxPool pool(1);
   const auto ticket = pool.submit([&job](Child &child) { job(child); }, limits);
-  if (auto outcome = pool.wait(ticket, limits.interrupted))
-    return std::move(*outcome);
+  if (auto job_end = pool.wait(ticket, limits.interrupted))
+    return std::move(*job_end);
   pool.cancel(ticket);
   return *pool.wait(ticket);
 }

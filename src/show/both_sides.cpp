@@ -79,17 +79,17 @@ BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend
                      const ShowOptions &show, const Limits &limits) {
   CheckOptions how = options;
   how.only_forward = true; // what it leaves behind is in no picture
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(*backend));
         child.reply(
             show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
       },
       limits);
-  if (outcome.ending == Ending::Replied)
-    return both_sides_from(outcome.reply);
+  if (job_end.ending == Ending::Replied)
+    return both_sides_from(job_end.reply);
   BothSides none;
-  none.problem = outcome.message.empty() ? std::string("it ") + to_string(outcome.ending) : outcome.message;
+  none.problem = job_end.message.empty() ? std::string("it ") + to_string(job_end.ending) : job_end.message;
   return none;
 }
 

@@ -1,6 +1,6 @@
 #include "support/cpp_string.h"
 
-#include <cstdio>
+#include "support/number_text.h"
 
 namespace repro_minify {
 
@@ -12,9 +12,7 @@ std::string cpp_string(const std::string &text) {
       literal += '\\';
       literal += c;
     } else if (byte < 32 || byte > 126) {
-      char escape[5]; // always three digits, so that no digit after it joins in
-      std::snprintf(escape, sizeof escape, "\\%03o", byte);
-      literal += escape;
+      literal += '\\' + padded_text(byte, 3, 8); // always three digits, so that no digit after it joins in
     } else {
       literal += c;
     }

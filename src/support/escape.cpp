@@ -1,10 +1,11 @@
 #include "support/escape.h"
 
+#include "support/number_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <sstream>
 #include <string_view>
 
@@ -46,9 +47,8 @@ bool is_hidden(uint32_t code) {
 }
 
 std::string number_of(const Character &character) {
-  char text[16];
-  std::snprintf(text, sizeof text, character.code < 0x100 ? "\\x%02x" : "\\u%04x", character.code);
-  return text;
+  return character.code < 0x100 ? "\\x" + padded_text(character.code, 2, 16)
+                                : "\\u" + padded_text(character.code, 4, 16);
 }
 
 std::string printable_line(const std::string &text) {
@@ -62,9 +62,8 @@ std::string printable_line(const std::string &text) {
 
 /// A literal of its own for a hidden character, where the language knows one.
 std::string literal_of(const Character &character) {
-  char text[24];
-  std::snprintf(text, sizeof text, character.code < 0x100 ? "\"\\%03o\"" : "\"\\U%08x\"", character.code);
-  return text;
+  return character.code < 0x100 ? "\"\\" + padded_text(character.code, 3, 8) + "\""
+                                : "\"\\U" + padded_text(character.code, 8, 16) + "\"";
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 // Numbers in texts, the same under every locale.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace repro_minify {
@@ -12,5 +14,11 @@ std::string double_literal(double value);
 std::string float_literal(float value); ///< the shortest that is this very float
 /// For people: `digits` significant ones, "-" for what there is none of (NaN).
 std::string rounded_text(double value, int digits = 3);
+/// The number that rounded_text() shows. Through text: scaling and rounding would leave 0.30000000000000004.
+double rounded(double value, int digits);
+/// With so many digits behind the point: "0.0", "12.3".
+std::string fixed_text(double value, int digits);
+/// `width` digits or more, with zeros in front: "0x0a" without its "0x" is padded_text(10, 2, 16).
+std::string padded_text(std::uint64_t value, std::size_t width, int base = 10);
 
 } // namespace repro_minify

@@ -1,11 +1,11 @@
 #include "terminal/live_block.h"
 
+#include "support/number_text.h"
 #include "support/text_table.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 namespace repro_minify {
@@ -48,21 +48,16 @@ std::string clipped(const std::string &text, int width) {
 
 std::string seconds_text(double seconds) {
   const long whole = std::lround(seconds);
-  std::array<char, 32> text{};
   if (whole < 60)
-    std::snprintf(text.data(), text.size(), "%ld s", whole);
-  else
-    std::snprintf(text.data(), text.size(), "%ld:%02ld min", whole / 60, whole % 60);
-  return text.data();
+    return std::to_string(whole) + " s";
+  return std::to_string(whole / 60) + ":" + padded_text(static_cast<std::uint64_t>(whole % 60), 2) + " min";
 }
 
 std::string rate_text(const Progress &progress) {
   if (progress.elapsed_seconds < 0.2)
     return "";
-  std::array<char, 32> text{};
   const double rate = progress.checks / progress.elapsed_seconds;
-  std::snprintf(text.data(), text.size(), rate < 10 ? ", %.1f a second" : ", %.0f a second", rate);
-  return text.data();
+  return ", " + fixed_text(rate, rate < 10 ? 1 : 0) + " a second";
 }
 
 /// What the pass does, in its first words.

@@ -1,7 +1,7 @@
 #include "terminal/progress_printer.h"
 
-#include <array>
-#include <cstdio>
+#include "support/number_text.h"
+
 #include <cstdlib>
 
 namespace repro_minify {
@@ -76,10 +76,9 @@ void ProgressPrinter::show(const Progress &progress) {
   if (!is_time(milliseconds(progress.operators != last_operators_ ? 200 : 2000)))
     return;
   last_operators_ = progress.operators;
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), "%s: %d checks, best so far %d operators (%d nodes), %.1f s",
-                progress.pass.c_str(), progress.checks, progress.operators, progress.nodes, progress.elapsed_seconds);
-  print_line(text.data() + left_text(progress));
+  print_line(progress.pass + ": " + std::to_string(progress.checks) + " checks, best so far " +
+             std::to_string(progress.operators) + " operators (" + std::to_string(progress.nodes) + " nodes), " +
+             fixed_text(progress.elapsed_seconds, 1) + " s" + left_text(progress));
 }
 
 void ProgressPrinter::show_count(const std::string &what, int done, int of) {

@@ -45,13 +45,13 @@ void ProjectBuild::configure_and_build() const {
   become_program({"cmake", "--build", build_});
 }
 
-Outcome ProjectBuild::finish(const std::function<bool()> &interrupted) {
+JobEnd ProjectBuild::finish(const std::function<bool()> &interrupted) {
   if (!ticket_)
     start();
   const SandboxPool::Ticket ticket = *ticket_;
   ticket_.reset();
-  if (auto outcome = pool_.wait(ticket, interrupted))
-    return std::move(*outcome);
+  if (auto job_end = pool_.wait(ticket, interrupted))
+    return std::move(*job_end);
   pool_.cancel(ticket);
   return *pool_.wait(ticket);
 }

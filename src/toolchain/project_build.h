@@ -21,7 +21,7 @@ public:
   void start();
   /// Waits for it, starting it first unless it has been. Exit code 127: there is no CMake. Once interrupted it is
   /// Cancelled.
-  Outcome finish(const std::function<bool()> &interrupted);
+  JobEnd finish(const std::function<bool()> &interrupted);
   /// After one that failed: forgets what it was built with, so that the next is built without. False where that was
   /// nothing.
   bool leave_out_precompiled();

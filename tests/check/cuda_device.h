@@ -11,9 +11,9 @@ namespace repro_minify::testing_support {
 
 /// Why it cannot, asked in a child as the program itself does.
 inline std::string no_cuda() {
-  const Outcome outcome =
+  const JobEnd job_end =
       run_in_sandbox([](Child &child) { child.reply(why_unusable(c10::Device(c10::kCUDA)) + " "); }, test_limits());
-  return outcome.ending == Ending::Replied ? outcome.reply.substr(0, outcome.reply.size() - 1) : "the question crashed";
+  return job_end.ending == Ending::Replied ? job_end.reply.substr(0, job_end.reply.size() - 1) : "the question crashed";
 }
 
 } // namespace repro_minify::testing_support

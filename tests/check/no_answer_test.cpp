@@ -68,17 +68,17 @@ TEST(NoAnswer, IsNotWhatABackendSaysOfAProgram) {
 }
 
 TEST(NoAnswer, IsAnOutcomeThatSaysNothing) {
-  Outcome outcome;
-  outcome.stage = "optimised";
-  outcome.ending = Ending::Killed;
-  EXPECT_TRUE(verdict_of(outcome).no_answer);
-  outcome.ending = Ending::Exited;
-  outcome.exit_code = -1;
-  outcome.message = "the child process could not be started: fork failed";
-  EXPECT_TRUE(verdict_of(outcome).no_answer);
-  EXPECT_EQ(verdict_of(outcome).message, outcome.message);
-  outcome.exit_code = 1;
-  EXPECT_EQ(verdict_of(outcome).outcome, Verdict::Outcome::Fail);
+  JobEnd job_end;
+  job_end.stage = "optimised";
+  job_end.ending = Ending::Killed;
+  EXPECT_TRUE(verdict_of(job_end).no_answer);
+  job_end.ending = Ending::Exited;
+  job_end.exit_code = -1;
+  job_end.message = "the child process could not be started: fork failed";
+  EXPECT_TRUE(verdict_of(job_end).no_answer);
+  EXPECT_EQ(verdict_of(job_end).message, job_end.message);
+  job_end.exit_code = 1;
+  EXPECT_EQ(verdict_of(job_end).outcome, Verdict::Outcome::Fail);
 }
 
 TEST(NoAnswer, IsAskedForFourTimesInAll) {

@@ -16,8 +16,8 @@ std::vector<std::string> names(const std::string &ir, c10::Device device, bool g
   torch::jit::Graph graph;
   torch::jit::parseIR(ir, &graph);
   std::vector<std::string> result;
-  for (const auto &suspect : suspects(graph, device, grad))
-    result.push_back(suspect.name);
+  for (const auto &unsteady : unsteady_operators(graph, device, grad))
+    result.push_back(unsteady.name);
   return result;
 }
 
@@ -67,7 +67,7 @@ TEST(Nondeterminism, EveryRowNamesAnOperatorThatExistsAndItsSource) {
   std::set<std::string> seen;
   for (const auto &row : nondeterministic_operators()) {
     const std::string name = row.name;
-    EXPECT_TRUE(seen.insert(name + (row.pass == Pass::Backward ? " backward" : "")).second)
+    EXPECT_TRUE(seen.insert(name + (row.direction == Direction::Backward ? " backward" : "")).second)
         << name << " is there twice";
     EXPECT_STRNE(row.why, "");
     EXPECT_STRNE(row.source, "");
@@ -79,7 +79,7 @@ TEST(Nondeterminism, EveryRowNamesAnOperatorThatExistsAndItsSource) {
 }
 
 TEST(Nondeterminism, ReadsWell) {
-  EXPECT_EQ(to_string(std::vector<Suspect>{{"aten::a", "x"}, {"aten::b", "y"}}), "aten::a (x), aten::b (y)");
+  EXPECT_EQ(to_string(std::vector<UnsteadyOperator>{{"aten::a", "x"}, {"aten::b", "y"}}), "aten::a (x), aten::b (y)");
 }
 
 } // namespace

@@ -103,20 +103,20 @@ TEST(Signature, WhatDoesNotFailShowsNothing) {
   EXPECT_FALSE(shows(passing, accuracy, SameFailure::Any));
 }
 
-Outcome ended(Ending ending, const std::string &stage) {
-  Outcome outcome;
-  outcome.ending = ending;
-  outcome.stage = stage;
-  return outcome;
+JobEnd ended(Ending ending, const std::string &stage) {
+  JobEnd job_end;
+  job_end.ending = ending;
+  job_end.stage = stage;
+  return job_end;
 }
 
 TEST(Signature, ACrashIsItsSignalAndItsInnermostNamedFrames) {
-  Outcome outcome = ended(Ending::Crashed, "optimised");
-  outcome.signal = 11;
-  outcome.frames = {"?", "at::native::f", "?", "g", "h"};
-  EXPECT_EQ(verdict_of(outcome).signatures.front().detail, "signal 11 in at::native::f, g");
-  outcome.frames.clear();
-  EXPECT_EQ(verdict_of(outcome).signatures.front().detail, "signal 11");
+  JobEnd job_end = ended(Ending::Crashed, "optimised");
+  job_end.signal = 11;
+  job_end.frames = {"?", "at::native::f", "?", "g", "h"};
+  EXPECT_EQ(verdict_of(job_end).signatures.front().detail, "signal 11 in at::native::f, g");
+  job_end.frames.clear();
+  EXPECT_EQ(verdict_of(job_end).signatures.front().detail, "signal 11");
 }
 
 TEST(Signature, BeforeTheOptimisedRunTheFaultIsEagersOwn) {

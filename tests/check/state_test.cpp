@@ -137,9 +137,9 @@ std::uint64_t peak_of_check(const std::string &path, int64_t width, const std::s
   archive.loaded = torch::jit::load(path);
   share_pages(*archive.loaded);
   const Subject subject = [&](const InstantiateOptions &options) { return instantiate(archive, options); };
-  const Outcome outcome = run_in_sandbox(check_job(subject, make_backend(backend), {}), testing_support::test_limits());
-  EXPECT_EQ(verdict_of(outcome).outcome, Verdict::Outcome::Pass) << verdict_of(outcome).message;
-  return outcome.peak_rss_bytes;
+  const JobEnd job_end = run_in_sandbox(check_job(subject, make_backend(backend), {}), testing_support::test_limits());
+  EXPECT_EQ(verdict_of(job_end).outcome, Verdict::Outcome::Pass) << verdict_of(job_end).message;
+  return job_end.peak_rss_bytes;
 }
 
 /// 64 MB in four parameters. What a check of next to nothing takes is LibTorch.

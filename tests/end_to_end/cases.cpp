@@ -24,6 +24,10 @@ std::filesystem::path Case::inputs() const {
   return fixtures() / table / name / "inputs.pt";
 }
 
+std::filesystem::path Case::repro() const {
+  return std::filesystem::path(REPRO_MINIFY_TEST_REPROS) / (name + ".repro");
+}
+
 bool Case::lacks_python() const {
   return backend == "inductor" && std::string(REPRO_MINIFY_PYTHON).empty();
 }

@@ -31,6 +31,8 @@ struct Case {
   bool is_fixed() const;
   std::filesystem::path model() const;
   std::filesystem::path inputs() const;
+  /// Where the test that reduces it leaves what comes out.
+  std::filesystem::path repro() const;
   /// The arguments, and --backend and, where it applies, --grad.
   std::vector<std::string> with_backend(std::vector<std::string> arguments) const;
   /// The backend's name in fixtures/cases/_lib/check.py.

@@ -35,9 +35,8 @@ TEST(EveryDeletion, OfThirtyReductionsPasses) {
     GTEST_SKIP() << "no Python with torch here";
   std::vector<std::string> folders;
   for (const Case &one : all_cases())
-    if (const fs::path repro = fs::path(REPRO_MINIFY_TEST_REPROS) / (one.name + ".repro");
-        fs::exists(repro / "report.json") && one.backend != "inductor")
-      folders.push_back(repro);
+    if (fs::exists(one.repro() / "report.json") && one.backend != "inductor")
+      folders.push_back(one.repro());
   size_t tried = 0, deletions = 0;
   std::string untried;
   for (const json &answer : examined(folders)) {

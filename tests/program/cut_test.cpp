@@ -49,7 +49,7 @@ std::string problem_with(const Program &program) {
 }
 
 /// Cuts every set and runs the result, all in one child; returns the first problem.
-Outcome try_sets(const Cutter &cutter, const std::vector<IndexSet> &sets) {
+JobEnd try_sets(const Cutter &cutter, const std::vector<IndexSet> &sets) {
   return run_in_sandbox(
       [&](Child &child) {
         const RunScope scope({});
@@ -83,10 +83,10 @@ TEST_P(AnySetOfNodes, BuildsLintsAndRuns) {
     std::vector<IndexSet> sets;
     for (int i = 0; i < sets_per_case; ++i)
       sets.push_back(random_set(random, cutter.atoms()));
-    const Outcome outcome = try_sets(cutter, sets);
-    EXPECT_EQ(outcome.ending, Ending::Replied)
-        << to_string(outcome.ending) << " at " << outcome.stage << ": " << outcome.message << outcome.output_tail;
-    EXPECT_EQ(outcome.reply, "");
+    const JobEnd job_end = try_sets(cutter, sets);
+    EXPECT_EQ(job_end.ending, Ending::Replied)
+        << to_string(job_end.ending) << " at " << job_end.stage << ": " << job_end.message << job_end.output_tail;
+    EXPECT_EQ(job_end.reply, "");
   }
 }
 

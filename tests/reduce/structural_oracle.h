@@ -25,7 +25,7 @@ inline InterestingnessTest structural_test(Predicate interesting) {
   test.job = [interesting = std::move(interesting)](std::shared_ptr<const Program> program) -> Job {
     return [interesting, program](Child &child) { child.reply(to_json(interesting_verdict(interesting(*program)))); };
   };
-  test.verdict_of = [](const Outcome &outcome) { return verdict_of(outcome); };
+  test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
   return test;
 }
 

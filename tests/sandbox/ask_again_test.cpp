@@ -26,10 +26,10 @@ TEST(NoAnswer, IsAChildThatWasKilledFromOutside) {
 
 TEST(NoAnswer, IsAChildThatCouldNotBeStarted) {
   testing_support::fail_forks(more_than_one_start_takes);
-  const Outcome outcome = run_in_sandbox([](Child &child) { child.reply("x"); }, {});
+  const JobEnd job_end = run_in_sandbox([](Child &child) { child.reply("x"); }, {});
   testing_support::fail_forks(0);
-  EXPECT_FALSE(is_answer(outcome));
-  EXPECT_NE(outcome.message.find("could not be started"), std::string::npos) << outcome.message;
+  EXPECT_FALSE(is_answer(job_end));
+  EXPECT_NE(job_end.message.find("could not be started"), std::string::npos) << job_end.message;
 }
 
 TEST(NoAnswer, IsNoneOfTheJobsOwnEnds) {
@@ -44,7 +44,7 @@ TEST(RunUntilAnswered, BeginsAgainWhatWasKilledOrCouldNotBegin) {
   const TemporaryFolder folder;
   const std::string mark = folder / "was-here";
   testing_support::fail_forks(more_than_one_start_takes);
-  const Outcome outcome = run_until_answered(
+  const JobEnd job_end = run_until_answered(
       [&](Child &child) {
         if (!std::filesystem::exists(mark)) {
           std::ofstream(mark) << "x";
@@ -54,8 +54,8 @@ TEST(RunUntilAnswered, BeginsAgainWhatWasKilledOrCouldNotBegin) {
       },
       {});
   testing_support::fail_forks(0);
-  EXPECT_EQ(outcome.ending, Ending::Replied);
-  EXPECT_EQ(outcome.reply, "answer");
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_EQ(job_end.reply, "answer");
 }
 
 TEST(RunUntilAnswered, GivesUpInTheEnd) {

@@ -8,11 +8,11 @@
 namespace repro_minify::sandbox_test {
 namespace {
 
-std::vector<Outcome> wait_for_all(SandboxPool &pool, const std::vector<SandboxPool::Ticket> &tickets) {
-  std::vector<Outcome> outcomes;
+std::vector<JobEnd> wait_for_all(SandboxPool &pool, const std::vector<SandboxPool::Ticket> &tickets) {
+  std::vector<JobEnd> job_ends;
   for (auto ticket : tickets)
-    outcomes.push_back(*pool.wait(ticket));
-  return outcomes;
+    job_ends.push_back(*pool.wait(ticket));
+  return job_ends;
 }
 
 /// One of five jobs that end differently.
@@ -33,13 +33,13 @@ void end_in_some_way(Child &child, int i) {
   }
 }
 
-void expect_ending_of(int i, const Outcome &outcome) {
+void expect_ending_of(int i, const JobEnd &job_end) {
   constexpr Ending endings[] = {Ending::Replied, Ending::Threw, Ending::Exited, Ending::Crashed, Ending::TimedOut};
-  EXPECT_EQ(outcome.ending, endings[i % 5]) << i;
-  EXPECT_EQ(outcome.reply, i % 5 == 0 ? std::to_string(i) : "");
-  EXPECT_EQ(outcome.message, i % 5 == 1 ? std::to_string(i) : "");
-  EXPECT_EQ(outcome.exit_code, i % 5 == 2 ? i % 100 : 0);
-  EXPECT_EQ(outcome.stage, i % 5 == 3 ? std::to_string(i) : "");
+  EXPECT_EQ(job_end.ending, endings[i % 5]) << i;
+  EXPECT_EQ(job_end.reply, i % 5 == 0 ? std::to_string(i) : "");
+  EXPECT_EQ(job_end.message, i % 5 == 1 ? std::to_string(i) : "");
+  EXPECT_EQ(job_end.exit_code, i % 5 == 2 ? i % 100 : 0);
+  EXPECT_EQ(job_end.stage, i % 5 == 3 ? std::to_string(i) : "");
 }
 
 TEST(SandboxBusyPool, TwoHundredJobsGetTheirOwnOutcomes) {
@@ -48,9 +48,9 @@ TEST(SandboxBusyPool, TwoHundredJobsGetTheirOwnOutcomes) {
   for (int i = 0; i < 200; ++i)
     tickets.push_back(pool.submit([i](Child &child) { end_in_some_way(child, i); }, within(i % 5 == 4 ? 50ms : 30s)));
   EXPECT_EQ(pool.pending(), 200);
-  const auto outcomes = wait_for_all(pool, tickets);
+  const auto job_ends = wait_for_all(pool, tickets);
   for (int i = 0; i < 200; ++i)
-    expect_ending_of(i, outcomes[static_cast<std::size_t>(i)]);
+    expect_ending_of(i, job_ends[static_cast<std::size_t>(i)]);
   EXPECT_EQ(pool.pending(), 0);
   expect_no_children();
 }
@@ -61,8 +61,8 @@ TEST(SandboxBusyPool, TimeLimitsPassInParallel) {
   std::vector<SandboxPool::Ticket> tickets;
   for (int i = 0; i < 4; ++i)
     tickets.push_back(pool.submit(hang, within(300ms)));
-  for (const Outcome &outcome : wait_for_all(pool, tickets))
-    EXPECT_EQ(outcome.ending, Ending::TimedOut);
+  for (const JobEnd &job_end : wait_for_all(pool, tickets))
+    EXPECT_EQ(job_end.ending, Ending::TimedOut);
   EXPECT_LT(Clock::now() - begin, 1500ms);
 }
 

@@ -29,12 +29,12 @@ std::string opened(const std::string &path, int flags) {
 
 /// What a confined child says of something it tries.
 std::string confined(const std::function<std::string()> &tries, const Confinement &confinement = {}) {
-  const Outcome outcome = run([&](Child &child) {
+  const JobEnd job_end = run([&](Child &child) {
     child.confine(confinement);
     child.reply(tries());
   });
-  EXPECT_EQ(outcome.ending, Ending::Replied) << outcome.message << outcome.output_tail;
-  return outcome.reply;
+  EXPECT_EQ(job_end.ending, Ending::Replied) << job_end.message << job_end.output_tail;
+  return job_end.reply;
 }
 
 class ConfinedFiles : public testing::Test {
@@ -136,12 +136,12 @@ TEST(Confined, CostsLessThanAMillisecond) {
   run(reply_hello);
   auto least = Clock::duration::max();
   for (int i = 0; i < 20; ++i) { // the least of many: no machine is busy all the time
-    const Outcome outcome = run([](Child &child) {
+    const JobEnd job_end = run([](Child &child) {
       const auto begin = Clock::now();
       child.confine({});
       child.reply(std::to_string((Clock::now() - begin).count()));
     });
-    least = std::min(least, Clock::duration(std::stoll(outcome.reply)));
+    least = std::min(least, Clock::duration(std::stoll(job_end.reply)));
   }
   RecordProperty("microseconds",
                  static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(least).count()));

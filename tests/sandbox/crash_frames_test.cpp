@@ -111,20 +111,20 @@ namespace {
 using namespace crash_frames_test;
 using Names = std::vector<std::string>;
 
-Outcome expect_crash(const Job &job, int signal) {
-  Outcome outcome = run(job);
-  EXPECT_EQ(outcome.ending, Ending::Crashed) << outcome.output_tail;
-  EXPECT_EQ(outcome.signal, signal);
-  EXPECT_LE(outcome.frames.size(), 8U);
-  return outcome;
+JobEnd expect_crash(const Job &job, int signal) {
+  JobEnd job_end = run(job);
+  EXPECT_EQ(job_end.ending, Ending::Crashed) << job_end.output_tail;
+  EXPECT_EQ(job_end.signal, signal);
+  EXPECT_LE(job_end.frames.size(), 8U);
+  return job_end;
 }
 
 bool contains(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string innermost(const Outcome &outcome) {
-  return outcome.frames.empty() ? "no frames" : outcome.frames.front();
+std::string innermost(const JobEnd &job_end) {
+  return job_end.frames.empty() ? "no frames" : job_end.frames.front();
 }
 
 void expect_innermost(const std::string &function, const Job &job, int signal) {
@@ -217,10 +217,10 @@ TEST(SandboxCrashFrames, AreThoseOfOneThreadWhenManyCrash) {
       thread.join();
   };
   for (int i = 0; i < 20; ++i) {
-    const Outcome outcome = run(job);
-    EXPECT_EQ(outcome.ending, Ending::Crashed);
-    const bool aborted = outcome.signal == SIGABRT;
-    EXPECT_EQ(innermost(outcome), aborted ? "crash_frames_test::call_abort" : "crash_frames_test::write_to_null");
+    const JobEnd job_end = run(job);
+    EXPECT_EQ(job_end.ending, Ending::Crashed);
+    const bool aborted = job_end.signal == SIGABRT;
+    EXPECT_EQ(innermost(job_end), aborted ? "crash_frames_test::call_abort" : "crash_frames_test::write_to_null");
   }
 }
 
@@ -267,14 +267,14 @@ TEST(SandboxCrashFrames, NeedNoMemory) {
 }
 
 TEST(SandboxCrashFrames, AreNotThereWhenTheJobHandlesTheSignal) {
-  const Outcome left = run([](Child &) {
+  const JobEnd left = run([](Child &) {
     signal(SIGSEGV, [](int) { _exit(7); });
     outer();
   });
   EXPECT_EQ(left.ending, Ending::Exited);
   EXPECT_EQ(left.exit_code, 7);
   EXPECT_EQ(left.frames, Names());
-  const Outcome ended_by_default = expect_crash(
+  const JobEnd ended_by_default = expect_crash(
       [](Child &) {
         signal(SIGSEGV, SIG_DFL);
         outer();
@@ -286,14 +286,14 @@ TEST(SandboxCrashFrames, AreNotThereWhenTheJobHandlesTheSignal) {
 sigjmp_buf way_back;
 
 TEST(SandboxCrashFrames, AreNotThereWhenTheJobRecovers) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     signal(SIGSEGV, [](int) { siglongjmp(way_back, 1); });
     if (sigsetjmp(way_back, 1) == 0)
       outer();
     child.reply("recovered");
   });
-  EXPECT_EQ(outcome.reply, "recovered");
-  EXPECT_EQ(outcome.frames, Names());
+  EXPECT_EQ(job_end.reply, "recovered");
+  EXPECT_EQ(job_end.frames, Names());
 }
 
 TEST(SandboxCrashFrames, AreNotThoseOfACopyOfTheJob) {
@@ -312,9 +312,9 @@ TEST(SandboxCrashFrames, AreKnownInsideASandboxAndAfterIt) {
     child.stage(innermost(run([](Child &) { call_abort(); })));
     outer();
   };
-  const Outcome outcome = expect_crash(job, SIGSEGV);
-  EXPECT_EQ(outcome.stage, "crash_frames_test::call_abort");
-  EXPECT_EQ(innermost(outcome), "crash_frames_test::write_to_null");
+  const JobEnd job_end = expect_crash(job, SIGSEGV);
+  EXPECT_EQ(job_end.stage, "crash_frames_test::call_abort");
+  EXPECT_EQ(innermost(job_end), "crash_frames_test::write_to_null");
 }
 
 TEST(SandboxCrashFrames, EndWhereTheStackIsLost) {

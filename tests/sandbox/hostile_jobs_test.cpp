@@ -63,21 +63,21 @@ void allocate_for_ever() {
 TEST(SandboxHostileJob, IsNotBelievedWhenItScribblesOverItsReply) {
   for (int byte : {0xff, 0x01, 0x80, 0x00}) {
     const Scribbler scribble(byte);
-    const Outcome exited = run([&](Child &child) {
+    const JobEnd exited = run([&](Child &child) {
       child.reply("x");
       scribble();
       _exit(0);
     });
     EXPECT_EQ(exited.ending, Ending::Exited) << byte;
     EXPECT_LE(exited.stage.size(), 64u);
-    const Outcome crashed = run([&](Child &) {
+    const JobEnd crashed = run([&](Child &) {
       scribble();
       std::abort();
     });
     EXPECT_EQ(crashed.ending, Ending::Crashed) << byte;
     EXPECT_EQ(crashed.reply, "");
     EXPECT_FALSE(crashed.frames.empty()) << "they were written later";
-    const Outcome left_no_frames = run([&](Child &) {
+    const JobEnd left_no_frames = run([&](Child &) {
       scribble();
       raise(SIGUSR1);
     });
@@ -105,28 +105,28 @@ TEST(SandboxHostileJob, CannotScribbleOverTheReplyOfAnother) {
       },
       within(30s));
   EXPECT_EQ(pool.wait(vandal)->ending, Ending::Crashed);
-  const Outcome outcome = *pool.wait(victim);
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
-  EXPECT_EQ(outcome.stage, "mine");
+  const JobEnd job_end = *pool.wait(victim);
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
+  EXPECT_EQ(job_end.stage, "mine");
 }
 
 TEST(SandboxHostileJob, ExitsWithZeroAfterHalfAReply) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     child.reply("nearly");
     _exit(0);
   });
-  EXPECT_EQ(outcome.ending, Ending::Exited);
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.reply, "");
+  EXPECT_EQ(job_end.ending, Ending::Exited);
+  EXPECT_EQ(job_end.exit_code, 0);
+  EXPECT_EQ(job_end.reply, "");
 }
 
 /// Runs a job that must not end by itself and expects the limit, not much more, to end it.
 void expect_time_out(const Job &job) {
   LifeLine line;
-  const Outcome outcome = run_in_sandbox(job, within(200ms));
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
-  EXPECT_GE(outcome.wall, 200ms);
-  EXPECT_LT(outcome.wall, 2s);
+  const JobEnd job_end = run_in_sandbox(job, within(200ms));
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
+  EXPECT_GE(job_end.wall, 200ms);
+  EXPECT_LT(job_end.wall, 2s);
   EXPECT_TRUE(line.everyone_is_gone());
   expect_no_children();
 }
@@ -164,9 +164,9 @@ TEST(SandboxHostileJob, RunsOutOfMemoryInAThread) {
 }
 
 TEST(SandboxHostileJob, AbortsWithMemoryToSpare) {
-  const Outcome outcome = run_in_sandbox(abort_now, with_memory(128 * mebibyte));
-  EXPECT_EQ(outcome.ending, Ending::Crashed);
-  EXPECT_EQ(outcome.signal, SIGABRT);
+  const JobEnd job_end = run_in_sandbox(abort_now, with_memory(128 * mebibyte));
+  EXPECT_EQ(job_end.ending, Ending::Crashed);
+  EXPECT_EQ(job_end.signal, SIGABRT);
 }
 
 TEST(SandboxHostileJob, MayReplyMoreThanItsMemory) {
@@ -177,9 +177,9 @@ TEST(SandboxHostileJob, MayReplyMoreThanItsMemory) {
     for (int i = 0; i < 128; ++i)
       child.reply(block);
   };
-  const Outcome outcome = run_in_sandbox(job, limits);
-  EXPECT_EQ(outcome.ending, Ending::Replied);
-  EXPECT_EQ(outcome.reply.size(), 128 * mebibyte);
+  const JobEnd job_end = run_in_sandbox(job, limits);
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_EQ(job_end.reply.size(), 128 * mebibyte);
 }
 
 } // namespace

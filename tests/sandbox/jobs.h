@@ -34,7 +34,7 @@ inline Limits within(std::chrono::milliseconds timeout) {
 }
 
 /// No test's job needs this long: a sandbox that never comes back fails instead of hanging.
-inline Outcome run(const Job &job) {
+inline JobEnd run(const Job &job) {
   return run_in_sandbox(job, within(30s));
 }
 

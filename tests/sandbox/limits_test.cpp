@@ -20,7 +20,7 @@ void sleep_for_ever() {
 }
 
 TEST(OwnLimit, EndsTheStageThatItWasSetIn) {
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [](Child &child) {
         child.stage("first");
         child.allow(1h);
@@ -30,10 +30,10 @@ TEST(OwnLimit, EndsTheStageThatItWasSetIn) {
         sleep_for_ever();
       },
       {.timeout = 1h});
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
-  EXPECT_EQ(outcome.stage, "second");
-  EXPECT_GE(outcome.before_stage, 50ms);
-  EXPECT_GE(outcome.wall - outcome.before_stage, 100ms);
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
+  EXPECT_EQ(job_end.stage, "second");
+  EXPECT_GE(job_end.before_stage, 50ms);
+  EXPECT_GE(job_end.wall - job_end.before_stage, 100ms);
 }
 
 double processor_seconds() {
@@ -54,7 +54,7 @@ void work_now_and_then(double seconds_on_a_processor) {
 }
 
 TEST(AllowForLoad, WhoIsKeptFromAProcessorHasLonger) {
-  const auto outcome = [](bool allow_for_load, bool own, double works) {
+  const auto job_end = [](bool allow_for_load, bool own, double works) {
     Limits limits{.timeout = own ? 1h : 200ms, .allow_for_load = allow_for_load};
     return run_in_sandbox(
         [=](Child &child) {
@@ -66,19 +66,19 @@ TEST(AllowForLoad, WhoIsKeptFromAProcessorHasLonger) {
         limits);
   };
   for (const bool own : {false, true}) {
-    EXPECT_EQ(outcome(false, own, 0.12).ending, Ending::TimedOut);
-    EXPECT_EQ(outcome(true, own, 0.12).ending, Ending::Replied);
-    EXPECT_EQ(outcome(true, own, 3600).ending, Ending::TimedOut);
+    EXPECT_EQ(job_end(false, own, 0.12).ending, Ending::TimedOut);
+    EXPECT_EQ(job_end(true, own, 0.12).ending, Ending::Replied);
+    EXPECT_EQ(job_end(true, own, 3600).ending, Ending::TimedOut);
   }
 }
 
 TEST(AllowForLoad, WhoWaitsForNothingHasNoMore) {
-  const Outcome outcome = run_in_sandbox([](Child &) { sleep_for_ever(); }, {.timeout = 100ms, .allow_for_load = true});
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+  const JobEnd job_end = run_in_sandbox([](Child &) { sleep_for_ever(); }, {.timeout = 100ms, .allow_for_load = true});
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
 }
 
 TEST(OwnLimit, IsGoneWithItsStage) {
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [](Child &child) {
         child.stage("first");
         child.allow(50ms);
@@ -87,18 +87,18 @@ TEST(OwnLimit, IsGoneWithItsStage) {
         child.reply("done");
       },
       {.timeout = 1h});
-  EXPECT_EQ(outcome.ending, Ending::Replied);
+  EXPECT_EQ(job_end.ending, Ending::Replied);
 }
 
 TEST(OwnLimit, IsNeverMoreThanTheLimitOfTheSandbox) {
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [](Child &child) {
         child.stage("only");
         child.allow(1h);
         sleep_for_ever();
       },
       {.timeout = 200ms});
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
 }
 
 TEST(Interrupted, AJobIsCancelled) {
@@ -106,8 +106,8 @@ TEST(Interrupted, AJobIsCancelled) {
   Limits limits;
   limits.timeout = 1h;
   limits.interrupted = [&] { return ++asked > 3; };
-  const Outcome outcome = run_in_sandbox([](Child &) { sleep_for_ever(); }, limits);
-  EXPECT_EQ(outcome.ending, Ending::Cancelled);
+  const JobEnd job_end = run_in_sandbox([](Child &) { sleep_for_ever(); }, limits);
+  EXPECT_EQ(job_end.ending, Ending::Cancelled);
   EXPECT_EQ(asked, 4);
 }
 

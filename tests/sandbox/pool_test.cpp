@@ -106,9 +106,9 @@ TEST(SandboxPool, EnforcesTimeoutsOfAllWhileWaitingForOne) {
   EXPECT_EQ(pool.wait(pool.submit(answer("long", 600ms), within(30s)))->reply, "long");
   for (const auto ticket : tickets) {
     EXPECT_TRUE(pool.ready(ticket));
-    const auto outcome = pool.wait(ticket);
-    EXPECT_EQ(outcome->ending, Ending::TimedOut);
-    EXPECT_LT(outcome->wall, 500ms);
+    const auto job_end = pool.wait(ticket);
+    EXPECT_EQ(job_end->ending, Ending::TimedOut);
+    EXPECT_LT(job_end->wall, 500ms);
   }
   EXPECT_LT(Clock::now() - begin, 10s);
 }
@@ -124,9 +124,9 @@ TEST(SandboxPool, DoesNotBlameAJobForALateLook) {
   SandboxPool pool(1);
   const auto ticket = pool.submit(answer("in time"), within(1s));
   std::this_thread::sleep_for(1200ms);
-  const auto outcome = pool.wait(ticket);
-  EXPECT_EQ(outcome->ending, Ending::Replied);
-  EXPECT_LT(outcome->wall, 1s) << "measured by the child";
+  const auto job_end = pool.wait(ticket);
+  EXPECT_EQ(job_end->ending, Ending::Replied);
+  EXPECT_LT(job_end->wall, 1s) << "measured by the child";
 }
 
 TEST(SandboxPool, CancelsARunningJob) {
@@ -196,13 +196,13 @@ TEST(SandboxPool, TakesWhatEndedWhileItAskedAtOnce) {
   SandboxPool pool(1);
   const auto ticket = pool.submit(answer("early"), {});
   int polls = 0;
-  const auto outcome = pool.wait(ticket, [&] {
+  const auto job_end = pool.wait(ticket, [&] {
     ++polls;
     while (!pool.ready(ticket))
       std::this_thread::sleep_for(1ms);
     return false;
   });
-  EXPECT_EQ(outcome->reply, "early");
+  EXPECT_EQ(job_end->reply, "early");
   EXPECT_LE(polls, 1); // a second time is after a nap that nothing ends
 }
 
@@ -220,9 +220,9 @@ TEST(SandboxPool, KeepsOneChildsCrashFromTheOthers) {
   for (int i = 0; i < 30; ++i)
     tickets.push_back(pool.submit(i % 3 == 0 ? Job([](Child &) { raise(SIGSEGV); }) : answer(std::to_string(i)), {}));
   for (int i = 0; i < 30; ++i) {
-    const auto outcome = pool.wait(tickets[i]);
-    EXPECT_EQ(outcome->ending, i % 3 == 0 ? Ending::Crashed : Ending::Replied);
-    EXPECT_EQ(outcome->reply, i % 3 == 0 ? "" : std::to_string(i));
+    const auto job_end = pool.wait(tickets[i]);
+    EXPECT_EQ(job_end->ending, i % 3 == 0 ? Ending::Crashed : Ending::Replied);
+    EXPECT_EQ(job_end->reply, i % 3 == 0 ? "" : std::to_string(i));
   }
 }
 

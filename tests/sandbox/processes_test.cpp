@@ -15,13 +15,13 @@ namespace {
 
 TEST(SandboxProcesses, ALeftOneIsKilledAfterACrash) {
   LifeLine line;
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     if (fork() == 0)
       hang(child);
     std::abort();
   });
-  EXPECT_EQ(outcome.ending, Ending::Crashed);
-  EXPECT_LT(outcome.wall, 800ms);
+  EXPECT_EQ(job_end.ending, Ending::Crashed);
+  EXPECT_LT(job_end.wall, 800ms);
   EXPECT_TRUE(line.everyone_is_gone());
 }
 
@@ -147,10 +147,10 @@ TEST(SandboxProcesses, OutOfDescriptorsIsAnOutcomeAndLeaksNone) {
   const int before = open_descriptors();
   for (int left = 0; left < 4; ++left) { // two pipes are needed
     const FewDescriptors few(left);
-    const Outcome outcome = run(reply_hello);
-    EXPECT_EQ(outcome.ending, Ending::Exited) << left;
-    EXPECT_EQ(outcome.exit_code, -1) << left;
-    EXPECT_NE(outcome.message, "") << left;
+    const JobEnd job_end = run(reply_hello);
+    EXPECT_EQ(job_end.ending, Ending::Exited) << left;
+    EXPECT_EQ(job_end.exit_code, -1) << left;
+    EXPECT_NE(job_end.message, "") << left;
   }
   EXPECT_EQ(open_descriptors(), before);
   EXPECT_EQ(run(reply_hello).ending, Ending::Replied);
@@ -158,8 +158,8 @@ TEST(SandboxProcesses, OutOfDescriptorsIsAnOutcomeAndLeaksNone) {
 
 TEST(SandboxProcesses, ALostExitStatusIsNoReply) {
   const auto before = std::signal(SIGCHLD, SIG_IGN); // the kernel reaps: nobody learns how a child ended
-  const Outcome crashed = run(abort_now);
-  const Outcome replied = run(reply_hello);
+  const JobEnd crashed = run(abort_now);
+  const JobEnd replied = run(reply_hello);
   std::signal(SIGCHLD, before);
   EXPECT_EQ(crashed.ending, Ending::Exited);
   EXPECT_EQ(crashed.exit_code, -1);
@@ -168,27 +168,27 @@ TEST(SandboxProcesses, ALostExitStatusIsNoReply) {
 }
 
 /// Runs `job` in a parent that has no standard streams of its own.
-Outcome run_without_standard_streams(const Job &job) {
+JobEnd run_without_standard_streams(const Job &job) {
   int kept[3];
   for (int i = 0; i < 3; ++i) {
     kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
     close(i);
   }
-  const Outcome outcome = run(job);
+  const JobEnd job_end = run(job);
   for (int i = 0; i < 3; ++i) {
     dup2(kept[i], i);
     close(kept[i]);
   }
-  return outcome;
+  return job_end;
 }
 
 TEST(SandboxProcesses, AreHeardByAParentWithoutStandardStreams) {
-  const Outcome outcome = run_without_standard_streams([](Child &child) {
+  const JobEnd job_end = run_without_standard_streams([](Child &child) {
     std::printf("to output");
     child.reply("hello");
   });
-  EXPECT_EQ(outcome.ending, Ending::Replied);
-  EXPECT_EQ(outcome.output_tail, "to output");
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_EQ(job_end.output_tail, "to output");
 }
 
 TEST(SandboxProcesses, DoNotPrintWhereTheParentPrints) {

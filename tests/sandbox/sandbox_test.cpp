@@ -52,7 +52,7 @@ private:
   std::atomic<int> *number_;
 };
 
-Outcome run(const Job &job) {
+JobEnd run(const Job &job) {
   return run_in_sandbox(job, within(30s));
 }
 
@@ -80,23 +80,23 @@ bool goes_away(pid_t pid) {
   return false;
 }
 
-void expect_crash(const Outcome &outcome, int signal) {
-  EXPECT_EQ(outcome.ending, Ending::Crashed) << to_string(outcome.ending);
-  EXPECT_EQ(outcome.signal, signal);
-  EXPECT_EQ(outcome.reply, "");
+void expect_crash(const JobEnd &job_end, int signal) {
+  EXPECT_EQ(job_end.ending, Ending::Crashed) << to_string(job_end.ending);
+  EXPECT_EQ(job_end.signal, signal);
+  EXPECT_EQ(job_end.reply, "");
 }
 
 TEST(Sandbox, HandsBackTheReply) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     child.reply("one ");
     child.reply("");
     child.reply(std::string_view("t\0wo", 4));
   });
-  EXPECT_EQ(outcome.ending, Ending::Replied);
-  EXPECT_EQ(outcome.reply, std::string("one t\0wo", 8));
-  EXPECT_EQ(outcome.message, "");
-  EXPECT_GT(outcome.wall.count(), 0);
-  EXPECT_GT(outcome.peak_rss_bytes, 100'000U);
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_EQ(job_end.reply, std::string("one t\0wo", 8));
+  EXPECT_EQ(job_end.message, "");
+  EXPECT_GT(job_end.wall.count(), 0);
+  EXPECT_GT(job_end.peak_rss_bytes, 100'000U);
 }
 
 TEST(Sandbox, NoticesTheEndAtOnce) {
@@ -110,19 +110,19 @@ TEST(Sandbox, NoticesTheEndAtOnce) {
 }
 
 TEST(Sandbox, KeepsTheStageAcrossACrash) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     child.stage("first");
     child.stage("second");
     child.reply("half a re");
     raise(SIGSEGV);
   });
-  expect_crash(outcome, SIGSEGV);
-  EXPECT_EQ(outcome.stage, "second");
+  expect_crash(job_end, SIGSEGV);
+  EXPECT_EQ(job_end.stage, "second");
 }
 
 TEST(Sandbox, CutsALongStage) {
-  const Outcome outcome = run([](Child &child) { child.stage(std::string(1000, 's')); });
-  EXPECT_EQ(outcome.stage, std::string(63, 's'));
+  const JobEnd job_end = run([](Child &child) { child.stage(std::string(1000, 's')); });
+  EXPECT_EQ(job_end.stage, std::string(63, 's'));
 }
 
 TEST(Sandbox, SurvivesANullPointer) {
@@ -170,8 +170,8 @@ TEST(Sandbox, MeetsSignalsWithTheirDefaults) {
   sigaddset(&blocked, SIGABRT);
   sigaddset(&blocked, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &blocked, &mask_before);
-  const Outcome ignored_here = run([](Child &) { raise(SIGFPE); });
-  const Outcome blocked_here = run([](Child &) { raise(SIGUSR1); });
+  const JobEnd ignored_here = run([](Child &) { raise(SIGFPE); });
+  const JobEnd blocked_here = run([](Child &) { raise(SIGUSR1); });
   sigset_t mask_after;
   pthread_sigmask(SIG_SETMASK, &mask_before, &mask_after);
   sigaction(SIGFPE, &before, nullptr);
@@ -183,20 +183,20 @@ TEST(Sandbox, MeetsSignalsWithTheirDefaults) {
 
 TEST(Sandbox, StopsAJobThatHangs) {
   const auto begin = Clock::now();
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [](Child &child) {
         child.stage("hanging");
         sleep_for_ever();
       },
       within(100ms));
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
-  EXPECT_EQ(outcome.stage, "hanging");
-  EXPECT_GE(outcome.wall, 100ms);
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
+  EXPECT_EQ(job_end.stage, "hanging");
+  EXPECT_GE(job_end.wall, 100ms);
   EXPECT_LT(Clock::now() - begin, 5s);
 }
 
 TEST(Sandbox, StopsAJobThatSpinsAndIgnoresSigterm) {
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [](Child &) {
         signal(SIGTERM, SIG_IGN);
         raise(SIGTERM);
@@ -205,39 +205,39 @@ TEST(Sandbox, StopsAJobThatSpinsAndIgnoresSigterm) {
           spins = (spins + 1) % 1000;
       },
       within(100ms));
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
 }
 
 TEST(Sandbox, StopsAJobThatLeftItsProcessGroup) {
-  const Outcome outcome = run_in_sandbox(
+  const JobEnd job_end = run_in_sandbox(
       [](Child &) {
         setpgid(0, getppid());
         setsid();
         sleep_for_ever();
       },
       within(100ms));
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
 }
 
 TEST(Sandbox, PassesOnWhatAnExceptionSays) {
-  const Outcome outcome = run([](Child &) { throw std::runtime_error("it went wrong"); });
-  EXPECT_EQ(outcome.ending, Ending::Threw);
-  EXPECT_EQ(outcome.message, "it went wrong");
-  const Outcome thrown_int = run([](Child &) { throw 42; });
+  const JobEnd job_end = run([](Child &) { throw std::runtime_error("it went wrong"); });
+  EXPECT_EQ(job_end.ending, Ending::Threw);
+  EXPECT_EQ(job_end.message, "it went wrong");
+  const JobEnd thrown_int = run([](Child &) { throw 42; });
   EXPECT_EQ(thrown_int.ending, Ending::Threw);
   EXPECT_EQ(thrown_int.message, "unknown exception");
 }
 
 TEST(Sandbox, PassesOnWhatAnExceptionInAThreadSays) {
-  const Outcome outcome = run([](Child &) { std::thread([] { throw std::runtime_error("in a thread"); }).join(); });
-  expect_crash(outcome, SIGABRT);
-  EXPECT_EQ(outcome.message, "in a thread");
+  const JobEnd job_end = run([](Child &) { std::thread([] { throw std::runtime_error("in a thread"); }).join(); });
+  expect_crash(job_end, SIGABRT);
+  EXPECT_EQ(job_end.message, "in a thread");
 }
 
 TEST(Sandbox, CutsAVeryLongMessage) {
-  const Outcome outcome = run([](Child &) { throw std::runtime_error(std::string(1'000'000, 'm')); });
-  EXPECT_EQ(outcome.ending, Ending::Threw);
-  EXPECT_EQ(outcome.message, std::string(64 << 10, 'm'));
+  const JobEnd job_end = run([](Child &) { throw std::runtime_error(std::string(1'000'000, 'm')); });
+  EXPECT_EQ(job_end.ending, Ending::Threw);
+  EXPECT_EQ(job_end.message, std::string(64 << 10, 'm'));
 }
 
 void use_up_memory() {
@@ -246,7 +246,7 @@ void use_up_memory() {
     blocks.push_back(std::make_unique<std::vector<char>>(1 << 20, 'x'));
 }
 
-Outcome run_with_memory(std::uint64_t bytes, const Job &job) {
+JobEnd run_with_memory(std::uint64_t bytes, const Job &job) {
   Limits limits = within(30s);
   limits.memory_bytes = bytes;
   return run_in_sandbox(job, limits);
@@ -255,10 +255,10 @@ Outcome run_with_memory(std::uint64_t bytes, const Job &job) {
 TEST(Sandbox, LimitsMemory) {
   if (with_asan)
     GTEST_SKIP() << "AddressSanitizer ends the process itself when memory runs out";
-  const Outcome outcome = run_with_memory(64 << 20, [](Child &) { use_up_memory(); });
-  EXPECT_EQ(outcome.ending, Ending::OutOfMemory);
-  EXPECT_GT(outcome.peak_rss_bytes, 50U << 20);
-  EXPECT_LT(outcome.peak_rss_bytes, 400U << 20);
+  const JobEnd job_end = run_with_memory(64 << 20, [](Child &) { use_up_memory(); });
+  EXPECT_EQ(job_end.ending, Ending::OutOfMemory);
+  EXPECT_GT(job_end.peak_rss_bytes, 50U << 20);
+  EXPECT_LT(job_end.peak_rss_bytes, 400U << 20);
 }
 
 TEST(Sandbox, TellsOfMemoryWhenNobodyCanCatch) {
@@ -275,23 +275,23 @@ TEST(Sandbox, TellsOfMemoryWhenNobodyCanCatch) {
 TEST(Sandbox, DoesNotBlameAnOldFailedAllocationForACrash) {
   if (with_asan)
     GTEST_SKIP() << "AddressSanitizer ends the process itself when memory runs out";
-  const Outcome outcome = run_with_memory(64 << 20, [](Child &child) {
+  const JobEnd job_end = run_with_memory(64 << 20, [](Child &child) {
     delete[] new (std::nothrow) char[std::size_t{1} << 40];
     child.stage("later");
     raise(SIGSEGV);
   });
-  expect_crash(outcome, SIGSEGV);
+  expect_crash(job_end, SIGSEGV);
 }
 
 TEST(Sandbox, LetsAJobUseWhatTheLimitAllowsAboveItsParent) {
   if (with_asan)
     GTEST_SKIP() << "AddressSanitizer's shadow counts as memory of the job";
   const std::vector<char> of_the_parent(200 << 20, 'p');
-  const Outcome outcome = run_with_memory(64 << 20, [](Child &child) {
+  const JobEnd job_end = run_with_memory(64 << 20, [](Child &child) {
     const std::vector<char> own(30 << 20, 'c');
     child.reply(std::string_view(own.data(), 3));
   });
-  EXPECT_EQ(outcome.reply, "ccc");
+  EXPECT_EQ(job_end.reply, "ccc");
 }
 
 TEST(Sandbox, KnowsLibTorchsWordsForOutOfMemory) {
@@ -305,13 +305,13 @@ TEST(Sandbox, KnowsLibTorchsWordsForOutOfMemory) {
 }
 
 TEST(Sandbox, HearsAJobThatClosedEveryDescriptor) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     close_everything();
     std::this_thread::sleep_for(20ms);
     child.reply("still here");
   });
-  EXPECT_EQ(outcome.ending, Ending::Replied);
-  EXPECT_EQ(outcome.reply, "still here");
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_EQ(job_end.reply, "still here");
 }
 
 TEST(Sandbox, StopsAJobThatClosedEveryDescriptorAndHangs) {
@@ -330,27 +330,27 @@ TEST(Sandbox, TellsAKillFromOutsideFromACrash) {
         std::this_thread::sleep_for(1ms);
       kill(*pid, signal);
     });
-    const Outcome outcome = run([&](Child &) {
+    const JobEnd job_end = run([&](Child &) {
       *pid = getpid();
       sleep_for_ever();
     });
     killer.join();
-    EXPECT_EQ(outcome.ending, Ending::Killed) << signal;
-    EXPECT_EQ(outcome.signal, signal);
+    EXPECT_EQ(job_end.ending, Ending::Killed) << signal;
+    EXPECT_EQ(job_end.signal, signal);
   }
 }
 
 TEST(Sandbox, TakesGrandchildrenAlong) {
   const SharedNumber grandchild;
   const auto begin = Clock::now();
-  const Outcome outcome = run([&](Child &child) {
+  const JobEnd job_end = run([&](Child &child) {
     const pid_t pid = fork();
     if (pid == 0)
       sleep_for_ever(); // holds every descriptor
     *grandchild = pid;
     child.reply("done");
   });
-  EXPECT_EQ(outcome.ending, Ending::Replied);
+  EXPECT_EQ(job_end.ending, Ending::Replied);
   EXPECT_LT(Clock::now() - begin, 1s);
   EXPECT_TRUE(goes_away(*grandchild));
 }
@@ -369,23 +369,23 @@ TEST(Sandbox, TakesGrandchildrenOfAHangingJobAlong) {
 }
 
 TEST(Sandbox, GivesACopyOfTheJobNoSay) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     const pid_t pid = fork();
     if (pid == 0)
       throw std::runtime_error("from the copy");
     waitpid(pid, nullptr, 0);
     child.reply("from the job");
   });
-  EXPECT_EQ(outcome.ending, Ending::Replied);
-  EXPECT_EQ(outcome.reply, "from the job");
-  EXPECT_EQ(outcome.message, "");
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_EQ(job_end.reply, "from the job");
+  EXPECT_EQ(job_end.message, "");
 }
 
 TEST(Sandbox, TellsTheExitCode) {
   for (const Job &job : {Job([](Child &) { exit(3); }), Job([](Child &) { _exit(3); })}) {
-    const Outcome outcome = run(job);
-    EXPECT_EQ(outcome.ending, Ending::Exited);
-    EXPECT_EQ(outcome.exit_code, 3);
+    const JobEnd job_end = run(job);
+    EXPECT_EQ(job_end.ending, Ending::Exited);
+    EXPECT_EQ(job_end.exit_code, 3);
   }
 }
 
@@ -402,29 +402,29 @@ TEST(Sandbox, RunsNoExitHandlerOfTheParent) {
 }
 
 TEST(Sandbox, RunsAProgramThatReplacesTheJob) {
-  const Outcome outcome = run([](Child &) { execlp("sh", "sh", "-c", "echo out; echo err >&2; exit 5", nullptr); });
-  EXPECT_EQ(outcome.ending, Ending::Exited);
-  EXPECT_EQ(outcome.exit_code, 5);
-  EXPECT_EQ(outcome.output_tail, "out\nerr\n");
+  const JobEnd job_end = run([](Child &) { execlp("sh", "sh", "-c", "echo out; echo err >&2; exit 5", nullptr); });
+  EXPECT_EQ(job_end.ending, Ending::Exited);
+  EXPECT_EQ(job_end.exit_code, 5);
+  EXPECT_EQ(job_end.output_tail, "out\nerr\n");
 }
 
 TEST(Sandbox, KeepsTheEndOfTheOutput) {
-  const Outcome outcome = run([](Child &) {
+  const JobEnd job_end = run([](Child &) {
     std::printf("printf\n");
     std::cout << "cout\n";
     std::cerr << "cerr\n";
     std::printf("no newline");
   });
-  EXPECT_EQ(outcome.ending, Ending::Replied);
-  EXPECT_EQ(outcome.output_tail, "printf\ncout\ncerr\nno newline");
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_EQ(job_end.output_tail, "printf\ncout\ncerr\nno newline");
 }
 
 TEST(Sandbox, KeepsTheOutputBeforeACrash) {
-  const Outcome outcome = run([](Child &) {
+  const JobEnd job_end = run([](Child &) {
     std::printf("last words\n");
     raise(SIGSEGV);
   });
-  EXPECT_EQ(outcome.output_tail, "last words\n");
+  EXPECT_EQ(job_end.output_tail, "last words\n");
 }
 
 TEST(Sandbox, HasNoInput) {
@@ -432,15 +432,15 @@ TEST(Sandbox, HasNoInput) {
 }
 
 TEST(Sandbox, TakesMuchOutput) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     const std::string block(1 << 20, 'o');
     for (int i = 0; i < 100; ++i)
       std::cout << block;
     std::cout << "the end";
     child.reply("written");
   });
-  EXPECT_EQ(outcome.reply, "written");
-  EXPECT_EQ(outcome.output_tail, std::string(4096 - 7, 'o') + "the end");
+  EXPECT_EQ(job_end.reply, "written");
+  EXPECT_EQ(job_end.output_tail, std::string(4096 - 7, 'o') + "the end");
 }
 
 TEST(Sandbox, StopsAJobThatWritesForEver) {
@@ -450,9 +450,9 @@ TEST(Sandbox, StopsAJobThatWritesForEver) {
       if (write(STDOUT_FILENO, block.data(), block.size()) < 0)
         return;
   };
-  const Outcome outcome = run_in_sandbox(job, within(300ms));
-  EXPECT_EQ(outcome.ending, Ending::TimedOut);
-  EXPECT_EQ(outcome.output_tail.size(), 4096U);
+  const JobEnd job_end = run_in_sandbox(job, within(300ms));
+  EXPECT_EQ(job_end.ending, Ending::TimedOut);
+  EXPECT_EQ(job_end.output_tail.size(), 4096U);
 }
 
 TEST(Sandbox, RefusesAReplyThatIsTooLong) {
@@ -463,10 +463,10 @@ TEST(Sandbox, RefusesAReplyThatIsTooLong) {
     child.reply("67890");
     child.reply("1");
   };
-  const Outcome outcome = run_in_sandbox(job, limits);
-  EXPECT_EQ(outcome.ending, Ending::Threw);
-  EXPECT_NE(outcome.message.find("longer than the 10 bytes"), std::string::npos) << outcome.message;
-  EXPECT_EQ(outcome.reply, "");
+  const JobEnd job_end = run_in_sandbox(job, limits);
+  EXPECT_EQ(job_end.ending, Ending::Threw);
+  EXPECT_NE(job_end.message.find("longer than the 10 bytes"), std::string::npos) << job_end.message;
+  EXPECT_EQ(job_end.reply, "");
 }
 
 TEST(Sandbox, TakesAReplyOfHundredsOfMegabytes) {
@@ -480,17 +480,17 @@ TEST(Sandbox, TakesAReplyOfHundredsOfMegabytes) {
       child.reply(block);
     }
   };
-  const Outcome outcome = run_in_sandbox(job, limits);
-  ASSERT_EQ(outcome.ending, Ending::Replied);
-  ASSERT_EQ(outcome.reply.size(), 20 * block_bytes);
+  const JobEnd job_end = run_in_sandbox(job, limits);
+  ASSERT_EQ(job_end.ending, Ending::Replied);
+  ASSERT_EQ(job_end.reply.size(), 20 * block_bytes);
   for (std::size_t i = 0; i < 20; ++i) {
-    const std::string_view block = std::string_view(outcome.reply).substr(i * block_bytes, block_bytes);
+    const std::string_view block = std::string_view(job_end.reply).substr(i * block_bytes, block_bytes);
     EXPECT_EQ(block.find_first_not_of(static_cast<char>('a' + i)), std::string_view::npos);
   }
 }
 
 TEST(Sandbox, RunsThreads) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     std::vector<long> sums(8);
     std::vector<std::thread> threads;
     for (long &sum : sums)
@@ -502,26 +502,26 @@ TEST(Sandbox, RunsThreads) {
       thread.join();
     child.reply(std::to_string(std::accumulate(sums.begin(), sums.end(), 0L)));
   });
-  EXPECT_EQ(outcome.reply, std::to_string(8 * 499500));
+  EXPECT_EQ(job_end.reply, std::to_string(8 * 499500));
 }
 
 TEST(Sandbox, EndsThoughAThreadGoesOn) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     std::thread([] { sleep_for_ever(); }).detach();
     child.reply("done");
   });
-  EXPECT_EQ(outcome.reply, "done");
+  EXPECT_EQ(job_end.reply, "done");
 }
 
 TEST(Sandbox, WorksInsideASandbox) {
-  const Outcome outcome = run([](Child &child) {
-    const Outcome inner = run([](Child &grandchild) {
+  const JobEnd job_end = run([](Child &child) {
+    const JobEnd inner = run([](Child &grandchild) {
       grandchild.stage("inner");
       raise(SIGSEGV);
     });
     child.reply(inner.stage + " " + to_string(inner.ending));
   });
-  EXPECT_EQ(outcome.reply, "inner crashed");
+  EXPECT_EQ(job_end.reply, "inner crashed");
 }
 
 TEST(Sandbox, DiesWithItsParent) {
@@ -544,30 +544,30 @@ TEST(Sandbox, DiesWithItsParent) {
 }
 
 TEST(Sandbox, SaysSoWhenItCannotFork) {
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     const rlimit none{0, 0};
     setrlimit(RLIMIT_NPROC, &none);
     if (geteuid() == 0 && setuid(65534) != 0) // root has no such limit
       _exit(1);
-    const Outcome inner = run([](Child &) {});
+    const JobEnd inner = run([](Child &) {});
     child.reply(std::string(to_string(inner.ending)) + " " + std::to_string(inner.exit_code) + " " + inner.message);
   });
-  EXPECT_EQ(outcome.reply.rfind("exited -1 the child process could not be started: fork failed", 0), 0U)
-      << outcome.reply << outcome.message;
+  EXPECT_EQ(job_end.reply.rfind("exited -1 the child process could not be started: fork failed", 0), 0U)
+      << job_end.reply << job_end.message;
 }
 
 TEST(Sandbox, SaysSoWhenThereAreNoDescriptors) {
   if (with_asan)
     GTEST_SKIP() << "UndefinedBehaviorSanitizer looks at objects through a pipe of its own";
-  const Outcome outcome = run([](Child &child) {
+  const JobEnd job_end = run([](Child &child) {
     const rlimit few{8, 8};
     setrlimit(RLIMIT_NOFILE, &few);
     while (dup(0) >= 0) {
     }
     child.reply(run([](Child &) {}).message);
   });
-  EXPECT_EQ(outcome.reply.rfind("the child process could not be started: no pipe", 0), 0U)
-      << outcome.reply << outcome.output_tail;
+  EXPECT_EQ(job_end.reply.rfind("the child process could not be started: no pipe", 0), 0U)
+      << job_end.reply << job_end.output_tail;
 }
 
 TEST(Sandbox, LeavesNoDescriptorOpen) {

@@ -40,7 +40,7 @@ enum Code { Loaded = 0, Refused = 2, Internal = 70 };
   _exit(code);
 }
 
-nlohmann::json outcome_of(const std::string &path, const Limits &limits) {
+nlohmann::json job_end_of(const std::string &path, const Limits &limits) {
   const auto begin = Clock::now();
   const pid_t pid = fork();
   if (pid == 0)
@@ -68,5 +68,5 @@ int main(int argc, char **argv) {
   limits.timeout = std::chrono::seconds(argc > 1 ? std::atoi(argv[1]) : 10);
   limits.memory_bytes = std::uint64_t{static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1024)} << 20;
   for (std::string path; std::getline(std::cin, path);)
-    std::cout << outcome_of(path, limits).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << std::endl;
+    std::cout << job_end_of(path, limits).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << std::endl;
 }

@@ -49,9 +49,9 @@ protected:
     fs::remove_all(built());
     ProjectBuild project = this->project();
     project.start();
-    const Outcome outcome = project.finish({});
-    EXPECT_EQ(outcome.ending, Ending::Exited);
-    return outcome.exit_code == 0 && fs::exists(built() / "x") ? outcome.output_tail : "";
+    const JobEnd job_end = project.finish({});
+    EXPECT_EQ(job_end.ending, Ending::Exited);
+    return job_end.exit_code == 0 && fs::exists(built() / "x") ? job_end.output_tail : "";
   }
   PrecompiledHeader header_of_project() const { return {"some/header.h", compile_command_of(built())}; }
   static bool is_with(const std::string &said) { return said.find(".gch\n") != std::string::npos; }
@@ -99,7 +99,7 @@ TEST_F(ProjectBuilds, DoWithoutWhatNothingCanBeBuiltWith) {
   ProjectBuild project = this->project();
   EXPECT_NE(project.finish({}).exit_code, 0);
   EXPECT_TRUE(project.leave_out_precompiled());
-  const Outcome without = project.finish({});
+  const JobEnd without = project.finish({});
   EXPECT_NE(without.exit_code, 0);
   EXPECT_FALSE(is_with(without.output_tail));
   EXPECT_FALSE(project.leave_out_precompiled()); // there is nothing left to leave out

@@ -35,15 +35,15 @@ static_assert(std::is_same_v<decltype(Plugin::free), decltype(&repro_minify_back
 std::string ask_for_name(const std::string &path) {
   Limits limits;
   limits.timeout = std::chrono::minutes(1);
-  const Outcome outcome = run_until_answered(
+  const JobEnd job_end = run_until_answered(
       [&](Child &child) {
         const Plugin plugin(path);
         child.reply(std::string(plugin.name()) + " " + plugin.version());
       },
       limits);
-  if (outcome.ending == Ending::Threw)
-    throw UserError("--backend plugin:" + path + ": cannot be used: " + outcome.message);
-  return outcome.reply;
+  if (job_end.ending == Ending::Threw)
+    throw UserError("--backend plugin:" + path + ": cannot be used: " + job_end.message);
+  return job_end.reply;
 }
 
 std::string require_library(const std::string &given) {

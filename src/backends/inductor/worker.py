@@ -141,8 +141,9 @@ def main():
         try:
             import candidate
             import entries
+            import preparation
 
-            candidate.prepare(folder, given)
+            preparation.prepare(folder, given)
             import torch
         except Exception as error:
             report(ready, {"problem": " ".join(str(error).split())[:300] or type(error).__name__})

@@ -123,15 +123,15 @@ GraphLayout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<
   const std::string asked = folder / "graph.dot", answer = folder / "graph.plain";
   std::ofstream(asked) << dot_text(boxes, edges);
   constexpr std::chrono::seconds limit(60);
-  const Outcome outcome = run_command({"dot", "-Tplain", "-o", answer, asked}, limit, interrupted);
+  const JobEnd job_end = run_command({"dot", "-Tplain", "-o", answer, asked}, limit, interrupted);
   if (stops())
     return without_layout("the run was interrupted while it was drawn");
-  if (outcome.ending == Ending::TimedOut)
+  if (job_end.ending == Ending::TimedOut)
     return without_layout("Graphviz's `dot` took more than " + std::to_string(limit.count()) + " s for " +
                           std::to_string(boxes.size()) + " boxes");
-  if (outcome.ending == Ending::Exited && outcome.exit_code == 127)
+  if (job_end.ending == Ending::Exited && job_end.exit_code == 127)
     return without_layout(std::string("Graphviz's `dot` is not installed: ") + advice);
-  if (outcome.ending != Ending::Exited || outcome.exit_code != 0)
+  if (job_end.ending != Ending::Exited || job_end.exit_code != 0)
     return without_layout("Graphviz's `dot` failed");
   return read_plain_layout(read_file(answer), boxes.size());
 }

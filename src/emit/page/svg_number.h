@@ -1,16 +1,12 @@
 // Coordinates of a picture as text.
 #pragma once
-#include <array>
-#include <cstdio>
-#include <string>
+#include "support/number_text.h"
 
 namespace repro_minify {
 
 /// With one digit behind the point: a tenth of a pixel.
 inline std::string svg_number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
+  return fixed_text(value, 1);
 }
 
 } // namespace repro_minify

@@ -143,7 +143,7 @@ IndexSet behind_gradient(const Cutter &cutter, const Verdict &verdict, const std
 
 /// A model can fail in several outputs (or gradients) for several reasons. The reduction is about the first that shows
 /// the wanted failure: what has no part in that one goes before anything else, and cannot lead to another bug.
-IndexSet focus(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
+IndexSet part_of_the_wanted(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
   const auto &wanted = context.examiner.wanted();
   std::vector<int> atoms;
   const Program program = cutter.cut(all, /*expose_all=*/false, atoms);
@@ -243,7 +243,7 @@ bool cut_nodes(PassContext &context) {
     context.untried = "could take nothing out: with recorded values in its place the program no longer fails";
     return false;
   }
-  const IndexSet start = focus(context, cutter, all, oracle);
+  const IndexSet start = part_of_the_wanted(context, cutter, all, oracle);
   SearchOptions search;
   search.speculation_width = speculation_width(context);
   context.examiner.enter_phase("hints");

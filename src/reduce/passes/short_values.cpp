@@ -5,6 +5,7 @@
 #include "program/elements.h"
 #include "reduce/order/plainness.h"
 #include "reduce/passes/remake_input.h"
+#include "support/number_text.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -38,15 +39,10 @@ Elements signs(const Elements &elements) {
   return result;
 }
 
-Elements rounded(const Elements &elements, int digits) {
+Elements rounded_elements(const Elements &elements, int digits) {
   Elements result = elements;
   for (double &x : result)
-    if (std::isfinite(x) && x != 0) {
-      // Through text: scaling and rounding would leave 0.30000000000000004.
-      char text[32];
-      std::snprintf(text, sizeof text, "%.*e", digits - 1, x);
-      x = std::strtod(text, nullptr);
-    }
+    x = rounded(x, digits);
   return result;
 }
 
@@ -69,9 +65,9 @@ bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
       [](const Elements &elements) { return only_extremes(elements, 0); },
       [](const Elements &elements) { return only_extremes(elements, 1); },
       signs,
-      [](const Elements &elements) { return rounded(elements, 1); },
-      [](const Elements &elements) { return rounded(elements, 2); },
-      [](const Elements &elements) { return rounded(elements, 3); },
+      [](const Elements &elements) { return rounded_elements(elements, 1); },
+      [](const Elements &elements) { return rounded_elements(elements, 2); },
+      [](const Elements &elements) { return rounded_elements(elements, 3); },
   };
   std::vector<LazyProgram> candidates;
   for (const auto &change : changes)

@@ -19,14 +19,14 @@ namespace repro_minify {
 template <typename Answer, typename Pool = SandboxPool> class ChecksUnderWay {
 public:
   using Milliseconds = std::chrono::milliseconds;
-  using Read = std::function<Answer(const Outcome &)>;
+  using Read = std::function<Answer(const JobEnd &)>;
   /// Whether a question is answered yes; nothing while it has no answer.
   using Settled = std::function<std::optional<bool>(const std::string &hash)>;
   /// What came of a check under that limit.
   struct Ended {
-    Outcome outcome;
+    JobEnd job_end;
     Milliseconds timeout;
-    Answer answer; ///< what Read makes of the outcome
+    Answer answer; ///< what Read makes of the JobEnd
   };
 
   ChecksUnderWay(Pool &pool, Limits limits, Read read, Settled settled)
@@ -78,10 +78,10 @@ public:
   std::optional<Ended> take(const std::string &hash, const std::function<bool()> &stop) {
     if (auto early = early_.extract(hash))
       return std::move(early.mapped());
-    auto outcome = pool_.wait(running_.at(hash).ticket, stop);
-    if (!outcome)
+    auto job_end = pool_.wait(running_.at(hash).ticket, stop);
+    if (!job_end)
       return std::nullopt;
-    return read(running_.extract(hash).mapped(), std::move(*outcome));
+    return read(running_.extract(hash).mapped(), std::move(*job_end));
   }
 
   void stop_all() {
@@ -98,9 +98,9 @@ private:
   };
   using Runs = std::map<std::string, Running>;
 
-  Ended read(const Running &running, Outcome outcome) const {
-    Answer answer = read_(outcome);
-    return {std::move(outcome), running.timeout, std::move(answer)};
+  Ended read(const Running &running, JobEnd job_end) const {
+    Answer answer = read_(job_end);
+    return {std::move(job_end), running.timeout, std::move(answer)};
   }
 
   typename Runs::iterator cancel(typename Runs::iterator running) {

@@ -20,6 +20,7 @@ from torch import Tensor
 import candidate
 import emit
 import entries
+import preparation
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
 from module import make_module
@@ -310,5 +311,5 @@ class Repro(unittest.TestCase):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # torch.jit is deprecated
-    candidate.prepare(tempfile.mkdtemp(), [])
+    preparation.prepare(tempfile.mkdtemp(), [])
     unittest.main(warnings="ignore")

@@ -44,11 +44,11 @@ InterestingnessTest structural_test(const StructuralOracle &oracle) {
   test.job = [&oracle](std::shared_ptr<const Program> program) -> Job {
     return [&oracle, program](Child &child) { child.reply(oracle.fails(*program) ? "fails" : "passes"); };
   };
-  test.verdict_of = [](const Outcome &outcome) {
-    if (outcome.ending != Ending::Replied)
-      throw std::runtime_error(std::string("a check ") + to_string(outcome.ending) + ": " + outcome.message);
-    Verdict answer = verdict(outcome.reply == "fails");
-    answer.wall_seconds = std::chrono::duration<double>(outcome.wall).count();
+  test.verdict_of = [](const JobEnd &job_end) {
+    if (job_end.ending != Ending::Replied)
+      throw std::runtime_error(std::string("a check ") + to_string(job_end.ending) + ": " + job_end.message);
+    Verdict answer = verdict(job_end.reply == "fails");
+    answer.wall_seconds = std::chrono::duration<double>(job_end.wall).count();
     return answer;
   };
   return test;

@@ -27,7 +27,7 @@ public:
   }
   bool ready(Ticket ticket) const { return ended_.count(ticket) > 0; }
   /// What it waits for ends when it is waited for.
-  std::optional<Outcome> wait(Ticket ticket, const std::function<bool()> &stop = {}) {
+  std::optional<JobEnd> wait(Ticket ticket, const std::function<bool()> &stop = {}) {
     if (!ready(ticket) && stop && stop())
       return std::nullopt;
     if (!ready(ticket))
@@ -45,10 +45,10 @@ public:
   void end(const std::string &name) {
     for (auto it = running_.begin(); it != running_.end(); ++it)
       if (it->second == name) {
-        Outcome outcome;
-        outcome.ending = Ending::Replied;
-        outcome.reply = "of " + name;
-        ended_[it->first] = outcome;
+        JobEnd job_end;
+        job_end.ending = Ending::Replied;
+        job_end.reply = "of " + name;
+        ended_[it->first] = job_end;
         running_.erase(it);
         return;
       }
@@ -78,7 +78,7 @@ private:
   int workers_;
   Ticket last_ = 0;
   std::map<Ticket, std::string> running_;
-  std::map<Ticket, Outcome> ended_;
+  std::map<Ticket, JobEnd> ended_;
 };
 
 std::function<Job()> job(const std::string &name) {
@@ -104,7 +104,7 @@ protected:
   static constexpr auto timeout = 5s;
   FakePool pool{3};
   std::map<std::string, bool> settled;
-  Checks checks{pool, Limits{}, [](const Outcome &outcome) { return "read " + outcome.reply; },
+  Checks checks{pool, Limits{}, [](const JobEnd &job_end) { return "read " + job_end.reply; },
                 [this](const std::string &hash) {
                   const auto found = settled.find(hash);
                   return found == settled.end() ? std::nullopt : std::optional(found->second);
@@ -141,7 +141,7 @@ TEST_F(UnderWay, GivesIdleWorkersWhatComesNext) {
 TEST_F(UnderWay, GuessesNothingForOneWorker) {
   FakePool one(1);
   Checks alone(
-      one, Limits{}, [](const Outcome &) { return ""; }, [](const auto &) { return std::nullopt; });
+      one, Limits{}, [](const JobEnd &) { return ""; }, [](const auto &) { return std::nullopt; });
   Upcoming upcoming({guess("b")}, {});
   alone.ask("a", job("a"), timeout, upcoming);
   pool.end("a");

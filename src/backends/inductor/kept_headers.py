@@ -1,0 +1,66 @@
+"""The header that all kernels share, precompiled: kept from one run to the next, where it takes seconds to make.
+
+PyTorch keeps it in the temporary folder, and ours goes with the run. What lies in the folder of this run is a copy, so
+that no candidate writes what is kept; PyTorch's name for it has a digest of all that it was made of.
+"""
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+MOST = 4  # of some 150 MB each: one for each PyTorch and each pair of options
+
+
+@contextlib.contextmanager
+def kept(store: Path, used: Path) -> Iterator[None]:
+    """What `store` has is in `used` while this lasts, and what is new in `used` at its end is in `store` afterwards."""
+    with contextlib.suppress(OSError):  # no room, nothing kept yet: then it is made
+        copy_headers(store, used)
+    had = set(compiled_in(used))
+    yield
+    with contextlib.suppress(OSError):
+        if set(compiled_in(used)) - had:
+            copy_headers(used, store)
+            leave_newest(store)
+
+
+def copy_headers(source: Path, target: Path) -> None:
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for compiled in compiled_in(source):
+        for file in (compiled.with_suffix(""), compiled):  # the text comes before what is made of it
+            if is_ours(file) and not (target / file.name).exists():
+                copy_whole(file, target / file.name)
+
+
+def compiled_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.h.gch"))
+
+
+def is_ours(file: Path) -> bool:
+    """No link, and nobody else's to write."""
+    status = file.lstat()
+    writable_for_others = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not writable_for_others
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Under its name there is all of it or nothing."""
+    descriptor, name = tempfile.mkstemp(dir=target.parent)
+    try:
+        with open(descriptor, "wb") as copy, open(source, "rb") as original:
+            shutil.copyfileobj(original, copy, 1 << 20)
+        os.rename(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def leave_newest(folder: Path) -> None:
+    """The text stays: it is a line."""
+    newest_first = sorted(compiled_in(folder), key=lambda file: file.stat().st_mtime, reverse=True)
+    for file in newest_first[MOST:]:
+        file.unlink(missing_ok=True)

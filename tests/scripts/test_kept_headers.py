@@ -1,0 +1,68 @@
+"""The precompiled header of TorchInductor that is kept between runs (src/backends/inductor/kept_headers.py)."""
+
+import os
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "src" / "backends" / "inductor" / "kept_headers.py"
+
+
+@pytest.fixture
+def headers() -> dict[str, Any]:
+    return runpy.run_path(str(SCRIPT))
+
+
+def write(folder: Path, name: str, compiled: bytes = b"compiled") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.h").write_text("#include <some.h>\n")
+    (folder / f"{name}.h.gch").write_bytes(compiled)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_what_one_run_makes_the_next_has(headers: dict[str, Any], tmp_path: Path) -> None:
+    with headers["kept"](tmp_path / "store", tmp_path / "first"):
+        write(tmp_path / "first", "a")
+    with headers["kept"](tmp_path / "store", tmp_path / "second"):
+        assert (tmp_path / "second" / "a.h.gch").read_bytes() == b"compiled"
+    assert names(tmp_path / "store") == {"a.h", "a.h.gch"}
+
+
+def test_a_run_works_on_a_copy(headers: dict[str, Any], tmp_path: Path) -> None:
+    write(tmp_path / "store", "a")
+    with headers["kept"](tmp_path / "store", tmp_path / "used"):
+        with open(tmp_path / "used" / "a.h.gch", "r+b") as file:
+            file.write(b"changed!")
+    assert (tmp_path / "store" / "a.h.gch").read_bytes() == b"compiled"
+
+
+def test_what_others_may_write_is_not_taken(headers: dict[str, Any], tmp_path: Path) -> None:
+    write(tmp_path / "store", "others")
+    (tmp_path / "store" / "others.h.gch").chmod(0o666)
+    write(tmp_path / "elsewhere", "link")
+    for name in ("link.h", "link.h.gch"):
+        (tmp_path / "store" / name).symlink_to(tmp_path / "elsewhere" / name)
+    with headers["kept"](tmp_path / "store", tmp_path / "used"):
+        assert not [name for name in names(tmp_path / "used") if name.endswith(".gch")]
+
+
+def test_no_more_are_kept_than_a_few(headers: dict[str, Any], tmp_path: Path) -> None:
+    for age in range(headers["MOST"] + 2):
+        write(tmp_path / "store", f"old{age}")
+        os.utime(tmp_path / "store" / f"old{age}.h.gch", (1000 - age, 1000 - age))
+    with headers["kept"](tmp_path / "store", tmp_path / "used"):
+        write(tmp_path / "used", "new")
+    kept = {name for name in names(tmp_path / "store") if name.endswith(".gch")}
+    assert kept == {"new.h.gch", *(f"old{age}.h.gch" for age in range(headers["MOST"] - 1))}
+
+
+def test_without_a_place_to_keep_it_all_goes_on(headers: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("a file")
+    with headers["kept"](tmp_path / "store", tmp_path / "used"):
+        write(tmp_path / "used", "a")
+    assert names(tmp_path / "used") == {"a.h", "a.h.gch"}
