@@ -1,12 +1,12 @@
 """Tries archives as strangers may make them, and looks for what a model must never do.
 
     fuzz.py --loader LOAD_ARCHIVES --fixtures FOLDER [--count N] [--seconds S] [--seed N] [--keep FOLDER]
-            [--program REPRO_MINIFY] [--every S]
+            [--program REPRO_MINIFY [--each N]] [--every S]
 
 A finding is a signal that ends the main process, an internal error, a hang, memory over the limit, a file outside the
-folder, a process left behind. Archive number N of a seed is the same each time. With --program each that can be loaded
-is also reduced by the whole program. Every so many seconds, and at the end, also after Ctrl-C, a line has the counts;
-exit code 1 if there is a finding, 130 if it was interrupted.
+folder, a process left behind. Archive number N of a seed is the same each time. With --program those that can be loaded
+are also reduced by the whole program (--each N: where their number is a multiple of N). Every so many seconds, and at
+the end, also after Ctrl-C, a line has the counts; exit code 1 if there is a finding, 130 if it was interrupted.
 """
 
 import argparse
@@ -33,7 +33,7 @@ MOST_SECONDS, MOST_MIB = 4 * LOAD_SECONDS, 2 * LOAD_MIB + 1024
 SEARCH_SECONDS = 2
 MOST_SECONDS_OF_PROGRAM = SEARCH_SECONDS + 8 * LOAD_SECONDS
 # Exit codes of docs/exit-codes.md, and what the count is called.
-ENDS = {0: "reduced", 1: "passed", 2: "unusable", 3: "unreproducible"}
+ENDS = {0: "reduced", 1: "passed", 2: "unusable", 3: "unreproducible", 4: "unverified"}
 MARK = "REPRO_MINIFY_FUZZ_MARK"
 CANARY = b"0123456789abcdef"
 
@@ -244,7 +244,7 @@ class Fuzzer:
     def try_one(self, number: int, model: Path) -> str:
         loaded, problem = self.loader.ask(self.place.model / "failing.pt")
         self.counts.of["loaded" if loaded else "refused"] += 1
-        if loaded and not problem and self.options.program:
+        if loaded and not problem and self.options.program and number % self.options.each == 0:
             under = self.options_of.get(model.parent.name, ["--backend", "jit"])
             end, problem = reduce(self.options.program, under, self.place, f"{os.getpid()}-{number}")
             if end:
@@ -256,6 +256,7 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--loader", type=os.path.abspath, required=True)
     parser.add_argument("--program", type=os.path.abspath)
+    parser.add_argument("--each", type=int, default=1)
     parser.add_argument("--fixtures", type=Path, required=True)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=1e9)
