@@ -10,8 +10,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string_view>
 
 namespace repro_minify {
@@ -71,6 +76,24 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
   for (const auto &library : options.libraries)
     words.push_back("--load-library=" + fs::absolute(library).string());
   return words;
+}
+
+/// What Python, torch and compilers heed. What else others are told this way (keys, tokens) a stranger's program could
+/// write into what becomes of it, and so into a report.
+void keep_environment_of_torch() {
+  constexpr std::string_view kept[] = {
+      "PATH=",   "HOME=",   "USER=",   "LOGNAME=", "SHELL=",      "TERM=",         "TZ=",       "TMPDIR=", "LANG",
+      "LC_",     "LD_",     "PYTHON",  "VIRTUAL_", "CONDA_",      "TORCH",         "PYTORCH",   "ATEN_",   "C10_",
+      "OMP_",    "GOMP_",   "KMP_",    "MKL_",     "DNNL_",       "ONEDNN_",       "OPENBLAS_", "CUDA_",   "CUBLAS_",
+      "NVIDIA_", "TRITON_", "MALLOC_", "CCACHE_D", "XDG_CACHE_H", "REPRO_MINIFY_", "CC=",       "CXX="};
+  std::vector<std::string> gone;
+  for (char **entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (std::none_of(std::begin(kept), std::end(kept), [&](std::string_view begin) { return text.starts_with(begin); }))
+      gone.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const auto &name : gone)
+    unsetenv(name.c_str());
 }
 
 std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
@@ -168,6 +191,7 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
   const Outcome outcome = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(python, path, kind, options, *folder));
+        keep_environment_of_torch();
         become_program(words_of(python, path, kind, options, *folder));
       },
       limits);

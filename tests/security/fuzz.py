@@ -26,7 +26,7 @@ from typing import Any
 from archives import Archive, mutate
 from troubled import left_after
 
-LOAD_SECONDS, LOAD_MIB = 10, 1024
+LOAD_SECONDS, LOAD_MIB = 5, 1024
 # Twice the limit of a child, and what the process itself takes.
 MOST_SECONDS, MOST_MIB = 4 * LOAD_SECONDS, 2 * LOAD_MIB + 1024
 # The whole program loads, searches for so long, and checks what it found.
