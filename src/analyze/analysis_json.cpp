@@ -44,7 +44,7 @@ std::string to_json(const Analysis &analysis) {
                        {"checks", analysis.checks},
                        {"verdict", json::parse(to_json(analysis.verdict))},
                        {"values", rows}};
-  return result.dump(2, ' ', false, json::error_handler_t::replace);
+  return result.dump(2, ' ', true, json::error_handler_t::replace);
 }
 
 } // namespace repro_minify

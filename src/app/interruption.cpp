@@ -1,5 +1,7 @@
 #include "app/interruption.h"
 
+#include "app/options.h"
+
 #include <atomic>
 #include <csignal>
 
@@ -33,6 +35,10 @@ void catch_signals() {
 
 bool stop_requested() {
   return requested;
+}
+
+int exit_code_unless_stopped(int code) {
+  return requested ? static_cast<int>(InterruptedByUser) : code;
 }
 
 } // namespace repro_minify

@@ -7,4 +7,7 @@ namespace repro_minify {
 void catch_signals();
 bool stop_requested();
 
+/// That of a command of which it is not known whether what it printed was cut short.
+int exit_code_unless_stopped(int code);
+
 } // namespace repro_minify

@@ -154,9 +154,9 @@ int dispatch(int argc, char **argv) {
   CLI::App *chosen = *run ? run : *analyze ? analyze : *bisect ? bisect : &app;
   if (prepare(*chosen, app, options))
     return 0;
-  return *run       ? run_command(options)
-         : *analyze ? analyze_command(options)
-         : *bisect  ? bisect_command(options)
+  return *run       ? exit_code_unless_stopped(run_command(options))
+         : *analyze ? exit_code_unless_stopped(analyze_command(options))
+         : *bisect  ? exit_code_unless_stopped(bisect_command(options))
                     : minify_command(options);
 }
 
@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
     repro_minify::catch_signals();
     const int code = repro_minify::dispatch(argc, argv);
     repro_minify::require_printed();
-    return repro_minify::stop_requested() ? repro_minify::InterruptedByUser : code;
+    return code;
   } catch (const repro_minify::Interrupted &) {
     return repro_minify::InterruptedByUser;
   } catch (...) {

@@ -26,10 +26,12 @@ void say_what_came_of(const Result &result) {
     log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
 }
 
+/// What report.json calls interrupted ends with 130, and nothing else: a script may look at either.
 int conclude(const Options &options, const Result &result) {
   log::debug(phases_table(result.facts));
   if (result.facts.interrupted) {
-    log::warning("interrupted; the best so far is in " + result.folder + " (not verified)");
+    log::warning("interrupted; the best so far is in " + result.folder +
+                 (result.facts.verified.has_value() ? "" : " (not verified)"));
     return InterruptedByUser;
   }
   say_what_came_of(result);
@@ -52,10 +54,10 @@ int minify_command(const Options &options) {
   switch (result.ending) {
   case Result::Ending::DoesNotFail:
     log::error(result.why);
-    return DoesNotFail;
+    return exit_code_unless_stopped(DoesNotFail);
   case Result::Ending::EagerNotReproducible:
     log::error(result.why);
-    return EagerNotReproducible;
+    return exit_code_unless_stopped(EagerNotReproducible);
   case Result::Ending::Interrupted:
     log::warning("interrupted before there was anything to keep");
     return InterruptedByUser;

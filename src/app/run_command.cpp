@@ -57,7 +57,7 @@ nlohmann::json refusal(const Options &options, const std::string &backend, const
 }
 
 std::string text_of(const nlohmann::json &value) {
-  return value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return value.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 /// One graph of several that cannot be converted, or checked, says nothing about the others.

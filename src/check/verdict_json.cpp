@@ -58,13 +58,13 @@ LeafReport leaf_from(const json &value) {
   leaf.multiplier = number_from_json(value.at("multiplier"));
   leaf.max_abs_error = number_from_json(value.at("max_abs_error"));
   leaf.max_rel_error = number_from_json(value.at("max_rel_error"));
-  leaf.worst_index = value.at("worst_index");
+  leaf.worst_index = integer_from_json(value.at("worst_index"));
   leaf.ref_at_worst = number_from_json(value.at("ref_at_worst"));
   leaf.res_at_worst = number_from_json(value.at("res_at_worst"));
-  leaf.ref_nan = value.at("ref_nan");
-  leaf.ref_inf = value.at("ref_inf");
-  leaf.res_nan = value.at("res_nan");
-  leaf.res_inf = value.at("res_inf");
+  leaf.ref_nan = integer_from_json(value.at("ref_nan"));
+  leaf.ref_inf = integer_from_json(value.at("ref_inf"));
+  leaf.res_nan = integer_from_json(value.at("res_nan"));
+  leaf.res_inf = integer_from_json(value.at("res_inf"));
   return leaf;
 }
 
@@ -139,7 +139,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");
   verdict.no_answer = value.value("no_answer", false);
-  verdict.failing_call = value.at("failing_call");
+  verdict.failing_call = static_cast<int>(integer_from_json(value.at("failing_call")));
   verdict.has_fp64_reference = value.at("has_fp64_reference");
   verdict.no_fp64_because = value.at("no_fp64_because");
   verdict.eager_seconds = value.value("eager_seconds", 0.0); // these three are not in older journals

@@ -10,8 +10,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <string_view>
 
 namespace repro_minify {
@@ -73,8 +80,31 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
   return words;
 }
 
+<<<<<<< HEAD
 std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
   switch (job_end.ending) {
+=======
+/// What Python, torch and compilers heed. What else others are told this way (keys, tokens) a stranger's program could
+/// write into what becomes of it, and so into a report.
+void keep_environment_of_torch() {
+  constexpr std::string_view kept[] = {
+      "PATH=",   "HOME=",   "USER=",   "LOGNAME=", "SHELL=",      "TERM=",         "TZ=",       "TMPDIR=", "LANG",
+      "LC_",     "LD_",     "PYTHON",  "VIRTUAL_", "CONDA_",      "TORCH",         "PYTORCH",   "ATEN_",   "C10_",
+      "OMP_",    "GOMP_",   "KMP_",    "MKL_",     "DNNL_",       "ONEDNN_",       "OPENBLAS_", "CUDA_",   "CUBLAS_",
+      "NVIDIA_", "TRITON_", "MALLOC_", "CCACHE_D", "XDG_CACHE_H", "REPRO_MINIFY_", "CC=",       "CXX="};
+  std::vector<std::string> gone;
+  for (char **entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (std::none_of(std::begin(kept), std::end(kept), [&](std::string_view begin) { return text.starts_with(begin); }))
+      gone.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const auto &name : gone)
+    unsetenv(name.c_str());
+}
+
+std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
+  switch (outcome.ending) {
+>>>>>>> sec-in
   case Ending::TimedOut:
     return "takes more than " + std::to_string(limits.timeout.count() / 1000) + " s; --timeout gives it longer";
   case Ending::OutOfMemory:
@@ -89,8 +119,29 @@ std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
   return last.empty() ? "gives no answer" : "ends with: " + last.substr(0, 300);
 }
 
+/// Text of a stranger's must not begin a line, as this program's own words do.
+std::string in_one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+std::string line_of_answer(const json &answer, const char *key) {
+  return in_one_line(answer.value(key, ""));
+}
+
 std::vector<std::string> texts(const json &answer, const char *key) {
-  return answer.value(key, std::vector<std::string>());
+  std::vector<std::string> lines = answer.value(key, std::vector<std::string>());
+  std::transform(lines.begin(), lines.end(), lines.begin(), in_one_line);
+  return lines;
+}
+
+/// A name of torch._inductor.config, and nothing else that the worker heeds (load-library).
+void require_entry_of_config(const std::string &entry) {
+  const auto is_of_a_name = [](char c) { return c == '_' || c == '.' || std::isalnum(static_cast<unsigned char>(c)); };
+  const size_t end = entry.find('=');
+  if (end == std::string::npos || !std::all_of(entry.begin(), entry.begin() + static_cast<long>(end), is_of_a_name))
+    throw std::invalid_argument("no entry of a configuration: " + entry.substr(0, 60));
 }
 
 Conversion conversion_of(const json &answer, const std::string &path, ModelKind kind, int number, int of,
@@ -101,15 +152,16 @@ Conversion conversion_of(const json &answer, const std::string &path, ModelKind 
   made.kind = to_string(kind);
   made.graph = number;
   made.graphs = of;
-  made.name = answer.value("name", "");
-  made.problem = answer.value("problem", "");
+  made.name = line_of_answer(answer, "name");
+  made.problem = line_of_answer(answer, "problem");
   made.path = stem + ".pt";
   made.inputs_path = stem + "_inputs.pt";
   made.operators = answer.value("operators", 0);
-  made.data = answer.value("data", "");
+  made.data = line_of_answer(answer, "data");
   made.notes = texts(answer, "notes");
   made.dynamic = texts(answer, "dynamic");
   made.inductor_config = texts(answer, "inductor_config");
+  std::for_each(made.inductor_config.begin(), made.inductor_config.end(), require_entry_of_config);
   made.folder = folder;
   return made;
 }
@@ -118,6 +170,10 @@ Conversion conversion_of(const json &answer, const std::string &path, ModelKind 
 std::vector<Conversion> conversions_in(const json &answer, const std::string &path, ModelKind kind, int wanted,
                                        const std::shared_ptr<TemporaryFolder> &folder) {
   const json &graphs = answer.at("graphs");
+  constexpr size_t most_graphs = 10'000; // each is a line to read
+  if (graphs.size() > most_graphs)
+    throw UserError(path + ": converting it gives " + std::to_string(graphs.size()) +
+                    " graphs, more than anybody compiles");
   const int count = static_cast<int>(graphs.size());
   if (count == 0)
     throw UserError(path + ": " + to_string(kind) + ", but no graph is in it: nothing was compiled while it was taken");
@@ -168,6 +224,7 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(python, path, kind, options, *folder));
+        keep_environment_of_torch();
         become_program(words_of(python, path, kind, options, *folder));
       },
       limits);
@@ -180,10 +237,12 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
     throw UserError(path + ": converting it " + how_it_ended(job_end, limits));
   try {
     if (answer.contains("problem"))
-      throw UserError(path + ": cannot be converted: " + answer.at("problem").get<std::string>());
+      throw UserError(path + ": cannot be converted: " + line_of_answer(answer, "problem"));
     return conversions_in(answer, path, kind, options.graph, folder);
   } catch (const json::exception &) {
     throw UserError(path + ": converting it gives no answer that can be read");
+  } catch (const std::invalid_argument &error) {
+    throw UserError(path + ": converting it gives " + error.what());
   }
 }
 

@@ -3,6 +3,7 @@
 #include "emit/atomic_file.h"
 #include "emit/render.h"
 #include "emit/repro_words.h"
+#include "emit/results_folder.h"
 #include "emit/triage.h"
 #include "sandbox/command.h"
 #include "support/number_text.h"
@@ -90,8 +91,9 @@ json labels_json(const ReproFacts &facts) {
 }
 
 json code_values(const ReproFacts &facts, const std::string &folder) {
-  if (const std::string script = read_file(folder + "/repro.py"); !script.empty())
-    return {{"script", script}};
+  const std::string script = folder + "/repro.py";
+  if (is_of_this_run(script))
+    return {{"script", read_file(script)}};
   const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
   return {{"script", ""}, {"no_script_because", shortened(why, 300)}, {"cpp", read_file(folder + "/repro.cpp")}};
 }

@@ -395,7 +395,7 @@ std::string to_string(const OtherBackend &other) {
 
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/report.json",
-                   report_json(program, facts, folder).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+                   report_json(program, facts, folder).dump(2, ' ', true, json::error_handler_t::replace) + "\n");
   write_atomically(folder + "/report.md", render("report.md.tpl", report_values(program, facts, folder)));
 }
 

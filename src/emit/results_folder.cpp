@@ -1,10 +1,10 @@
 #include "emit/results_folder.h"
 
 #include "repro_minify/program.h"
+#include "support/plain_file.h"
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -58,10 +58,9 @@ bool is_half_made(const std::string &file) {
 }
 
 bool has_journal(const std::string &folder) {
-  std::ifstream file(folder + "/journal.jsonl");
-  std::string begin(12, '\0');
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin == "{\"identity\":";
+  const std::string begin = "{\"identity\":";
+  const auto file = PlainFile::to_read(folder + "/journal.jsonl");
+  return file && file->read(0, begin.size()) == begin;
 }
 
 } // namespace

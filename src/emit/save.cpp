@@ -8,6 +8,7 @@
 #include "repro_minify/archive.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
+#include "support/plain_file.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -78,8 +79,9 @@ void save_as_given(const Archive &archive, const std::string &folder) {
 
 bool repair_saved(const std::string &folder) {
   const PairOfFiles files = files_of(folder, "reduced");
-  const auto inside = std::filesystem::exists(files.first) ? inputs_inside(files.first) : std::nullopt;
-  if (!inside || (std::filesystem::exists(files.second) && bytes_of(files.second) == *inside))
+  const auto inside = PlainFile::to_read(files.first) ? inputs_inside(files.first) : std::nullopt;
+  const auto beside = PlainFile::to_read(files.second);
+  if (!inside || (beside && beside->size() == inside->size() && beside->read(0, inside->size()) == *inside))
     return false;
   write_atomically(files.second, *inside);
   return true;

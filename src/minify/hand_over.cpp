@@ -230,6 +230,12 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
     write_issue(program, facts, work.folder);
   session.phases.enter("page");
   write_page(work, program, interrupted || facts.interrupted);
+  // The page is not what it would have been, and the exit code says so: the reports agree with it. Whoever interrupts
+  // later has missed nothing.
+  if (stops(work) && !facts.interrupted) {
+    facts.interrupted = true;
+    write_reports(program, facts, work.folder);
+  }
 }
 
 } // namespace repro_minify

@@ -6,11 +6,15 @@
 #include "minify/open_model.h"
 #include "minify/original.h"
 #include "minify/output_folder.h"
+#include "minify/reading_limits.h"
 #include "minify/work.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
 #include "program/read_inputs.h"
+#include "program/rehearsal.h"
 #include "reduce/journal.h"
+#include "repro_minify/confinement.h"
+#include "support/plain_file.h"
 
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/version.h>
@@ -26,6 +30,12 @@ namespace fs = std::filesystem;
 void resume(Work &work, const std::string &journal) {
   work.session.keep_journal(journal, true);
   work.facts.resumed = static_cast<int>(work.session.journal->earlier());
+  // That an earlier run has written it is what the folder says.
+  if (const std::string reduced = work.folder + "/reduced.pt"; PlainFile::to_read(reduced)) {
+    let_children_read(reduced);
+    rehearse(
+        reduced, "reading its inputs", [&](Child &) { inputs_inside(reduced); }, reading_limits(work.options()));
+  }
   if (repair_saved(work.folder))
     work.say(Severity::Warning,
              work.folder + "/inputs.pt was not what reduced.pt was written with, and has been written again");

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <new>
+#include <string_view>
 
 namespace repro_minify {
 namespace {
@@ -184,7 +186,10 @@ std::optional<std::string> inputs_inside(const std::string &archive) {
     Zip zip(archive);
     const std::string name = std::string("extra/") + inputs_inside_name;
     return zip.hasRecord(name) ? std::optional(record(zip, name)) : std::nullopt;
-  } catch (const c10::Error &) {
+  } catch (const c10::Error &error) {
+    // That says nothing of the file: who reads it first, under a limit, must not send the next to read it under none.
+    if (std::string_view(error.what()).find("can't allocate memory") != std::string_view::npos)
+      throw std::bad_alloc();
     return std::nullopt;
   }
 }

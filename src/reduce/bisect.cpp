@@ -213,7 +213,7 @@ std::string to_json(const Bisection &bisection) {
       {"steps", bisection.steps},
       {"checks", checks},
       {"seconds", bisection.seconds}};
-  return result.dump(2, ' ', false, json::error_handler_t::replace);
+  return result.dump(2, ' ', true, json::error_handler_t::replace);
 }
 
 } // namespace repro_minify

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 
 namespace repro_minify {
 namespace {
@@ -53,23 +53,55 @@ void require_same(const Identity &identity, const std::string &text, const std::
                     "); give another --output, or --force without --resume");
 }
 
+/// What lies there is not followed, and not waited for.
+PlainFile opened(const std::string &path, bool resume) {
+  try {
+    return resume ? PlainFile::at(path) : PlainFile::in_place_of(path);
+  } catch (const std::runtime_error &error) {
+    throw UserError(path + ": " + error.what());
+  }
+}
+
+/// Far more than a verdict takes, or a run makes: whoever wrote the file may want this process to run out of memory.
+constexpr size_t longest_line = size_t{64} << 20;
+constexpr int deepest_line = 100;
+
+/// The next whole line from there on, without its end; nothing behind the last one.
+std::optional<std::string> line_at(const PlainFile &file, uint64_t from, const std::string &path) {
+  constexpr size_t at_once = size_t{1} << 16;
+  std::string text;
+  while (true) {
+    const std::string more = file.read(from + text.size(), at_once);
+    const size_t end = more.find('\n');
+    text.append(more, 0, end);
+    if (end != std::string::npos)
+      return text;
+    if (more.size() < at_once)
+      return std::nullopt;
+    if (text.size() > longest_line)
+      throw UserError("--resume: " + path +
+                      " has a line of more than 64 MiB, which no journal has; give --force "
+                      "without --resume");
+  }
+}
+
 } // namespace
 
-Journal::Journal(const std::string &path, const Identity &identity, bool resume) {
+Journal::Journal(const std::string &path, const Identity &identity, bool resume) : file_(opened(path, resume)) {
   if (resume)
     read_earlier(path, identity);
-  const bool goes_on = resume && std::filesystem::exists(path) && std::filesystem::file_size(path) > 0;
-  file_.open(path, goes_on ? std::ios::app : std::ios::trunc);
-  if (!file_)
+  if (file_.size() == 0 && !file_.append(line(header_of(identity))))
     throw UserError(path + ": cannot be written");
-  if (!goes_on)
-    file_ << line(header_of(identity)) << std::flush;
 }
 
 /// False for what is no line of a journal: anybody may have written the file.
 bool Journal::remember(const std::string &text) {
   try {
-    const json entry = json::parse(text);
+    const json entry = json::parse(text, [](int depth, json::parse_event_t, json &) {
+      if (depth > deepest_line)
+        throw std::invalid_argument("what is nested so deep is no answer");
+      return true;
+    });
     answers_[entry.at("hash").get<std::string>()] = verdict_from_json(entry.at("verdict").dump());
     return true;
   } catch (const json::exception &) {
@@ -81,24 +113,19 @@ bool Journal::remember(const std::string &text) {
 
 /// A run that was killed may have left half a line at the end: it is cut off, so that the next line begins a line.
 void Journal::read_earlier(const std::string &path, const Identity &identity) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return;
-  std::uintmax_t whole = 0;
+  uint64_t whole = 0;
   size_t number = 0;
-  for (std::string text; std::getline(file, text) && !file.eof(); whole += text.size() + 1) {
+  while (const auto text = line_at(file_, whole, path)) {
     ++number;
-    if (whole == 0) {
-      require_same(identity, text, path);
-      continue;
-    }
-    if (!remember(text))
+    if (whole == 0)
+      require_same(identity, *text, path);
+    else if (!remember(*text))
       throw UserError("--resume: " + path + " has a line that no journal has (" + std::to_string(number) +
                       "); give --force without --resume");
+    whole += text->size() + 1;
   }
-  file.close();
   earlier_ = answers_.size();
-  std::filesystem::resize_file(path, whole);
+  file_.cut(whole);
 }
 
 const Verdict *Journal::find(const std::string &key) const {
@@ -120,7 +147,7 @@ void Journal::append(const std::string &key, const Verdict &verdict, const std::
   text.resize(text.size() - 2);                       // "}\n"
   text += ",\"verdict\":" + to_json(verdict) + "}\n"; // the verdict is JSON already
   // The whole line goes out in one write: what kills us leaves it there, or a part of it at the end of the file.
-  file_ << text << std::flush;
+  file_.append(text);
 }
 
 } // namespace repro_minify

@@ -2,8 +2,8 @@
 // next. It is also the memory of an earlier run that was killed: resuming is replaying it.
 #pragma once
 #include "repro_minify/reducer.h"
+#include "support/plain_file.h"
 
-#include <fstream>
 #include <map>
 #include <string>
 
@@ -13,7 +13,7 @@ class Journal {
 public:
   /// `identity`: what the answers depend on beside the candidate. Throws UserError when the file cannot be written, and
   /// with `resume` when it is the journal of something else, with what differs. A file that is absent or has no whole
-  /// line is begun anew either way; without `resume` any is.
+  /// line is begun anew either way; without `resume` any is. A link is replaced, and with `resume` refused.
   Journal(const std::string &path, const Identity &identity, bool resume);
 
   /// `key` names the question: a candidate's canonical_hash.
@@ -28,7 +28,7 @@ private:
   void read_earlier(const std::string &path, const Identity &identity);
   bool remember(const std::string &text);
 
-  std::ofstream file_;
+  PlainFile file_;
   std::map<std::string, Verdict> answers_;
   size_t earlier_ = 0;
 };

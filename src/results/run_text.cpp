@@ -202,7 +202,7 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
       {"timing", timing_json(facts.timing)},
       {"settings", settings_json(session.settings())},
       {"details", whole}};
-  return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace repro_minify

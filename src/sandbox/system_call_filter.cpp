@@ -1,8 +1,10 @@
 #include "sandbox/system_call_filter.h"
 
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -12,6 +14,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <vector>
 
@@ -47,11 +50,65 @@ constexpr int refused[] = {SCMP_SYS(io_uring_setup),
                            SCMP_SYS(reboot),
                            SCMP_SYS(swapon),
                            SCMP_SYS(settimeofday),
-                           SCMP_SYS(clock_settime)};
+                           SCMP_SYS(clock_settime),
+                           SCMP_SYS(sethostname),
+                           SCMP_SYS(setdomainname)};
+
+/// Landlock lets whoever owns a file change what is said of it, wherever it lies: a private one would be anybody's. The
+/// numbers are those of calls that Debian 12 has no names for: fchmodat2, setxattrat, removexattrat, file_setattr.
+constexpr int about_files[] = {SCMP_SYS(chmod),
+                               SCMP_SYS(fchmod),
+                               SCMP_SYS(fchmodat),
+                               SCMP_SYS(chown),
+                               SCMP_SYS(fchown),
+                               SCMP_SYS(lchown),
+                               SCMP_SYS(fchownat),
+                               SCMP_SYS(utime),
+                               SCMP_SYS(utimes),
+                               SCMP_SYS(futimesat),
+                               SCMP_SYS(utimensat),
+                               SCMP_SYS(setxattr),
+                               SCMP_SYS(lsetxattr),
+                               SCMP_SYS(fsetxattr),
+                               SCMP_SYS(removexattr),
+                               SCMP_SYS(lremovexattr),
+                               SCMP_SYS(fremovexattr),
+                               452,
+                               463,
+                               466,
+                               469};
+
+/// What has neither a path nor an owner that starts it: memory, semaphores and messages that the user's other programs
+/// have made.
+constexpr int between_programs[] = {SCMP_SYS(shmget),   SCMP_SYS(shmat),      SCMP_SYS(shmctl), SCMP_SYS(semget),
+                                    SCMP_SYS(semop),    SCMP_SYS(semtimedop), SCMP_SYS(semctl), SCMP_SYS(msgget),
+                                    SCMP_SYS(msgsnd),   SCMP_SYS(msgrcv),     SCMP_SYS(msgctl), SCMP_SYS(mq_open),
+                                    SCMP_SYS(mq_unlink)};
+
+/// Of another process than the one that calls: which argument names it.
+struct AboutProcess {
+  int call;
+  unsigned argument;
+};
+constexpr AboutProcess about_processes[] = {{SCMP_SYS(setpriority), 1},       {SCMP_SYS(ioprio_set), 1},
+                                            {SCMP_SYS(sched_setaffinity), 0}, {SCMP_SYS(sched_setscheduler), 0},
+                                            {SCMP_SYS(sched_setparam), 0},    {SCMP_SYS(sched_setattr), 0}};
+
+/// Words typed for the user, and attributes of files.
+constexpr unsigned long refused_ioctls[] = {TIOCSTI, TIOCLINUX, FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR};
 
 void require(int code) {
   if (code != 0)
     throw std::system_error(-code, std::generic_category(), "no filter for system calls can be made");
+}
+
+void refuse_what_concerns_others(scmp_filter_ctx filter) {
+  constexpr auto no = SCMP_ACT_ERRNO(EPERM);
+  for (const auto &[call, argument] : about_processes)
+    require(seccomp_rule_add(filter, no, call, 1, SCMP_CMP(argument, SCMP_CMP_NE, 0)));
+  require(seccomp_rule_add(filter, no, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_NE, 0), SCMP_A2(SCMP_CMP_NE, 0)));
+  for (const unsigned long request : refused_ioctls) // the kernel looks at these bits alone
+    require(seccomp_rule_add(filter, no, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, request)));
 }
 
 /// libseccomp writes it; the kernel is given it later, in each child, without libseccomp.
@@ -59,8 +116,11 @@ Program compiled(bool unix_sockets) {
   const std::unique_ptr<void, void (*)(void *)> filter(seccomp_init(SCMP_ACT_ALLOW), seccomp_release);
   if (!filter)
     require(-ENOMEM);
-  for (const int call : refused)
-    require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0));
+  for (const auto &calls :
+       {std::span<const int>(refused), std::span<const int>(about_files), std::span<const int>(between_programs)})
+    for (const int call : calls)
+      require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0));
+  refuse_what_concerns_others(filter.get());
   const auto refuse_socket = [&](auto... which) {
     require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), sizeof...(which), which...));
   };

@@ -84,7 +84,9 @@ std::string visible_text(const std::string &text) {
 
 std::string comment_text(const std::string &text) {
   std::string line = printable_line(text);
-  if (!line.empty() && line.back() == '\\')
+  // GCC goes on in the next line where blanks are behind it, too.
+  line.erase(line.find_last_not_of(' ') + 1);
+  if (line.ends_with('\\'))
     line += '.';
   return line;
 }

@@ -1,8 +1,12 @@
-// Doubles in JSON, which has no NaN and no infinity: null, "inf" and "-inf" stand for them.
+// Doubles in JSON, which has no NaN and no infinity: null, "inf" and "-inf" stand for them. And whole numbers in it,
+// which a stranger may have written as others.
 #pragma once
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
 
 namespace repro_minify {
 
@@ -18,6 +22,20 @@ inline double number_from_json(const nlohmann::json &value) {
   if (value.is_string())
     return value == "inf" ? INFINITY : -INFINITY;
   return NAN;
+}
+
+/// One with a fraction or an exponent may be larger than any integer. Throws std::invalid_argument.
+inline std::int64_t integer_from_json(const nlohmann::json &value) {
+  if (!value.is_number_integer())
+    throw std::invalid_argument("a whole number is expected");
+  return value.get<std::int64_t>();
+}
+
+inline std::vector<std::int64_t> integers_from_json(const nlohmann::json &list) {
+  std::vector<std::int64_t> numbers;
+  for (const auto &value : list)
+    numbers.push_back(integer_from_json(value));
+  return numbers;
 }
 
 } // namespace repro_minify

@@ -1,11 +1,15 @@
-// Ctrl-C and SIGTERM in the middle of a reduction: the best program so far is kept, and it still fails.
+// Ctrl-C and SIGTERM in the middle of a reduction: the best program so far is kept, and it still fails. Whenever it is,
+// the report and the exit code agree.
 #include "cases.h"
 #include "program.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <signal.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 namespace repro_minify::end_to_end {
 namespace {
@@ -37,6 +41,24 @@ TEST_P(Interrupted, KeepsTheBestSoFar) {
 
 std::string signal_name(const testing::TestParamInfo<int> &info) {
   return info.param == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+/// All but the page is written then: the exit code and the report have to say the same of it.
+TEST(InterruptedWhileThePageIsDrawn, IsInterruptedInTheReportToo) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  std::ofstream(folder / "dot") << "#!/bin/sh\nexec sleep 60\n";
+  fs::permissions(folder / "dot", fs::perms::owner_all);
+  RunningProgram program({"env", "PATH=" + folder.path().string() + ":" + getenv("PATH"), REPRO_MINIFY_BINARY,
+                          case_named("jit_type_as_dce").model(), "--backend", "jit", "-o", repro, "--quiet",
+                          "--no-verify", "--no-bisect"});
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(repro / "issue.md"); }, std::chrono::seconds(60)))
+      << describe(program.wait(std::chrono::seconds(1)));
+  program.send_signal(SIGINT);
+  const Finished finished = program.wait(std::chrono::seconds(30));
+  EXPECT_EQ(finished.exit_code, 130) << describe(finished);
+  EXPECT_TRUE(nlohmann::json::parse(read_text(repro / "report.json")).at("interrupted").get<bool>());
+  EXPECT_TRUE(contains(read_text(repro / "report.html"), "the run was interrupted")) << describe(finished);
 }
 
 INSTANTIATE_TEST_SUITE_P(By, Interrupted, testing::Values(SIGINT, SIGTERM), signal_name);

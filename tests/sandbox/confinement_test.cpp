@@ -5,14 +5,19 @@
 
 #include "jobs.h"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 
 namespace repro_minify::sandbox_test {
 namespace {
@@ -101,6 +106,48 @@ TEST_F(ConfinedFiles, AreOpenToAProgramOfTheUsersOwn) {
 TEST_F(ConfinedFiles, StayClosedToProgramsThatAreStarted) {
   const std::string command = "/usr/bin/env cat " + secret + " 2>/dev/null";
   EXPECT_EQ(confined([&] { return std::string(std::system(command.c_str()) == 0 ? "yes" : "refused"); }), "refused");
+}
+
+/// What Landlock says nothing of: their owner may.
+TEST(Confined, FilesKeepWhatIsSaidOfThem) {
+  if (!has_system_call_filters())
+    GTEST_SKIP() << "this kernel takes no filters";
+  const TemporaryFolder folder;
+  const std::string file = folder / "private";
+  std::ofstream(file) << "secret";
+  fs::permissions(file, fs::perms::owner_read);
+  const auto before = fs::last_write_time(file);
+  const timespec long_ago[2] = {};
+  const std::function<long()> ways[] = {
+      [&] { return chmod(file.c_str(), 0777); },
+      [&] { return fchmodat(AT_FDCWD, file.c_str(), 0777, 0); },
+      [&] { return syscall(452, AT_FDCWD, file.c_str(), 0777, 0); }, // fchmodat2
+      [&] { return chown(file.c_str(), getuid(), getgid()); },
+      [&] { return lchown(file.c_str(), getuid(), getgid()); },
+      [&] { return utimensat(AT_FDCWD, file.c_str(), long_ago, 0); },
+      [&] { return setxattr(file.c_str(), "user.mark", "x", 1, 0); },
+  };
+  for (const auto &way : ways)
+    EXPECT_EQ(confined([&] { return std::string(way() == 0 ? "yes" : std::strerror(errno)); }), std::strerror(EPERM));
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read);
+  EXPECT_EQ(fs::last_write_time(file), before);
+}
+
+TEST(Confined, OtherProcessesKeepTheirLimitsAndTurns) {
+  if (!has_system_call_filters())
+    GTEST_SKIP() << "this kernel takes no filters";
+  const pid_t parent = getpid();
+  const rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  cpu_set_t all;
+  memset(&all, 0xff, sizeof all);
+  const std::function<long()> ways[] = {
+      [&] { return prlimit(parent, RLIMIT_CORE, &limit, nullptr); },
+      [&] { return setpriority(PRIO_PROCESS, static_cast<id_t>(parent), 19); },
+      [&] { return sched_setaffinity(parent, sizeof all, &all); },
+      [&] { return shmget(IPC_PRIVATE, 4096, 0600) >= 0 ? 0 : -1; },
+  };
+  for (const auto &way : ways)
+    EXPECT_EQ(confined([&] { return std::string(way() == 0 ? "yes" : std::strerror(errno)); }), std::strerror(EPERM));
 }
 
 TEST(Confined, ThereIsNoNetwork) {

@@ -21,9 +21,9 @@ class Archive:
 
     def write(self, path: Path, rng: random.Random) -> None:
         compression = zipfile.ZIP_DEFLATED if "deflated" in self.damage else zipfile.ZIP_STORED
-        with zipfile.ZipFile(path, "w", compression) as archive:
-            for name, data in self.records:
-                archive.writestr(name, data)
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in self.records:  # of no particular time: the same bytes whenever it is written
+                archive.writestr(zipfile.ZipInfo(name), data, compression)
         if "bytes" in self.damage:
             path.write_bytes(damaged_bytes(path.read_bytes(), rng))
 

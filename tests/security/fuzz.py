@@ -1,11 +1,12 @@
 """Tries archives as strangers may make them, and looks for what a model must never do.
 
     fuzz.py --loader LOAD_ARCHIVES --fixtures FOLDER [--count N] [--seconds S] [--seed N] [--keep FOLDER]
-            [--program REPRO_MINIFY]
+            [--program REPRO_MINIFY [--each N]] [--every S]
 
 A finding is a signal that ends the main process, an internal error, a hang, memory over the limit, a file outside the
-folder, a process left behind. Archive number N of a seed is the same each time. The last line is the count of what was
-tried; exit code 1 if there is a finding. With --program each that can be loaded is also checked by the whole program.
+folder, a process left behind. Archive number N of a seed is the same each time. With --program those that can be loaded
+are also reduced by the whole program (--each N: where their number is a multiple of N). Every so many seconds, and at
+the end, also after Ctrl-C, a line has the counts; exit code 1 if there is a finding, 130 if it was interrupted.
 """
 
 import argparse
@@ -13,24 +14,97 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 from archives import Archive, mutate
+from troubled import left_after
 
-LOAD_SECONDS, LOAD_MIB = 10, 1024
+LOAD_SECONDS, LOAD_MIB = 5, 1024
 # Twice the limit of a child, and what the process itself takes.
 MOST_SECONDS, MOST_MIB = 4 * LOAD_SECONDS, 2 * LOAD_MIB + 1024
+# The whole program loads, searches for so long, and checks what it found.
+SEARCH_SECONDS = 2
+MOST_SECONDS_OF_PROGRAM = SEARCH_SECONDS + 8 * LOAD_SECONDS
+# Exit codes of docs/exit-codes.md, and what the count is called.
+ENDS = {0: "reduced", 1: "passed", 2: "unusable", 3: "unreproducible", 4: "unverified"}
+MARK = "REPRO_MINIFY_FUZZ_MARK"
+CANARY = b"0123456789abcdef"
+
+
+class Counts:
+    """What was tried, and how it ended; said every so many seconds."""
+
+    def __init__(self, every: float) -> None:
+        self.of = dict.fromkeys(("tried", "refused", "loaded", *ENDS.values(), "findings"), 0)
+        self.every = every
+        self.begin = self.said = time.monotonic()
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.begin
+
+    def say(self) -> None:
+        self.said = time.monotonic()
+        print(", ".join(f"{name} {count}" for name, count in self.of.items()) + f"; {self.seconds():.0f} s", flush=True)
+
+    def say_now_and_then(self) -> None:
+        if time.monotonic() - self.said > self.every:
+            self.say()
+
+
+class Place:
+    """Folders of this run. What a model may change in them is known, so that anything else is a finding."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.model, self.results, self.log = root / "model", root / "results", root / "log"
+        self.canary, self.cache = root / "canary", root / "cache"
+        self.empty = [root / name for name in ("home", "cwd", "tmp")]
+        for folder in (*self.empty, root / "tmp-of-loader"):
+            folder.mkdir()
+        self.write_canary()
+
+    def write_canary(self) -> None:
+        self.canary.write_bytes(CANARY)
+
+    def environment(self) -> dict[str, str]:
+        home, _, tmp = self.empty
+        own = {"TMPDIR": str(tmp), "HOME": str(home), "XDG_CACHE_HOME": str(self.cache)}
+        return {**os.environ, **own, "REPRO_MINIFY_PRECOMPILED_HEADERS": "off"}
+
+    def clear(self) -> None:
+        for folder in (self.model, self.results):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def problem(self) -> str:
+        """What was written where nothing is to be."""
+        if self.canary.read_bytes() != CANARY:
+            self.write_canary()
+            return "a file outside the folder was written"
+        new = [str(entry.relative_to(self.root)) for folder in self.empty for entry in folder.iterdir()]
+        return f"left behind: {new[:5]}" if new else ""
 
 
 def seeds(fixtures: Path) -> list[Path]:
     """Small models with their inputs beside them."""
     models = sorted(fixtures.glob("**/failing.pt")) + sorted(fixtures.glob("**/model.pt"))
     return [model for model in models if model.stat().st_size < 200_000]
+
+
+def options_of_cases(fixtures: Path) -> dict[str, list[str]]:
+    """Those under which each case fails. TorchInductor's worker would cost seconds for each."""
+    cases = json.loads((fixtures / "cases" / "expected.json").read_text())
+    return {
+        case["case"]: ["--backend", case["backend"], *(["--grad"] if case["grad"] else [])]
+        for case in cases
+        if case["backend"] != "inductor"
+    }
 
 
 def make(folder: Path, model: Path, rng: random.Random, canary: Path) -> str:
@@ -51,122 +125,167 @@ def make(folder: Path, model: Path, rng: random.Random, canary: Path) -> str:
     return what
 
 
-def problem_of(ended: dict, canary: Path, before: bytes) -> str:
-    if ended["signal"]:
-        return f"signal {ended['signal']}"
-    if ended["exit"] not in (0, 2):
-        return f"exit code {ended['exit']}"
-    if ended["seconds"] > MOST_SECONDS:
-        return f"{ended['seconds']:.0f} s"
-    if ended["peak_mib"] > MOST_MIB:
-        return f"{ended['peak_mib']} MiB"
-    if ended["left_behind"]:
-        return "a process left behind"
-    if canary.read_bytes() != before:
-        return "a file outside the folder was written"
-    return ""
+class Loader:
+    """The process that loads archives, in a child each; started again where an archive ends it."""
+
+    def __init__(self, program: str, place: Place) -> None:
+        self.words = [program, str(LOAD_SECONDS), str(LOAD_MIB)]
+        self.environment = {**place.environment(), "TMPDIR": str(place.root / "tmp-of-loader")}
+        self.folder = place.root / "cwd"
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.environment,
+            cwd=self.folder,
+            text=True,
+        )
+
+    def ask(self, model: Path) -> tuple[bool, str]:
+        """Whether it is loaded, and what is wrong with how that ended."""
+        assert self.process.stdin and self.process.stdout
+        print(model, file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        if not answer:
+            self.close()
+            self.process = self.start()
+            return False, "the loader itself is gone"
+        ended = json.loads(answer)
+        return ended["exit"] == 0, self.problem(ended)
+
+    @staticmethod
+    def problem(ended: dict[str, Any]) -> str:
+        if ended["signal"]:
+            return f"signal {ended['signal']}"
+        if ended["exit"] not in (0, 2):
+            return f"exit code {ended['exit']}"
+        if ended["seconds"] > MOST_SECONDS:
+            return f"{ended['seconds']:.0f} s"
+        if ended["peak_mib"] > MOST_MIB:
+            return f"{ended['peak_mib']} MiB"
+        return "a process left behind" if ended["left_behind"] else ""
+
+    def close(self) -> None:
+        with self.process:  # closes its standard input, which ends it, and waits
+            pass
 
 
-def check_by_program(program: str, model: Path, environment: dict[str, str]) -> dict:
-    """The whole program, with a check under a backend."""
-    begin = time.monotonic()
-    words = [program, "run", str(model), "--backend", "freeze", "--json"]
+def wait_for(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """The most memory that it or what it started took, in MiB. It is killed where it takes longer."""
+    end = time.monotonic() + seconds
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage.ru_maxrss >> 10
+        if time.monotonic() > end:
+            os.kill(process.pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def reduce(program: str, options: list[str], place: Place, mark: str) -> tuple[str, str]:
+    """The whole program does: how that ended, and what is wrong with that."""
+    words = [program, str(place.model / "failing.pt"), *options, "-o", str(place.results), "--no-bisect", "--no-verify"]
+    words += ["--quiet", "--jobs", "1", "--time-budget", str(SEARCH_SECONDS)]
     words += ["--timeout", str(LOAD_SECONDS), "--memory-limit", f"{LOAD_MIB}MiB"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+    environment = {**place.environment(), MARK: mark}
+    with place.log.open("wb") as said:
+        process = subprocess.Popen(words, stdout=said, stderr=said, env=environment, cwd=place.root / "cwd")
         try:
-            out, _ = process.communicate(timeout=8 * MOST_SECONDS)
-        except subprocess.TimeoutExpired:
+            peak_mib = wait_for(process, MOST_SECONDS_OF_PROGRAM)
+        except BaseException:
             process.kill()
-            return {"signal": 9, "exit": -1, "seconds": 8 * MOST_SECONDS, "peak_mib": 0, "left_behind": False}
-    code = process.returncode
-    fine = code in (0, 1, 2, 3)
-    if code in (0, 1):
-        try:
-            json.loads(out)
-        except ValueError:
-            fine = False
-    return {
-        "signal": -min(code, 0),
-        "exit": 0 if fine else code or 99,
-        "seconds": (time.monotonic() - begin) / 8,
-        "peak_mib": 0,
-        "left_behind": False,
-    }
+            process.wait()
+            raise
+    return ENDS.get(process.returncode, ""), problem_of_reduction(process.returncode, peak_mib, place, mark)
 
 
-def main() -> int:
+def problem_of_reduction(code: int, peak_mib: int, place: Place, mark: str) -> str:
+    said = place.log.read_text(errors="replace")
+    if code not in ENDS or "internal error" in said:
+        return f"exit code {code}: {said[-300:]}"
+    if code == 0:
+        json.loads((place.results / "report.json").read_text())
+    elif not said.strip():
+        return f"exit code {code}, and nothing is said"
+    if peak_mib > MOST_MIB:
+        return f"{peak_mib} MiB"
+    left = left_after(f"{MARK}={mark}", 2)
+    return f"left behind: {left}" if left else ""
+
+
+class Fuzzer:
+    def __init__(self, options: argparse.Namespace, place: Place, loader: Loader, counts: Counts) -> None:
+        self.options, self.place, self.loader, self.counts = options, place, loader, counts
+        self.models = seeds(options.fixtures)
+        self.options_of = options_of_cases(options.fixtures)
+
+    def try_all(self) -> None:
+        for number in range(self.options.first, self.options.first + self.options.count):
+            if self.counts.seconds() > self.options.seconds:
+                break
+            rng = random.Random(f"{self.options.seed}/{number}")
+            model = rng.choice(self.models)
+            what = make(self.place.model, model, rng, self.place.canary)
+            problem = self.try_one(number, model)
+            self.counts.of["tried"] += 1
+            if problem:
+                self.counts.of["findings"] += 1
+                kept = self.options.keep / f"{self.options.seed}-{number}"
+                shutil.copytree(self.place.model, kept, dirs_exist_ok=True)
+                print(f"{number}: {model.parent.name}, {what}: {problem} ({kept})", flush=True)
+            self.place.clear()
+            self.counts.say_now_and_then()
+
+    def try_one(self, number: int, model: Path) -> str:
+        loaded, problem = self.loader.ask(self.place.model / "failing.pt")
+        self.counts.of["loaded" if loaded else "refused"] += 1
+        if loaded and not problem and self.options.program and number % self.options.each == 0:
+            under = self.options_of.get(model.parent.name, ["--backend", "jit"])
+            end, problem = reduce(self.options.program, under, self.place, f"{os.getpid()}-{number}")
+            if end:
+                self.counts.of[end] += 1
+        return problem or self.place.problem()
+
+
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--loader", required=True)
-    parser.add_argument("--program")
+    parser.add_argument("--loader", type=os.path.abspath, required=True)
+    parser.add_argument("--program", type=os.path.abspath)
+    parser.add_argument("--each", type=int, default=1)
     parser.add_argument("--fixtures", type=Path, required=True)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=Path("findings"))
-    options = parser.parse_args()
+    parser.add_argument("--every", type=float, default=30)
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parsed()
     warnings.simplefilter("ignore")  # of zipfile: two records of one name are what is wanted
-    models = seeds(options.fixtures)
-    counts = {"tried": 0, "loaded": 0, "refused": 0, "checked": 0, "findings": 0}
-    begin = time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    counts, interrupted = Counts(options.every), False
     with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        temporary = place / "tmp"
-        temporary.mkdir()
-        canary = place / "canary"
-        canary.write_bytes(b"0123456789abcdef")
-        before = canary.read_bytes()
-        environment = {
-            **os.environ,
-            "TMPDIR": str(temporary),
-            "XDG_CACHE_HOME": str(place / "cache"),
-            "REPRO_MINIFY_PRECOMPILED_HEADERS": "off",
-        }
-        with subprocess.Popen(
-            [options.loader, str(LOAD_SECONDS), str(LOAD_MIB)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            text=True,
-        ) as loader:
-            asked, answers = loader.stdin, loader.stdout
-            assert asked and answers
-            for number in range(options.first, options.first + options.count):
-                if time.monotonic() - begin > options.seconds:
-                    break
-                rng = random.Random(f"{options.seed}/{number}")
-                folder = place / "model"
-                what = make(folder, rng.choice(models), rng, canary)
-                print(folder / "failing.pt", file=asked, flush=True)
-                answer = answers.readline()
-                if not answer:
-                    print(f"{number}: {what}: the loader itself is gone")
-                    return 1
-                ended = json.loads(answer)
-                problem = problem_of(ended, canary, before)
-                counts["tried"] += 1
-                counts["loaded" if ended["exit"] == 0 else "refused"] += 1
-                if not problem and ended["exit"] == 0 and options.program:
-                    counts["checked"] += 1
-                    ended = check_by_program(options.program, folder / "failing.pt", environment)
-                    problem = problem_of(ended, canary, before)
-                    problem = problem and "the program: " + problem
-                if problem:
-                    counts["findings"] += 1
-                    kept = options.keep / f"{options.seed}-{number}"
-                    shutil.copytree(folder, kept, dirs_exist_ok=True)
-                    canary.write_bytes(before)
-                    print(f"{number}: {what}: {problem} ({kept})", flush=True)
-                shutil.rmtree(folder)
-            asked.close()
-        left = [entry.name for entry in temporary.iterdir() if not entry.name.startswith("torchinductor")]
-        if left:
-            counts["findings"] += 1
+        place = Place(Path(scratch))
+        loader = Loader(options.loader, place)
+        try:
+            Fuzzer(options, place, loader, counts).try_all()
+        except KeyboardInterrupt:
+            interrupted = True
+        loader.close()
+        left = [entry.name for entry in (place.root / "tmp-of-loader").iterdir()]
+        if left and not interrupted:
+            counts.of["findings"] += 1
             print(f"left in the temporary folder: {left[:5]}")
-    seconds = time.monotonic() - begin
-    print(", ".join(f"{name} {count}" for name, count in counts.items()) + f"; {seconds:.0f} s")
-    return 1 if counts["findings"] else 0
+    counts.say()
+    return 130 if interrupted else 1 if counts.of["findings"] else 0
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+import zipfile
 from pathlib import Path
 
 from archives import Archive
@@ -215,10 +217,17 @@ class Doors(Attack):
         self.assertIn("64 MiB", self.run_program_of_python(body))
 
     def test_an_answer_of_another_form(self) -> None:
-        answers: list[object] = [{"graphs": [[]]}, {"problem": ["x"]}]
+        entries = {"graphs": [{"inductor_config": ["load-library=x.so"]}]}
+        answers: list[object] = [{"graphs": [[]]}, {"problem": ["x"]}, {"problem": "a\nerror: b"}, entries]
         for answer in answers:
             body = f"json.dump({answer!r}, open(os.path.join(folder, 'answer.json'), 'w'))\nos._exit(0)"
             self.run_program_of_python(body)
+
+    def test_that_asks_for_its_users_keys(self) -> None:
+        with unittest.mock.patch.dict(os.environ, {"SOMEBODYS_TOKEN": "hunter2"}):
+            said = self.run_program_of_python("raise SystemExit(str(dict(os.environ)))")
+        self.assertIn("PATH", said)
+        self.assertNotIn("hunter2", said)
 
     def test_that_writes_elsewhere(self) -> None:
         self.run_program_of_python(f"open({str(self.victim)!r}, 'w').write('gone')")
@@ -252,19 +261,70 @@ class BesideTheModel(Attack):
         self.run_beside()
 
 
+    def test_that_are_far_larger_than_their_record(self) -> None:
+        self.archive.records.pop()
+        self.archive.write(self.model, random.Random(0))
+        with zipfile.ZipFile(self.model, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr("failing/extra/inputs.pt", bytes(600 << 20))
+        command = [PROGRAM, "run", str(self.model), "--backend", "jit", "--memory-limit", "256MiB"]
+        done = subprocess.run(command, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 2, done.stderr.decode())
+        self.assertIn(b"takes more than 256 MiB", done.stderr)
+
+
 class OutputFolder(Attack):
     def test_what_lay_there_is_not_run(self) -> None:
         folder = self.place / "out"
         folder.mkdir()
-        (folder / "repro.py").write_text(f"open({str(self.victim)!r}, 'w')")
+        (folder / "repro.py").write_text(f"open({str(self.victim)!r}, 'w')  # of somebody else")
         (folder / "candidates").mkdir()
         (folder / "candidates" / "mine").write_text("mine")
-        (folder / "reduced.pt").symlink_to(self.victim)
+        for name in ("reduced.pt", "journal.jsonl"):
+            (folder / name).symlink_to(self.victim)
         done = self.run_program(str(self.model), "-o", str(folder), "--force", "--no-verify", "--no-bisect")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertNotIn("repro.py", json.loads((folder / "report.json").read_text())["files"])
+        self.assertNotIn("of somebody else", (folder / "issue.md").read_text())
         self.assertTrue((folder / "candidates" / "mine").exists())
-        self.assertFalse((folder / "reduced.pt").is_symlink())
+        self.assertFalse((folder / "reduced.pt").is_symlink() or (folder / "journal.jsonl").is_symlink())
+
+    def begun(self, *words: str) -> tuple[Path, subprocess.CompletedProcess]:
+        """A folder as an earlier run, or somebody else, left it."""
+        folder = self.place / "out"
+        done = self.run_program(str(self.model), "-o", str(folder), "--no-verify", "--no-bisect", *words)
+        return folder, done
+
+    def test_a_journal_that_is_no_file_is_not_resumed(self) -> None:
+        journal = self.place / "out" / "journal.jsonl"
+        journal.parent.mkdir()
+        for make in (lambda: journal.symlink_to(self.victim), lambda: os.mkfifo(journal)):
+            make()
+            _, done = self.begun("--resume")
+            self.assertEqual(done.returncode, 2, done.stderr.decode())
+            self.assertIn(b"no plain file", done.stderr)
+            journal.unlink()
+
+    def test_a_reduced_model_that_is_a_pipe_is_not_waited_for(self) -> None:
+        folder, done = self.begun()
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        (folder / "reduced.pt").unlink()
+        os.mkfifo(folder / "reduced.pt")
+        _, done = self.begun("--resume")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertTrue((folder / "reduced.pt").is_file())
+
+    def test_a_journal_of_a_terabyte_or_nested_without_end(self) -> None:
+        folder, done = self.begun()
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        header = (folder / "journal.jsonl").read_text().splitlines()[0] + "\n"
+        nested = '{"hash": "x", "verdict": ' + "[" * 1000000 + "]" * 1000000 + "}\n"
+        (folder / "journal.jsonl").write_text(header + nested)
+        _, done = self.begun("--resume")
+        self.assertEqual(done.returncode, 2, done.stderr.decode())
+        self.assertIn(b"line that no journal has", done.stderr)
+        os.truncate(folder / "journal.jsonl", 1 << 40)
+        _, done = self.begun("--resume")
+        self.assertEqual(done.returncode, 2, done.stderr.decode())
 
     def test_a_second_run_is_refused(self) -> None:
         folder = self.place / "out"

@@ -9,6 +9,8 @@ namespace {
 TEST(Escape, ACommentStaysOneLine) {
   EXPECT_EQ(comment_text("a\nint main() {}"), "a int main() {}");
   EXPECT_NE(comment_text("path\\").back(), '\\');
+  for (const char *blank : {" ", "\n", "\t \n", "\r\n"})
+    EXPECT_EQ(comment_text("path\\" + std::string(blank)), "path\\.");
   const std::string block = comment_block("first\\\nsecond\rthird");
   EXPECT_EQ(block, "// first\\.\n// second third\n");
 }

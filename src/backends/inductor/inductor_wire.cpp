@@ -3,6 +3,7 @@
 #include "backends/cannot_compile.h"
 #include "program/values.h"
 #include "support/frame.h"
+#include "support/json_number.h"
 #include "support/no_answer.h"
 
 #include <ATen/ATen.h>
@@ -143,14 +144,13 @@ json WireWriter::write(const c10::IValue &value) {
 }
 
 at::Tensor WireReader::read_tensor(const json &data) {
-  const auto place = data.at("storage").get<size_t>();
+  const auto place = static_cast<size_t>(integer_from_json(data.at("storage")));
   const c10::Device device(data.at("device").get<std::string>());
   auto [entry, is_new] = moved_.try_emplace(place);
   if (is_new)
     entry->second = blobs_.at(place).to(device);
-  const auto sizes = data.at("sizes").get<std::vector<int64_t>>(),
-             strides = data.at("strides").get<std::vector<int64_t>>();
-  const auto offset = data.at("offset").get<int64_t>();
+  const auto sizes = integers_from_json(data.at("sizes")), strides = integers_from_json(data.at("strides"));
+  const auto offset = integer_from_json(data.at("offset"));
   const auto options =
       at::TensorOptions().dtype(dtypes().at(data.at("dtype").get<std::string>())).device(entry->second.device());
   require_within(entry->second, options.dtype().itemsize(), sizes, strides, offset);
@@ -188,7 +188,7 @@ c10::IValue WireReader::read(const json &data) {
   if (kind == "bool")
     return content.get<bool>();
   if (kind == "int")
-    return content.get<int64_t>();
+    return integer_from_json(content);
   if (kind == "float")
     return number_in(content.get<std::string>());
   if (kind == "complex")
