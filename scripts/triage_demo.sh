@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
 # Three nights of triage in out/triage-demo, over models of fixtures/: a first one; one in which a fault is repaired, a
 # backend's build is broken and a model is added; and one in which the build is whole again. (scripts/triage.sh --demo)
+# --python INTERPRETER: inductor too, in the third night that of the torch in INTERPRETER, with two cases, one of which
+# 2.14 has mended.
 set -euo pipefail
+other=
+if [ $# -gt 0 ]; then
+  [ "$1" = --python ] && [ -n "${2:-}" ] || { echo "--demo takes --python INTERPRETER, nothing else" >&2 && exit 2; }
+  other=$2
+fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 demo=$root/out/triage-demo
 program=${REPRO_MINIFY:-$root/build/release/repro-minify}
-backends=freeze,jit,inductor-like
+backends=freeze,jit,inductor-like${other:+,inductor}
 
 rm -rf "$demo"
 mkdir -p "$demo/models"
@@ -27,11 +34,12 @@ exec "$program" "\${arguments[@]}"
 SHIM
 chmod +x "$demo/repro-minify"
 
+interpreter=()
 night() {
   printf '\n== %s\n' "$1"
   shift
   env REPRO_MINIFY="$demo/repro-minify" "$@" "$root/scripts/triage.sh" run "$demo/models" --backend "$backends" \
-    --store "$demo/store" || printf '(exit code %s)\n' $?
+    "${interpreter[@]}" --store "$demo/store" || printf '(exit code %s)\n' $?
   "$root/scripts/triage.sh" list --store "$demo/store"
 }
 
@@ -39,8 +47,13 @@ for case in jit_type_as_dce jit_einsum_view_alias freeze_linear_bn_3d freeze_con
   take "cases/$case"
 done
 take small_models/conv_net
+if [ -n "$other" ]; then
+  take cases/inductor_183763_sinh_overflow
+  take cases/inductor_191499_u8_min
+fi
 night "night 1: a build with a fault in relu on purpose" FAULT=relu-accuracy
 take cases/jit_peephole_bool_mul1
 night "night 2: the fault is repaired, freeze is broken, a model is added" BROKEN=freeze
-night "night 3: nothing is broken" BROKEN=
+interpreter=(${other:+--python "$other"})
+night "night 3: nothing is broken${other:+, and torch is another}" BROKEN=
 "$root/scripts/triage.sh" report --store "$demo/store" || true

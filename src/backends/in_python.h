@@ -41,6 +41,8 @@ public:
   virtual PythonRepro python_repro(const Program &program, const nlohmann::json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;
+  /// The PyTorch in it.
+  virtual const std::string &torch_version() const = 0;
 };
 
 } // namespace repro_minify

@@ -142,7 +142,10 @@ std::string collect_environment(const std::string &python) {
   if (python.empty())
     return "";
   // collect_env asks pip and conda too, for seconds; what a report is asked for are its first paragraphs.
-  const char *script = "from torch.utils import collect_env as c\n"
+  // What importing torch warns of is no part of that.
+  const char *script = "import os\n"
+                       "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
+                       "from torch.utils import collect_env as c\n"
                        "c.get_pip_packages = lambda *a, **k: ('pip3', None)\n"
                        "c.get_conda_packages = lambda *a, **k: None\n"
                        "print(c.get_pretty_env_info())\n";

@@ -78,8 +78,8 @@ public:
   std::string text() const {
     json values = {{"headline", headline(facts_)},
                    {"found", "Found: " + facts_.reduced.message},
-                   {"made", "Seen with PyTorch " + facts_.torch_version + "; minimised by repro-minify " +
-                                facts_.version + ". Ends with an error while the failure is there."},
+                   {"made", "Seen with PyTorch " + seen_with() + "; minimised by repro-minify " + facts_.version +
+                                ". Ends with an error while the failure is there."},
                    {"types", joined(source_.types)},
                    {"settings", section_of(settings())},
                    {"operators", facts_.libraries},
@@ -91,6 +91,12 @@ public:
   }
 
 private:
+  /// A backend in a process of its own can have another PyTorch than this one.
+  std::string seen_with() const {
+    const ReproInPython *own = facts_.backend->parts().repro_in_python;
+    return own ? own->torch_version() : facts_.torch_version;
+  }
+
   bool has_attributes() const {
     return std::any_of(program_.inputs.begin(), program_.inputs.end(),
                        [](const ProgramInput &input) { return input.role != Role::Input; });

@@ -77,6 +77,24 @@ TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
   EXPECT_EQ(first_signature(answer).at("detail"), "C++ compile error: no such thing");
 }
 
+/// In deterministic mode TorchInductor would leave this operator to ATen, and a fault of its own would pass.
+TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
+  const std::string model = folder_ / "model.pt", inputs = folder_ / "inputs.pt";
+  const std::string code = "import torch, sys\n"
+                           "def f(x, i, y): return torch.index_add(x, 0, i, y)\n"
+                           "values = (torch.zeros(4, 3), torch.tensor([1, 1]), torch.ones(2, 3))\n"
+                           "torch.jit.trace(f, values).save(sys.argv[1])\n"
+                           "torch.save(values, sys.argv[2])\n";
+  ASSERT_EQ(run_program({REPRO_MINIFY_PYTHON, "-c", code, model, inputs}).exit_code, 0);
+  const std::string deed = "for word; do case $word in *.cpp) grep -q 'out of bounds' $word && "
+                           "echo '/a/b.cpp:7:9: error: compiled' >&2 && exit 1;; esac; done";
+  const Finished finished =
+      run_tool({"run", model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON, "--inductor-config",
+                "cpp_cache_precompile_headers=False", "--inductor-config", compiler(deed)});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_NE(finished.out.find("C++ compile error: compiled"), std::string::npos) << describe(finished);
+}
+
 TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
   const std::string repro = folder_ / "repro";
   const Finished finished =

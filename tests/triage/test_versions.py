@@ -1,5 +1,6 @@
 """Which versions are right, and how few have to be asked."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,10 @@ def test_one_that_gives_no_answer_is_passed_over() -> None:
         ("import no_such_module", Outcome.NO_ANSWER),
         ("print('REPRODUCED accuracy 3f9a2c1b')", Outcome.RIGHT),
         ("raise SystemExit(2)", Outcome.NO_ANSWER),
+        ("assert False, 'expected 1, found 2\\nREPRODUCED accuracy 3f9a2c1b'", Outcome.WRONG),  # as the short ones do
+        ("print('eager: 1'); raise RuntimeError('size 7 is odd')", Outcome.WRONG),  # has no line of its own
+        ("raise RuntimeError('size 7 is odd')", Outcome.NO_ANSWER),  # eager's
+        ("print('eager: 1'); raise RuntimeError('no such thing')", Outcome.NO_ANSWER),
     ],
 )
 def test_only_a_repro_itself_can_say_wrong(
@@ -56,6 +61,8 @@ def test_only_a_repro_itself_can_say_wrong(
 
     monkeypatch.setattr(versions, "torch_of_python", lambda python: "2.13.0")
     (tmp_path / "repro.py").write_text(text)
+    verdict = {"kind": "exception", "message": "RuntimeError: size 3 is odd"}
+    (tmp_path / "report.json").write_text(json.dumps({"verdict": verdict}))
     assert run_repro(sys.executable, tmp_path / "repro.py", 60).outcome is expected
 
 

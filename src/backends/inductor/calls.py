@@ -34,10 +34,18 @@ def enum_name(node):
     return re.search(r"value=([\w.]+)", str(node)).group(1)
 
 
+# Of these Python has no overload for a number: `x + 1` is aten.add.Tensor there, and what TorchInductor does to
+# additions it looks for by that name.
+TENSOR_ONLY = {f"aten::{name}{place}" for name in ("add", "sub", "mul", "div") for place in ("", "_")}
+FOR_NUMBERS = {"Scalar": "Tensor", "Scalar_mode": "Tensor_mode"}
+
+
 def function(node):
-    """The OpOverload; its text is aten.add.Tensor."""
+    """The OpOverload that Python calls; its text is aten.add.Tensor."""
     namespace, name = node.kind().split("::")
     overload = schema_of(node).overload_name or "default"
+    if node.kind() in TENSOR_ONLY:
+        overload = FOR_NUMBERS.get(overload, overload)
     packet = getattr(getattr(torch.ops, namespace), name, None)
     if packet is None or not hasattr(packet, overload):
         raise Untranslatable(f"{namespace}::{name}.{overload} is not among torch.ops")
@@ -52,7 +60,8 @@ def call(node):
     positional, by_name = [], {}
     for index, (argument, value) in enumerate(zip(schema_of(node).arguments, node.inputs())):
         default = is_default(argument, value)
-        if not argument.kwarg_only:
+        by_name_only = argument.kwarg_only or node.kind() in TENSOR_ONLY and argument.name == "alpha"
+        if not by_name_only:
             positional.append((index, default))
         elif not default:
             by_name[argument.name] = index

@@ -225,7 +225,8 @@ def settings(given):
     torch.manual_seed(given["seed"])
     if torch.get_num_threads() != given["threads"]:
         torch.set_num_threads(given["threads"])
-    torch.use_deterministic_algorithms(given["deterministic"], warn_only=given["warn_only"])
+    deterministic = given["deterministic"] and emit.asks_for_determinism(given["warn_only"], given["device"])
+    torch.use_deterministic_algorithms(deterministic, warn_only=given["warn_only"])
     torch.utils.deterministic.fill_uninitialized_memory = False
     if given["device"] != "cpu":
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given["tf32"]

@@ -349,10 +349,9 @@ class Repro:
         if facts["perturb"] is not None:
             settings.append("    # Memory that nobody has written is read: it holds the same each time (M_PERTURB).")
             settings.append(f"    ctypes.CDLL(None).mallopt(-6, {facts['perturb']})")
-        if facts["deterministic"] != "off":
-            settings.append(
-                f"    torch.use_deterministic_algorithms(True, warn_only={facts['deterministic'] == 'warn'})"
-            )
+        warn_only = facts["deterministic"] == "warn"
+        if facts["deterministic"] != "off" and asks_for_determinism(warn_only, facts["device"]):
+            settings.append(f"    torch.use_deterministic_algorithms(True, warn_only={warn_only})")
             settings.append("    torch.utils.deterministic.fill_uninitialized_memory = False")
         lines = ["def reproduced():  # whoever runs this file looks for that line: Python exits with 1 for any error",
                  f"    print({facts['marker']!r}, flush=True)", "    return 1", "", ""]  # fmt: skip
@@ -476,6 +475,13 @@ def choose_front_end(repro, first, folder):
     repro.front_end = "fx"
     if not Trial(repro, folder).fails():
         repro.front_end = "dynamo"
+
+
+def asks_for_determinism(warn_only, device):
+    """Whether TorchInductor is told of deterministic algorithms. It then leaves index_put, index_add and others to
+    ATen, and what is wrong with its own would not show. Users do not ask for them, and where nobody did (`warn_only`,
+    the default) they are for the sake of CUDA: the CPU gives the same result twice without."""
+    return not warn_only or device != "cpu"
 
 
 def ahead_of_time(repro, path):

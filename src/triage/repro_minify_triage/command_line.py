@@ -105,7 +105,10 @@ def run_night(settings: dict[str, Any]) -> int:
         lasting = {"variants": [str(each) for each in plan.variants], "runs": plan.runs, "options": plan.reduce_options}
         number, goes_on = store.begin_night(build, lasting, models)
         typer.echo(
-            f"night {number}" + (", which was cut off, goes on" if goes_on else "") + f", torch {build['torch']}"
+            f"night {number}"
+            + (", which was cut off, goes on" if goes_on else "")
+            + f", torch {build['torch']}"
+            + (f", Python {build['python']}" if build["python"] else "")
         )
         # A folder of this process's own: children of one that was killed may still write to theirs.
         clear(folder / "work")

@@ -1,16 +1,21 @@
 """In which versions of torch a bug shows: its repro.py, run by one interpreter after another."""
 
+import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from .build_facts import torch_of_python
 from .errors import TriageError
+from .identity import without_numbers
 
 MARKER = "REPRODUCED "  # the line that a repro ends with when it has seen its failure (docs/exit-codes.md)
+EAGER = "eager: "  # what it prints once the other side has had its turn
 
 
 class Outcome(StrEnum):
@@ -28,7 +33,7 @@ class Answer:
 
 
 def run_repro(python: str, script: Path, timeout: float) -> Answer:
-    """Wrong only where the repro says so itself: Python exits with 1 for any error."""
+    """Wrong only where the script shows the failure that it was made of: Python exits with 1 for any error."""
     torch = torch_of_python(python)
     if torch == "none":
         return Answer(python, torch, Outcome.NO_ANSWER, "there is no torch in it")
@@ -39,11 +44,36 @@ def run_repro(python: str, script: Path, timeout: float) -> Answer:
         except subprocess.TimeoutExpired:
             return Answer(python, torch, Outcome.NO_ANSWER, f"no end within {timeout:.0f} s")
     last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-    if done.returncode == 1 and any(line.startswith(MARKER) for line in done.stdout.splitlines()):
+    if shows(done, verdict_beside(script)):
         return Answer(python, torch, Outcome.WRONG)
     if done.returncode == 0:
         return Answer(python, torch, Outcome.RIGHT)
     return Answer(python, torch, Outcome.NO_ANSWER, last[0] if last else f"exit code {done.returncode}")
+
+
+def verdict_beside(script: Path) -> dict[str, Any]:
+    report = script.with_name("report.json")
+    verdict: dict[str, Any] = json.loads(report.read_text())["verdict"] if report.is_file() else {}
+    return verdict
+
+
+def shows(done: subprocess.CompletedProcess[str], verdict: dict[str, Any]) -> bool:
+    """Whether a repro says so in its own line, or where it is short and lets PyTorch raise or crash, ends as it did
+    when it was made, and not before eager has answered."""
+    lines = done.stdout.splitlines() + done.stderr.splitlines()
+    if done.returncode == 1 and any(line.startswith(MARKER) for line in lines):
+        return True
+    if not any(line.startswith(EAGER) for line in done.stdout.splitlines()):
+        return False
+    if verdict.get("kind") == "crash":
+        return done.returncode < 0
+    said = as_compared(verdict["message"]) if verdict.get("kind") == "exception" else ""
+    return done.returncode == 1 and said != "" and said in as_compared(done.stderr)
+
+
+def as_compared(message: str) -> str:
+    """PyTorch has two words for the type of a tensor: with Python torch.FloatTensor, without it CPUFloatType."""
+    return " ".join(without_numbers(re.sub(r"\btorch\.(\w+)Tensor\b", r"CPU\1Type", message)).split())
 
 
 def halve(pythons: Sequence[str], ask: Callable[[str], Answer]) -> list[Answer]:
@@ -86,5 +116,5 @@ def sentence(answers: Sequence[Answer]) -> str:
 def versions(folder: Path, pythons: list[str], timeout: float = 600) -> list[Answer]:
     script = folder / "repro.py"
     if not script.is_file():
-        raise TriageError(f"{folder}: holds no repro.py; inductor's have one, where the night was run with --verify")
+        raise TriageError(f"{folder}: holds no repro.py; --verify keeps one, for backends that Python reaches")
     return halve(pythons, lambda python: run_repro(python, script, timeout))

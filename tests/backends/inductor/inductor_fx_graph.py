@@ -138,7 +138,7 @@ class Graph(unittest.TestCase):
         targets = [str(node.target) for node in captured.nodes() if node.target is not operator.getitem]
         self.assertEqual(
             " ".join(targets),
-            "aten.view.default aten.add.Tensor aten.sum.dim_IntList aten.split.sizes aten.max.dim aten.add.Scalar "
+            "aten.view.default aten.add.Tensor aten.sum.dim_IntList aten.split.sizes aten.max.dim aten.add.Tensor "
             "aten.cat.default",
         )
         expected = model(*inputs)
@@ -155,6 +155,17 @@ class Graph(unittest.TestCase):
         add = next(node for node in captured.nodes() if node.target is aten.add.Tensor)
         self.assertEqual((len(add.args), dict(add.kwargs)), (2, {"alpha": 2}))
         self.assertEqual(list(captured.node(aten.view.default).args[1]), [2, -1])
+
+    def test_calls_what_python_would_call_with_a_number(self):
+        class Numbers(torch.nn.Module):
+            def forward(self, x):
+                y = torch.add(x, 1, alpha=2) - 1.5 + 2 * x
+                return torch.div(y.mul_(3), 2, rounding_mode="floor") / True
+
+        captured, x = Captured(), torch.arange(5)
+        result = through(captured, Numbers())(x)
+        self.assertEqual({str(node.target).split(".", 2)[2] for node in captured.nodes()}, {"Tensor", "Tensor_mode"})
+        torch.testing.assert_close(result, Numbers()(x))
 
     def test_has_parameters_as_attributes_and_inputs_as_placeholders(self):
         captured = Captured()
