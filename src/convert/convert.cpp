@@ -80,10 +80,6 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
   return words;
 }
 
-<<<<<<< HEAD
-std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
-  switch (job_end.ending) {
-=======
 /// What Python, torch and compilers heed. What else others are told this way (keys, tokens) a stranger's program could
 /// write into what becomes of it, and so into a report.
 void keep_environment_of_torch() {
@@ -102,9 +98,8 @@ void keep_environment_of_torch() {
     unsetenv(name.c_str());
 }
 
-std::string how_it_ended(const Outcome &outcome, const Limits &limits) {
-  switch (outcome.ending) {
->>>>>>> sec-in
+std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
+  switch (job_end.ending) {
   case Ending::TimedOut:
     return "takes more than " + std::to_string(limits.timeout.count() / 1000) + " s; --timeout gives it longer";
   case Ending::OutOfMemory:

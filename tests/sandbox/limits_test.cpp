@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void sleep_for_ever() {
+void sleep_too_long() {
   for (;;)
     pause();
 }
@@ -27,7 +27,7 @@ TEST(OwnLimit, EndsTheStageThatItWasSetIn) {
         std::this_thread::sleep_for(50ms);
         child.stage("second");
         child.allow(100ms);
-        sleep_for_ever();
+        sleep_too_long();
       },
       {.timeout = 1h});
   EXPECT_EQ(job_end.ending, Ending::TimedOut);
@@ -73,7 +73,7 @@ TEST(AllowForLoad, WhoIsKeptFromAProcessorHasLonger) {
 }
 
 TEST(AllowForLoad, WhoWaitsForNothingHasNoMore) {
-  const JobEnd job_end = run_in_sandbox([](Child &) { sleep_for_ever(); }, {.timeout = 100ms, .allow_for_load = true});
+  const JobEnd job_end = run_in_sandbox([](Child &) { sleep_too_long(); }, {.timeout = 100ms, .allow_for_load = true});
   EXPECT_EQ(job_end.ending, Ending::TimedOut);
 }
 
@@ -95,7 +95,7 @@ TEST(OwnLimit, IsNeverMoreThanTheLimitOfTheSandbox) {
       [](Child &child) {
         child.stage("only");
         child.allow(1h);
-        sleep_for_ever();
+        sleep_too_long();
       },
       {.timeout = 200ms});
   EXPECT_EQ(job_end.ending, Ending::TimedOut);
@@ -106,7 +106,7 @@ TEST(Interrupted, AJobIsCancelled) {
   Limits limits;
   limits.timeout = 1h;
   limits.interrupted = [&] { return ++asked > 3; };
-  const JobEnd job_end = run_in_sandbox([](Child &) { sleep_for_ever(); }, limits);
+  const JobEnd job_end = run_in_sandbox([](Child &) { sleep_too_long(); }, limits);
   EXPECT_EQ(job_end.ending, Ending::Cancelled);
   EXPECT_EQ(asked, 4);
 }
