@@ -73,7 +73,8 @@ bool follows_a_line_number(const std::string &text, size_t at) {
 bool is_compilers_verdict(const Compilation &result) {
   if (result.code > 127)
     return false;
-  for (const char *sign : {"No space left on device", "Killed signal", "Disk quota exceeded"})
+  for (const char *sign :
+       {"No space left on device", "Killed signal", "Disk quota exceeded", "File size limit exceeded"})
     if (result.output.find(sign) != std::string::npos)
       return false;
   for (const char *sign : {": error: ", ": fatal error: "})

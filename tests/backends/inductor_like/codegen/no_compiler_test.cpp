@@ -36,6 +36,8 @@ TEST_F(Compiler, ThatCouldNotDoItsWorkHasNoAnswer) {
            "kill -9 $$",
            "echo 'g++: fatal error: Killed signal terminated program cc1plus' >&2; exit 1",
            "echo 'k.cpp:1:1: fatal error: error writing to /tmp/x.s: No space left on device' >&2; exit 1",
+           "echo 'c++: internal compiler error: File size limit exceeded signal terminated program cc1plus' >&2; exit "
+           "4",
            "echo 'g++: fatal error: cannot execute cc1plus: vfork: Resource temporarily unavailable' >&2; exit 1",
            // What stood before it had no room in the file that it was to be kept in.
            "echo 'collect2: error: ld returned 1 exit status' >&2; exit 1",
