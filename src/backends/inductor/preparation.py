@@ -18,6 +18,7 @@ from torch._inductor.cpp_builder import CppBuilder
 
 import entries
 import kept_headers
+import landlock
 
 
 def prepare(folder, given):
@@ -35,6 +36,7 @@ def prepare(folder, given):
     functorch_config.enable_autograd_cache = False
     with kept_headers.kept(kept_by_us, Path(getattr(codecache, "_HEADER_DIR", kept_by_us))):
         warm_up()
+    landlock.write_only_into(folder)  # no model writes what is kept: a library that is loaded, a header
     entries.configure()  # a fault that is injected is for the candidates
 
 
