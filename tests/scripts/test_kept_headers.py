@@ -2,6 +2,8 @@
 
 import os
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +68,30 @@ def test_without_a_place_to_keep_it_all_goes_on(headers: dict[str, Any], tmp_pat
     with headers["kept"](tmp_path / "store", tmp_path / "used"):
         write(tmp_path / "used", "a")
     assert names(tmp_path / "used") == {"a.h", "a.h.gch"}
+
+
+WRITES = """
+import runpy, sys
+kept, own = sys.argv[2:]
+open(kept + "/before", "w").close()
+runpy.run_path(sys.argv[1])["write_only_into"](own)
+open(own + "/after", "w").write("x")
+open("/dev/null", "w").write("x")
+print(open(kept + "/before").read() == "")
+for act in (lambda: open(kept + "/after", "w"), lambda: open(kept + "/before", "w")):
+    try:
+        act()
+    except PermissionError:
+        print("refused")
+"""
+
+
+def test_what_is_kept_is_only_read_once_the_worker_is_prepared(tmp_path: Path) -> None:
+    landlock = SCRIPT.with_name("landlock.py")
+    if runpy.run_path(str(landlock))["libc"].syscall(444, None, 0, 1) < 1:
+        pytest.skip("no Landlock here")
+    for name in ("kept", "own"):
+        (tmp_path / name).mkdir()
+    words: list[str | Path] = [sys.executable, "-c", WRITES, landlock, tmp_path / "kept", tmp_path / "own"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "refused", "refused"], done.stderr

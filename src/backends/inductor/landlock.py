@@ -1,4 +1,4 @@
-"""From here on this process and its children write into one folder only, whatever they were allowed before."""
+"""From here on this process and its children write into some folders only, whatever they were allowed before."""
 
 import ctypes
 import os
@@ -21,7 +21,7 @@ def checked(result):
     return result
 
 
-def write_only_into(folder):
+def write_only_into(*folders):
     """The kernel takes rights away, and gives none back. Without Landlock nothing is confined, which repro-minify has
     said."""
     version = libc.syscall(CREATE_RULESET, None, 0, ASK_VERSION)
@@ -31,7 +31,8 @@ def write_only_into(folder):
     attributes = struct.pack("Q", rights)
     ruleset = checked(libc.syscall(CREATE_RULESET, attributes, len(attributes), 0))
     try:
-        allow(ruleset, folder, rights)
+        for folder in folders:
+            allow(ruleset, folder, rights)
         for device in ("/dev/null", "/dev/zero", "/dev/full"):
             allow(ruleset, device, rights & (WRITE_FILE | TRUNCATE))
         checked(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

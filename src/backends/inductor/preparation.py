@@ -36,7 +36,8 @@ def prepare(folder, given):
     functorch_config.enable_autograd_cache = False
     with kept_headers.kept(kept_by_us, Path(getattr(codecache, "_HEADER_DIR", kept_by_us))):
         warm_up()
-    landlock.write_only_into(folder)  # no model writes what is kept: a library that is loaded, a header
+    # No model writes what is kept: libraries that are loaded, a header. Compilers go by TMPDIR, which is ours as well.
+    landlock.write_only_into(folder, os.environ.get("TMPDIR", folder))
     entries.configure()  # a fault that is injected is for the candidates
 
 
