@@ -67,8 +67,8 @@ struct ReproFacts {
   int checks = 0, cached = 0, resumed = 0;
   double search_seconds = 0, check_seconds = 0, verify_seconds = 0, total_seconds = 0;
   std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
-  std::optional<bool> verified;                       ///< nothing: not tried
-  std::string verify_message;
+  std::optional<bool> verified;                       ///< nothing: not tried, or no answer
+  std::string verify_message;                         ///< empty: not tried, or verified
   ScriptVerification script;
   std::vector<AblationRow> ablation;
   std::string environment; ///< what torch.utils.collect_env prints; empty: not known

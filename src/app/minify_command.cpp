@@ -12,6 +12,11 @@
 namespace repro_minify {
 namespace {
 
+/// It was to be verified, and the machine gave no process or no memory for it.
+bool has_no_answer(const ReproFacts &facts) {
+  return !facts.verified.has_value() && !facts.verify_message.empty();
+}
+
 void say_what_came_of(const Result &result) {
   const ReproFacts &facts = result.facts;
   if (facts.out_of_time)
@@ -22,6 +27,8 @@ void say_what_came_of(const Result &result) {
     log::info("from " + std::to_string(facts.before.operators) + " operators to " +
               std::to_string(facts.after.operators) + " in " + std::to_string(facts.checks) + " checks" +
               (facts.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts.not_shown_because, "; ")));
+  if (has_no_answer(facts))
+    log::error("nobody can say whether the repro verifies: " + facts.verify_message + "; --resume asks again");
   if (facts.verified.has_value() && !*facts.verified)
     log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
 }
@@ -36,6 +43,8 @@ int conclude(const Options &options, const Result &result) {
   }
   say_what_came_of(result);
   std::cout << result.folder << (options.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
+  if (has_no_answer(result.facts))
+    return InternalError;
   return result.facts.verified.value_or(true) ? ReducedAndVerified : NotVerified;
 }
 

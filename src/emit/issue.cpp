@@ -72,7 +72,7 @@ std::string warning_of(const ReproFacts &facts) {
   if (facts.verified && !*facts.verified && !facts.script.verified.value_or(false))
     return "The repro did not verify: " + facts.verify_message;
   if (!facts.verified && !facts.script.verified)
-    return "The repro was not verified.";
+    return "The repro was not verified" + (facts.verify_message.empty() ? "." : ": " + facts.verify_message);
   return "";
 }
 

@@ -313,7 +313,7 @@ std::string script_verified_text(const ReproFacts &facts) {
 
 json verification_values(const ReproFacts &facts) {
   if (!facts.verified)
-    return {{"verified", "not tried"}};
+    return {{"verified", facts.verify_message.empty() ? "not tried" : facts.verify_message}};
   if (!*facts.verified)
     return {{"verified", ""}, {"not_verified", facts.verify_message}};
   return {{"verified", has_cpp(facts) ? "yes: repro.cpp was built and run, and fails the same way"

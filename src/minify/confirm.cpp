@@ -73,6 +73,10 @@ bool confirm_saved(Work &work) {
     return false;
   if (work.is_wanted(confirmed))
     return true;
+  if (confirmed.no_answer) { // the moment's fault: nothing is known of what was saved
+    work.facts.verify_message = "no answer: " + confirmed.message;
+    return false;
+  }
   work.facts.verified = false;
   work.facts.verify_message = mind_changed(work, confirmed);
   return false;

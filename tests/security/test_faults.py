@@ -121,7 +121,7 @@ LIMITS = {
 
 def limit_rows(full: bool) -> list[tuple[Question, str]]:
     if not full:
-        return [(REDUCTION, "FSIZE=1024"), (FAILING, "NOFILE=16"), (PASSING, "AS=1073741824")]
+        return [(REDUCTION, "FSIZE=1024"), (REDUCTION, "NPROC=2"), (FAILING, "NOFILE=16"), (PASSING, "AS=1073741824")]
     return [(asked, f"{name}={value}") for asked in QUESTIONS for name, values in LIMITS.items() for value in values]
 
 
