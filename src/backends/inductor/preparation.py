@@ -18,7 +18,6 @@ from torch._inductor.cpp_builder import CppBuilder
 
 import entries
 import kept_headers
-import landlock
 
 
 def prepare(folder, given):
@@ -36,8 +35,6 @@ def prepare(folder, given):
     functorch_config.enable_autograd_cache = False
     with kept_headers.kept(kept_by_us, Path(getattr(codecache, "_HEADER_DIR", kept_by_us))):
         warm_up()
-    # No model writes what is kept: libraries that are loaded, a header. Compilers go by TMPDIR, which is ours as well.
-    landlock.write_only_into(folder, os.environ.get("TMPDIR", folder))
     entries.configure()  # a fault that is injected is for the candidates
 
 

@@ -141,9 +141,12 @@ def main():
         try:
             import candidate
             import entries
+            import landlock
             import preparation
 
             preparation.prepare(folder, given)
+            # No model writes what is kept: libraries that are loaded, a header. Compilers go by TMPDIR, our own too.
+            landlock.write_only_into(folder, os.environ.get("TMPDIR", folder))
             import torch
         except Exception as error:
             report(ready, {"problem": " ".join(str(error).split())[:300] or type(error).__name__})
