@@ -16,6 +16,7 @@
 #include "repro_minify/archive.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/confinement.h"
+#include "repro_minify/record.h"
 #include "sandbox/limits.h"
 
 #include <ATen/Version.h>
@@ -187,14 +188,37 @@ Archive Session::as_given() const {
   return {model.path, inputs.values, check.seed, options.train, model.method, model.module};
 }
 
+namespace {
+
+bool writes(const torch::jit::Block *block) {
+  return std::any_of(block->nodes().begin(), block->nodes().end(), [](const torch::jit::Node *node) {
+    const auto *schema = node->maybeSchema();
+    return (schema && schema->is_mutable()) || std::any_of(node->blocks().begin(), node->blocks().end(), writes);
+  });
+}
+
+/// What is handed to a backend in Python is saved and loaded, and TorchScript drops writes to what it takes for fresh
+/// (instantiate()): a flat program has to know which results are not. One run tells.
+Program with_hidden_aliases(const Session &session, const Program &flat) {
+  if (!session.backend->parts().repro_in_python || !writes(flat.graph->block()))
+    return flat;
+  try {
+    return record(flat, session.settings(), generous_limits()).program;
+  } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
+    session.options.listener.throw_if_interrupted();
+    return flat;
+  }
+}
+
+} // namespace
+
 Subject Session::original() const {
   const Subject archive = [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
   if (model.method == "forward" && !backend->traits().needs_flat_graph)
     return archive;
   try {
-    return subject_for(
-        std::make_shared<Program>(flatten_or_trace(model, inputs.values, settings(), generous_limits()).program),
-        *backend);
+    const Program flat = flatten_or_trace(model, inputs.values, settings(), generous_limits()).program;
+    return subject_for(std::make_shared<Program>(with_hidden_aliases(*this, flat)), *backend);
   } catch (const CannotFlatten &error) {
     if (backend->traits().needs_flat_graph)
       throw cannot_flatten(*this, error);

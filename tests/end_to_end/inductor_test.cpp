@@ -77,6 +77,11 @@ TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
   EXPECT_EQ(first_signature(answer).at("detail"), "C++ compile error: no such thing");
 }
 
+/// TorchScript's loader would drop the write to what it takes for a fresh tensor, and the backend be blamed for it.
+TEST_F(Inductor, IsHandedWritesThroughAnAliasThatNobodyDeclared) {
+  run("jit_type_as_dce", {"--inductor-config", compiler("true")}, 0);
+}
+
 /// In deterministic mode TorchInductor would leave this operator to ATen, and a fault of its own would pass.
 TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
   const std::string model = folder_ / "model.pt", inputs = folder_ / "inputs.pt";
