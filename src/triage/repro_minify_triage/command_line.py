@@ -80,8 +80,6 @@ def plan_of(settings: dict[str, Any]) -> Plan:
     if not settings.get("backend"):
         raise TriageError("--backend: none given; `repro-minify backends` lists them")
     added = list(settings.get("option", []))
-    if settings.get("python"):
-        added += ["--python", settings["python"]]
     variants = parse_variants(settings["backend"])
     return Plan(
         variants=tuple(type(one)(one.backend, (*one.options, *added)) for one in variants),
@@ -90,6 +88,7 @@ def plan_of(settings: dict[str, Any]) -> Plan:
         check_timeout=float(settings.get("check-timeout", 600)),
         reduce_timeout=float(settings.get("reduce-timeout", 1800)),
         reduce_options=() if settings.get("verify") else ("--no-verify",),
+        python=settings.get("python") or "",
     )
 
 

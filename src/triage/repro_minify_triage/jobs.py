@@ -34,6 +34,7 @@ class Job:
     cpus: float = 1
     gpus: float = 0
     memory_gib: float = 2
+    python: str = ""  # the build's, as LibTorch is: it is no part of what a bug is known by
 
 
 @dataclass
@@ -60,7 +61,7 @@ def write_job(job: Job, folder: Path) -> None:
 
 
 def command_of(job: Job, folder: Path, program: str, output: Path) -> list[str]:
-    common = ["--backend", ",".join(job.backends), *job.options]
+    common = ["--backend", ",".join(job.backends), *job.options, *(["--python", job.python] if job.python else [])]
     if job.kind == "check":
         return [program, "run", str(folder / "model.pt"), "--json", *common]
     return [program, str(folder / "model.pt"), *common, "-o", str(output), "--force", "--quiet"]
