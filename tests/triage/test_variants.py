@@ -1,3 +1,10 @@
+"""What a bug is known by, and what is only how a night was run."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from repro_minify_triage.jobs import check_job, command_of
+from repro_minify_triage.variants import Variant
 
 
 def test_the_interpreter_is_the_builds_and_not_the_variants() -> None:
