@@ -86,6 +86,8 @@ struct BackendTraits {
   bool needs_eval = false; ///< it takes models in eval mode only (freezing does)
   /// It takes a flat graph only: the first check is then of the flattened model, not of the archive.
   bool needs_flat_graph = false;
+  /// It compiles what was saved and loaded again, where TorchScript drops writes to what it takes for fresh.
+  bool loads_what_was_saved = false;
   /// Later calls can differ from the first (a profiling executor optimises after it has watched a call).
   bool needs_several_calls = true;
 };

@@ -54,6 +54,8 @@ public:
   /// What the test says of such a job, asked again while it has no answer. Throws Interrupted.
   Verdict answer_to(const Job &job, const Limits &limits) const;
   Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const;
+  /// What the Program does in eager mode. Throws std::runtime_error with what went wrong in it, Interrupted.
+  Recording recording_of(const Program &program, const Limits &limits) const;
   /// Keeps a journal from now on. What it holds of an earlier run is used.
   void keep_journal(const std::string &path, bool resume);
   std::shared_ptr<Journal> journal;
@@ -69,7 +71,9 @@ public:
 private:
   Verdict check_once(int run);
   Verdict check_within(double times_the_limit);
+  std::shared_ptr<const Program> flat() const;
 
+  mutable std::shared_ptr<const Program> flat_; ///< once somebody has asked for it
   double original_seconds_ = 0;
   std::optional<double> eager_seconds_; ///< where the original hangs
 };

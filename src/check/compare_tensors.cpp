@@ -5,6 +5,7 @@
 #include "check/blocks.h"
 #include "check/compare_close.h"
 #include "check/compare_values.h"
+#include "support/out_of_memory.h"
 
 #include <ATen/ATen.h>
 
@@ -315,10 +316,8 @@ std::string first_line(const std::exception &error) {
 }
 
 bool is_out_of_memory(const std::exception &error) {
-  // The CPU allocator has no error class of its own.
   return dynamic_cast<const std::bad_alloc *>(&error) != nullptr ||
-         dynamic_cast<const c10::OutOfMemoryError *>(&error) != nullptr ||
-         first_line(error).find("can't allocate memory") != std::string::npos;
+         dynamic_cast<const c10::OutOfMemoryError *>(&error) != nullptr || is_out_of_memory(first_line(error));
 }
 
 at::Tensor plain(const at::Tensor &tensor) {

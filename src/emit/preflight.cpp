@@ -1,6 +1,7 @@
 // What has such reports closed: pytorch/pytorch, .claude/skills/triaging-issues/ and .claude/skills/scrub-issue/.
 #include "emit/ablation_names.h"
 #include "emit/triage.h"
+#include "program/any_node.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,13 +54,6 @@ bool has_large_values(const ReproFacts &facts) {
                      [](const LeafReport &leaf) { return is_near_the_end(leaf) || overflows(leaf); });
 }
 
-bool draws(const torch::jit::Block *block) {
-  return std::any_of(block->nodes().begin(), block->nodes().end(), [](const torch::jit::Node *node) {
-    return node->isNondeterministic() ||
-           std::any_of(node->blocks().begin(), node->blocks().end(), [](const auto *inner) { return draws(inner); });
-  });
-}
-
 } // namespace
 
 std::vector<std::string> preflight(const Program &program, const ReproFacts &facts) {
@@ -74,7 +68,7 @@ std::vector<std::string> preflight(const Program &program, const ReproFacts &fac
     reasons.emplace_back("it is gone with emulate_precision_casts: it is rounding that fusion leaves out");
   if (!nearer_to_fp64(facts.reduced).empty())
     reasons.emplace_back("the optimised result is nearer to float64 than eager's");
-  if (draws(program.graph->block()))
+  if (draws_random_numbers(*program.graph))
     reasons.emplace_back("the program draws random numbers, which the two sides need not draw alike");
   return reasons;
 }

@@ -9,6 +9,7 @@
 #include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
+#include "program/any_node.h"
 #include "program/values.h"
 
 #include <algorithm>
@@ -46,26 +47,6 @@ const std::set<std::string> &taken_names() {
 
 std::string variable(const std::string &name) {
   return taken_names().contains(name) ? name + "_0" : name;
-}
-
-bool any_node(const torch::jit::Block *block, const std::function<bool(const torch::jit::Node *)> &is) {
-  for (const auto *node : block->nodes()) {
-    if (is(node))
-      return true;
-    for (const auto *inner : node->blocks())
-      if (any_node(inner, is))
-        return true;
-  }
-  return false;
-}
-
-bool writes_to_something(const Program &program) {
-  return any_node(program.graph->block(),
-                  [](const torch::jit::Node *node) { return node->maybeSchema() && node->schema().is_mutable(); });
-}
-
-bool draws_random_numbers(const Program &program) {
-  return any_node(program.graph->block(), [](const torch::jit::Node *node) { return node->isNondeterministic(); });
 }
 
 class Script {
@@ -110,10 +91,10 @@ private:
       lines.push_back("torch.set_num_threads(" + std::to_string(facts_.check.threads) + ")");
     if (form_.interpreted && !facts_.check.grad)
       lines.push_back("torch.set_grad_enabled(False)");
-    if (draws_random_numbers(program_))
+    if (draws_random_numbers(*program_.graph))
       for (const auto &line : call_.random_settings)
         lines.push_back(line);
-    if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off && draws_random_numbers(program_))
+    if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off && draws_random_numbers(*program_.graph))
       lines.push_back("torch.use_deterministic_algorithms(True, warn_only=True)");
     return lines;
   }
@@ -157,7 +138,7 @@ private:
   /// Whether each call needs inputs of its own, or gives more than it returns.
   bool needs_run() const {
     return facts_.check.grad || facts_.signature.where == "state" || facts_.check.autocast ||
-           writes_to_something(program_) || draws_random_numbers(program_) || facts_.reduced.stateful;
+           writes_to_something(*program_.graph) || draws_random_numbers(*program_.graph) || facts_.reduced.stateful;
   }
 
   std::vector<std::string> names_of_inputs() const {
@@ -189,7 +170,7 @@ private:
     json values = {{"inputs", inputs()}, {"arguments", joined(names_of_inputs())}, {"run", needs_run()}};
     if (!needs_run())
       return values;
-    if (draws_random_numbers(program_))
+    if (draws_random_numbers(*program_.graph))
       values["seed"] = std::to_string(facts_.check.seed);
     values["autocast"] = facts_.check.autocast ? "torch." + dtype_name(facts_.check.autocast_dtype) : "";
     const bool state = facts_.signature.where == "state";

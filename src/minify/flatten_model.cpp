@@ -41,15 +41,6 @@ FlatModel inlined_model(const Session &session) {
   return model;
 }
 
-Recording recording_of(const Session &session, const Program &program) {
-  try {
-    return record(program, session.settings(), session.limits());
-  } catch (const std::runtime_error &) {
-    session.options.listener.throw_if_interrupted();
-    throw;
-  }
-}
-
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
@@ -57,7 +48,7 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
   const SameFailure how = session.options.same_failure;
   const FlatModel model = inlined_model(session);
   session.phases.enter("record");
-  const auto recording = std::make_shared<const Recording>(recording_of(session, model.program));
+  const auto recording = std::make_shared<const Recording>(session.recording_of(model.program, session.limits()));
   session.phases.enter("flat check");
   const Program &inlined = recording->program;
   Flattened result{inlined,

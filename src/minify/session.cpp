@@ -6,6 +6,7 @@
 #include "check/subject.h"
 #include "minify/reading_limits.h"
 #include "oracle/external_oracle.h"
+#include "program/any_node.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
 #include "program/shared_pages.h"
@@ -190,35 +191,35 @@ Archive Session::as_given() const {
 
 namespace {
 
-bool writes(const torch::jit::Block *block) {
-  return std::any_of(block->nodes().begin(), block->nodes().end(), [](const torch::jit::Node *node) {
-    const auto *schema = node->maybeSchema();
-    return (schema && schema->is_mutable()) || std::any_of(node->blocks().begin(), node->blocks().end(), writes);
-  });
-}
-
-/// What is handed to a backend in Python is saved and loaded, and TorchScript drops writes to what it takes for fresh
-/// (instantiate()): a flat program has to know which results are not. One run tells.
+/// TorchScript's loader drops writes to what it takes for fresh (instantiate()): a flat program that is saved and loaded
+/// has to know which results are not. One run tells.
 Program with_hidden_aliases(const Session &session, const Program &flat) {
-  if (!session.backend->parts().repro_in_python || !writes(flat.graph->block()))
+  if (!session.backend->traits().loads_what_was_saved || !writes_to_something(*flat.graph))
     return flat;
   try {
-    return record(flat, session.settings(), generous_limits()).program;
+    return session.recording_of(flat, generous_limits()).program;
   } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
-    session.options.listener.throw_if_interrupted();
     return flat;
   }
 }
 
 } // namespace
 
+/// Throws CannotFlatten.
+std::shared_ptr<const Program> Session::flat() const {
+  if (!flat_) {
+    const Program given = flatten_or_trace(model, inputs.values, settings(), generous_limits()).program;
+    flat_ = std::make_shared<const Program>(with_hidden_aliases(*this, given));
+  }
+  return flat_;
+}
+
 Subject Session::original() const {
   const Subject archive = [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
   if (model.method == "forward" && !backend->traits().needs_flat_graph)
     return archive;
   try {
-    const Program flat = flatten_or_trace(model, inputs.values, settings(), generous_limits()).program;
-    return subject_for(std::make_shared<Program>(with_hidden_aliases(*this, flat)), *backend);
+    return subject_for(flat(), *backend);
   } catch (const CannotFlatten &error) {
     if (backend->traits().needs_flat_graph)
       throw cannot_flatten(*this, error);
@@ -277,6 +278,15 @@ Verdict Session::check_within(double times_the_limit) {
   limits.timeout = limit_of(seconds * times_the_limit);
   const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, model.path);
   return answer_to(job, limits);
+}
+
+Recording Session::recording_of(const Program &program, const Limits &limits) const {
+  try {
+    return record(program, settings(), limits);
+  } catch (const std::runtime_error &) {
+    options.listener.throw_if_interrupted();
+    throw;
+  }
 }
 
 Verdict Session::answer_to(const Job &job, const Limits &limits) const {

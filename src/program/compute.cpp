@@ -67,13 +67,6 @@ void require_reply(const JobEnd &job_end) {
   }
 }
 
-bool is_out_of_memory(const std::string &message) {
-  for (const char *words : {"not enough memory", "can't allocate memory", "out of memory"})
-    if (message.find(words) != std::string::npos)
-      return true;
-  return false;
-}
-
 std::string first_sentence(const std::string &message) {
   std::istringstream lines(message.substr(0, message.find("\nException raised from")));
   std::string line, first, error;

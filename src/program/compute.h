@@ -21,9 +21,6 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
 /// Throws what compute_in_child() throws unless the child has replied.
 void require_reply(const JobEnd &job_end);
 
-/// Whether a message is the CPU's allocator's, or CUDA's, that there is no more.
-bool is_out_of_memory(const std::string &message);
-
 /// The part of an exception's message a person needs: no C++ frames, no TorchScript traceback.
 std::string first_sentence(const std::string &message);
 

@@ -3,6 +3,7 @@
 #include "pickle/legacy_file.h"
 #include "program/saved_values.h"
 #include "repro_minify/program.h"
+#include "support/out_of_memory.h"
 
 #include <caffe2/serialize/inline_container.h>
 
@@ -188,7 +189,7 @@ std::optional<std::string> inputs_inside(const std::string &archive) {
     return zip.hasRecord(name) ? std::optional(record(zip, name)) : std::nullopt;
   } catch (const c10::Error &error) {
     // That says nothing of the file: who reads it first, under a limit, must not send the next to read it under none.
-    if (std::string_view(error.what()).find("can't allocate memory") != std::string_view::npos)
+    if (is_out_of_memory(error.what()))
       throw std::bad_alloc();
     return std::nullopt;
   }

@@ -1,5 +1,7 @@
 #include "program/surgery.h"
 
+#include "program/any_node.h"
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -66,8 +68,7 @@ void erase_inputs(torch::jit::Graph &graph, const std::vector<char> &gone) {
 }
 
 bool has_effects(const Node *node) {
-  const auto *schema = node->maybeSchema();
-  return (schema && schema->is_mutable()) || node->hasSideEffects() || node->isNondeterministic();
+  return writes(node) || node->hasSideEffects() || node->isNondeterministic();
 }
 
 bool is_written_to(const Value *value) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -66,24 +67,53 @@ PlainFile opened(const std::string &path, bool resume) {
 constexpr size_t longest_line = size_t{64} << 20;
 constexpr int deepest_line = 100;
 
-/// The next whole line from there on, without its end; nothing behind the last one.
-std::optional<std::string> line_at(const PlainFile &file, uint64_t from, const std::string &path) {
-  constexpr size_t at_once = size_t{1} << 16;
-  std::string text;
-  while (true) {
-    const std::string more = file.read(from + text.size(), at_once);
-    const size_t end = more.find('\n');
-    text.append(more, 0, end);
-    if (end != std::string::npos)
-      return text;
-    if (more.size() < at_once)
-      return std::nullopt;
-    if (text.size() > longest_line)
-      throw UserError("--resume: " + path +
-                      " has a line of more than 64 MiB, which no journal has; give --force "
-                      "without --resume");
+/// Whole lines, one after another; what stands behind the last one's end is none.
+class LineReader {
+public:
+  LineReader(const PlainFile &file, std::string path) : file_(file), path_(std::move(path)) {}
+
+  /// Without its end.
+  std::optional<std::string> next() {
+    size_t searched = begin_;
+    while (true) {
+      const size_t end = buffer_.find('\n', searched);
+      if (end != std::string::npos) {
+        std::string text = buffer_.substr(begin_, end - begin_);
+        begin_ = end + 1;
+        return text;
+      }
+      if (buffer_.size() - begin_ > longest_line)
+        throw UserError("--resume: " + path_ +
+                        " has a line of more than 64 MiB, which no journal has; give --force "
+                        "without --resume");
+      if (!read_on())
+        return std::nullopt;
+      searched = buffer_.size() - last_read_;
+    }
   }
-}
+  /// Where the last whole line ended.
+  uint64_t position() const { return buffer_at_ + begin_; }
+
+private:
+  /// What has been given away is dropped from the buffer.
+  bool read_on() {
+    constexpr size_t at_once = size_t{1} << 16;
+    buffer_.erase(0, begin_);
+    buffer_at_ += begin_;
+    begin_ = 0;
+    const std::string more = file_.read(buffer_at_ + buffer_.size(), at_once);
+    buffer_ += more;
+    last_read_ = more.size();
+    return !more.empty();
+  }
+
+  const PlainFile &file_;
+  const std::string path_;
+  std::string buffer_;
+  uint64_t buffer_at_ = 0; ///< where the buffer stands in the file
+  size_t begin_ = 0;       ///< of the next line, in the buffer
+  size_t last_read_ = 0;
+};
 
 } // namespace
 
@@ -113,19 +143,16 @@ bool Journal::remember(const std::string &text) {
 
 /// A run that was killed may have left half a line at the end: it is cut off, so that the next line begins a line.
 void Journal::read_earlier(const std::string &path, const Identity &identity) {
-  uint64_t whole = 0;
-  size_t number = 0;
-  while (const auto text = line_at(file_, whole, path)) {
-    ++number;
-    if (whole == 0)
+  LineReader lines(file_, path);
+  for (size_t number = 1; const auto text = lines.next(); ++number) {
+    if (number == 1)
       require_same(identity, *text, path);
     else if (!remember(*text))
       throw UserError("--resume: " + path + " has a line that no journal has (" + std::to_string(number) +
                       "); give --force without --resume");
-    whole += text->size() + 1;
   }
   earlier_ = answers_.size();
-  file_.cut(whole);
+  file_.cut(lines.position());
 }
 
 const Verdict *Journal::find(const std::string &key) const {

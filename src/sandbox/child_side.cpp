@@ -3,6 +3,7 @@
 #include "sandbox/crash_handler.h"
 #include "sandbox/descendants.h"
 #include "sandbox/limits.h"
+#include "support/out_of_memory.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -39,12 +40,6 @@ private:
 SharedArea *area_of_this_process = nullptr;
 bool memory_is_limited = false;
 
-bool tells_of_memory(std::string_view text) {
-  // What LibTorch's allocator for the CPU says on Linux, and elsewhere.
-  return text.find("can't allocate memory") != std::string_view::npos ||
-         text.find("not enough memory") != std::string_view::npos;
-}
-
 /// Called while an exception is being handled. Copies its text straight into the area: there may be no memory left for
 /// a string.
 Ending describe_current_exception(SharedArea &area) {
@@ -55,7 +50,7 @@ Ending describe_current_exception(SharedArea &area) {
     return Ending::OutOfMemory;
   } catch (const std::exception &error) {
     area.set_message(error.what());
-    return memory_is_limited && tells_of_memory(error.what()) ? Ending::OutOfMemory : Ending::Threw;
+    return memory_is_limited && is_out_of_memory(error.what()) ? Ending::OutOfMemory : Ending::Threw;
   } catch (...) {
     area.set_message("unknown exception");
     return Ending::Threw;

@@ -76,7 +76,7 @@ public:
     return identity;
   }
   /// Every argument of a flat graph is a tensor, and hardly anything else is returned.
-  BackendTraits traits() const override { return {.needs_flat_graph = true}; }
+  BackendTraits traits() const override { return {.needs_flat_graph = true, .loads_what_was_saved = true}; }
   BackendParts parts() const override { return {.surroundings = this}; }
 
   Compiled compile(torch::jit::Module module) const override {

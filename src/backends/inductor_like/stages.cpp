@@ -8,6 +8,7 @@
 #include "backends/inductor_like/random_state.h"
 #include "program/compute.h"
 #include "support/no_answer.h"
+#include "support/out_of_memory.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>

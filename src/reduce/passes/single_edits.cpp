@@ -1,5 +1,6 @@
 #include "reduce/passes/single_edits.h"
 
+#include "program/any_node.h"
 #include "program/atoms.h"
 #include "reduce/passes/editable_copy.h"
 #include "repro_minify/record.h"
@@ -57,7 +58,7 @@ bool is_there(const Value *value, const Node *node) {
 std::vector<Node *> fillers_of(const Value *holder) {
   std::vector<Node *> fillers;
   for (const auto &use : holder->uses())
-    if (const auto *schema = use.user->maybeSchema(); schema && schema->is_mutable() && use.offset == 0)
+    if (writes(use.user) && use.offset == 0)
       fillers.push_back(use.user);
   std::sort(fillers.begin(), fillers.end(), [](const Node *a, const Node *b) { return a->isBefore(b); });
   return fillers;
