@@ -48,7 +48,7 @@ struct Verdict {
   /// could not be started. It says nothing of what was checked, and must not be remembered.
   bool no_answer = false;
   int failing_call = 0; ///< 1-based: the first call of the optimised program that is wrong
-  bool has_fp64_reference = false;
+  bool has_fp64_reference = false; ///< false too where it had no say, and was not made
   std::string no_fp64_because; ///< what the fp64 run raised; empty when there is a reference
   double eager_seconds = 0;    ///< where the optimised side did not end: what all before it took
   /// What --grad could not look at ("the gradients of 3 parameters, which are constants under freeze"); empty: nothing.
@@ -90,6 +90,8 @@ struct CheckOptions : RunSettings {
   int eager_calls = 2;       ///< calls of eager that have to agree before a wrong result is the backend's fault
   bool only_forward = false; ///< compare what forward returns, not the buffers and inputs it leaves behind
   bool require_fp64 = false; ///< no fp64 reference: Unresolved, rather than a comparison against eager alone
+  /// The errors of both sides against float64 are wanted even where nothing depends on them.
+  bool measure_always = false;
   CompareOptions compare = accuracy_check_options();
   Patience patience; ///< decides how long is waited for an answer, not what the answer is
 };

@@ -45,6 +45,7 @@ public:
         values_(intermediates(recording_)), as_the_whole_(values_.size()), analysis_(outline(recording_)) {
     analysis_.verdict = verdict;
     analysis_.is_compared = true;
+    options_.check.measure_always = true; // each value's errors are what the picture shows
   }
 
   Analysis run() {
@@ -231,7 +232,7 @@ private:
     }
   }
 
-  const AnalyzeOptions &options_;
+  AnalyzeOptions options_;
   std::shared_ptr<const Backend> backend_;
   const std::shared_ptr<const Recording> held_;
   const Recording &recording_;

@@ -4,18 +4,22 @@
 #include "check/ask_again.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
+#include "check/fp64_reference.h"
 #include "check/initial_state.h"
 #include "check/sides.h"
 #include "check/unwritten_memory.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "support/no_answer.h"
+#include "support/out_of_memory.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <system_error>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -90,29 +94,6 @@ void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &ve
   }
 }
 
-/// The message of whatever is being handled.
-std::string current_message() {
-  try {
-    throw;
-  } catch (const c10::Error &error) {
-    return error.what_without_backtrace();
-  } catch (const std::exception &error) {
-    return error.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
-
-/// Empty where it cannot be made: then, as in PyTorch, the comparison is against eager alone.
-std::vector<Observed> fp64_references(const Sides &sides, const std::vector<Observed> &eager, std::string &problem) {
-  try {
-    return sides.run_eager(static_cast<int>(eager.size()), &eager);
-  } catch (const std::exception &) {
-    problem = first_sentence(current_message());
-    return {};
-  }
-}
-
 /// Parameters that became constants have no gradient, in words.
 void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &verdict) {
   if (eager.left_out == 0)
@@ -135,8 +116,35 @@ void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed
   verdict.no_gradient_left = true;
 }
 
-void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector<Observed> &fp64, Verdict &verdict) {
+using Clock = std::chrono::steady_clock;
+
+void allow_optimised(Child &child, const Patience &patience, Clock::duration eager) {
+  if (patience.least_seconds <= 0)
+    return;
+  const double seconds =
+      std::max(patience.least_seconds, patience.times_eager * std::chrono::duration<double>(eager).count());
+  child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
+}
+
+/// Compares a call with eager's; float64 is asked where it may have a say.
+bool compare_call(const Sides &sides, Observed &eager, Observed &observed, const std::function<Observed *()> &fp64,
+                  bool always, Verdict &verdict) {
+  const CompareOptions &how = sides.options.compare;
+  if (!always) {
+    Verdict without = verdict;
+    if (sides.compare(eager, observed, nullptr, how, without) && float64_has_no_say(eager, observed, how)) {
+      verdict = std::move(without);
+      return true;
+    }
+  }
+  return sides.compare(eager, observed, fp64(), how, verdict);
+}
+
+void run_optimised(const Sides &sides, std::vector<Observed> &eager, Fp64Reference &fp64, Child &child,
+                   Clock::duration eager_took, Verdict &verdict) {
   const CheckOptions &options = sides.options;
+  child.stage("optimised");
+  allow_optimised(child, options.patience, eager_took);
   fill_unwritten_memory(Fill::Usual);
   const RunScope scope(run_settings(sides.backend, options));
   Instance instance = sides.subject(sides.instance_options());
@@ -158,8 +166,16 @@ void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
     leave_out_gradients(sides, eager[which], observed, verdict);
     verdict.rewritten = rewritten_operators(eager[which].operators, observed.operators);
-    if (!sides.compare(eager[which], observed, which < fp64.size() ? &fp64[which] : nullptr, options.compare,
-                       verdict)) {
+    const auto reference = [&] {
+      if (!fp64.is_made()) {
+        fp64.make(child, verdict);
+        child.stage("optimised");
+        allow_optimised(child, options.patience, eager_took);
+        fill_unwritten_memory(Fill::Usual);
+      }
+      return fp64.of_call(which);
+    };
+    if (!compare_call(sides, eager[which], observed, reference, fp64.is_made(), verdict)) {
       verdict.outcome = Verdict::Outcome::Fail;
       verdict.failing_call = call;
       verdict.message = worst_message(verdict);
@@ -167,21 +183,6 @@ void run_optimised(const Sides &sides, std::vector<Observed> &eager, std::vector
     }
   }
   verdict.outcome = Verdict::Outcome::Pass;
-}
-
-using Clock = std::chrono::steady_clock;
-
-/// Eager has a limit of its own, so that what it takes can be the measure of what the optimised side may take.
-void allow_eager(Child &child, const Patience &patience) {
-  if (patience.least_seconds > 0)
-    child.allow(std::chrono::minutes(10));
-}
-void allow_optimised(Child &child, const Patience &patience, Clock::duration eager) {
-  if (patience.least_seconds <= 0)
-    return;
-  const double seconds =
-      std::max(patience.least_seconds, patience.times_eager * std::chrono::duration<double>(eager).count());
-  child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
 /// What an exception in the optimised run is.
@@ -248,21 +249,16 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     return verdict;
   }
   const auto eager_took = Clock::now() - begin;
-  std::vector<Observed> fp64;
-  if (options.mode == CheckMode::Accuracy) {
-    child.stage("fp64 reference");
-    allow_eager(child, options.patience);
-    fp64 = fp64_references(sides, eager, verdict.no_fp64_because);
-    if (fp64.empty() && options.require_fp64)
+  Fp64Reference fp64(sides, eager);
+  if (options.mode == CheckMode::Accuracy && (options.require_fp64 || options.measure_always)) {
+    fp64.make(child, verdict);
+    if (!verdict.has_fp64_reference && options.require_fp64)
       return unresolved("--require-fp64, but there is no fp64 reference: " + verdict.no_fp64_because);
   }
-  verdict.has_fp64_reference = !fp64.empty();
   verdict.stateful = eager.size() > 1;
   say_what_is_left_out(sides, eager.front(), verdict);
-  child.stage("optimised");
-  allow_optimised(child, options.patience, eager_took);
   try {
-    run_optimised(sides, eager, fp64, verdict);
+    run_optimised(sides, eager, fp64, child, eager_took, verdict);
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const NoAnswer &error) {

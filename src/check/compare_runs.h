@@ -14,6 +14,10 @@ bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64
 /// where a program returns thousands of values; false for what it does not understand.
 bool same_bits(const Observed &one, const Observed &other);
 
+/// Whether the two are so near to one another that, where `compare_runs` without a reference calls them the same, so it
+/// does with one: every rule asks float64 only about what is further apart. False for what it does not understand.
+bool float64_has_no_say(const Observed &ref, const Observed &res, const CompareOptions &options);
+
 /// The first mismatch of the last comparison, in one line.
 std::string worst_message(const Verdict &verdict);
 

@@ -38,7 +38,8 @@ void apply(Determinism determinism, c10::Device device) {
 class ExecutorState {
 public:
   explicit ExecutorState(c10::DeviceType device) : device_(device) {}
-  ~ExecutorState() {
+  ~ExecutorState() { restore(); }
+  void restore() const {
     at::autocast::clear_cache();
     at::autocast::set_autocast_dtype(device_, autocast_dtype_);
     at::autocast::set_autocast_enabled(device_, autocast_);
@@ -85,8 +86,19 @@ struct RunScope::State {
   at::AutoGradMode grad;
 };
 
+namespace {
+
+/// What was in force before any scope was entered; null outside of all.
+const ExecutorState *outside_of_all = nullptr;
+
+} // namespace
+
 RunScope::RunScope(const RunSettings &settings)
     : state_(new State{settings, ExecutorState(settings.device.type()), at::AutoGradMode(settings.grad)}) {
+  if (outside_of_all)
+    outside_of_all->restore(); // eager in the middle of an optimised run
+  else
+    outside_of_all = &state_->before;
   at::set_num_threads(settings.threads);
   apply(settings.determinism, settings.device);
   if (settings.device.is_cuda()) {
@@ -97,7 +109,10 @@ RunScope::RunScope(const RunSettings &settings)
   at::manual_seed(settings.seed);
 }
 
-RunScope::~RunScope() = default;
+RunScope::~RunScope() {
+  if (outside_of_all == &state_->before)
+    outside_of_all = nullptr;
+}
 
 void RunScope::begin_run() const {
   at::manual_seed(state_->settings.seed);

@@ -99,7 +99,7 @@ void write_settings(std::ostream &out, const Verdict &verdict, const Session &se
   out << "\nfp64 reference "
       << (session.check.mode == CheckMode::Run ? "not wanted"
           : verdict.has_fp64_reference         ? "yes"
-          : verdict.no_fp64_because.empty()    ? "no"
+          : verdict.no_fp64_because.empty()    ? "not needed"
                                                : "no: " + clean(verdict.no_fp64_because))
       << "; " << settings.device << ", seed " << settings.seed << ", autocast "
       << (settings.autocast ? dtype_name(settings.autocast_dtype) : "off") << ", deterministic "

@@ -9,10 +9,13 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/class_type.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include <unistd.h>
 
@@ -336,12 +339,13 @@ TEST(Fp64Reference, IsDoneWithoutUnlessItIsRequired) {
   const auto module = module_of("def forward(self, x: Tensor):\n"
                                 "  return torch.dequantize(torch.quantize_per_tensor(x, 0.1, 0, 13))\n");
   const std::shared_ptr<const Backend> eager = make_backend("eager");
-  const Verdict verdict = check_module(module, {float_tensor({1, 2})}, {}, eager);
+  CheckOptions options;
+  options.measure_always = true;
+  const Verdict verdict = check_module(module, {float_tensor({1, 2})}, options, eager);
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   EXPECT_FALSE(verdict.has_fp64_reference);
   EXPECT_NE(verdict.no_fp64_because.find("Double"), std::string::npos) << verdict.no_fp64_because;
 
-  CheckOptions options;
   options.require_fp64 = true;
   const Verdict required = check_module(module, {float_tensor({1, 2})}, options, eager);
   EXPECT_EQ(required.outcome, Verdict::Outcome::Unresolved);
@@ -360,9 +364,69 @@ TEST(Fp64Reference, IsKnownWhenTheOptimisedRunRaises) {
                            },
                            .source = {}});
   const auto module = module_of("def forward(self, x: Tensor):\n  return x * 2\n");
-  const Verdict verdict = check_module(module, {float_tensor({1})}, {}, backend);
+  CheckOptions options;
+  options.measure_always = true;
+  const Verdict verdict = check_module(module, {float_tensor({1})}, options, backend);
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Fail);
   EXPECT_EQ(verdict.message, "no");
+  EXPECT_TRUE(verdict.has_fp64_reference);
+}
+
+/// Gives what eager gives, times `factor`, in each call but the first.
+std::shared_ptr<const Backend> backend_off_by(double factor) {
+  return make_simple_backend({.name = "test",
+                              .summary = "",
+                              .title = "",
+                              .compile = [factor](torch::jit::Module module) -> Compiled {
+                                return [=, first = true](std::vector<IValue> arguments) mutable -> IValue {
+                                  const at::Tensor result = module.forward(std::move(arguments)).toTensor();
+                                  return std::exchange(first, false) ? result : result * factor;
+                                };
+                              },
+                              .source = {}});
+}
+
+/// Between them lies what assert_close calls the same, and what only float64 can say.
+TEST(Fp64Reference, IsMadeWhereItHasASayOnly) {
+  const auto module = module_of("def forward(self, x: Tensor):\n  return x * 2\n");
+  const struct {
+    double factor;
+    CompareRule rule;
+    bool pass, made;
+  } table[] = {{1, CompareRule::Default, true, false},        {1, CompareRule::PyTorch, true, false},
+               {1, CompareRule::Strict, true, false},         {1 + 3e-7, CompareRule::Default, true, false},
+               {1 + 3e-7, CompareRule::Strict, true, true},   {1.0005, CompareRule::Default, true, true},
+               {1.01, CompareRule::Default, false, true},     {1.01, CompareRule::PyTorch, false, true},
+               {1 + 3e-7, CompareRule::Exact, false, true}};
+  for (const auto &row : table) {
+    CheckOptions options;
+    options.compare.rule = row.rule;
+    const Verdict verdict = check_module(module, {float_tensor({1, 2, 3})}, options, backend_off_by(row.factor));
+    EXPECT_EQ(verdict.outcome == Verdict::Outcome::Pass, row.pass) << row.factor << " " << verdict.message;
+    EXPECT_EQ(verdict.has_fp64_reference, row.made) << row.factor << " " << to_string(row.rule);
+    EXPECT_EQ(verdict.failing_call, row.pass ? 0 : 2);
+  }
+}
+
+/// Eager in float64 stands in the middle of the optimised run, under settings of its own.
+TEST(Fp64Reference, LeavesTheOptimisedRunAsItWas) {
+  const auto module = module_of("def forward(self, x: Tensor):\n  return x * 2\n");
+  const std::shared_ptr<const Backend> backend = make_simple_backend(
+      {.name = "test",
+       .summary = "",
+       .title = "",
+       .compile = [](torch::jit::Module given) -> Compiled {
+         torch::jit::setGraphExecutorOptimize(true);
+         torch::jit::getProfilingMode() = false;
+         return [=](std::vector<IValue> arguments) mutable -> IValue {
+           if (!torch::jit::getGraphExecutorOptimize() || torch::jit::getProfilingMode())
+             throw std::runtime_error("somebody else's settings");
+           return given.forward(std::move(arguments)).toTensor() * 1.0005; // float64 is asked after the first call
+         };
+       },
+       .source = {}});
+  const Verdict verdict = check_module(module, {float_tensor({1, 2, 3})}, {}, backend);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   EXPECT_TRUE(verdict.has_fp64_reference);
 }
 
