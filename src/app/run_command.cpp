@@ -37,7 +37,7 @@ void print_dump(const std::string &file, std::ostream &out) {
 /// A float64 run of a large model takes more memory than everything else together: of that the errors are measured only
 /// where they decide.
 bool is_small(const std::string &path) {
-  constexpr std::uintmax_t most_bytes = 64 << 20;
+  constexpr std::uintmax_t most_bytes = 16 << 20;
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error); // a folder has none
   return error || size <= most_bytes;
