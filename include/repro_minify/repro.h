@@ -115,6 +115,7 @@ struct Verification {
   bool same_failure = false;
   std::string message;                   ///< what happened
   bool with_precompiled_headers = false; ///< repro.cpp was built with headers that an earlier run has precompiled
+  std::string compiler = {};             ///< that repro.cpp was built with; empty: CMake's own choice
 };
 struct VerifyOptions {
   Repetition repetition;             ///< how often it is run
@@ -124,6 +125,9 @@ struct VerifyOptions {
   /// that was run, and lets the failure happen.
   std::function<bool()> meanwhile;
   std::string python; ///< interpreter of a backend that is used from Python; empty: of another backend
+  /// repro.cpp may be built with the quickest compiler that there is: nothing in it but calls. What does not show the
+  /// failure then is built once more, with the one that CMake chooses.
+  bool any_compiler = false;
 };
 /// Builds repro.cpp in a clean folder and runs it: does it fail with the Signature? `marker` is what
 /// reproduction_marker() says of it.

@@ -94,7 +94,8 @@ private:
     if (draws_random_numbers(*program_.graph))
       for (const auto &line : call_.random_settings)
         lines.push_back(line);
-    if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off && draws_random_numbers(*program_.graph))
+    if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off &&
+        draws_random_numbers(*program_.graph))
       lines.push_back("torch.use_deterministic_algorithms(True, warn_only=True)");
     return lines;
   }

@@ -4,6 +4,7 @@
 #include "support/loaded_library.h"
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
+#include "toolchain/compiler.h"
 #include "toolchain/project_build.h"
 
 #include <filesystem>
@@ -66,46 +67,97 @@ std::string problem_of(const JobEnd &job_end) {
                                   : "repro.cpp does not build: " + last_lines(job_end.output_tail);
 }
 
+/// repro.cpp in the making, in a folder beside it.
+struct ReproBuild {
+  /// `compiler`: empty for the one that CMake chooses.
+  ReproBuild(const TemporaryFolder &source, const std::string &compiler)
+      : folder(source / (compiler.empty() ? "build" : "build-" + compiler)),
+        project(source.path(), folder, options_with(compiler), first_header_of(source / "repro.cpp")) {}
+
+  static std::vector<std::string> options_with(const std::string &compiler) {
+    std::vector<std::string> options = {"-DCMAKE_PREFIX_PATH=" + torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX)};
+    if (!compiler.empty())
+      options.push_back("-DCMAKE_CXX_COMPILER=" + compiler);
+    return options;
+  }
+
+  const std::string folder;
+  ProjectBuild project;
+};
+
 void copy_results(const std::string &from, const fs::path &to) {
   for (const auto &entry : fs::directory_iterator(from)) // the journal and the like are not needed, and do no harm
     if (is_of_this_run(entry.path()))
       fs::copy_file(entry.path(), to / entry.path().filename());
 }
 
+/// One reduction's results, in a folder of their own.
+class Verifier {
+public:
+  Verifier(const std::string &folder, const std::string &marker, const Signature &wanted, const VerifyOptions &options)
+      : given_(folder), marker_(marker), wanted_(wanted), options_(options) {
+    copy_results(folder, results_.path());
+  }
+
+  Verification verify() {
+    const std::string quick = options_.any_compiler ? find_quick_compiler() : "";
+    ReproBuild quickest(results_, quick);
+    quickest.project.start();
+    has_script_ = options_.meanwhile && options_.meanwhile();
+    if (is_python() && has_script_)
+      fs::copy_file(given_ / "repro.py", results_ / "repro.py", fs::copy_options::overwrite_existing);
+    Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
+    if (has_package() && !has_script_)
+      in_python = run({python(), results_ / "repro.py"}, judge_run);
+    Verification in_cpp = build_and_run(quickest);
+    in_cpp.compiler = quick;
+    if (!in_cpp.same_failure && !quick.empty() && !is_interrupted()) {
+      ReproBuild as_chosen(results_, "");
+      in_cpp = build_and_run(as_chosen);
+    }
+    return !in_cpp.same_failure || in_python.same_failure ? in_cpp
+                                                          : Verification{false, "repro.py: " + in_python.message};
+  }
+
+private:
+  using Judge = Verification (*)(const ReproRun &, const std::string &, const Signature &);
+
+  bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
+  bool is_python() const { return !options_.python.empty(); }
+  bool has_package() const { return fs::exists(results_ / "model.pt2"); }
+  std::string python() const { return is_python() ? options_.python : "python3"; }
+
+  Verification run(const std::vector<std::string> &command, Judge judge) const {
+    Confinement confinement = options_.confinement;
+    confinement.readable.push_back(results_.path());
+    confinement.writable.push_back(printed_.path());
+    return verify_repeatedly([&] { return run_repro(command, printed_.path(), options_.interrupted, confinement); },
+                             [&](const ReproRun &run) { return judge(run, marker_, wanted_); }, options_.repetition,
+                             options_.interrupted);
+  }
+
+  Verification build_and_run(ReproBuild &repro) const {
+    if (const std::string problem = problem_of(build(repro.project, options_.interrupted)); !problem.empty())
+      return {false, problem};
+    Verification result = run({"env", "REPRO_PYTHON=" + python(), repro.folder + "/repro"},
+                              is_python() && has_script_ && !has_package() ? judge_script : judge_run);
+    result.with_precompiled_headers = repro.project.had_precompiled();
+    return result;
+  }
+
+  const fs::path given_;
+  const std::string &marker_;
+  const Signature &wanted_;
+  const VerifyOptions &options_;
+  const TemporaryFolder results_, printed_;
+  bool has_script_ = false;
+};
+
 } // namespace
 
 Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
                           const VerifyOptions &options) {
-  const TemporaryFolder temporary, printed;
-  copy_results(folder, temporary.path());
-  const std::string built = temporary / "build";
-  ProjectBuild project(temporary.path(), built,
-                       {"-DCMAKE_PREFIX_PATH=" + torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX)},
-                       first_header_of(temporary / "repro.cpp"));
-  project.start();
-  Confinement confinement = options.confinement;
-  confinement.readable.push_back(temporary.path());
-  confinement.writable.push_back(printed.path());
-  const auto verify = [&](const std::vector<std::string> &command, const auto &judge) {
-    return verify_repeatedly([&] { return run_repro(command, printed.path(), options.interrupted, confinement); },
-                             [&](const ReproRun &run) { return judge(run, marker, wanted); }, options.repetition,
-                             options.interrupted);
-  };
-  const bool has_script = options.meanwhile && options.meanwhile();
-  const bool is_python = !options.python.empty(), has_package = fs::exists(temporary / "model.pt2");
-  const std::string python = is_python ? options.python : "python3";
-  if (is_python && has_script)
-    fs::copy_file(fs::path(folder) / "repro.py", temporary / "repro.py", fs::copy_options::overwrite_existing);
-  Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
-  if (has_package && !has_script)
-    in_python = verify({python, temporary / "repro.py"}, judge_run);
-  if (const std::string problem = problem_of(build(project, options.interrupted)); !problem.empty())
-    return {false, problem};
-  Verification in_cpp = verify({"env", "REPRO_PYTHON=" + python, built + "/repro"},
-                               is_python && has_script && !has_package ? judge_script : judge_run);
-  in_cpp.with_precompiled_headers = project.had_precompiled();
-  return !in_cpp.same_failure || in_python.same_failure ? in_cpp
-                                                        : Verification{false, "repro.py: " + in_python.message};
+  return Verifier(folder, marker, wanted, options).verify();
 }
 
 } // namespace repro_minify

@@ -8,6 +8,7 @@
 #include "repro_minify/backend_parts.h"
 #include "support/number_text.h"
 #include "support/read_file.h"
+#include "toolchain/compiler.h"
 #include "toolchain/header_cache.h"
 
 #include <filesystem>
@@ -90,8 +91,9 @@ std::string announcement() {
   if (cache.empty() || knows_any_header())
     return "building and running repro.cpp ...";
   return "building and running repro.cpp ... (LibTorch's headers take 10 to 20 s; they are then precompiled in the "
-         "background, some 600 MB in " +
-         cache.string() + ", and later runs take 3 s)";
+         "background, " +
+         std::string(find_quick_compiler().empty() ? "some 600 MB" : "some 130 MB") + " in " + cache.string() +
+         ", and later runs take 3 s)";
 }
 
 /// repro.cpp is built and run; while the compiler works, repro.py is run.
@@ -118,10 +120,12 @@ void verify(Work &work, const Program &program) {
                     .interrupted = interrupted,
                     .confinement = confinement_of(*work.session.backend),
                     .meanwhile = run_script,
-                    .python = in_python ? in_python->python() : ""});
+                    .python = in_python ? in_python->python() : "",
+                    .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
   if (stops(work))
     return;
-  work.say(Severity::Detail, std::string("repro.cpp was built ") +
+  work.say(Severity::Detail, "repro.cpp was built " +
+                                 (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
                                  (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
   facts.verify_message = verification.message;

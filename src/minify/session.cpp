@@ -191,8 +191,8 @@ Archive Session::as_given() const {
 
 namespace {
 
-/// TorchScript's loader drops writes to what it takes for fresh (instantiate()): a flat program that is saved and loaded
-/// has to know which results are not. One run tells.
+/// TorchScript's loader drops writes to what it takes for fresh (instantiate()): a flat program that is saved and
+/// loaded has to know which results are not. One run tells.
 Program with_hidden_aliases(const Session &session, const Program &flat) {
   if (!session.backend->traits().loads_what_was_saved || !writes_to_something(*flat.graph))
     return flat;

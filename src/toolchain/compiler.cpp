@@ -3,9 +3,20 @@
 #include "sandbox/command.h"
 #include "support/find_program.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <regex>
+#include <vector>
 
 namespace repro_minify {
+namespace {
+
+std::string first_line_of(const std::vector<std::string> &command) {
+  const std::string said = run_command(command, std::chrono::seconds(10)).output_tail;
+  return said.substr(0, std::min<size_t>(said.find('\n'), 200));
+}
+
+} // namespace
 
 std::string find_compiler() {
   const char *chosen = std::getenv("CXX");
@@ -17,12 +28,21 @@ std::string find_compiler() {
   return "";
 }
 
+std::string find_quick_compiler() {
+  constexpr int oldest = 14; // that was tried with LibTorch's headers
+  const char *name = "clang++", *chosen = std::getenv("CXX");
+  if ((chosen && *chosen) || find_program(name).empty())
+    return "";
+  std::smatch version;
+  const std::string said = first_line_of({name, "--version"});
+  return std::regex_search(said, version, std::regex("clang version ([0-9]{1,4})")) && std::stoi(version[1]) >= oldest
+             ? name
+             : "";
+}
+
 std::string compiler_version() {
   const std::string compiler = find_compiler();
-  if (compiler.empty())
-    return "";
-  const std::string said = run_command({compiler, "--version"}, std::chrono::seconds(10)).output_tail;
-  return compiler + ": " + said.substr(0, said.find('\n'));
+  return compiler.empty() ? "" : compiler + ": " + first_line_of({compiler, "--version"});
 }
 
 } // namespace repro_minify

@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The source of a header that is named on the command line.
+constexpr const char *nothing = "/dev/null";
 constexpr std::chrono::seconds longest_making = std::chrono::minutes(15);
 
 std::string environment(const char *name) {
@@ -55,6 +57,12 @@ private:
   std::string path_;
 };
 
+/// The file itself, behind all links.
+fs::path compiler_in(const std::vector<std::string> &command) {
+  std::error_code unknown;
+  return fs::canonical(find_program(command.front()), unknown);
+}
+
 fs::path mark_of_failure(const fs::path &kept) {
   return kept.string() + ".none";
 }
@@ -63,6 +71,7 @@ fs::path mark_of_failure(const fs::path &kept) {
 
 PrecompiledHeader::PrecompiledHeader(std::string header, std::vector<std::string> compile_command)
     : header_(std::move(header)), command_(std::move(compile_command)) {
+  is_clang_ = !command_.empty() && compiler_in(command_).filename().string().find("clang") != std::string::npos;
   const fs::path cache = header_cache_folder();
   if (!cache.empty() && !command_.empty() && !header_.empty())
     kept_ = cache / key();
@@ -71,24 +80,38 @@ PrecompiledHeader::PrecompiledHeader(std::string header, std::vector<std::string
 /// What a header's precompiled form depends on, its files aside.
 std::string PrecompiledHeader::key() const {
   Digest digest;
-  digest.add(std::string_view("1")); // of how it is kept
+  digest.add(std::string_view("2")); // of how it is kept
   digest.add(header_);
   for (const auto &word : command_)
     digest.add(word);
-  for (const char *name : {"CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH"})
+  for (const char *name : {"CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS"})
     digest.add(environment(name));
-  std::error_code unknown;
-  const fs::path compiler = fs::canonical(find_program(command_.front()), unknown);
+  const fs::path compiler = compiler_in(command_);
   digest.add(compiler.string());
   digest.add(mark_of_file(compiler));
   return digest.text();
 }
 
 fs::path PrecompiledHeader::folder() const {
-  if (kept_.empty() || !agrees_with_manifest(kept_, header_ + ".gch"))
+  if (kept_.empty() || !agrees_with_manifest(kept_, file_name()))
     return "";
   utimensat(AT_FDCWD, manifest_in(kept_).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   return kept_;
+}
+
+std::optional<std::pair<std::string, std::string>> PrecompiledHeader::in_environment() const {
+  const fs::path kept = folder();
+  if (kept.empty())
+    return std::nullopt;
+  if (!is_clang_) {
+    const std::string before = environment("CPATH");
+    return std::pair("CPATH", kept.string() + (before.empty() ? "" : ":" + before));
+  }
+  const std::string file = kept / file_name(), before = environment("CCC_OVERRIDE_OPTIONS");
+  if (file.find_first_of(" \t\n") != std::string::npos) // its words are not quoted
+    return std::nullopt;
+  // '#': nothing is said of it; '+': a word more.
+  return std::pair("CCC_OVERRIDE_OPTIONS", (before.empty() ? "#" : before) + " +-include-pch +" + file);
 }
 
 bool PrecompiledHeader::is_wanted() const {
@@ -116,20 +139,19 @@ bool PrecompiledHeader::make(std::uintmax_t most_bytes) const {
 }
 
 bool PrecompiledHeader::make_in(const fs::path &folder) const {
-  const fs::path made = folder / (header_ + ".gch"), source = folder / "source.h";
+  const fs::path made = folder / file_name();
+  const std::string dependencies = folder / "dependencies";
   std::error_code problem;
   fs::create_directories(made.parent_path(), problem);
-  // Found in its place when it is included once more, where nothing precompiled can be taken.
-  std::ofstream(folder / header_) << "#include_next <" << header_ << ">\n";
-  // Clang takes no precompiled header that a source does not name. No #pragma once: this is a main file.
-  std::ofstream(source) << "#ifdef __clang__\n#error not for Clang\n#endif\n#include <" << header_ << ">\n";
   std::vector<std::string> words = command_;
-  const std::string dependencies = folder / "dependencies";
-  words.insert(words.end(), {"-MD", "-MF", dependencies, "-x", "c++-header", source, "-o", made});
-  if (problem || !run_compiler(words, folder, longest_making) ||
-      !write_manifest(folder, header_ + ".gch", dependencies))
+  words.insert(words.end(), {"-MD", "-MF", dependencies, "-o", made, "-include", header_, "-x", "c++-header", nothing});
+  if (is_clang_) // for the times of files there is the manifest
+    words.insert(words.end(), {"-fpch-instantiate-templates", "-Xclang", "-fno-pch-timestamp"});
+  if (problem || !run_compiler(words, folder, longest_making) || !write_manifest(folder, file_name(), dependencies))
     return false;
-  for (const fs::path &file : {source, fs::path(dependencies), folder / "output"})
+  if (!is_clang_) // found in its place when it is included once more, where nothing precompiled can be taken
+    std::ofstream(folder / header_) << "#include_next <" << header_ << ">\n";
+  for (const fs::path &file : {fs::path(dependencies), folder / "output"})
     fs::remove(file, problem);
   return true;
 }
@@ -140,11 +162,6 @@ void PrecompiledHeader::discard() const {
     return;
   fs::remove_all(kept_, ignored);
   std::ofstream(mark_of_failure(kept_)).flush();
-}
-
-std::string with_cpath(const fs::path &folder) {
-  const std::string before = environment("CPATH");
-  return folder.string() + (before.empty() ? "" : ":" + before);
 }
 
 } // namespace repro_minify

@@ -2,22 +2,28 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
 
-/// GCC takes HEADER.gch of a folder that CPATH names for the first #include <HEADER> of a source wherever its flags
-/// agree (it checks that itself) and reads the header as ever where they do not: the project that is compiled, and the
-/// command that compiles it, stay what they are.
+/// The project that is compiled, and the command that compiles it, stay what they are. GCC takes HEADER.gch of a folder
+/// that CPATH names for the first #include <HEADER> of a source wherever its flags agree (it checks that itself) and
+/// reads the header as ever where they do not. Clang takes HEADER.pch from words that CCC_OVERRIDE_OPTIONS adds; unlike
+/// GCC's it holds what the headers' templates come to, so that nobody works that out again.
 class PrecompiledHeader {
 public:
   /// `compile_command` as compile_command_of() has it. Of nothing, or compiled in no known way, there is none.
   PrecompiledHeader(std::string header, std::vector<std::string> compile_command);
 
-  /// What to add to CPATH; that is a use. Empty where none is kept, or where it or any file that it was made of has
-  /// changed since: sizes and times say so, and that nobody else could write it, its owner and mode.
+  /// Where it lies; that is a use. Empty where none is kept, or where it or any file that it was made of has changed
+  /// since: sizes and times say so, and that nobody else could write it, its owner and mode.
   std::filesystem::path folder() const;
+  /// What lets the compiler find it, with all that the variable holds already: its name and value. Nothing where there
+  /// is no folder(), or this compiler cannot be told.
+  std::optional<std::pair<std::string, std::string>> in_environment() const;
   /// Whether it is worth trying: none is kept, and it has not failed today.
   bool is_wanted() const;
   /// Makes it, in some 20 s; whether it is there now. One that another process is making is left to that. It gets its
@@ -29,13 +35,12 @@ public:
 private:
   bool make_in(const std::filesystem::path &folder) const;
   std::string key() const;
+  std::string file_name() const { return header_ + (is_clang_ ? ".pch" : ".gch"); }
 
   std::string header_;
   std::vector<std::string> command_;
+  bool is_clang_ = false;
   std::filesystem::path kept_; ///< HASH; empty: there is none
 };
-
-/// What CPATH is with this folder before all that it has.
-std::string with_cpath(const std::filesystem::path &folder);
 
 } // namespace repro_minify

@@ -40,8 +40,8 @@ void ProjectBuild::configure_and_build() const {
   if (const int code = exit_code_of(wait_for_program(start_program({.words = configuration()}))); code != 0)
     _exit(code);
   if (precompiled_)
-    if (const auto folder = header().folder(); !folder.empty())
-      setenv("CPATH", with_cpath(folder).c_str(), 1);
+    if (const auto variable = header().in_environment())
+      setenv(variable->first.c_str(), variable->second.c_str(), 1);
   become_program({"cmake", "--build", build_});
 }
 
@@ -61,7 +61,7 @@ PrecompiledHeader ProjectBuild::header() const {
 }
 
 bool ProjectBuild::had_precompiled() const {
-  return precompiled_ && !header().folder().empty();
+  return precompiled_ && header().in_environment().has_value();
 }
 
 bool ProjectBuild::leave_out_precompiled() {

@@ -10,8 +10,8 @@
 
 namespace repro_minify {
 
-/// The project is built as whoever is handed it will build it, but that CPATH names a folder with the precompiled form
-/// of its first header, where one is kept; where none is, it is made afterwards, for the next.
+/// The project is built as whoever is handed it will build it, but that a variable of the environment names the
+/// precompiled form of its first header, where one is kept; where none is, it is made afterwards, for the next.
 class ProjectBuild {
 public:
   /// `source` has the CMakeLists.txt, `build` is made; `options` are CMake's. `header` as in its #include.

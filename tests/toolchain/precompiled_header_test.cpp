@@ -14,21 +14,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using PrecompiledHeaders = WithHeaderFolder;
+class PrecompiledHeaders : public WithHeaderFolder, public testing::WithParamInterface<const char *> {
+protected:
+  PrecompiledHeaders() { compiler_ = GetParam(); }
+  bool is_clang() const { return compiler_ == "clang++"; }
+  fs::path file_in(const fs::path &folder) const {
+    return folder / "some" / (is_clang() ? "header.h.pch" : "header.h.gch");
+  }
 
-/// Whether GCC, told so by CPATH, takes it.
-bool is_taken(const fs::path &folder, const fs::path &include, const fs::path &work) {
-  std::ofstream(work / "x.cpp") << "#include <some/header.h>\nint main() { return answer(); }\n";
-  const std::string command = "CPATH=" + folder.string() + " g++ -H -isystem " + include.string() + " -c " +
-                              (work / "x.cpp").string() + " -o " + (work / "x.o").string() + " 2>" +
-                              (work / "said").string();
-  const int status = std::system(command.c_str());
-  std::ifstream said(work / "said");
-  const std::string text((std::istreambuf_iterator<char>(said)), {});
-  return status == 0 && text.find("! " + (folder / "some" / "header.h.gch").string()) != std::string::npos;
-}
+  /// Whether the compiler, told so by the environment, takes it. -H names what is read: GCC what is precompiled too,
+  /// Clang the headers that it reads instead.
+  bool is_taken() const {
+    const auto variable = header().in_environment();
+    if (!variable)
+      return false;
+    const fs::path source = temporary_ / "x.cpp", said = temporary_ / "said";
+    std::ofstream(source) << "#include <some/header.h>\nint main() { return answer(); }\n";
+    const std::string command = variable->first + "='" + variable->second + "' " + compiler_ + " -H -isystem " +
+                                include().string() + " -c " + source.string() + " -o " + (temporary_ / "x.o").string() +
+                                " 2>" + said.string();
+    const int status = std::system(command.c_str());
+    std::ifstream stream(said);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    return status == 0 && (is_clang() ? text.find("some/header.h\n") == std::string::npos
+                                      : text.find("! " + file_in(header().folder()).string()) != std::string::npos);
+  }
+};
 
-TEST_F(PrecompiledHeaders, AreMadeOnceAndTaken) {
+INSTANTIATE_TEST_SUITE_P(Of, PrecompiledHeaders, testing::Values("g++", "clang++"),
+                         [](const auto &info) { return info.param == std::string("g++") ? "Gcc" : "Clang"; });
+
+TEST_P(PrecompiledHeaders, AreMadeOnceAndTaken) {
   EXPECT_FALSE(knows_any_header());
   EXPECT_TRUE(header().is_wanted());
   EXPECT_EQ(header().folder(), "");
@@ -36,14 +52,14 @@ TEST_F(PrecompiledHeaders, AreMadeOnceAndTaken) {
   EXPECT_TRUE(knows_any_header());
   EXPECT_FALSE(header().is_wanted());
   const fs::path folder = header().folder();
-  EXPECT_TRUE(is_taken(folder, include(), temporary_.path()));
+  EXPECT_TRUE(is_taken());
   EXPECT_EQ(names(), std::set<std::string>{folder.filename()});
-  const auto made = fs::last_write_time(folder / "some" / "header.h.gch");
+  const auto made = fs::last_write_time(file_in(folder));
   EXPECT_TRUE(header().make());
-  EXPECT_EQ(fs::last_write_time(folder / "some" / "header.h.gch"), made);
+  EXPECT_EQ(fs::last_write_time(file_in(folder)), made);
 }
 
-TEST_F(PrecompiledHeaders, OtherFlagsHaveAnother) {
+TEST_P(PrecompiledHeaders, OtherFlagsHaveAnother) {
   ASSERT_TRUE(header().make());
   EXPECT_EQ(header({"-O1"}).folder(), "");
   ASSERT_TRUE(header({"-O1"}).make());
@@ -51,7 +67,7 @@ TEST_F(PrecompiledHeaders, OtherFlagsHaveAnother) {
   EXPECT_EQ(names().size(), 2u);
 }
 
-TEST_F(PrecompiledHeaders, OtherHeadersOfTheSamePathHaveAnother) {
+TEST_P(PrecompiledHeaders, OtherHeadersOfTheSamePathHaveAnother) {
   ASSERT_TRUE(header().make());
   write_header("inline int answer() { return 43; } // another LibTorch in the same place\n");
   EXPECT_EQ(header().folder(), "");
@@ -61,33 +77,33 @@ TEST_F(PrecompiledHeaders, OtherHeadersOfTheSamePathHaveAnother) {
   EXPECT_EQ(names().size(), 1u);
 }
 
-TEST_F(PrecompiledHeaders, ADamagedOneIsMadeAgain) {
+TEST_P(PrecompiledHeaders, ADamagedOneIsMadeAgain) {
   ASSERT_TRUE(header().make());
-  const fs::path folder = header().folder(), file = folder / "some" / "header.h.gch";
+  const fs::path folder = header().folder(), file = file_in(folder);
   fs::resize_file(file, fs::file_size(file) / 2);
   EXPECT_EQ(header().folder(), "");
   ASSERT_TRUE(header().make());
-  EXPECT_TRUE(is_taken(header().folder(), include(), temporary_.path()));
+  EXPECT_TRUE(is_taken());
 }
 
 /// Of the same size, with the time of the one that was there.
-TEST_F(PrecompiledHeaders, APlantedOneIsNotTaken) {
+TEST_P(PrecompiledHeaders, APlantedOneIsNotTaken) {
   ASSERT_TRUE(header().make());
-  const fs::path file = header().folder() / "some" / "header.h.gch";
+  const fs::path file = file_in(header().folder());
   const auto time = fs::last_write_time(file);
   std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(100).put('x');
   fs::last_write_time(file, time);
   EXPECT_EQ(header().folder(), "");
 }
 
-TEST_F(PrecompiledHeaders, OneThatOthersMayWriteIsNotTaken) {
+TEST_P(PrecompiledHeaders, OneThatOthersMayWriteIsNotTaken) {
   ASSERT_TRUE(header().make());
   const fs::path folder = header().folder();
   fs::permissions(folder, fs::perms::all);
   EXPECT_EQ(header().folder(), "");
 }
 
-TEST_F(PrecompiledHeaders, WhatCannotBeMadeIsNotTriedAgainToday) {
+TEST_P(PrecompiledHeaders, WhatCannotBeMadeIsNotTriedAgainToday) {
   write_header("#error no\n");
   EXPECT_FALSE(header().make());
   EXPECT_FALSE(header().is_wanted());
@@ -99,14 +115,14 @@ TEST_F(PrecompiledHeaders, WhatCannotBeMadeIsNotTriedAgainToday) {
   EXPECT_TRUE(header().is_wanted());
 }
 
-TEST_F(PrecompiledHeaders, WhatNothingCouldBeBuiltWithIsForgottenForADay) {
+TEST_P(PrecompiledHeaders, WhatNothingCouldBeBuiltWithIsForgottenForADay) {
   ASSERT_TRUE(header().make());
   header().discard();
   EXPECT_EQ(header().folder(), "");
   EXPECT_FALSE(header().is_wanted());
 }
 
-TEST_F(PrecompiledHeaders, TwoProcessesMakeOne) {
+TEST_P(PrecompiledHeaders, TwoProcessesMakeOne) {
   write_header("#include <map>\n#include <regex>\n#include <iostream>\ninline int answer() { return 42; }\n");
   std::vector<pid_t> makers;
   for (int i = 0; i < 4; ++i)
@@ -123,7 +139,7 @@ TEST_F(PrecompiledHeaders, TwoProcessesMakeOne) {
   EXPECT_EQ(names().size(), 1u);
 }
 
-TEST_F(PrecompiledHeaders, AKilledMakerLeavesNothingThatStays) {
+TEST_P(PrecompiledHeaders, AKilledMakerLeavesNothingThatStays) {
   write_header("#include <map>\n#include <regex>\n#include <iostream>\ninline int answer() { return 42; }\n");
   const pid_t maker = fork();
   if (maker == 0) {
@@ -142,7 +158,7 @@ TEST_F(PrecompiledHeaders, AKilledMakerLeavesNothingThatStays) {
   EXPECT_EQ(names(), std::set<std::string>{});
 }
 
-TEST_F(PrecompiledHeaders, NothingIsMadeWhereTheCacheCannotBeWritten) {
+TEST_P(PrecompiledHeaders, NothingIsMadeWhereTheCacheCannotBeWritten) {
   std::ofstream(temporary_ / "cache") << "a file";
   EXPECT_EQ(header_cache_folder(), "");
   EXPECT_FALSE(header().is_wanted());
@@ -150,20 +166,24 @@ TEST_F(PrecompiledHeaders, NothingIsMadeWhereTheCacheCannotBeWritten) {
   EXPECT_EQ(header().folder(), "");
 }
 
-TEST_F(PrecompiledHeaders, NothingIsMadeWhereNoneAreWanted) {
+TEST_P(PrecompiledHeaders, NothingIsMadeWhereNoneAreWanted) {
   setenv("REPRO_MINIFY_PRECOMPILED_HEADERS", "off", 1);
   EXPECT_FALSE(header().is_wanted());
   EXPECT_FALSE(header().make());
   unsetenv("REPRO_MINIFY_PRECOMPILED_HEADERS");
 }
 
-/// CPATH is the user's: what it says stays.
-TEST_F(PrecompiledHeaders, ComeBeforeTheUsersOwnPath) {
-  unsetenv("CPATH");
-  EXPECT_EQ(with_cpath("/x"), "/x");
-  setenv("CPATH", "/y:/z", 1);
-  EXPECT_EQ(with_cpath("/x"), "/x:/y:/z");
-  unsetenv("CPATH");
+/// What the variables say already is the user's, and stays.
+TEST_P(PrecompiledHeaders, AreAddedToWhatTheUserSays) {
+  const std::string name = is_clang() ? "CCC_OVERRIDE_OPTIONS" : "CPATH", other = is_clang() ? "# +-DX" : "/y:/z";
+  setenv(name.c_str(), other.c_str(), 1);
+  ASSERT_TRUE(header().make());
+  const auto variable = header().in_environment();
+  unsetenv(name.c_str());
+  ASSERT_TRUE(variable);
+  EXPECT_EQ(variable->first, name);
+  EXPECT_NE(variable->second.find(other), std::string::npos) << variable->second;
+  EXPECT_NE(variable->second.find(header_cache_folder().string()), std::string::npos) << variable->second;
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "header_folder.h"
 #include "support/read_file.h"
 #include "toolchain/compile_command.h"
+#include "toolchain/compiler.h"
 
 #include <chrono>
 #include <thread>
@@ -43,7 +44,7 @@ protected:
   fs::path source() const { return temporary_ / "source"; }
   fs::path built() const { return temporary_ / "build"; }
 
-  ProjectBuild project() const { return {source(), built(), {"-DCMAKE_CXX_COMPILER=g++"}, "some/header.h"}; }
+  ProjectBuild project() const { return {source(), built(), {"-DCMAKE_CXX_COMPILER=" + compiler_}, "some/header.h"}; }
   /// What the compiler says; empty if it could not be built.
   std::string build() const {
     fs::remove_all(built());
@@ -54,7 +55,10 @@ protected:
     return job_end.exit_code == 0 && fs::exists(built() / "x") ? job_end.output_tail : "";
   }
   PrecompiledHeader header_of_project() const { return {"some/header.h", compile_command_of(built())}; }
-  static bool is_with(const std::string &said) { return said.find(".gch\n") != std::string::npos; }
+  bool is_with(const std::string &said) const {
+    return compiler_ == "g++" ? said.find(".gch\n") != std::string::npos
+                              : said.find("some/header.h\n") == std::string::npos;
+  }
 };
 
 TEST_F(ProjectBuilds, UseWhatIsKept) {
@@ -63,6 +67,19 @@ TEST_F(ProjectBuilds, UseWhatIsKept) {
   EXPECT_FALSE(is_with(first)) << first;
   ASSERT_TRUE(header_of_project().make());
   const std::string second = build();
+  EXPECT_TRUE(is_with(second)) << second;
+}
+
+TEST_F(ProjectBuilds, UseWhatIsKeptByClang) {
+  if (find_quick_compiler().empty())
+    GTEST_SKIP() << "no Clang, or $CXX names another";
+  compiler_ = find_quick_compiler();
+  const std::string first = build();
+  EXPECT_FALSE(first.empty());
+  EXPECT_FALSE(is_with(first)) << first;
+  ASSERT_TRUE(header_of_project().make());
+  const std::string second = build();
+  EXPECT_FALSE(second.empty());
   EXPECT_TRUE(is_with(second)) << second;
 }
 

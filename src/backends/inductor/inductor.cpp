@@ -333,7 +333,8 @@ public:
 )"};
   }
   BackendTraits traits() const override {
-    return {.runs_the_module = true, .needs_flat_graph = true, .loads_what_was_saved = true, .needs_several_calls = false};
+    return {
+        .runs_the_module = true, .needs_flat_graph = true, .loads_what_was_saved = true, .needs_several_calls = false};
   }
   BackendParts parts() const override {
     return {.preparation = this,
