@@ -85,6 +85,36 @@ private:
   std::optional<SandboxPool::Ticket> ticket_;
 };
 
+/// Which Python runs repro.py; empty: there is none.
+std::string python_of_repro(const Work &work) {
+  const ReproInPython *in_python = work.facts.backend->parts().repro_in_python;
+  return in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
+}
+
+/// What issue.md says of the machine is asked while the compiler and repro.py are at work.
+class EnvironmentInCollection {
+public:
+  explicit EnvironmentInCollection(const std::string &python)
+      : ticket_(pool_.submit([python](Child &child) { child.reply(collect_environment(python)); }, limits())) {}
+
+  /// Empty where there is nobody to say it, and for whoever does not want to wait.
+  std::string wait(const std::function<bool()> &interrupted) {
+    const auto job_end = pool_.wait(ticket_, interrupted);
+    if (!job_end)
+      pool_.cancel(ticket_);
+    return job_end ? job_end->reply : "";
+  }
+
+private:
+  static Limits limits() {
+    Limits limits;
+    limits.timeout = std::chrono::minutes(2);
+    return limits;
+  }
+  SandboxPool pool_{1};
+  SandboxPool::Ticket ticket_;
+};
+
 /// What there is to wait for is said where it is long.
 std::string announcement() {
   const auto cache = header_cache_folder();
@@ -104,13 +134,11 @@ void verify(Work &work, const Program &program) {
   if (!work.options().verify || work.has_oracle())
     return;
   const auto &interrupted = work.options().listener.interrupted;
-  const ReproInPython *in_python = facts.backend->parts().repro_in_python;
+  const bool in_python = facts.backend->parts().repro_in_python;
+  const std::string python = python_of_repro(work);
+  EnvironmentInCollection environment(python);
   const auto run_script = [&] {
-    const std::string python =
-        in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
     facts.script = verify_script(program, facts, work.folder, python, interrupted);
-    if (!stops(work))
-      facts.environment = collect_environment(python);
     return facts.script.verified.value_or(false);
   };
   work.say(Severity::Info, announcement());
@@ -120,8 +148,9 @@ void verify(Work &work, const Program &program) {
                     .interrupted = interrupted,
                     .confinement = confinement_of(*work.session.backend),
                     .meanwhile = run_script,
-                    .python = in_python ? in_python->python() : "",
+                    .python = in_python ? python : "",
                     .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
+  facts.environment = environment.wait(interrupted);
   if (stops(work))
     return;
   work.say(Severity::Detail, "repro.cpp was built " +
