@@ -2,7 +2,7 @@
 # Three nights of triage in out/triage-demo, over models of fixtures/: a first one; one in which a fault is repaired, a
 # backend's build is broken and a model is added; and one in which the build is whole again. (scripts/triage.sh --demo)
 # --python INTERPRETER: inductor too, in the third night that of the torch in INTERPRETER, with two cases, one of which
-# 2.14 has mended.
+# 2.14 has mended: a fix takes two clean nights, so it is "known, passes" in that one.
 set -euo pipefail
 other=
 if [ $# -gt 0 ]; then

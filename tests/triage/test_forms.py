@@ -27,7 +27,7 @@ def facts(folder: Path) -> dict[str, Any]:
         ]
         bugs.append({
             "id": number,
-            "state": state, "thought": state, "standing": "open", "evidence": "seen",
+            "state": state, "thought": state, "standing": "open", "evidence": "seen", "outlook": "",
             "backend": ("jit", "freeze", HOSTILE)[number // 6 % 3], "key": "k", "first_night": 1,
             "parts": {"guilty": f"Step{number % 7}{HOSTILE * (number == 7)}", "kind": "accuracy", "canonical": ""},
             "nights": [{"night": n, "shown": state, "evidence": "seen"} for n in (1, 2)], "sightings": sightings,

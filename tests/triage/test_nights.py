@@ -38,6 +38,27 @@ def test_fixed_after_two_nights_and_regressed_under_its_old_number(site: Site) -
     assert states(site.night(code=0))[number] == "known"
 
 
+def test_what_passes_for_the_first_night_is_told_from_what_still_fails(site: Site) -> None:
+    """One bug is mended in the second night, another by the third night's build: only the first is fixed by then."""
+    three_models(site)
+    site.add_model("three", freeze="C")
+    numbers = {bug["parts"]["operators"][0][-1]: bug["id"] for bug in site.night()["bugs"]}
+    site.world(mended=["A"])
+    site.night()
+    site.world(mended=["A", "B"])
+    said = site.call(*site.night_words(), code=0).stdout
+    bugs = {bug["id"]: bug for bug in site.report()["bugs"]}
+    found = {name: (bugs[number]["state"], bugs[number]["outlook"]) for name, number in numbers.items()}
+    more = "passes tonight; fixed if it passes in 1 more night"
+    assert found == {"A": ("fixed", ""), "B": ("known", more), "C": ("known", "")}
+    assert "1 of these passes tonight" in said
+    lines = {int(line.split()[0]): line for line in site.call("list", "--store", str(site.store)).stdout.splitlines()}
+    assert "known, passes" in lines[numbers["B"]] and "passes" not in lines[numbers["C"]]
+    assert more in site.call("show", str(numbers["B"]), "--store", str(site.store)).stdout
+    site.mark(str(numbers["B"]), "--not-a-bug", "by design")
+    assert [bug["outlook"] for bug in site.report()["bugs"]] == ["", "", ""]
+
+
 def test_a_build_that_failed_is_no_fix(site: Site) -> None:
     three_models(site)
     site.night()

@@ -126,6 +126,8 @@ def run_night(settings: dict[str, Any]) -> int:
 def summary_line(facts: dict[str, Any]) -> str:
     counts = forms.counts_of(facts)
     words = [f"{number} {word}" for word, number in counts.items() if number]
+    passing = sum(bool(bug["outlook"]) for bug in facts["bugs"])
+    words += [f"{passing} of these pass{'es' if passing == 1 else ''} tonight, fixed if so again"] if passing else []
     more = [f"{len(facts[name])} {text}" for name, text in (
         ("no_answer", "checks without an answer"), ("flaky", "flaky checks"), ("not_reduced", "not reduced"),
         ("left_out", "left for tomorrow")) if facts[name]]  # fmt: skip
@@ -172,7 +174,8 @@ def list_bugs(
     for bug in facts_of(Store(store))["bugs"]:
         if state is None or bug["state"].split(" of ")[0] == state:
             step = bug["parts"]["guilty"] or bug["parts"]["kind"]
-            line = f"{bug['id']:>4}  {bug['state']:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"
+            word = bug["state"] + (", passes" if bug["outlook"] else "")
+            line = f"{bug['id']:>4}  {word:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"
             line += f"  {bug['message']}"
             typer.echo(clean(line)[:200])
 
@@ -185,6 +188,7 @@ def show(bug: int, store: StoreOption = Path(DEFAULT_STORE)) -> None:
     found = next(each for each in facts_of(opened)["bugs"] if each["id"] == bug)
     lines = [
         f"bug {bug}: {found['state']}, {found['parts']['kind']} under {found['backend']}",
+        *(f"  {text}" for text in [found["outlook"]] if text),
         f"  {found['message']}",
         f"  guilty step: {found['parts']['guilty'] or 'not known'}",
         f"  key {found['key']}: {found['parts']['canonical']}",

@@ -7,7 +7,7 @@ from typing import Any
 from .errors import TriageError
 from .identity import furthest_first, perhaps_same
 from .marks import words_of
-from .states import Shown
+from .states import Evidence, Shown, Standing, State, outlook
 from .store import Row, Store
 
 ALARMS = (Shown.NEW, Shown.REGRESSED)
@@ -73,12 +73,14 @@ def bug_facts(store: Store, bug: Row, last: int) -> dict[str, Any]:
     folder = store.artefact_folder(bug["artefact"])
     report = report_of(folder)
     tonight = strip[-1] if strip else None
+    passes = "" if words.shown or tonight is None else outlook_of(tonight)
     return {
         "id": bug["id"],
         "state": words.shown or (tonight["shown"] if tonight else Shown.NEW),
         "thought": tonight["shown"] if tonight else Shown.NEW,
         "standing": tonight["standing"] if tonight else "none",
         "evidence": tonight["evidence"] if tonight else "",
+        "outlook": passes,
         "backend": bug["variant"],
         "key": bug["key"],
         "parts": json.loads(bug["parts"]),
@@ -104,6 +106,11 @@ def bug_facts(store: Store, bug: Row, last: int) -> dict[str, Any]:
         "repro": str(folder.resolve()),
         "files": sorted(file.name for file in folder.iterdir()) if folder.is_dir() else [],
     }
+
+
+def outlook_of(night: Row) -> str:
+    state = State(Standing(night["standing"]), night["clean_nights"], Shown(night["shown"]))
+    return outlook(state, Evidence(night["evidence"]))
 
 
 def report_of(folder: Any) -> dict[str, Any]:
