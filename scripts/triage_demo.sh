@@ -11,7 +11,7 @@ if [ $# -gt 0 ]; then
 fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 demo=$root/out/triage-demo
-program=${REPRO_MINIFY:-$root/build/release/repro-minify}
+program=${REPRO_MINIFY_PROGRAM:-$root/build/release/repro-minify}
 backends=freeze,jit,inductor-like${other:+,inductor}
 
 rm -rf "$demo"
@@ -38,8 +38,8 @@ interpreter=()
 night() {
   printf '\n== %s\n' "$1"
   shift
-  env REPRO_MINIFY="$demo/repro-minify" "$@" "$root/scripts/triage.sh" run "$demo/models" --backend "$backends" \
-    "${interpreter[@]}" --store "$demo/store" || printf '(exit code %s)\n' $?
+  env REPRO_MINIFY_PROGRAM="$demo/repro-minify" "$@" "$root/scripts/triage.sh" run "$demo/models" \
+    --backend "$backends" "${interpreter[@]}" --store "$demo/store" || printf '(exit code %s)\n' $?
   "$root/scripts/triage.sh" list --store "$demo/store"
 }
 

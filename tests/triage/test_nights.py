@@ -1,7 +1,9 @@
 """Nights in a row, through the real command line, over a program that fails as it is told."""
 
+import os
 from pathlib import Path
 
+import pytest
 from conftest import Site, states
 
 
@@ -148,3 +150,9 @@ def test_usage(site: Site, tmp_path: Path) -> None:
     ]:
         done = site.call(*words, code=2)
         assert part in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_variable_that_names_a_wrong_program_is_named(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.add_model("one")
+    monkeypatch.setattr(Site, "environment", lambda site: {**os.environ, "REPRO_MINIFY_PROGRAM": "/no/such"})
+    assert "REPRO_MINIFY_PROGRAM=/no/such: no such program" in site.call(*site.night_words(), code=2).stderr

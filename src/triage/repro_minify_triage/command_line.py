@@ -23,6 +23,7 @@ from .store import Store, only_run
 from .variants import parse_variants
 
 DEFAULT_STORE = "triage"
+PROGRAM_VARIABLE = "REPRO_MINIFY_PROGRAM"  # as in the package repro_minify
 app = typer.Typer(
     help="Nightly triage with repro-minify: from a folder of models to a list of bugs. Nothing is ever filed anywhere.",
     epilog="Exit codes: 0 nothing new, 1 new or regressed bugs, 2 usage, 3 some models got no answer.",
@@ -34,10 +35,12 @@ StoreOption = Annotated[Path, typer.Option("--store", help="the folder of what i
 
 
 def program_path(given: str | None) -> str:
-    name = given or os.environ.get("REPRO_MINIFY") or "repro-minify"
+    named = os.environ.get(PROGRAM_VARIABLE)
+    name = given or named or "repro-minify"
     found = shutil.which(name)
     if not found:
-        raise TriageError(f"{name}: no such program; build it (scripts/build.sh), or name it with --program")
+        whose = f"{PROGRAM_VARIABLE}=" if named and not given else ""
+        raise TriageError(f"{whose}{name}: no such program; build it (scripts/build.sh), or name it with --program")
     return str(Path(found).resolve())
 
 
@@ -58,7 +61,9 @@ def run(
         int | None, typer.Option(min=1, help="checks of what fails; one that passes is flaky (default: 3)")
     ] = None,
     python: Annotated[str | None, typer.Option(help="interpreter with torch, for the backend inductor")] = None,
-    program: Annotated[str | None, typer.Option(help="repro-minify (default: $REPRO_MINIFY, else from PATH)")] = None,
+    program: Annotated[
+        str | None, typer.Option(help="repro-minify (default: $REPRO_MINIFY_PROGRAM, else from PATH)")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="an option of repro-minify, for every check: --option=--calls=5")
     ] = None,
