@@ -97,6 +97,16 @@ def test_what_an_abandoned_night_found_has_a_state(site: Site) -> None:
     assert len(found) == len(site.night(code=0)["bugs"]) and set(states(site.report()).values()) == {"fixed"}
 
 
+def test_a_bug_keeps_its_number_where_its_key_was_made_otherwise(site: Site) -> None:
+    """By a program that told bugs apart in another way."""
+    site.add_model("one", freeze="A")
+    site.night(code=1)
+    with Store(site.store).change() as db:
+        db.execute("UPDATE bug SET key = 'as it was before'")
+    site.add_model("two", freeze="A")
+    assert states(site.night(code=0)) == {1: "known"}
+
+
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     Store(tmp_path, create=True).db.execute("PRAGMA user_version = 99")
     before = (tmp_path / "triage.sqlite").read_bytes()

@@ -157,8 +157,13 @@ class Store:
     # Bugs
 
     def bug_of(self, key: Key) -> int | None:
-        row = self.one("SELECT id FROM bug WHERE variant = ? AND key = ?", key.backend, key.text)
-        return row["id"] if row else None
+        """The first of this key. What was split from it has a key of its own; keys are made anew of their parts, as
+        what is one bug may have been told otherwise by the program that wrote them."""
+        for bug in self.rows("SELECT id, parts FROM bug WHERE variant = ? AND instr(key, '+') = 0 ORDER BY id",
+                             key.backend):  # fmt: skip
+            if Key.from_dict(json.loads(bug["parts"])).text == key.text:
+                return int(bug["id"])
+        return None
 
     def bugs(self) -> list[Row]:
         return self.rows("SELECT * FROM bug ORDER BY id")
@@ -177,12 +182,13 @@ class Store:
         with self.change() as db:
             bug = None
             if key and artefact:
-                db.execute(
-                    "INSERT OR IGNORE INTO bug (variant, key, parts, artefact, first_night) VALUES (?, ?, ?, ?, ?)",
-                    (key.backend, key.text, json.dumps(key.as_dict()), artefact, night),
-                )
                 found = self.bug_of(key)
-                assert found is not None
+                if found is None:
+                    row = (key.backend, key.text, json.dumps(key.as_dict()), artefact, night)
+                    added = db.execute(
+                        "INSERT INTO bug (variant, key, parts, artefact, first_night) VALUES (?, ?, ?, ?, ?)", row
+                    )
+                    found = int(added.lastrowid or 0)
                 bug = bug_for(self, found, model)
                 db.execute("INSERT OR IGNORE INTO sighting VALUES (?, ?, ?, 'reduced to it', 0)", (bug, model, night))
             db.execute(
