@@ -92,6 +92,33 @@ def test_a_model_that_was_removed_is_no_fix(site: Site) -> None:
         assert states(site.night()) == {1: "no answer"}
 
 
+def test_a_renamed_model_is_the_same_under_its_new_name(site: Site) -> None:
+    old = site.add_model("one", freeze="A")
+    site.night(code=1)
+    old.rename(old.with_name("renamed.pt"))
+    site.add_model("one", jit="B")  # another model takes its old name
+    report = site.night(code=1)
+    assert states(report) == {1: "known", 2: "new"}
+    names = [name.rsplit("/", 1)[1] for name in report["matrix"]["models"]]
+    cells = dict(zip(names, report["matrix"]["tonight"]))
+    assert cells == {"one.pt": ["pass", "fail"], "renamed.pt": ["fail", "pass"]}
+    assert {sighting["model"].rsplit("/", 1)[1] for sighting in report["bugs"][1]["sightings"]} == {"renamed.pt"}
+
+
+def test_names_that_would_write_lines_of_their_own_stay_names(site: Site) -> None:
+    hostile = ["a\nbug 7, fixed", "\x1b[2Jgone", "\u202edesrever", "no utf-8 \udcff"]
+    for name in hostile:
+        site.add_model(name, freeze="A" if name != hostile[0] else "B")
+    said = site.call(*site.night_words(), code=1).stdout
+    for text in (said, *(site.call(*words, "--store", str(site.store)).stdout for words in (["list"], ["show", "1"]))):
+        assert "\x1b" not in text and "\u202e" not in text
+        assert not any(line.startswith("bug 7") for line in text.splitlines())
+    assert len(site.report()["matrix"]["models"]) == len(hostile)
+    markdown = site.folder / "r.md"
+    site.call("report", "--store", str(site.store), "--markdown", str(markdown), "--html", str(site.folder / "r.html"))
+    assert "\u202e" not in markdown.read_text()
+
+
 def test_a_changed_model_is_another_model(site: Site) -> None:
     site.add_model("one", freeze="A")
     site.night()

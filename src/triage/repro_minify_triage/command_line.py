@@ -119,7 +119,7 @@ def run_night(settings: dict[str, Any]) -> int:
         work = folder / "work" / str(os.getpid())
         pool = make_pool(settings.get("on", "local"), program, work, settings.get("jobs") or os.cpu_count() or 1)
         try:
-            Night(store, pool, plan, models, number, typer.echo).run()
+            Night(store, pool, plan, models, number, say).run()
         finally:
             pool.close()
             clear(folder / "work")
@@ -168,6 +168,15 @@ def clean(text: str) -> str:
     return "".join(c if c in "\n" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
+def one_line(text: str) -> str:
+    """A name with a line break in it says nothing on a line of its own."""
+    return clean(text.replace("\n", "\\n"))
+
+
+def say(text: str) -> None:
+    typer.echo(one_line(text))
+
+
 @app.command("list")
 def list_bugs(
     store: StoreOption = Path(DEFAULT_STORE),
@@ -182,7 +191,7 @@ def list_bugs(
             word = bug["state"] + (", passes" if bug["outlook"] else "")
             line = f"{bug['id']:>4}  {word:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"
             line += f"  {bug['message']}"
-            typer.echo(clean(line)[:200])
+            typer.echo(one_line(line)[:200])
 
 
 @app.command()
@@ -208,7 +217,7 @@ def show(bug: int, store: StoreOption = Path(DEFAULT_STORE)) -> None:
         "",
         *(f"  night {s['night']}: {s['model']} ({s['evidence']})" for s in found["sightings"]),
     ]
-    typer.echo(clean("\n".join(lines)))
+    typer.echo("\n".join(map(one_line, lines)))
 
 
 @app.command()

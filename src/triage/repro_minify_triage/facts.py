@@ -167,10 +167,12 @@ def left_out_facts(store: Store, night: int) -> list[dict[str, Any]]:
 
 
 def outcomes(store: Store, night: int | None) -> dict[tuple[str, str], str]:
-    """By path and backend: pass, fail, flaky, or no answer."""
+    """By path and backend: pass, fail, flaky, or no answer. The path is that night's: models are renamed."""
     rows = store.rows(
-        "SELECT path, variant, max(outcome = 'fail') AS f, max(outcome = 'pass') AS p, max(outcome = 'no answer') AS n "
-        "FROM observation JOIN model ON model.digest = subject WHERE night_id = ? GROUP BY subject, variant",
+        "SELECT night_model.path, variant, max(outcome = 'fail') AS f, max(outcome = 'pass') AS p, "
+        "max(outcome = 'no answer') AS n FROM observation JOIN model ON model.digest = subject "
+        "JOIN night_model ON night_model.model_id = model.id AND night_model.night_id = observation.night_id "
+        "WHERE observation.night_id = ? GROUP BY subject, variant",
         night,
     )
     return {

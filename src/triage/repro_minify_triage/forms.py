@@ -74,7 +74,7 @@ def counts_of(facts: dict[str, Any]) -> dict[str, int]:
 
 def markdown_text(text: str) -> str:
     """Text of others inside Markdown: neither markup nor a mention of a person nor the end of a table's cell."""
-    text = "".join("\\" + c if c in "\\`*_{}[]()#+-.!|<>~&$" else c for c in " ".join(str(text).split()))
+    text = "".join("\\" + c if c in "\\`*_{}[]()#+-.!|<>~&$" else c for c in " ".join(printable(str(text)).split()))
     return text.replace("@", "@\u200b")
 
 

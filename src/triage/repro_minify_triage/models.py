@@ -2,6 +2,7 @@
 
 import glob
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,11 @@ class Model:
     @property
     def name(self) -> str:
         return str(self.path)
+
+    @property
+    def shown(self) -> str:
+        """The name as text: bytes in it that are no UTF-8 are spelt out."""
+        return os.fsencode(self.path).decode(errors="backslashreplace")
 
 
 def inputs_beside(model: Path) -> Path | None:

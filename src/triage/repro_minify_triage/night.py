@@ -175,13 +175,13 @@ class Night:
         if result.lost or result.exit_code not in REDUCED or not report or result.folder is None:
             why = result.lost or result.message[-600:] or f"exit code {result.exit_code}"
             self.store.add_reduction(self.number, model, variant, result.seconds, f"not reduced: {why}")
-            self.say(f"  {self.models[digest].name} under {variant}: not reduced: {why}")
+            self.say(f"  {self.models[digest].shown} under {variant}: not reduced: {why}")
             return
         key = key_of(report, variant, digest)
         artefact = self.store.keep(result.folder / "repro")
         message = report["verdict"]["message"]
         bug = self.store.add_reduction(self.number, model, variant, result.seconds, message, key, artefact)
-        self.say(f"  {self.models[digest].name} under {variant}: bug {bug}, {result.seconds:.1f} s")
+        self.say(f"  {self.models[digest].shown} under {variant}: bug {bug}, {result.seconds:.1f} s")
 
     # States
 

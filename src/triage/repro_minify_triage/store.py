@@ -122,10 +122,14 @@ class Store:
                 )
                 night, goes_on = int(added.lastrowid or 0), False
             for model in models:
-                db.execute("INSERT OR IGNORE INTO model (digest, path) VALUES (?, ?)", (model.digest, model.name))
                 db.execute(
-                    "INSERT OR IGNORE INTO night_model SELECT ?, id, ? FROM model WHERE digest = ?",
-                    (night, model.name, model.digest),
+                    "INSERT INTO model (digest, path) VALUES (?, ?) "
+                    "ON CONFLICT (digest) DO UPDATE SET path = excluded.path",
+                    (model.digest, model.shown),
+                )
+                db.execute(
+                    "INSERT OR REPLACE INTO night_model SELECT ?, id, ? FROM model WHERE digest = ?",
+                    (night, model.shown, model.digest),
                 )
         return night, goes_on
 
