@@ -36,7 +36,8 @@ def test_the_rarest_operators_count() -> None:
     """Which neighbour stands beside them is the host's affair, and so is what the host is made of."""
     hosts = [("hardshrink",), ("hardshrink", "where"), ("add", "hardshrink"), ("hardshrink", "relu", "unsqueeze")]
     assert {essence(*host) for host in hosts} == {"aten::hardshrink"}
-    assert essence("mul", "sigmoid") == essence("sigmoid") != essence("tanh")
+    assert essence("mul", "sigmoid") == essence("sum", "sigmoid") == essence("sigmoid") != essence("tanh")
+    assert essence("mul", "pow") == essence("add", "pow") == essence("pow") != essence("div")
     assert essence("min", "relu") != essence("max", "relu")
     assert essence("batch_norm", "hardshrink") != essence("hardshrink")  # both are rare
 

@@ -14,7 +14,8 @@ def named(names: str) -> frozenset[str]:
 # A failure often needs some neighbour, to be fused with, to hang a gradient on or to be a tensor at all, and any will
 # do: which one a reduction keeps is an accident of the host. The commoner an operator is in models, the likelier it is
 # no more than that. So the rarest kind that is there counts, and of a program of one kind all.
-STAND_INS = named("add sub rsub mul div neg pow sum mean size")
+STAND_INS = named("add sub rsub mul neg size")
+ARITHMETIC = named("div pow sum mean")
 COMMON = named(
     # what nearly every model has, elementwise
     "relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
@@ -29,7 +30,7 @@ COMMON = named(
 )
 # In place, what counts is that something is written, or laid out anew; with which numbers is the host's affair.
 IN_PLACE = {
-    "a write": frozenset(f"{name}_" for name in STAND_INS) | named("copy_ fill_ zero_"),
+    "a write": frozenset(f"{name}_" for name in STAND_INS | ARITHMETIC) | named("copy_ fill_ zero_"),
     "a view in place": named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_"),
 }
 
@@ -63,7 +64,7 @@ class Key:
         families = {family(name) for name in self.operators}
         done = [word for word, names in IN_PLACE.items() if families & names]
         left = families.difference(*IN_PLACE.values())
-        for neighbours in (STAND_INS | COMMON, STAND_INS):
+        for neighbours in (STAND_INS | ARITHMETIC | COMMON, STAND_INS | ARITHMETIC, STAND_INS):
             if rare := left - neighbours:
                 return " ".join(sorted(rare) + done)
         return " ".join(sorted(families)) or self.canonical
