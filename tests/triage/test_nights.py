@@ -169,11 +169,18 @@ def test_two_runs_into_one_store_are_refused(site: Site) -> None:
 
 
 def test_usage(site: Site, tmp_path: Path) -> None:
+    config = tmp_path / "triage.toml"
+    config.write_text("jobs = -1\n")
+    os.mkfifo(tmp_path / "pipe.pt")  # is no model, and nobody waits for what comes out of it
+    (tmp_path / "nowhere.pt").symlink_to("gone.pt")
     for words, part in [
         (["run", "nowhere", "--backend", "jit"], "nowhere: no model there"),
         (["run", str(tmp_path)], "--backend: none given"),
         (["report", "--store", str(tmp_path / "none")], "no store there"),
         (["run", str(tmp_path), "--backend", "jit", "--program", "/no/such"], "/no/such: no such program"),
+        (["run", str(tmp_path), "--backend", "jit 'x"], "a quotation mark that is not closed"),
+        (["run", str(tmp_path), "--backend", "jit", "--config", str(config)], "jobs = -1: has to be 1 or more"),
+        (["run", str(tmp_path / "*.pt"), "--backend", "jit"], "*.pt: no model there"),
     ]:
         done = site.call(*words, code=2)
         assert part in done.stderr and "Traceback" not in done.stderr

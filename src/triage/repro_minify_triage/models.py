@@ -51,7 +51,8 @@ def paths_of(pattern: str) -> list[Path]:
     if path.is_file():
         return [path]
     found = sorted(Path(name) for name in glob.glob(pattern, recursive=True))
-    return [each for one in found for each in (paths_of(str(one)) if one.is_dir() else [one]) if is_model(each)]
+    inside = [each for one in found for each in (paths_of(str(one)) if one.is_dir() else [one])]
+    return [each for each in inside if is_model(each) and each.is_file()]  # a pipe would be waited for
 
 
 def find_models(patterns: list[str]) -> list[Model]:
