@@ -39,7 +39,9 @@ def test_the_rarest_operators_count() -> None:
     assert essence("mul", "sigmoid") == essence("sum", "sigmoid") == essence("sigmoid") != essence("tanh")
     assert essence("mul", "pow") == essence("add", "pow") == essence("pow") != essence("div")
     assert essence("min", "relu") != essence("max", "relu")
-    assert essence("batch_norm", "hardshrink") != essence("hardshrink")  # both are rare
+    assert essence("clamp", "round") == essence("round") and essence("clamp", "abs") == essence("clamp")
+    assert essence("batch_norm", "linear") == essence("batch_norm", "conv2d") == essence("batch_norm")
+    assert essence("einsum", "hardshrink") != essence("hardshrink")  # both are rare
 
 
 def test_one_operator_in_several_widths_is_one() -> None:
@@ -55,6 +57,7 @@ def test_that_something_is_written_counts_and_not_what() -> None:
     assert len(writes) == len(views) == 1
     assert essence("einsum") not in writes and essence("detach") not in views
     assert essence("einsum", "relu_") not in writes  # an operator of its own that writes
+    assert essence("add_", "mul") == essence("add_", "add") == essence("add_") != essence("mul")
     assert essence("add_") != essence("mul_") and essence("t_") != essence("transpose_")  # where nothing else is left
 
 

@@ -13,24 +13,27 @@ def named(names: str) -> frozenset[str]:
 
 # A failure often needs some neighbour, to be fused with, to hang a gradient on or to be a tensor at all, and any will
 # do: which one a reduction keeps is an accident of the host. The commoner an operator is in models, the likelier it is
-# no more than that. So the rarest kind that is there counts, and of a program of one kind all.
+# no more than that. So of these, the commonest first, only the rarest that are there count; the rarest are not here.
 STAND_INS = named("add sub rsub mul neg size")
-ARITHMETIC = named("div pow sum mean")
-COMMON = named(
-    # what nearly every model has, elementwise
-    "relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
-    "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
-    # its layers
-    "linear matmul mm bmm addmm conv "
-    # how its tensors are made and laid out
-    "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
-    "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice chunk split cat stack "
-    # and what becomes of a tensor's numbers
-    "item Int Float Bool ScalarImplicit"
+COMMON = (
+    STAND_INS,
+    named("div pow sum mean"),
+    named(
+        "relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
+        "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
+        "linear matmul mm bmm addmm conv "
+        "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
+        "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice chunk split cat "
+        "stack item Int Float Bool ScalarImplicit"
+    ),
+    named(
+        "clamp hardtanh leaky_relu elu hardswish softmax log_softmax dropout batch_norm layer_norm group_norm "
+        "embedding max_pool avg_pool adaptive_avg_pool"
+    ),
 )
 # In place, what counts is that something is written, or laid out anew; with which numbers is the host's affair.
 IN_PLACE = {
-    "a write": frozenset(f"{name}_" for name in STAND_INS | ARITHMETIC) | named("copy_ fill_ zero_"),
+    "a write": frozenset(f"{name}_" for name in COMMON[0] | COMMON[1]) | named("copy_ fill_ zero_"),
     "a view in place": named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_"),
 }
 
@@ -64,10 +67,10 @@ class Key:
         families = {family(name) for name in self.operators}
         done = [word for word, names in IN_PLACE.items() if families & names]
         left = families.difference(*IN_PLACE.values())
-        for neighbours in (STAND_INS | ARITHMETIC | COMMON, STAND_INS | ARITHMETIC, STAND_INS):
-            if rare := left - neighbours:
+        for commoner in range(len(COMMON), 0, -1):
+            if rare := left.difference(*COMMON[:commoner]):
                 return " ".join(sorted(rare) + done)
-        return " ".join(sorted(families)) or self.canonical
+        return " ".join(sorted(families - STAND_INS or families)) or self.canonical
 
     @property
     def text(self) -> str:
