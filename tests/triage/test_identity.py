@@ -72,6 +72,8 @@ def test_the_type_of_a_tensor_in_a_message_does_not_count() -> None:
             "result type Double can't be cast to the desired output type Int"]  # fmt: skip
     assert len({key_of(report(detail=text), "static-runtime", "m").text for text in said}) == 1
     assert without_dtypes("expected c10::BFloat16, found torch.float32") == "expected T, found T"
+    assert without_dtypes("[CPUFloatType [N]] of torch.LongTensor") == "[T [N]] of T"
+    assert without_dtypes("RuntimeError: size N is odd") == without_dtypes("size N is odd") == "size N is odd"
     assert without_dtypes("interval, floating, boolean, intern") == "interval, floating, boolean, intern"
 
 

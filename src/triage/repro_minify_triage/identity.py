@@ -94,12 +94,15 @@ DTYPES = (
     "float float16 float32 float64 double half bfloat16 int int8 int16 int32 int64 long short char byte uint8 bool "
     "complexfloat complexdouble complexhalf complex64 complex128"
 )
-DTYPE = re.compile(rf"\b(?:c10::|torch\.|aten::)?(?:{DTYPES.replace(' ', '|')})\b", re.IGNORECASE)
+DTYPE = re.compile(
+    rf"\b(?:c10::|torch\.|aten::)?(?:CPU|CUDA)?(?:{DTYPES.replace(' ', '|')})(?:Type|Tensor)?\b", re.IGNORECASE
+)
 
 
 def without_dtypes(message: str) -> str:
-    """A message that names what type a tensor has, or should have, is the same of another type."""
-    return DTYPE.sub("T", message)
+    """A message that names what type a tensor has, or should have, is the same of another type; and whether PyTorch's
+    interpreter has put the name of the exception before it depends on where in a model it was raised."""
+    return DTYPE.sub("T", message.removeprefix("RuntimeError: "))
 
 
 def without_numbers(message: str) -> str:
