@@ -1,9 +1,11 @@
 """The page in a browser, with much on it and hostile names; and the other forms of a report."""
 
 import json
+import os
 import shutil
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,20 @@ def test_other_forms_keep_hostile_names_text(tmp_path: Path) -> None:
     assert len(suites) == 8 and len(suites[0]) == MODELS
     text = forms.as_markdown(given)
     assert "<script>" not in text.replace(f"def forward(self): {HOSTILE}", "") and "@all" not in text.split("```")[0]
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    link, target, pipe = tmp_path / "link", tmp_path / "target", tmp_path / "pipe"
+    target.write_text("of yesterday, and longer")
+    link.symlink_to(target)
+    forms.write(link, "a summary")
+    assert link.is_symlink() and target.read_text() == "a summary"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as threads:
+        read = threads.submit(pipe.read_text)
+        forms.write(pipe, "a summary")
+        assert read.result() == "a summary" and pipe.is_fifo()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link", "pipe", "target"]
 
 
 def test_a_report_through_the_command_line(site: Site) -> None:

@@ -103,7 +103,7 @@ def run_night(settings: dict[str, Any]) -> int:
     plan, folder = plan_of(settings), Path(settings.get("store", DEFAULT_STORE))
     program = program_path(settings.get("program"))
     models = find_models(settings["models"])
-    with only_run(folder):
+    with only_run(folder, create=True):
         store = Store(folder, create=True)
         build = build_facts(program, settings.get("python"))
         lasting = {"variants": [str(each) for each in plan.variants], "runs": plan.runs, "options": plan.reduce_options}

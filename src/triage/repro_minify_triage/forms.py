@@ -20,10 +20,14 @@ COUNTED = (Shown.NEW, Shown.REGRESSED, Shown.FIXED, Shown.FLAKY, Shown.NO_ANSWER
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all: a page that somebody is looking at is never half of one."""
+    """Whole or not at all: a page that somebody is looking at is never half of one. What is no file, as /dev/stdout or a
+    pipe, is written to, and not replaced."""
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink() or path.exists() and not path.is_file():
+            path.write_text(text)
+            return
         partial.write_text(text)
         os.replace(partial, path)
     except OSError as error:
