@@ -20,8 +20,8 @@ COUNTED = (Shown.NEW, Shown.REGRESSED, Shown.FIXED, Shown.FLAKY, Shown.NO_ANSWER
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all: a page that somebody is looking at is never half of one. What is no file, as /dev/stdout or a
-    pipe, is written to, and not replaced."""
+    """Whole or not at all: a page that somebody is looking at is never half of one. What is no file, as a pipe or
+    /dev/stdout, is written to, and not replaced."""
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
