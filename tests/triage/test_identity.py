@@ -91,6 +91,8 @@ def test_numbers_in_messages_do_not_count() -> None:
     one = "The size of tensor a (3) must match the size of tensor b (2) at dimension 0, shape [2, 3] at 0x7f12"
     other = "The size of tensor a (17) must match the size of tensor b (4) at dimension 1, shape [5] at 0x55"
     assert without_numbers(one) == without_numbers(other)
+    shapes = [f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})" for a, b in (("2x5", "3x4"), ("17x6", "8x8"))]
+    assert without_numbers(shapes[0]) == without_numbers(shapes[1])
     assert without_numbers("float32 is not bfloat16") == "float32 is not bfloat16"
 
 

@@ -107,7 +107,7 @@ def without_dtypes(message: str) -> str:
 
 def without_numbers(message: str) -> str:
     """Sizes, indices, addresses and line numbers differ from host to host."""
-    message = re.sub(r"0x[0-9a-fA-F]+", "N", message)
+    message = re.sub(r"0x[0-9a-fA-F]+|\b\d+(?:x\d+)+\b", "N", message)  # "(2x5 and 3x4)" are shapes
     message = re.sub(r"(?<![A-Za-z_0-9.])-?\d+(\.\d+)?(e[-+]?\d+)?", "N", message)
     return re.sub(r"\[N(?:,\s*N)*\]", "[N]", message)
 
