@@ -53,7 +53,7 @@ def test_what_passes_for_the_first_night_is_told_from_what_still_fails(site: Sit
     found = {name: (bugs[number]["state"], bugs[number]["outlook"]) for name, number in numbers.items()}
     more = "passes tonight; fixed if it passes in 1 more night"
     assert found == {"A": ("fixed", ""), "B": ("known", more), "C": ("known", "")}
-    assert "1 of these passes tonight" in said
+    assert "2 known (1 of them clean tonight)" in said
     lines = {int(line.split()[0]): line for line in site.call("list", "--store", str(site.store)).stdout.splitlines()}
     assert "known, passes" in lines[numbers["B"]] and "passes" not in lines[numbers["C"]]
     assert more in site.call("show", str(numbers["B"]), "--store", str(site.store)).stdout

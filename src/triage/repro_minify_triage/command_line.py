@@ -19,6 +19,7 @@ from .jobs import clear
 from .models import find_models
 from .night import Night, Plan
 from .pools import make_pool
+from .states import Shown
 from .store import Store, only_run
 from .variants import parse_variants
 
@@ -130,9 +131,9 @@ def run_night(settings: dict[str, Any]) -> int:
 
 def summary_line(facts: dict[str, Any]) -> str:
     counts = forms.counts_of(facts)
-    words = [f"{number} {word}" for word, number in counts.items() if number]
     passing = sum(bool(bug["outlook"]) for bug in facts["bugs"])
-    words += [f"{passing} of these pass{'es' if passing == 1 else ''} tonight, fixed if so again"] if passing else []
+    added = {str(Shown.KNOWN): f" ({passing} of them clean tonight)" if passing else ""}
+    words = [f"{number} {word}{added.get(word, '')}" for word, number in counts.items() if number]
     more = [f"{len(facts[name])} {text}" for name, text in (
         ("no_answer", "checks without an answer"), ("flaky", "flaky checks"), ("not_reduced", "not reduced"),
         ("left_out", "left for tomorrow")) if facts[name]]  # fmt: skip
