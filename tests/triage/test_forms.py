@@ -37,7 +37,14 @@ def facts(folder: Path) -> dict[str, Any]:
             "duplicate_of": None, "not_a_bug": None, "notes": [HOSTILE], "repro": str(folder / "artefacts" / "x"),
             "files": ["report.md"], "perhaps_same": [{"id": 1, "why": HOSTILE}],
         })  # fmt: skip
-    build = {"tool": "0.1.0", "program": "p", "torch": "2.13.0", "python": "", "compiler": HOSTILE, "machine": HOSTILE}
+    build = {
+        "tool": "0.1.0",
+        "program": "p",
+        "torch": "2.13.0",
+        "python": f"py {HOSTILE}",
+        "compiler": HOSTILE,
+        "machine": HOSTILE,
+    }
     nights = [{"id": n, "started": "2026-11-22T01:00", "ended": "2026-11-22T02:00", "build": build, "plan": {},
                "models": MODELS, "checks": 4000, "check_seconds": 1.0, "bugs": {}} for n in (1, 2)]  # fmt: skip
     paths, backends = [f"models/{n}{HOSTILE}.pt" for n in range(MODELS)], [f"b{n}" for n in range(8)]
@@ -92,6 +99,9 @@ def test_other_forms_keep_hostile_names_text(tmp_path: Path) -> None:
     suites = ElementTree.fromstring(forms.as_junit(given))
     assert len(suites) == 8 and len(suites[0]) == MODELS
     text = forms.as_markdown(given)
+    assert ", Python py " in text  # whose torch the backend may be
+    given["bugs"][0]["nights"][1] = {"night": 2, "shown": "known", "evidence": "clean"}
+    assert 'class="known clean" title="night 2: known, passes"' in forms.as_html(given, tmp_path)
     assert "<script>" not in text.replace(f"def forward(self): {HOSTILE}", "") and "@all" not in text.split("```")[0]
 
 
