@@ -6,7 +6,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/python_venv.sh"
 
-export REPRO_MINIFY=${REPRO_MINIFY:-$root/build/release/repro-minify}
-[ -x "$REPRO_MINIFY" ] || "$root/scripts/build.sh" release repro-minify >&2
+export REPRO_MINIFY_PROGRAM=${REPRO_MINIFY_PROGRAM:-$root/build/release/repro-minify}
+[ -x "$REPRO_MINIFY_PROGRAM" ] || "$root/scripts/build.sh" release repro-minify >&2
 [ "${1:-}" != --demo ] || exec "$root/scripts/triage_demo.sh" "${@:2}"
 exec "$python_venv/bin/repro-minify-triage" "$@"

@@ -2,7 +2,7 @@
 # Three nights of triage in out/triage-demo, over models of fixtures/: a first one; one in which a fault is repaired, a
 # backend's build is broken and a model is added; and one in which the build is whole again. (scripts/triage.sh --demo)
 # --python INTERPRETER: inductor too, in the third night that of the torch in INTERPRETER, with two cases, one of which
-# 2.14 has mended.
+# 2.14 has mended: a fix takes two clean nights, so it is "known, passes" in that one.
 set -euo pipefail
 other=
 if [ $# -gt 0 ]; then
@@ -11,7 +11,7 @@ if [ $# -gt 0 ]; then
 fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 demo=$root/out/triage-demo
-program=${REPRO_MINIFY:-$root/build/release/repro-minify}
+program=${REPRO_MINIFY_PROGRAM:-$root/build/release/repro-minify}
 backends=freeze,jit,inductor-like${other:+,inductor}
 
 rm -rf "$demo"
@@ -38,8 +38,8 @@ interpreter=()
 night() {
   printf '\n== %s\n' "$1"
   shift
-  env REPRO_MINIFY="$demo/repro-minify" "$@" "$root/scripts/triage.sh" run "$demo/models" --backend "$backends" \
-    "${interpreter[@]}" --store "$demo/store" || printf '(exit code %s)\n' $?
+  env REPRO_MINIFY_PROGRAM="$demo/repro-minify" "$@" "$root/scripts/triage.sh" run "$demo/models" \
+    --backend "$backends" "${interpreter[@]}" --store "$demo/store" || printf '(exit code %s)\n' $?
   "$root/scripts/triage.sh" list --store "$demo/store"
 }
 

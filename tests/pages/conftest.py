@@ -23,7 +23,7 @@ def browser() -> Iterator[Browser]:
 def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a reduction of the README's transformer."""
     if not has_program():
-        pytest.skip(f"needs {PROGRAM}: build it first, or name it in REPRO_MINIFY")
+        pytest.skip(f"needs {PROGRAM}: build it first, or name it in REPRO_MINIFY_PROGRAM")
     folder = tmp_path_factory.mktemp("transformer") / "repro"
     model = CASES / "big_freeze_linear_bn_3d" / "failing.pt"
     run(str(model), "--backend", "freeze", "-q", "--no-verify", "-o", str(folder), code=0)

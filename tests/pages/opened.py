@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("REPRO_MINIFY", ROOT / "build" / "release" / "repro-minify"))
+PROGRAM = Path(os.environ.get("REPRO_MINIFY_PROGRAM", ROOT / "build" / "release" / "repro-minify"))
 CASES = ROOT / "fixtures" / "cases"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from opened import CASES, Browser, has_program, run
 
-pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or name it in REPRO_MINIFY")
+pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or set REPRO_MINIFY_PROGRAM")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from opened import CASES, PROGRAM, Browser, has_program, make_model, report_of, run
 
-pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or name it in REPRO_MINIFY")
+pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or set REPRO_MINIFY_PROGRAM")
 
 
 def key_of(piece: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from opened import CASES, PROGRAM, has_program
 
-pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or name it in REPRO_MINIFY")
+pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or set REPRO_MINIFY_PROGRAM")
 MODEL = str(CASES / "big_freeze_linear_bn_3d" / "failing.pt")
 
 

@@ -14,7 +14,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def program() -> Path:
     if not PROGRAM.is_file():
-        pytest.skip(f"needs {PROGRAM}: build it first, or name it in REPRO_MINIFY")
+        pytest.skip(f"needs {PROGRAM}: build it first, or name it in REPRO_MINIFY_PROGRAM")
     return Path(PROGRAM)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("REPRO_MINIFY", ROOT / "build" / "release" / "repro-minify"))
+PROGRAM = Path(os.environ.get("REPRO_MINIFY_PROGRAM", ROOT / "build" / "release" / "repro-minify"))
 CASE = ROOT / "fixtures" / "cases" / "jit_type_as_dce"
 MODEL = ROOT / "fixtures" / "small_models" / "conv_net"
 

@@ -43,8 +43,8 @@ class Site:
         return [sys.executable, "-m", "repro_minify_triage.command_line", *words]
 
     def environment(self) -> dict[str, str]:
-        added = {"FAKE_WORLD": str(self.folder / "world.json"), "REPRO_MINIFY": str(FAKE_PROGRAM), "COLUMNS": "200"}
-        return {**os.environ, **added}
+        added = {"FAKE_WORLD": str(self.folder / "world.json"), "REPRO_MINIFY_PROGRAM": str(FAKE_PROGRAM)}
+        return {**os.environ, **added, "COLUMNS": "200"}
 
     def call(self, *words: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(self.command(*words), env=self.environment(), capture_output=True, text=True)

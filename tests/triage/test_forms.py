@@ -1,9 +1,11 @@
 """The page in a browser, with much on it and hostile names; and the other forms of a report."""
 
 import json
+import os
 import shutil
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ def facts(folder: Path) -> dict[str, Any]:
         ]
         bugs.append({
             "id": number,
-            "state": state, "thought": state, "standing": "open", "evidence": "seen",
+            "state": state, "thought": state, "standing": "open", "evidence": "seen", "outlook": "",
             "backend": ("jit", "freeze", HOSTILE)[number // 6 % 3], "key": "k", "first_night": 1,
             "parts": {"guilty": f"Step{number % 7}{HOSTILE * (number == 7)}", "kind": "accuracy", "canonical": ""},
             "nights": [{"night": n, "shown": state, "evidence": "seen"} for n in (1, 2)], "sightings": sightings,
@@ -35,7 +37,14 @@ def facts(folder: Path) -> dict[str, Any]:
             "duplicate_of": None, "not_a_bug": None, "notes": [HOSTILE], "repro": str(folder / "artefacts" / "x"),
             "files": ["report.md"], "perhaps_same": [{"id": 1, "why": HOSTILE}],
         })  # fmt: skip
-    build = {"tool": "0.1.0", "program": "p", "torch": "2.13.0", "python": "", "compiler": HOSTILE, "machine": HOSTILE}
+    build = {
+        "tool": "0.1.0",
+        "program": "p",
+        "torch": "2.13.0",
+        "python": f"py {HOSTILE}",
+        "compiler": HOSTILE,
+        "machine": HOSTILE,
+    }
     nights = [{"id": n, "started": "2026-11-22T01:00", "ended": "2026-11-22T02:00", "build": build, "plan": {},
                "models": MODELS, "checks": 4000, "check_seconds": 1.0, "bugs": {}} for n in (1, 2)]  # fmt: skip
     paths, backends = [f"models/{n}{HOSTILE}.pt" for n in range(MODELS)], [f"b{n}" for n in range(8)]
@@ -90,7 +99,24 @@ def test_other_forms_keep_hostile_names_text(tmp_path: Path) -> None:
     suites = ElementTree.fromstring(forms.as_junit(given))
     assert len(suites) == 8 and len(suites[0]) == MODELS
     text = forms.as_markdown(given)
+    assert ", Python py " in text  # whose torch the backend may be
+    given["bugs"][0]["nights"][1] = {"night": 2, "shown": "known", "evidence": "clean"}
+    assert 'class="known clean" title="night 2: known, passes"' in forms.as_html(given, tmp_path)
     assert "<script>" not in text.replace(f"def forward(self): {HOSTILE}", "") and "@all" not in text.split("```")[0]
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    link, target, pipe = tmp_path / "link", tmp_path / "target", tmp_path / "pipe"
+    target.write_text("of yesterday, and longer")
+    link.symlink_to(target)
+    forms.write(link, "a summary")
+    assert link.is_symlink() and target.read_text() == "a summary"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as threads:
+        read = threads.submit(pipe.read_text)
+        forms.write(pipe, "a summary")
+        assert read.result() == "a summary" and pipe.is_fifo()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link", "pipe", "target"]
 
 
 def test_a_report_through_the_command_line(site: Site) -> None:

@@ -1,8 +1,9 @@
 """Which failures are one bug, and which may be."""
 
 from dataclasses import replace
+from typing import Any
 
-from repro_minify_triage.identity import Key, furthest_first, perhaps_same, without_numbers
+from repro_minify_triage.identity import Key, furthest_first, key_of, perhaps_same, without_dtypes, without_numbers
 
 KEY = Key("freeze", "accuracy", "FoldLinear", "", "return aten::a(%1:float32)", ("aten::a",))
 
@@ -27,6 +28,60 @@ def test_a_stand_in_does_not_count_beside_others() -> None:
     assert len({key.text for key in [KEY, in_place, *alone]}) == 4
 
 
+def essence(*operators: str) -> str:
+    return replace(KEY, operators=tuple(f"aten::{name}" for name in operators)).essence
+
+
+def test_the_rarest_operators_count() -> None:
+    """Which neighbour stands beside them is the host's affair, and so is what the host is made of."""
+    hosts = [("hardshrink",), ("hardshrink", "where"), ("add", "hardshrink"), ("hardshrink", "relu", "unsqueeze")]
+    assert {essence(*host) for host in hosts} == {"aten::hardshrink"}
+    assert essence("mul", "sigmoid") == essence("sum", "sigmoid") == essence("sigmoid") != essence("tanh")
+    assert essence("mul", "pow") == essence("add", "pow") == essence("pow") != essence("div")
+    assert essence("min", "relu") != essence("max", "relu")
+    assert essence("clamp", "round") == essence("round") and essence("clamp", "abs") == essence("clamp")
+    assert essence("batch_norm", "linear") == essence("batch_norm", "conv2d") == essence("batch_norm")
+    assert essence("einsum", "hardshrink") != essence("hardshrink")  # both are rare
+
+
+def test_one_operator_in_several_widths_is_one() -> None:
+    assert len({essence("max_pool1d"), essence("max_pool2d"), essence("max_pool3d")}) == 1
+    assert len({essence("conv1d"), essence("conv2d"), essence("_convolution"), essence("convolution")}) == 1
+    assert essence("conv_transpose2d") != essence("conv2d")
+    assert essence("upsample_nearest2d") != essence("upsample_bilinear2d")
+
+
+def test_that_something_is_written_counts_and_not_what() -> None:
+    writes = {essence("einsum", name) for name in ("add_", "mul_", "copy_", "fill_", "zero_")}
+    views = {essence("detach", name) for name in ("t_", "transpose_", "unsqueeze_")}
+    assert len(writes) == len(views) == 1
+    assert essence("einsum") not in writes and essence("detach") not in views
+    assert essence("einsum", "relu_") not in writes  # an operator of its own that writes
+    assert essence("add_", "mul") == essence("add_", "add") == essence("add_") != essence("mul")
+    assert essence("add_") != essence("mul_") and essence("t_") != essence("transpose_")  # where nothing else is left
+
+
+def report(**parts: Any) -> dict[str, Any]:
+    program = {"canonical": "return aten::a(%1)", "operators": ["aten::a"]}
+    verdict = {"kind": "exception", "detail": parts.get("detail", "")}
+    return {"verdict": verdict, "bisect": {"guilty": parts.get("guilty", "Step")}, "program": program}
+
+
+def test_the_type_of_a_tensor_in_a_message_does_not_count() -> None:
+    said = ["result type Float can't be cast to the desired output type Long",
+            "result type Double can't be cast to the desired output type Int"]  # fmt: skip
+    assert len({key_of(report(detail=text), "static-runtime", "m").text for text in said}) == 1
+    assert without_dtypes("expected c10::BFloat16, found torch.float32") == "expected T, found T"
+    assert without_dtypes("[CPUFloatType [N]] of torch.LongTensor") == "[T [N]] of T"
+    assert without_dtypes("RuntimeError: size N is odd") == without_dtypes("size N is odd") == "size N is odd"
+    assert without_dtypes("interval, floating, boolean, intern") == "interval, floating, boolean, intern"
+
+
+def test_which_time_a_step_ran_does_not_count() -> None:
+    steps = ("inductor/lowerings#1", "inductor/lowerings#2", "inductor/codegen#1")
+    assert len({key_of(report(guilty=step), "inductor", "m").text for step in steps}) == 2
+
+
 def test_what_was_not_reduced_is_like_no_other() -> None:
     one, other = replace(KEY, operators=(), canonical="model 1"), replace(KEY, operators=(), canonical="model 2")
     assert one.text != other.text
@@ -36,6 +91,8 @@ def test_numbers_in_messages_do_not_count() -> None:
     one = "The size of tensor a (3) must match the size of tensor b (2) at dimension 0, shape [2, 3] at 0x7f12"
     other = "The size of tensor a (17) must match the size of tensor b (4) at dimension 1, shape [5] at 0x55"
     assert without_numbers(one) == without_numbers(other)
+    shapes = [f"mat1 and mat2 shapes cannot be multiplied ({a} and {b})" for a, b in (("2x5", "3x4"), ("17x6", "8x8"))]
+    assert without_numbers(shapes[0]) == without_numbers(shapes[1])
     assert without_numbers("float32 is not bfloat16") == "float32 is not bfloat16"
 
 

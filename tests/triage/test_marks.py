@@ -36,6 +36,15 @@ def test_a_split_model_keeps_a_number_of_its_own(site: Site) -> None:
     assert len(site.night()["bugs"]) == 2
 
 
+def test_a_split_model_is_named_letter_by_letter(site: Site) -> None:
+    for name in ("a_b", "axb", "100%"):
+        site.add_model(name, freeze="A")
+    site.night()
+    assert site.mark("1", "--split", "a_b.pt").stdout == "bug 2\n"
+    assert site.mark("1", "--split", "100%.pt").stdout == "bug 3\n"
+    assert "no model of that name" in site.mark("1", "--split", "%.pt", code=2).stderr
+
+
 def test_what_cannot_be_marked(site: Site) -> None:
     site.add_model("one", freeze="A")
     site.night()

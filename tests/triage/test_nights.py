@@ -1,7 +1,9 @@
 """Nights in a row, through the real command line, over a program that fails as it is told."""
 
+import os
 from pathlib import Path
 
+import pytest
 from conftest import Site, states
 
 
@@ -38,6 +40,27 @@ def test_fixed_after_two_nights_and_regressed_under_its_old_number(site: Site) -
     assert states(site.night(code=0))[number] == "known"
 
 
+def test_what_passes_for_the_first_night_is_told_from_what_still_fails(site: Site) -> None:
+    """One bug is mended in the second night, another by the third night's build: only the first is fixed by then."""
+    three_models(site)
+    site.add_model("three", freeze="C")
+    numbers = {bug["parts"]["operators"][0][-1]: bug["id"] for bug in site.night()["bugs"]}
+    site.world(mended=["A"])
+    site.night()
+    site.world(mended=["A", "B"])
+    said = site.call(*site.night_words(), code=0).stdout
+    bugs = {bug["id"]: bug for bug in site.report()["bugs"]}
+    found = {name: (bugs[number]["state"], bugs[number]["outlook"]) for name, number in numbers.items()}
+    more = "passes tonight; fixed if it passes in 1 more night"
+    assert found == {"A": ("fixed", ""), "B": ("known", more), "C": ("known", "")}
+    assert "2 known (1 of them clean tonight)" in said
+    lines = {int(line.split()[0]): line for line in site.call("list", "--store", str(site.store)).stdout.splitlines()}
+    assert "known, passes" in lines[numbers["B"]] and "passes" not in lines[numbers["C"]]
+    assert more in site.call("show", str(numbers["B"]), "--store", str(site.store)).stdout
+    site.mark(str(numbers["B"]), "--not-a-bug", "by design")
+    assert [bug["outlook"] for bug in site.report()["bugs"]] == ["", "", ""]
+
+
 def test_a_build_that_failed_is_no_fix(site: Site) -> None:
     three_models(site)
     site.night()
@@ -67,6 +90,33 @@ def test_a_model_that_was_removed_is_no_fix(site: Site) -> None:
     site.world(mended=["A"])
     for _ in range(3):
         assert states(site.night()) == {1: "no answer"}
+
+
+def test_a_renamed_model_is_the_same_under_its_new_name(site: Site) -> None:
+    old = site.add_model("one", freeze="A")
+    site.night(code=1)
+    old.rename(old.with_name("renamed.pt"))
+    site.add_model("one", jit="B")  # another model takes its old name
+    report = site.night(code=1)
+    assert states(report) == {1: "known", 2: "new"}
+    names = [name.rsplit("/", 1)[1] for name in report["matrix"]["models"]]
+    cells = dict(zip(names, report["matrix"]["tonight"]))
+    assert cells == {"one.pt": ["pass", "fail"], "renamed.pt": ["fail", "pass"]}
+    assert {sighting["model"].rsplit("/", 1)[1] for sighting in report["bugs"][1]["sightings"]} == {"renamed.pt"}
+
+
+def test_names_that_would_write_lines_of_their_own_stay_names(site: Site) -> None:
+    hostile = ["a\nbug 7, fixed", "\x1b[2Jgone", "\u202edesrever", "no utf-8 \udcff"]
+    for name in hostile:
+        site.add_model(name, freeze="A" if name != hostile[0] else "B")
+    said = site.call(*site.night_words(), code=1).stdout
+    for text in (said, *(site.call(*words, "--store", str(site.store)).stdout for words in (["list"], ["show", "1"]))):
+        assert "\x1b" not in text and "\u202e" not in text
+        assert not any(line.startswith("bug 7") for line in text.splitlines())
+    assert len(site.report()["matrix"]["models"]) == len(hostile)
+    markdown = site.folder / "r.md"
+    site.call("report", "--store", str(site.store), "--markdown", str(markdown), "--html", str(site.folder / "r.html"))
+    assert "\u202e" not in markdown.read_text()
 
 
 def test_a_changed_model_is_another_model(site: Site) -> None:
@@ -119,11 +169,24 @@ def test_two_runs_into_one_store_are_refused(site: Site) -> None:
 
 
 def test_usage(site: Site, tmp_path: Path) -> None:
+    config = tmp_path / "triage.toml"
+    config.write_text("jobs = -1\n")
+    os.mkfifo(tmp_path / "pipe.pt")  # is no model, and nobody waits for what comes out of it
+    (tmp_path / "nowhere.pt").symlink_to("gone.pt")
     for words, part in [
         (["run", "nowhere", "--backend", "jit"], "nowhere: no model there"),
         (["run", str(tmp_path)], "--backend: none given"),
         (["report", "--store", str(tmp_path / "none")], "no store there"),
         (["run", str(tmp_path), "--backend", "jit", "--program", "/no/such"], "/no/such: no such program"),
+        (["run", str(tmp_path), "--backend", "jit 'x"], "a quotation mark that is not closed"),
+        (["run", str(tmp_path), "--backend", "jit", "--config", str(config)], "jobs = -1: has to be 1 or more"),
+        (["run", str(tmp_path / "*.pt"), "--backend", "jit"], "*.pt: no model there"),
     ]:
         done = site.call(*words, code=2)
         assert part in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_variable_that_names_a_wrong_program_is_named(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.add_model("one")
+    monkeypatch.setattr(Site, "environment", lambda site: {**os.environ, "REPRO_MINIFY_PROGRAM": "/no/such"})
+    assert "REPRO_MINIFY_PROGRAM=/no/such: no such program" in site.call(*site.night_words(), code=2).stderr

@@ -13,6 +13,7 @@ from repro_minify_triage.states import (
     State,
     evidence_of,
     next_state,
+    outlook,
 )
 
 FAILS, RIGHT, SILENT = Answers(failed=1), Answers(passed=CLEAN_RUNS), Answers(unanswered=1)
@@ -56,6 +57,14 @@ S, C, N, F = Evidence.SEEN, Evidence.CLEAN, Evidence.NO_ANSWER, Evidence.FLAKY
 
 def test_fixed_takes_two_clean_nights() -> None:
     assert history(S, C, C) == [Shown.NEW, Shown.KNOWN, Shown.FIXED]
+
+
+def test_what_is_clean_for_the_first_night_is_not_said_to_fail() -> None:
+    words, state = [], State()
+    for each in (S, C, N, C, C, S):
+        state = next_state(state, each)
+        words.append(outlook(state, each))
+    assert words == ["", "passes tonight; fixed if it passes in 1 more night", "", "", "", ""]
 
 
 def test_what_was_never_shown_is_open_and_not_new() -> None:

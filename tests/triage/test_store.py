@@ -1,6 +1,7 @@
 """Killed at any moment the next start goes on and the end is the same; other trouble is a sentence."""
 
 import contextlib
+import os
 import random
 import shutil
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from conftest import Site, states
 from repro_minify_triage.errors import TriageError
-from repro_minify_triage.store import Store, migrations
+from repro_minify_triage.store import Store, migrations, only_run
 
 KILLS = 20
 
@@ -97,12 +98,43 @@ def test_what_an_abandoned_night_found_has_a_state(site: Site) -> None:
     assert len(found) == len(site.night(code=0)["bugs"]) and set(states(site.report()).values()) == {"fixed"}
 
 
+def test_a_bug_keeps_its_number_where_its_key_was_made_otherwise(site: Site) -> None:
+    """By a program that told bugs apart in another way."""
+    site.add_model("one", freeze="A")
+    site.night(code=1)
+    with Store(site.store).change() as db:
+        db.execute("UPDATE bug SET key = 'as it was before'")
+    site.add_model("two", freeze="A")
+    assert states(site.night(code=0)) == {1: "known"}
+
+
 def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     Store(tmp_path, create=True).db.execute("PRAGMA user_version = 99")
     before = (tmp_path / "triage.sqlite").read_bytes()
     with pytest.raises(TriageError, match="schema version 99"):
         Store(tmp_path)
     assert (tmp_path / "triage.sqlite").read_bytes() == before
+
+
+def test_a_store_that_cannot_be_written_is_looked_at(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.add_model("one", freeze="A")
+    site.night(code=1)
+    before = sorted(file.name for file in site.store.iterdir())
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    store = Store(site.store)
+    assert [bug["id"] for bug in store.bugs()] == [1]
+    with pytest.raises(TriageError, match="it cannot be written"), store.change() as db:
+        db.execute("DELETE FROM bug")
+    assert sorted(file.name for file in site.store.iterdir()) == before
+
+
+def test_where_nothing_can_be_made_there_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(TriageError, match="cannot be written"), only_run(tmp_path / "file" / "store", create=True):
+        pass
+    with pytest.raises(TriageError, match="no store there"), only_run(tmp_path / "none"):
+        pass
+    assert not (tmp_path / "none").exists()
 
 
 def test_each_migration_leads_to_its_number(tmp_path: Path) -> None:

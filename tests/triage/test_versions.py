@@ -1,6 +1,7 @@
 """Which versions are right, and how few have to be asked."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,6 @@ def test_one_that_gives_no_answer_is_passed_over() -> None:
 def test_only_a_repro_itself_can_say_wrong(
     text: str, expected: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     monkeypatch.setattr(versions, "torch_of_python", lambda python: "2.13.0")
     (tmp_path / "repro.py").write_text(text)
     verdict = {"kind": "exception", "message": "RuntimeError: size 3 is odd"}
@@ -69,3 +68,20 @@ def test_only_a_repro_itself_can_say_wrong(
 def test_no_repro_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(TriageError, match=r"no repro\.py"):
         versions.versions(tmp_path, ["python3"])
+
+
+def test_paths_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store is by default, and a repro runs elsewhere."""
+    (tmp_path / "repro.py").write_text("print('right')")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(versions, "torch_of_python", lambda python: "2.13.0")
+    monkeypatch.chdir(tmp_path)
+    assert [answer.outcome for answer in versions.versions(Path(), ["./python"])] == [Outcome.RIGHT]
+
+
+def test_no_interpreter_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "repro.py").write_text("print('right')")
+    with pytest.raises(TriageError, match="--python /no/such: no such program"):
+        versions.versions(tmp_path, [sys.executable, "/no/such"])

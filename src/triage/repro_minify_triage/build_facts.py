@@ -1,6 +1,7 @@
 """What a night's answers depend on beside the models: tool, torch, compiler, machine."""
 
 import hashlib
+import os
 import platform
 import re
 import shutil
@@ -35,16 +36,17 @@ def torch_of_python(python: str) -> str:
 
 
 def library_version(program: str) -> str:
-    """The LibTorch that the program was linked with, as `ldd` and the version header beside it say."""
-    linked = subprocess.run(["ldd", shutil.which(program) or program], capture_output=True, text=True).stdout
-    found = re.search(r"=> (\S+)/lib/libtorch_cpu\.so", linked)
+    """The LibTorch that the program loads, as its version header says. The loader is asked, and not the file: a program
+    may be a script around another."""
+    asked = {**os.environ, "LD_DEBUG": "libs"}
+    told = subprocess.run([program, "--version"], env=asked, capture_output=True, text=True, errors="replace").stderr
+    found = re.search(r"calling init: (.+)/lib/libtorch_cpu\.so", told)
     for name in ("torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"):
         header = Path(found.group(1)) / "include" / name if found else None
         if header and header.is_file():
-            text = header.read_text(errors="replace")
-            digits = re.findall(r"#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", text)
-            if len(digits) == 3:
-                return ".".join(digits)
+            version = re.search(r'#define TORCH_VERSION\s+(?:\\\s+)?"(.+)"', header.read_text(errors="replace"))
+            if version:  # of a nightly build too: with its day
+                return version.group(1)
     return "unknown"
 
 

@@ -19,10 +19,12 @@ from .jobs import clear
 from .models import find_models
 from .night import Night, Plan
 from .pools import make_pool
+from .states import Shown
 from .store import Store, only_run
 from .variants import parse_variants
 
 DEFAULT_STORE = "triage"
+PROGRAM_VARIABLE = "REPRO_MINIFY_PROGRAM"  # as in the package repro_minify
 app = typer.Typer(
     help="Nightly triage with repro-minify: from a folder of models to a list of bugs. Nothing is ever filed anywhere.",
     epilog="Exit codes: 0 nothing new, 1 new or regressed bugs, 2 usage, 3 some models got no answer.",
@@ -34,10 +36,12 @@ StoreOption = Annotated[Path, typer.Option("--store", help="the folder of what i
 
 
 def program_path(given: str | None) -> str:
-    name = given or os.environ.get("REPRO_MINIFY") or "repro-minify"
+    named = os.environ.get(PROGRAM_VARIABLE)
+    name = given or named or "repro-minify"
     found = shutil.which(name)
     if not found:
-        raise TriageError(f"{name}: no such program; build it (scripts/build.sh), or name it with --program")
+        whose = f"{PROGRAM_VARIABLE}=" if named and not given else ""
+        raise TriageError(f"{whose}{name}: no such program; build it (scripts/build.sh), or name it with --program")
     return str(Path(found).resolve())
 
 
@@ -58,7 +62,9 @@ def run(
         int | None, typer.Option(min=1, help="checks of what fails; one that passes is flaky (default: 3)")
     ] = None,
     python: Annotated[str | None, typer.Option(help="interpreter with torch, for the backend inductor")] = None,
-    program: Annotated[str | None, typer.Option(help="repro-minify (default: $REPRO_MINIFY, else from PATH)")] = None,
+    program: Annotated[
+        str | None, typer.Option(help="repro-minify (default: $REPRO_MINIFY_PROGRAM, else from PATH)")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="an option of repro-minify, for every check: --option=--calls=5")
     ] = None,
@@ -98,7 +104,7 @@ def run_night(settings: dict[str, Any]) -> int:
     plan, folder = plan_of(settings), Path(settings.get("store", DEFAULT_STORE))
     program = program_path(settings.get("program"))
     models = find_models(settings["models"])
-    with only_run(folder):
+    with only_run(folder, create=True):
         store = Store(folder, create=True)
         build = build_facts(program, settings.get("python"))
         lasting = {"variants": [str(each) for each in plan.variants], "runs": plan.runs, "options": plan.reduce_options}
@@ -114,7 +120,7 @@ def run_night(settings: dict[str, Any]) -> int:
         work = folder / "work" / str(os.getpid())
         pool = make_pool(settings.get("on", "local"), program, work, settings.get("jobs") or os.cpu_count() or 1)
         try:
-            Night(store, pool, plan, models, number, typer.echo).run()
+            Night(store, pool, plan, models, number, say).run()
         finally:
             pool.close()
             clear(folder / "work")
@@ -125,7 +131,9 @@ def run_night(settings: dict[str, Any]) -> int:
 
 def summary_line(facts: dict[str, Any]) -> str:
     counts = forms.counts_of(facts)
-    words = [f"{number} {word}" for word, number in counts.items() if number]
+    passing = sum(bool(bug["outlook"]) for bug in facts["bugs"])
+    added = {str(Shown.KNOWN): f" ({passing} of them clean tonight)" if passing else ""}
+    words = [f"{number} {word}{added.get(word, '')}" for word, number in counts.items() if number]
     more = [f"{len(facts[name])} {text}" for name, text in (
         ("no_answer", "checks without an answer"), ("flaky", "flaky checks"), ("not_reduced", "not reduced"),
         ("left_out", "left for tomorrow")) if facts[name]]  # fmt: skip
@@ -161,6 +169,15 @@ def clean(text: str) -> str:
     return "".join(c if c in "\n" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
+def one_line(text: str) -> str:
+    """A name with a line break in it says nothing on a line of its own."""
+    return clean(text.replace("\n", "\\n"))
+
+
+def say(text: str) -> None:
+    typer.echo(one_line(text))
+
+
 @app.command("list")
 def list_bugs(
     store: StoreOption = Path(DEFAULT_STORE),
@@ -172,9 +189,10 @@ def list_bugs(
     for bug in facts_of(Store(store))["bugs"]:
         if state is None or bug["state"].split(" of ")[0] == state:
             step = bug["parts"]["guilty"] or bug["parts"]["kind"]
-            line = f"{bug['id']:>4}  {bug['state']:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"
+            word = bug["state"] + (", passes" if bug["outlook"] else "")
+            line = f"{bug['id']:>4}  {word:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"
             line += f"  {bug['message']}"
-            typer.echo(clean(line)[:200])
+            typer.echo(one_line(line)[:200])
 
 
 @app.command()
@@ -185,6 +203,7 @@ def show(bug: int, store: StoreOption = Path(DEFAULT_STORE)) -> None:
     found = next(each for each in facts_of(opened)["bugs"] if each["id"] == bug)
     lines = [
         f"bug {bug}: {found['state']}, {found['parts']['kind']} under {found['backend']}",
+        *(f"  {text}" for text in [found["outlook"]] if text),
         f"  {found['message']}",
         f"  guilty step: {found['parts']['guilty'] or 'not known'}",
         f"  key {found['key']}: {found['parts']['canonical']}",
@@ -199,7 +218,7 @@ def show(bug: int, store: StoreOption = Path(DEFAULT_STORE)) -> None:
         "",
         *(f"  night {s['night']}: {s['model']} ({s['evidence']})" for s in found["sightings"]),
     ]
-    typer.echo(clean("\n".join(lines)))
+    typer.echo("\n".join(map(one_line, lines)))
 
 
 @app.command()

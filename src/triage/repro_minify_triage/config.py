@@ -28,6 +28,8 @@ def read_config(path: Path | None) -> dict[str, Any]:
             raise TriageError(f"{path}: {name} is no option; known are {', '.join(sorted(KNOWN))}")
         if not isinstance(value, KNOWN[name]) or isinstance(value, bool) != (KNOWN[name] is bool):
             raise TriageError(f"{path}: {name} is of the wrong type")
+        if isinstance(value, int | float) and not isinstance(value, bool) and value < 1:
+            raise TriageError(f"{path}: {name} = {value}: has to be 1 or more")
     return found
 
 

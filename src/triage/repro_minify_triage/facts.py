@@ -7,7 +7,7 @@ from typing import Any
 from .errors import TriageError
 from .identity import furthest_first, perhaps_same
 from .marks import words_of
-from .states import Shown
+from .states import Evidence, Shown, Standing, State, outlook
 from .store import Row, Store
 
 ALARMS = (Shown.NEW, Shown.REGRESSED)
@@ -73,12 +73,14 @@ def bug_facts(store: Store, bug: Row, last: int) -> dict[str, Any]:
     folder = store.artefact_folder(bug["artefact"])
     report = report_of(folder)
     tonight = strip[-1] if strip else None
+    passes = "" if words.shown or tonight is None else outlook_of(tonight)
     return {
         "id": bug["id"],
         "state": words.shown or (tonight["shown"] if tonight else Shown.NEW),
         "thought": tonight["shown"] if tonight else Shown.NEW,
         "standing": tonight["standing"] if tonight else "none",
         "evidence": tonight["evidence"] if tonight else "",
+        "outlook": passes,
         "backend": bug["variant"],
         "key": bug["key"],
         "parts": json.loads(bug["parts"]),
@@ -104,6 +106,11 @@ def bug_facts(store: Store, bug: Row, last: int) -> dict[str, Any]:
         "repro": str(folder.resolve()),
         "files": sorted(file.name for file in folder.iterdir()) if folder.is_dir() else [],
     }
+
+
+def outlook_of(night: Row) -> str:
+    state = State(Standing(night["standing"]), night["clean_nights"], Shown(night["shown"]))
+    return outlook(state, Evidence(night["evidence"]))
 
 
 def report_of(folder: Any) -> dict[str, Any]:
@@ -160,10 +167,12 @@ def left_out_facts(store: Store, night: int) -> list[dict[str, Any]]:
 
 
 def outcomes(store: Store, night: int | None) -> dict[tuple[str, str], str]:
-    """By path and backend: pass, fail, flaky, or no answer."""
+    """By path and backend: pass, fail, flaky, or no answer. The path is that night's: models are renamed."""
     rows = store.rows(
-        "SELECT path, variant, max(outcome = 'fail') AS f, max(outcome = 'pass') AS p, max(outcome = 'no answer') AS n "
-        "FROM observation JOIN model ON model.digest = subject WHERE night_id = ? GROUP BY subject, variant",
+        "SELECT night_model.path, variant, max(outcome = 'fail') AS f, max(outcome = 'pass') AS p, "
+        "max(outcome = 'no answer') AS n FROM observation JOIN model ON model.digest = subject "
+        "JOIN night_model ON night_model.model_id = model.id AND night_model.night_id = observation.night_id "
+        "WHERE observation.night_id = ? GROUP BY subject, variant",
         night,
     )
     return {

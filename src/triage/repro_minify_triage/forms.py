@@ -20,10 +20,14 @@ COUNTED = (Shown.NEW, Shown.REGRESSED, Shown.FIXED, Shown.FLAKY, Shown.NO_ANSWER
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all: a page that somebody is looking at is never half of one."""
+    """Whole or not at all: a page that somebody is looking at is never half of one. What is no file, as a pipe or
+    /dev/stdout, is written to, and not replaced."""
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink() or path.exists() and not path.is_file():
+            path.write_text(text)
+            return
         partial.write_text(text)
         os.replace(partial, path)
     except OSError as error:
@@ -74,7 +78,7 @@ def counts_of(facts: dict[str, Any]) -> dict[str, int]:
 
 def markdown_text(text: str) -> str:
     """Text of others inside Markdown: neither markup nor a mention of a person nor the end of a table's cell."""
-    text = "".join("\\" + c if c in "\\`*_{}[]()#+-.!|<>~&$" else c for c in " ".join(str(text).split()))
+    text = "".join("\\" + c if c in "\\`*_{}[]()#+-.!|<>~&$" else c for c in " ".join(printable(str(text)).split()))
     return text.replace("@", "@\u200b")
 
 

@@ -6,9 +6,36 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# A failure often needs some neighbour, to be fused with or to hang a gradient on, and any of these will do: which one a
-# reduction keeps is an accident of the host. (In place they are what is asked about: add_ is not here.)
-STAND_INS = frozenset(f"aten::{name}" for name in ("add", "sub", "rsub", "mul", "div", "neg", "pow", "sum", "mean"))
+
+def named(names: str) -> frozenset[str]:
+    return frozenset(f"aten::{name}" for name in names.split())
+
+
+# A failure often needs some neighbour, to be fused with, to hang a gradient on or to be a tensor at all, and any will
+# do: which one a reduction keeps is an accident of the host. The commoner an operator is in models, the likelier it is
+# no more than that. So of these, the commonest first, only the rarest that are there count; the rarest are not here.
+STAND_INS = named("add sub rsub mul neg size")
+COMMON = (
+    STAND_INS,
+    named("div pow sum mean"),
+    named(
+        "relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
+        "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
+        "linear matmul mm bmm addmm conv "
+        "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
+        "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice chunk split cat "
+        "stack item Int Float Bool ScalarImplicit"
+    ),
+    named(
+        "clamp hardtanh leaky_relu elu hardswish softmax log_softmax dropout batch_norm layer_norm group_norm "
+        "embedding max_pool avg_pool adaptive_avg_pool"
+    ),
+)
+# In place, what counts is that something is written, or laid out anew; with which numbers is the host's affair.
+IN_PLACE = {
+    "a write": frozenset(f"{name}_" for name in COMMON[0] | COMMON[1]) | named("copy_ fill_ zero_"),
+    "a view in place": named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_"),
+}
 
 SAME_PART_REASONS = {
     "canonical": "the reduced program is the same",
@@ -36,9 +63,14 @@ class Key:
 
     @property
     def essence(self) -> str:
-        """The operators, without stand-ins where anything else is left; of what has none, the canonical form."""
-        essential = [name for name in self.operators if name not in STAND_INS] or list(self.operators)
-        return " ".join(sorted(essential)) or self.canonical
+        """The operators of the rarest kind, and what is done in place; of what has no operators, the canonical form."""
+        families = {family(name) for name in self.operators}
+        done = [word for word, names in IN_PLACE.items() if families & names]
+        left = families.difference(*IN_PLACE.values())
+        for commoner in range(len(COMMON), 0, -1):
+            if rare := left.difference(*COMMON[:commoner]):
+                return " ".join(sorted(rare) + done)
+        return " ".join(sorted(families - STAND_INS or families)) or self.canonical
 
     @property
     def text(self) -> str:
@@ -53,9 +85,29 @@ class Key:
         return Key(**{**parts, "operators": tuple(parts["operators"])})
 
 
+def family(operator: str) -> str:
+    """conv1d, conv2d and conv3d are one operator in three widths, as others are."""
+    return re.sub(r"(?<=[a-z])[123]d(?=_?$)", "", re.sub(r"^aten::_?convolution$", "aten::conv", operator))
+
+
+DTYPES = (
+    "float float16 float32 float64 double half bfloat16 int int8 int16 int32 int64 long short char byte uint8 bool "
+    "complexfloat complexdouble complexhalf complex64 complex128"
+)
+DTYPE = re.compile(
+    rf"\b(?:c10::|torch\.|aten::)?(?:CPU|CUDA)?(?:{DTYPES.replace(' ', '|')})(?:Type|Tensor)?\b", re.IGNORECASE
+)
+
+
+def without_dtypes(message: str) -> str:
+    """A message that names what type a tensor has, or should have, is the same of another type; and whether PyTorch's
+    interpreter has put the name of the exception before it depends on where in a model it was raised."""
+    return DTYPE.sub("T", message.removeprefix("RuntimeError: "))
+
+
 def without_numbers(message: str) -> str:
     """Sizes, indices, addresses and line numbers differ from host to host."""
-    message = re.sub(r"0x[0-9a-fA-F]+", "N", message)
+    message = re.sub(r"0x[0-9a-fA-F]+|\b\d+(?:x\d+)+\b", "N", message)  # "(2x5 and 3x4)" are shapes
     message = re.sub(r"(?<![A-Za-z_0-9.])-?\d+(\.\d+)?(e[-+]?\d+)?", "N", message)
     return re.sub(r"\[N(?:,\s*N)*\]", "[N]", message)
 
@@ -66,8 +118,8 @@ def key_of(report: dict[str, Any], variant: str, model_digest: str) -> Key:
     return Key(
         backend=variant,
         kind=verdict["kind"],
-        guilty=bisect.get("guilty") or "",
-        detail=without_numbers(verdict.get("detail") or ""),
+        guilty=re.sub(r"#\d+", "", bisect.get("guilty") or ""),  # "lowerings#2": the second, in this program
+        detail=without_dtypes(without_numbers(verdict.get("detail") or "")),
         canonical=program["canonical"] if program else f"not reduced: {model_digest}",
         operators=tuple(program["operators"]) if program else (),
     )

@@ -136,12 +136,14 @@ def clear(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_job(name: str, model: str, variants: list[Variant], timeout: float) -> Job:
+def check_job(name: str, model: str, variants: list[Variant], timeout: float, python: str = "") -> Job:
     """One process for all of them: they have the same options."""
     assert len({variant.options for variant in variants}) == 1
     backends = tuple(variant.backend for variant in variants)
-    return Job(name, "check", model, backends, variants[0].options, timeout * len(backends))
+    return Job(name, "check", model, backends, variants[0].options, timeout * len(backends), python=python)
 
 
-def reduce_job(name: str, model: str, variant: Variant, timeout: float, options: tuple[str, ...]) -> Job:
-    return Job(name, "reduce", model, (variant.backend,), (*variant.options, *options), timeout, memory_gib=4)
+def reduce_job(name: str, model: str, variant: Variant, timeout: float, options: tuple[str, ...],
+               python: str = "") -> Job:  # fmt: skip
+    options = (*variant.options, *options)
+    return Job(name, "reduce", model, (variant.backend,), options, timeout, memory_gib=4, python=python)

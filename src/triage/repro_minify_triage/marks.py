@@ -83,8 +83,8 @@ def split(store: "Store", bug: int, model: str) -> int:
     row = bug_row(store, bug)
     found = store.rows(
         "SELECT DISTINCT model.id, model.digest FROM sighting JOIN model ON model.id = model_id "
-        "WHERE bug_id = ? AND (model.path = ? OR model.path LIKE ? OR model.digest = ?)",
-        bug, model, "%/" + model.replace("%", "").replace("_", "\\_"), model,
+        "WHERE bug_id = ? AND (model.path = ? OR substr(model.path, -length(?)) = ? OR model.digest = ?)",
+        bug, model, f"/{model}", f"/{model}", model,
     )  # fmt: skip
     if len(found) != 1:
         many = "several models" if found else "no model"

@@ -2,6 +2,7 @@
 
 import glob
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,11 @@ class Model:
     @property
     def name(self) -> str:
         return str(self.path)
+
+    @property
+    def shown(self) -> str:
+        """The name as text: bytes in it that are no UTF-8 are spelt out."""
+        return os.fsencode(self.path).decode(errors="backslashreplace")
 
 
 def inputs_beside(model: Path) -> Path | None:
@@ -45,7 +51,8 @@ def paths_of(pattern: str) -> list[Path]:
     if path.is_file():
         return [path]
     found = sorted(Path(name) for name in glob.glob(pattern, recursive=True))
-    return [each for one in found for each in (paths_of(str(one)) if one.is_dir() else [one]) if is_model(each)]
+    inside = [each for one in found for each in (paths_of(str(one)) if one.is_dir() else [one])]
+    return [each for each in inside if is_model(each) and each.is_file()]  # a pipe would be waited for
 
 
 def find_models(patterns: list[str]) -> list[Model]:

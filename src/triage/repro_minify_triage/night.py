@@ -3,7 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .answers import answers_of_check, no_answer
 from .identity import key_of
@@ -67,8 +67,8 @@ class Night:
                 self.store.observe(self.number, f"bug {bug['id']}", bug["variant"], attempt, answer)
                 continue
             name = f"{self.number}-bug-{bug['id']}-{attempt}"
-            job = check_job(name, str(reduced), [parse_variant(bug["variant"])], self.plan.check_timeout)
-            yield replace(job, python=self.plan.python)
+            variant = parse_variant(bug["variant"])
+            yield check_job(name, str(reduced), [variant], self.plan.check_timeout, python=self.plan.python)
 
     # Models
 
@@ -90,8 +90,7 @@ class Night:
                     groups[variant.options].append(variant)
             for index, variants in enumerate(groups.values()):
                 name = f"{self.number}-check-{self.ids[digest]}-{index}-{attempt}"
-                job = check_job(name, model.name, variants, self.plan.check_timeout)
-                yield digest, replace(job, python=self.plan.python)
+                yield digest, check_job(name, model.name, variants, self.plan.check_timeout, python=self.plan.python)
 
     def wants_attempt(self, digest: str, variant: Variant, attempt: int) -> bool:
         seen = self.store.observations(self.number, digest, str(variant))
@@ -123,9 +122,8 @@ class Night:
                 given.add((digest, variant))
                 name = f"{self.number}-reduce-{self.ids[digest]}-{len(given)}"
                 wanted[name] = (digest, variant)
-                timeout, options = self.plan.reduce_timeout, self.plan.reduce_options
-                job = reduce_job(name, self.models[digest].name, parse_variant(variant), timeout, options)
-                yield replace(job, python=self.plan.python)
+                model, timeout, options = self.models[digest].name, self.plan.reduce_timeout, self.plan.reduce_options
+                yield reduce_job(name, model, parse_variant(variant), timeout, options, python=self.plan.python)
 
         wanted: dict[str, tuple[str, str]] = {}
         for job, result in self.pool.run(jobs()):
@@ -177,13 +175,13 @@ class Night:
         if result.lost or result.exit_code not in REDUCED or not report or result.folder is None:
             why = result.lost or result.message[-600:] or f"exit code {result.exit_code}"
             self.store.add_reduction(self.number, model, variant, result.seconds, f"not reduced: {why}")
-            self.say(f"  {self.models[digest].name} under {variant}: not reduced: {why}")
+            self.say(f"  {self.models[digest].shown} under {variant}: not reduced: {why}")
             return
         key = key_of(report, variant, digest)
         artefact = self.store.keep(result.folder / "repro")
         message = report["verdict"]["message"]
         bug = self.store.add_reduction(self.number, model, variant, result.seconds, message, key, artefact)
-        self.say(f"  {self.models[digest].name} under {variant}: bug {bug}, {result.seconds:.1f} s")
+        self.say(f"  {self.models[digest].shown} under {variant}: bug {bug}, {result.seconds:.1f} s")
 
     # States
 

@@ -83,6 +83,14 @@ TABLE: dict[tuple[Standing, Evidence], tuple[Standing, Shown]] = {
 }
 
 
+def outlook(state: State, evidence: Evidence) -> str:
+    """Of a bug that is not fixed yet but was clean tonight: `known` alone would say that it still fails."""
+    if state.shown is not Shown.KNOWN or evidence is not Evidence.CLEAN:
+        return ""
+    more = CLEAN_NIGHTS - state.clean_nights
+    return f"passes tonight; fixed if it passes in {more} more night{'s' if more > 1 else ''}"
+
+
 def next_state(before: State, evidence: Evidence) -> State:
     standing, shown = TABLE[before.standing, evidence]
     if standing is Standing.OPEN and evidence is Evidence.CLEAN:

@@ -48,16 +48,26 @@ class Store:
                     f"{folder}: cannot be made ({error.strerror}); name another folder with --store"
                 ) from error
         if not create and not self.file.is_file():
-            raise TriageError(f"{folder}: no store there; `repro-minify-triage run MODELS --store {folder}` makes one")
+            raise no_store(folder)
         try:
-            self.db = sqlite3.connect(self.file, isolation_level=None, timeout=30)
-            self.db.row_factory = Row
-            self.db.execute("PRAGMA journal_mode=WAL")
-            self.db.execute("PRAGMA synchronous=FULL")
-            self.db.execute("PRAGMA foreign_keys=ON")
+            self.db = self.connect()
             self.migrate()
         except sqlite3.DatabaseError as error:
             raise sentence_of(error, self.file) from error
+
+    def connect(self) -> sqlite3.Connection:
+        if os.access(self.folder, os.W_OK):
+            db = sqlite3.connect(self.file, isolation_level=None, timeout=30)
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            db.execute("PRAGMA foreign_keys=ON")
+        else:
+            # To be looked at only. A log beside it belongs to one who writes; where there is none, nobody does.
+            written = self.file.with_name(self.file.name + "-wal").exists()
+            uri = f"{self.file.resolve().as_uri()}?mode=ro" + ("" if written else "&immutable=1")
+            db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+        db.row_factory = Row
+        return db
 
     def migrate(self) -> None:
         steps = migrations()
@@ -122,10 +132,14 @@ class Store:
                 )
                 night, goes_on = int(added.lastrowid or 0), False
             for model in models:
-                db.execute("INSERT OR IGNORE INTO model (digest, path) VALUES (?, ?)", (model.digest, model.name))
                 db.execute(
-                    "INSERT OR IGNORE INTO night_model SELECT ?, id, ? FROM model WHERE digest = ?",
-                    (night, model.name, model.digest),
+                    "INSERT INTO model (digest, path) VALUES (?, ?) "
+                    "ON CONFLICT (digest) DO UPDATE SET path = excluded.path",
+                    (model.digest, model.shown),
+                )
+                db.execute(
+                    "INSERT OR REPLACE INTO night_model SELECT ?, id, ? FROM model WHERE digest = ?",
+                    (night, model.shown, model.digest),
                 )
         return night, goes_on
 
@@ -157,8 +171,13 @@ class Store:
     # Bugs
 
     def bug_of(self, key: Key) -> int | None:
-        row = self.one("SELECT id FROM bug WHERE variant = ? AND key = ?", key.backend, key.text)
-        return row["id"] if row else None
+        """The first of this key. What was split from it has a key of its own; keys are made anew of their parts, as
+        what is one bug may have been told otherwise by the program that wrote them."""
+        for bug in self.rows("SELECT id, parts FROM bug WHERE variant = ? AND instr(key, '+') = 0 ORDER BY id",
+                             key.backend):  # fmt: skip
+            if Key.from_dict(json.loads(bug["parts"])).text == key.text:
+                return int(bug["id"])
+        return None
 
     def bugs(self) -> list[Row]:
         return self.rows("SELECT * FROM bug ORDER BY id")
@@ -177,12 +196,13 @@ class Store:
         with self.change() as db:
             bug = None
             if key and artefact:
-                db.execute(
-                    "INSERT OR IGNORE INTO bug (variant, key, parts, artefact, first_night) VALUES (?, ?, ?, ?, ?)",
-                    (key.backend, key.text, json.dumps(key.as_dict()), artefact, night),
-                )
                 found = self.bug_of(key)
-                assert found is not None
+                if found is None:
+                    row = (key.backend, key.text, json.dumps(key.as_dict()), artefact, night)
+                    added = db.execute(
+                        "INSERT INTO bug (variant, key, parts, artefact, first_night) VALUES (?, ?, ?, ?, ?)", row
+                    )
+                    found = int(added.lastrowid or 0)
                 bug = bug_for(self, found, model)
                 db.execute("INSERT OR IGNORE INTO sighting VALUES (?, ?, ?, 'reduced to it', 0)", (bug, model, night))
             db.execute(
@@ -249,11 +269,21 @@ def sentence_of(error: sqlite3.Error, file: Path) -> TriageError:
     return TriageError(f"{file}: {what}")
 
 
+def no_store(folder: Path) -> TriageError:
+    return TriageError(f"{folder}: no store there; `repro-minify-triage run MODELS --store {folder}` makes one")
+
+
 @contextlib.contextmanager
-def only_run(folder: Path) -> Iterator[None]:
+def only_run(folder: Path, create: bool = False) -> Iterator[None]:
     """Refuses a second run into the same store. The lock is the kernel's: it goes with the process."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    if not create and not folder.is_dir():
+        raise no_store(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        opened = (folder / "lock").open("w")
+    except OSError as error:
+        raise TriageError(f"{folder}: cannot be written ({error.strerror}); name another with --store") from error
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

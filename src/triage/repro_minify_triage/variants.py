@@ -19,7 +19,10 @@ def parse_variant(text: str) -> Variant:
     # What follows "command:" is a command line of its own.
     if text.startswith(("plugin:", "command:")):
         return Variant(text)
-    words = shlex.split(text)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise TriageError(f"--backend {text}: a quotation mark that is not closed") from error
     if not words:
         raise TriageError("--backend: an empty name; `repro-minify backends` lists them")
     return Variant(words[0], tuple(words[1:]))

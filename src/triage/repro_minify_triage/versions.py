@@ -1,7 +1,9 @@
 """In which versions of torch a bug shows: its repro.py, run by one interpreter after another."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -117,4 +119,13 @@ def versions(folder: Path, pythons: list[str], timeout: float = 600) -> list[Ans
     script = folder / "repro.py"
     if not script.is_file():
         raise TriageError(f"{folder}: holds no repro.py; --verify keeps one, for backends that Python reaches")
-    return halve(pythons, lambda python: run_repro(python, script, timeout))
+    found = [interpreter(python) for python in pythons]
+    return halve(found, lambda python: run_repro(python, script.resolve(), timeout))
+
+
+def interpreter(python: str) -> str:
+    """Its absolute path, as a repro runs in a folder of its own. Links are kept: a virtual environment's leads away."""
+    found = shutil.which(python)
+    if not found:
+        raise TriageError(f"--python {python}: no such program; name interpreters with torch, oldest first")
+    return os.path.abspath(found)
