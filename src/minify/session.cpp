@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -204,6 +205,8 @@ Program with_hidden_aliases(const Session &session, const Program &flat) {
     return flat;
   try {
     return record(flat, session.settings(), generous_limits()).program;
+  } catch (const std::system_error &) { // whether it can be recorded is not known
+    throw;
   } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
     session.options.listener.throw_if_interrupted();
     return flat;
