@@ -1,6 +1,7 @@
 #include "app/options.h"
 
 #include "cli/number_option.h"
+#include "cli/path_option.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -33,7 +34,8 @@ void add_check_options(CLI::App &app, Options &options) {
       ->allow_extra_args(false);
   app.add_option("--inputs", options.inputs,
                  "file of inputs: a list, tuple or dict saved with torch.save\n(default: inputs bundled in the model, "
-                 "or inputs.pt beside it)");
+                 "or inputs.pt beside it)")
+      ->check(some_path());
   app.add_option("--input", options.input_specs,
                  "make an input instead: f32[2,3,32,32], i64[4,16]@0:50 (seeded;\nonce for each argument)")
       ->allow_extra_args(false);
@@ -41,6 +43,7 @@ void add_check_options(CLI::App &app, Options &options) {
       ->check(whole_number(1, most_runs));
   app.add_option("--load-library", options.backend_options.libraries,
                  "shared library of operators of your own, loaded wherever the model is\n(may be given again)")
+      ->check(some_path())
       ->allow_extra_args(false);
   app.add_option("--method", options.method, "method to run")->capture_default_str();
   app.add_flag("--grad", options.grad, "compare gradients of parameters and inputs too");
@@ -101,6 +104,7 @@ void add_check_options(CLI::App &app, Options &options) {
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
   add_backend_options(app, options.backend_options);
   app.add_option("--config", options.config, "TOML file with any of these options by their long names")
+      ->check(some_path())
       ->configurable(false);
   app.add_flag("--print-config", options.print_config, "print the effective configuration as TOML, and do nothing")
       ->configurable(false);
@@ -111,7 +115,8 @@ void add_check_options(CLI::App &app, Options &options) {
 void add_backend_options(CLI::App &app, BackendOptions &options) {
   app.add_option("--python", options.python,
                  "interpreter with torch, for inductor, what is no TorchScript, and repro.py\n(default: that of the "
-                 "LibTorch in use, else python3)");
+                 "LibTorch in use, else python3)")
+      ->check(some_path());
   app.add_option(
          "--inductor-config", options.inductor_config,
          "KEY=VALUE for inductor, a name of torch._inductor.config, or\nmode=..., dynamic=true, frontend=fx|dynamo")
@@ -133,7 +138,8 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
 
 void add_reduce_options(CLI::App &app, Options &options) {
   app.add_option("-o,--output", options.output,
-                 "folder for the repro (default: MODEL without its ending, with\n.repro)");
+                 "folder for the repro (default: MODEL without its ending, with\n.repro)")
+      ->check(some_path());
   app.add_flag("--force", options.force, "write into a folder that exists");
   app.add_option("--same-failure", options.same_failure,
                  "what a smaller program must keep: strict (the whole signature),\nkind, any")
@@ -144,7 +150,8 @@ void add_reduce_options(CLI::App &app, Options &options) {
       ->check(whole_number(1, most_threads));
   app.add_option("--oracle", options.oracle,
                  "instead of --backend: a program that is given a candidate's path and\nexits with 0 if it is "
-                 "interesting, 1 if not, 125 if it cannot tell,\n101 if it is not but worth keeping");
+                 "interesting, 1 if not, 125 if it cannot tell,\n101 if it is not but worth keeping")
+      ->check(some_path());
   app.add_flag("--resume", options.resume, "go on where an earlier run into this folder was killed");
   app.add_option("--time-budget", options.time_budget_seconds,
                  "seconds after which the search ends with the best so far")
@@ -163,7 +170,8 @@ void add_reduce_options(CLI::App &app, Options &options) {
 
 void add_analyze_options(CLI::App &app, Options &options) {
   app.add_option("-o,--output", options.output,
-                 "folder for the table, JSON and picture (default: MODEL without\n.pt, with .analysis)");
+                 "folder for the table, JSON and picture (default: MODEL without\n.pt, with .analysis)")
+      ->check(some_path());
   app.add_flag("--force", options.force, "write into a folder that exists");
   app.add_option("-j,--jobs", options.jobs, "checks at a time (default: one for each core)")
       ->check(whole_number(1, most_threads));

@@ -209,17 +209,24 @@ Verdict raised(const Verdict &so_far, const std::string &message, c10::Device de
   return verdict;
 }
 
+/// While it is being handled.
+Verdict raised_by_eager() {
+  Verdict verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
+  verdict.eager_raises = true;
+  return verdict;
+}
+
 Verdict without_answer(const std::string &why) {
   Verdict verdict = unresolved(why);
   verdict.no_answer = true;
   return verdict;
 }
 
-/// No thread, no process, no room: nobody's fault but the moment's.
+/// No thread, no process, no room, a file that cannot be read: nobody's fault but the moment's.
 bool is_want_of_means(const std::error_code &code) {
   return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
          code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
-         code == std::errc::too_many_files_open_in_system;
+         code == std::errc::too_many_files_open_in_system || code == std::errc::io_error;
 }
 
 } // namespace
@@ -243,10 +250,10 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
       return verdict;
   } catch (const std::bad_alloc &) {
     throw; // the sandbox knows whether its limit was hit
+  } catch (const std::system_error &error) {
+    return is_want_of_means(error.code()) ? without_answer(error.what()) : raised_by_eager();
   } catch (...) {
-    verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
-    verdict.eager_raises = true;
-    return verdict;
+    return raised_by_eager();
   }
   const auto eager_took = Clock::now() - begin;
   Fp64Reference fp64(sides, eager);

@@ -41,11 +41,14 @@ bool knows(const CLI::App &app, const std::string &name) {
 }
 
 constexpr std::uintmax_t most_config_bytes = 1 << 20;
+constexpr size_t most_shown = 60; // of a name that no option has
 
 std::vector<ConfigEntry> read_config(const std::string &path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
+  if (!std::filesystem::exists(path, error))
     throw UserError("--config " + path + ": no such file");
+  if (!std::filesystem::is_regular_file(path, error))
+    throw UserError("--config " + path + ": is no file, but something else of that name");
   if (std::filesystem::file_size(path, error) > most_config_bytes)
     throw UserError("--config " + path + ": is larger than 1 MiB, and no configuration");
   if (!std::ifstream(path))
@@ -88,7 +91,7 @@ void apply_config(CLI::App &app, const CLI::App &known, const std::string &path)
     if (!option && knows(known, name))
       continue;
     if (!option || !option->get_configurable())
-      throw UserError(path + ": " + name + ": no such option");
+      throw UserError(path + ": " + name.substr(0, most_shown) + ": no such option");
     if (option->count() > 0)
       continue;
     if (!problem.empty())

@@ -5,6 +5,7 @@
 #include "program/rehearsal.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
+#include "sandbox/growth.h"
 #include "support/become_program.h"
 #include "support/temporary_folder.h"
 
@@ -45,8 +46,8 @@ std::vector<std::string> folders_of_data(const std::string &program) {
   }
   std::vector<std::string> storages;
   std::error_code error;
-  for (const auto &folder : folders)
-    if (fs::is_directory(folder / "storages", error))
+  for (const auto &folder : folders) // a link comes with the program, and may lead to what is private
+    if (fs::is_directory(fs::symlink_status(folder / "storages", error)))
       storages.push_back((folder / "storages").string());
   return storages;
 }
@@ -96,6 +97,13 @@ void keep_environment_of_torch() {
   }
   for (const auto &name : gone)
     unsetenv(name.c_str());
+}
+
+/// A program may as well write without end, or start others without end.
+Growth growth_of_a_program(const Limits &limits, const fs::path &folder) {
+  constexpr std::size_t most_processes = 64;
+  // Folders may lie in memory as well.
+  return {most_processes, {folder, private_folder_of_children()}, limits.memory_bytes};
 }
 
 std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
@@ -216,15 +224,20 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
                     "with --python");
   const auto folder = std::make_shared<TemporaryFolder>();
   prepare_confinement();
+  Growth growth = growth_of_a_program(limits, folder->path());
+  Limits watched = limits;
+  watched.interrupted = [&] { return growth.is_too_much() || (limits.interrupted && limits.interrupted()); };
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(python, path, kind, options, *folder));
         keep_environment_of_torch();
         become_program(words_of(python, path, kind, options, *folder));
       },
-      limits);
+      watched);
   if (limits.interrupted && limits.interrupted())
     throw Interrupted{};
+  if (!growth.what().empty())
+    throw UserError(path + ": converting it " + growth.what() + ", so nothing of it is read");
   require_plain_files(folder->path(), path);
   std::ifstream file(folder->path() / "answer.json");
   const json answer = json::parse(file, nullptr, /*allow_exceptions=*/false);

@@ -12,6 +12,7 @@
 #include "toolchain/header_cache.h"
 
 #include <filesystem>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -47,8 +48,7 @@ class ReproInWriting {
 public:
   ReproInWriting(Work &work, const Program &program) : work_(work) {
     if (!work.has_oracle())
-      ticket_ = pool_.submit([&work, &program](Child &) { write_repro(program, work.facts, work.folder); },
-                             generous_limits());
+      ticket_ = pool_.submit([&work, &program](Child &child) { write(work, program, child); }, generous_limits());
   }
 
   /// A program that nobody can write down is still reduced, and in its file.
@@ -56,6 +56,10 @@ public:
     try {
       await();
       return true;
+    } catch (const std::system_error &error) {
+      return nobody_knows(error.what());
+    } catch (const UserError &error) {
+      return nobody_knows(error.what());
     } catch (const std::exception &error) {
       work_.facts.verified = false;
       work_.facts.verify_message = "repro.cpp cannot be written: " + first_sentence(error.what());
@@ -64,6 +68,22 @@ public:
   }
 
 private:
+  /// Replies with what the disk does not take: that says nothing of the program.
+  static void write(const Work &work, const Program &program, Child &child) {
+    try {
+      write_repro(program, work.facts, work.folder);
+    } catch (const UserError &error) {
+      child.reply(error.what());
+    }
+  }
+
+  /// The moment's fault, as in confirm_saved().
+  bool nobody_knows(const std::string &why) {
+    if (work_.facts.verify_message.empty())
+      work_.facts.verify_message = "repro.cpp is not written: " + why;
+    return false;
+  }
+
   /// Whoever interrupts does not want to wait, not even for the repro; it is there in an instant as a rule.
   void await() {
     if (!ticket_)
@@ -74,8 +94,12 @@ private:
         end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
       return end && std::chrono::steady_clock::now() > *end;
     };
-    if (const auto job_end = pool_.wait(*ticket_, gives_up))
-      return require_reply(*job_end);
+    if (const auto job_end = pool_.wait(*ticket_, gives_up)) {
+      require_reply(*job_end);
+      if (!job_end->reply.empty())
+        throw UserError(job_end->reply);
+      return;
+    }
     pool_.cancel(*ticket_);
     work_.say(Severity::Warning, "interrupted before repro.cpp was written");
   }

@@ -20,6 +20,7 @@
 #include <torch/version.h>
 
 #include <filesystem>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -102,6 +103,8 @@ std::optional<Flattened> flatten(Work &work) {
   } catch (const CannotFlatten &error) {
     not_reduced = "it cannot be flattened: " + std::string(error.what()) + "; " + advice_on_flattening;
   } catch (const UserError &) {
+    throw;
+  } catch (const std::system_error &) { // the machine's trouble says nothing of the model
     throw;
   } catch (const std::exception &error) {
     not_reduced = "its values cannot be recorded: " + first_sentence(error.what()) + "; " + advice_on_flattening;

@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -198,6 +199,8 @@ Program with_hidden_aliases(const Session &session, const Program &flat) {
     return flat;
   try {
     return session.recording_of(flat, generous_limits()).program;
+  } catch (const std::system_error &) { // whether it can be recorded is not known
+    throw;
   } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
     return flat;
   }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -59,6 +60,9 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
 void require_reply(const JobEnd &job_end) {
   if (job_end.ending == Ending::Threw)
     throw std::runtime_error(job_end.message);
+  if (job_end.ending != Ending::Cancelled && !is_answer(job_end))
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            job_end.message.empty() ? "a child process was killed from outside" : job_end.message);
   if (job_end.ending != Ending::Replied) {
     std::string how = to_string(job_end.ending);
     if (job_end.signal)

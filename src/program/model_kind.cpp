@@ -47,6 +47,8 @@ std::string head_of(const std::string &path, size_t most = most_of_a_head) {
   std::string bytes(most, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (file.bad())
+    throw UserError(path + ": cannot be read: the disk or the network that it lies on gives an error");
   bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   return bytes;
 }

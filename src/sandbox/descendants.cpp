@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -24,6 +25,7 @@ constexpr rlim_t mark_base = rlim_t{1} << 60;
 constexpr pid_t most_processes = 1 << 22; // of the kernel
 /// What forks faster than it can be killed is left to the next start.
 constexpr auto longest_hunt = std::chrono::seconds(2);
+constexpr auto between_kills = std::chrono::microseconds(200);
 
 rlim_t mark_of(pid_t check) {
   return mark_base + static_cast<rlim_t>(check);
@@ -61,6 +63,29 @@ std::vector<pid_t> children_of_this_process() {
   return children;
 }
 
+/// All processes that are marked as one of these checks', themselves among them.
+std::vector<pid_t> processes_of(const std::vector<pid_t> &checks) {
+  std::vector<pid_t> found;
+  DIR *processes = opendir("/proc");
+  if (!processes)
+    return found;
+  while (const dirent *entry = readdir(processes)) {
+    const auto process = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    const auto is_its = [process](pid_t check) { return is_marked(process, check); };
+    if (process > 0 && std::any_of(checks.begin(), checks.end(), is_its))
+      found.push_back(process);
+  }
+  closedir(processes);
+  return found;
+}
+
+/// While one of them lives, so does one whose parent is this process.
+bool has_left_any(pid_t check) {
+  const std::vector<pid_t> children = children_of_this_process();
+  return std::any_of(children.begin(), children.end(),
+                     [check](pid_t child) { return child != check && is_marked(child, check); });
+}
+
 } // namespace
 
 void mark_as_check() {
@@ -76,20 +101,22 @@ void adopt_what_checks_leave() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
+std::size_t count_processes_of_checks() {
+  std::vector<pid_t> checks = children_of_this_process();
+  std::erase_if(checks, [](pid_t child) { return !is_marked(child, child); });
+  return processes_of(checks).size();
+}
+
 void kill_what_is_left_of(pid_t check) {
-  // Each that is killed leaves its own children to this process: again, until there is none.
+  // All at once, however deep: those that have started others in the meantime are fewer each time.
   const auto end = std::chrono::steady_clock::now() + longest_hunt;
-  for (auto pause = std::chrono::microseconds(50); std::chrono::steady_clock::now() < end; pause *= 2) {
-    bool found = false;
-    for (const pid_t child : children_of_this_process())
-      if (child != check && is_marked(child, check)) {
-        kill(child, SIGKILL);
-        waitpid(child, nullptr, WNOHANG);
-        found = true;
+  while (has_left_any(check) && std::chrono::steady_clock::now() < end) {
+    for (const pid_t process : processes_of({check}))
+      if (process != check) {
+        kill(process, SIGKILL);
+        waitpid(process, nullptr, WNOHANG);
       }
-    if (!found)
-      return;
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(between_kills);
   }
 }
 

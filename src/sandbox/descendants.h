@@ -2,6 +2,8 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstddef>
+
 namespace repro_minify {
 
 /// In a check's process, before the job: it and all that it will start are marked as this check's, and those whose
@@ -9,6 +11,8 @@ namespace repro_minify {
 void mark_as_check();
 /// In the process that starts checks: whoever a check leaves behind becomes its child, and can be found.
 void adopt_what_checks_leave();
+/// How many processes the checks of this process have, with all that they have started.
+std::size_t count_processes_of_checks();
 /// Once this check has ended, and before it is reaped: kills and reaps what it left behind.
 void kill_what_is_left_of(pid_t check);
 /// When a run begins: kills what the checks of a run left behind that was itself killed.

@@ -1,6 +1,5 @@
 #include "support/cache_folder.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <system_error>
 
@@ -33,10 +32,10 @@ bool is_safe(const fs::path &folder) {
   return !unknown;
 }
 
-/// A folder that only this user can look into, whatever the umask; one that is there already has to be one.
+/// A folder that only this user can look into, whatever the umask; one that is there already has to be one, and is as
+/// good where none could be made now: a child that took another than its parent would leave it behind.
 bool make_private(const fs::path &folder) {
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return false;
+  mkdir(folder.c_str(), 0700);
   struct stat status {};
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
          ((status.st_mode & 0777) == 0700 || chmod(folder.c_str(), 0700) == 0);

@@ -46,15 +46,31 @@ bool is_left_over(const fs::path &path) {
   return free;
 }
 
+/// So that whoever owns them may look into them and empty them, whatever made them.
+void open_folders_below(const fs::path &folder) {
+  chmod(folder.c_str(), S_IRWXU);
+  std::error_code error;
+  for (const auto &entry : fs::directory_iterator(folder, error))
+    if (fs::is_directory(entry.symlink_status(error)))
+      open_folders_below(entry.path());
+}
+
+void remove_folder(const fs::path &folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error)
+    return;
+  open_folders_below(folder);
+  fs::remove_all(folder, error);
+}
+
 } // namespace
 
 void remove_left_over_folders(const fs::path &parent) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error))
-    if (is_ours(entry->path().filename().string()) && is_left_over(entry->path())) {
-      std::error_code ignored;
-      fs::remove_all(entry->path(), ignored);
-    }
+    if (is_ours(entry->path().filename().string()) && is_left_over(entry->path()))
+      remove_folder(entry->path());
 }
 
 TemporaryFolder::TemporaryFolder() : owner_(getpid()) {
@@ -78,9 +94,8 @@ TemporaryFolder::TemporaryFolder() : owner_(getpid()) {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
   if (getpid() == owner_)
-    fs::remove_all(path_, ignored);
+    remove_folder(path_);
   close(lock_);
 }
 

@@ -1,5 +1,6 @@
 """Which graphs lie in a log, and in a folder. No torch is needed for that."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -25,6 +26,21 @@ def test_what_is_not_of_a_graph_is_passed_over(tmp_path: Path) -> None:
     log.write_text("\n".join([*lines, "\tlost", "V1123 1:0.0 7 a] {broken fx_graph_runnable"]) + "\n")
     (graph,) = trace_log.graphs(log)
     assert (graph.name, graph.text) == ("3/0", "one\n\ttwo\n")
+
+
+def test_a_record_that_python_cannot_read_is_passed_over(tmp_path: Path) -> None:
+    record = RECORD % ("fx_graph_runnable", 3)
+    deep, large = (record.replace(": 3,", f": {value},") for value in ("[" * 100000, "9" * 5000))
+    log = tmp_path / "x.log"
+    log.write_text("\n".join([deep, "\tone", large, "\ttwo", record, "\tthree"]) + "\n")
+    assert [graph.text for graph in trace_log.graphs(log)] == ["three\n"]
+
+
+def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+    """A pipe would keep the reader waiting."""
+    os.mkfifo(tmp_path / "raw.log")
+    os.mkfifo(tmp_path / "fx_graph_runnable_1.txt")
+    assert trace_log.graphs(tmp_path) == []
 
 
 def test_a_log_that_ends_in_a_graph_has_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ hostile_models_test.py REPRO_MINIFY FIXTURES
 
 import contextlib
 import fcntl
+import io
 import json
 import os
 import random
@@ -181,14 +182,18 @@ class Printing(Attack):
         self.assertIn(b"standard output", done.stderr)
 
 
-class Doors(Attack):
-    """Programs that torch.compile left behind, or seems to have left: they are run to be converted."""
+class Converted(Attack):
+    """What is no TorchScript, and refused."""
 
-    def run_program_of_python(self, body: str) -> str:
+    def run_program_of_python(self, body: str, *words: str) -> str:
         program = self.place / "repro.py"
         program.write_text(f"# run_repro load_args\nimport json, os, sys, torch\nfolder = sys.argv[3]\n{body}\n")
+        return self.convert(program, *words)
+
+    def convert(self, model: Path, *words: str, timeout: str = "120") -> str:
+        """What is said where it is refused."""
         environment = {**os.environ, "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.place / "cache")}
-        command = [PROGRAM, "run", str(program), "--backend", "jit", "--timeout", "60"]
+        command = [PROGRAM, "run", str(model), "--backend", "jit", "--timeout", timeout, *words]
         done = subprocess.run(command, capture_output=True, env=environment, timeout=300)
         self.assertEqual(self.victim.read_bytes(), b"precious" * 8)
         self.assertEqual(list(self.temporary.iterdir()), [])
@@ -196,6 +201,10 @@ class Doors(Attack):
         self.assertEqual(done.returncode, 2, said)
         self.assertEqual(len(said.splitlines()), 1, said)
         return said
+
+
+class Doors(Converted):
+    """Programs that torch.compile left behind, or seems to have left: they are run to be converted."""
 
     def test_an_answer_that_is_a_pipe(self) -> None:
         body = "os.mkfifo(os.path.join(folder, 'answer.json'))\nos._exit(0)"
@@ -235,6 +244,72 @@ class Doors(Attack):
     def test_that_starts_what_stays(self) -> None:
         self.run_program_of_python("if os.fork() == 0:\n  os.setsid()\n  import time\n  time.sleep(600)\nos._exit(0)")
 
+    def test_that_starts_others_without_end(self) -> None:
+        body = "for _ in range(3000):\n  os.posix_spawn('/bin/sleep', ['sleep', '604.5'], os.environ, setsid=True)"
+        self.assertIn("has more than 64 processes", self.run_program_of_python(body))
+        sleeping = subprocess.run(["pgrep", "-cfx", "sleep 604.5"], capture_output=True).stdout
+        self.assertEqual(int(sleeping), 0)
+
+    def test_that_fills_the_disk(self) -> None:
+        body = "for i in range(1000):\n  open(os.path.join(folder, str(i)), 'wb').write(bytes(16 << 20))"
+        said = self.run_program_of_python(body, "--memory-limit", "1GiB")
+        self.assertIn("writes more than 1024 MiB", said)
+
+    def test_that_fills_its_temporary_folder(self) -> None:
+        body = (
+            "import tempfile\n"
+            "for i in range(1000):\n  open(os.path.join(tempfile.gettempdir(), str(i)), 'wb').write(bytes(16 << 20))"
+        )
+        said = self.run_program_of_python(body, "--memory-limit", "1GiB")
+        self.assertIn("writes more than 1024 MiB", said)
+
+    def test_whose_data_lies_behind_a_link(self) -> None:
+        """A folder `storages` is opened to the program: one that leads elsewhere is not."""
+        private = self.place / "private"
+        private.mkdir()
+        (private / "key").write_text("hunter2")
+        for named in (self.place / "storages", self.place / "named" / "storages"):
+            named.parent.mkdir(exist_ok=True)
+            named.symlink_to(private)
+            body = f"save_dir={str(named.parent)!r}\nraise SystemExit(open({str(named / 'key')!r}).read())"
+            said = self.run_program_of_python(body)
+            self.assertIn("Permission denied", said)
+
+    def test_that_is_nested_too_deep(self) -> None:
+        said = self.run_program_of_python("x = " + "-" * 300000 + "1")
+        self.assertIn("too deep", said)
+
+
+class Exported(Converted):
+    """A .pt2 is a zip archive with pickles in it."""
+
+    def exported(self, changed: dict[str, bytes], added: dict[str, bytes]) -> str:
+        path = self.place / "model.pt2"
+        with (
+            zipfile.ZipFile(FIXTURES / "doors" / "exported" / "linear.pt2") as given,
+            zipfile.ZipFile(path, "w") as made,
+        ):
+            for name in given.namelist():
+                made.writestr(name, next((data for part, data in changed.items() if part in name), given.read(name)))
+            for name, data in added.items():
+                made.writestr(name, data)
+        return self.convert(path)
+
+    def test_a_pickle_that_calls(self) -> None:
+        """torch.export.load does what it says, where it can do nothing."""
+        started = self.place / "started"
+        calls = b"cos\nsystem\n(V" + f"echo gone > {self.victim}; echo gone > {started}".encode() + b"\ntR."
+        saved = io.BytesIO()
+        with zipfile.ZipFile(saved, "w") as archive:
+            archive.writestr("archive/data.pkl", calls)
+            archive.writestr("archive/version", "3")
+        for data in (calls, saved.getvalue()):
+            self.exported({"sample_inputs": data}, {})
+            self.assertFalse(started.exists())
+
+    def test_a_model_that_is_nested_without_end(self) -> None:
+        self.exported({"models/model.json": b"[" * 200000 + b"]" * 200000}, {})
+
 
 class BesideTheModel(Attack):
     """A reduced.pt has its inputs inside: what else lies there under their name is not theirs."""
@@ -260,7 +335,6 @@ class BesideTheModel(Attack):
         os.truncate(self.model.with_name("inputs.pt"), 1 << 40)
         self.run_beside()
 
-
     def test_that_are_far_larger_than_their_record(self) -> None:
         self.archive.records.pop()
         self.archive.write(self.model, random.Random(0))
@@ -270,6 +344,87 @@ class BesideTheModel(Attack):
         done = subprocess.run(command, capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 2, done.stderr.decode())
         self.assertIn(b"takes more than 256 MiB", done.stderr)
+
+
+class Logs(Converted):
+    """TORCH_TRACE's, and the folder that tlparse makes of one."""
+
+    def log(self, name: str, text: str) -> str:
+        record = {"artifact": {"name": "fx_graph_runnable"}, "frame_id": name, "frame_compile_id": 0}
+        path = self.place / "trace.log"
+        path.write_text(f"V1123 01:03:48.174000 7858 torch/a.py:1] {json.dumps(record)}\n\t{text}\n")
+        return self.convert(path)
+
+    def test_a_name_that_commands_a_terminal(self) -> None:
+        self.assertNotIn("\x1b", self.log("\x1b]0;owned\x07\nerror: b", "raise SystemExit('\\x1b[2J')"))
+
+    def test_a_folder_with_a_pipe(self) -> None:
+        folder = self.place / "traced"
+        folder.mkdir()
+        os.mkfifo(folder / "raw.log")
+        self.convert(folder, timeout="20")
+
+    def test_a_folder_whose_log_lies_elsewhere(self) -> None:
+        private = self.place / "key"
+        private.write_text("hunter2")
+        for name in ("raw.log", "fx_graph_runnable_1.txt"):
+            folder = self.place / name.partition(".")[0]
+            folder.mkdir()
+            (folder / name).symlink_to(private)
+            self.assertIn("Permission denied", self.convert(folder))
+
+
+class Config(Attack):
+    """It is trusted, but may be broken."""
+
+    def refused_config(self, path: Path) -> str:
+        command = [PROGRAM, "run", str(self.model), "--config", str(path)]
+        done = subprocess.run(command, capture_output=True, timeout=60)
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 2, said)
+        self.assertEqual(len(said.splitlines()), 1, said[:1000])
+        self.assertLess(len(said), 1000)
+        self.assertNotIn("\x1b", said)
+        return said
+
+    def test_of_every_wrong_form(self) -> None:
+        path = self.place / "config.toml"
+        texts = [
+            b"backend = {a = 1}",
+            b"[a.b.c]\nx = 1",
+            b"seed = " + b"[" * 100000 + b"]" * 100000,
+            b"a = " + b"{a = " * 100000,
+            b'"\\u001b[31m\\nerror: x" = 1',
+            b'timeout = "1\\n2\\u001b[31m"',
+            b'timeout = "' + b"9" * 500000 + b'"',
+            b"a" * 500000 + b" = 1",
+            b'backend = "\xff\xfe"',
+            b"timeout = nan",
+            b"seed = 1\nseed = 2",
+            b'output = ""',
+            bytes(2 << 20),
+        ]
+        for text in texts:
+            with self.subTest(text=text[:40]):
+                path.write_bytes(text)
+                self.refused_config(path)
+
+    def test_that_is_no_file(self) -> None:
+        path = self.place / "config.toml"
+        os.mkfifo(path)
+        self.assertIn("is no file", self.refused_config(path))
+        self.assertIn("is no file", self.refused_config(self.place))
+        self.assertIn("is no file", self.refused_config(Path("/dev/zero")))
+        path.unlink()
+        path.symlink_to(path)
+        self.refused_config(path)
+
+    def test_a_path_that_is_empty(self) -> None:
+        for option in ("--output", "--inputs", "--config", "--python", "--load-library", "--oracle"):
+            done = subprocess.run([PROGRAM, "model.pt", option, ""], capture_output=True, timeout=60)
+            said = done.stderr.decode()
+            self.assertEqual(done.returncode, 2, said)
+            self.assertIn(f"{option}: '' names no file", said)
 
 
 class OutputFolder(Attack):

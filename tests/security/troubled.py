@@ -18,6 +18,7 @@ MODEL = ROOT / "fixtures" / "small_models" / "conv_net"
 
 # On an idle machine two seconds; this may be a busy one.
 SECONDS_TO_END = 15
+SECONDS_TO_PRECOMPILE = 240
 PASSED, FAILED, UNUSABLE, NO_MACHINE, INTERRUPTED = 0, 1, 2, 70, 130
 
 
@@ -64,6 +65,7 @@ class Run:
     out: str
     err: str
     seconds_after_signal: float = 0.0
+    seconds_until_clear: float = 0.0  # from the same signal until nothing of it ran or lay in its temporary folder
     processes: list[str] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
@@ -85,11 +87,12 @@ def processes_with(mark: str) -> list[str]:
     return found
 
 
-def left_after(mark: str, seconds: float) -> list[str]:
-    end = time.monotonic() + seconds
-    while (left := processes_with(mark)) and time.monotonic() < end:
+def left_after(mark: str, seconds: float) -> tuple[list[str], float]:
+    """The processes, and how long it took until there were none."""
+    begin = time.monotonic()
+    while (left := processes_with(mark)) and time.monotonic() < begin + seconds:
         time.sleep(0.05)
-    return left
+    return left, time.monotonic() - begin
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,15 @@ class Trouble:
     keeps_files: bool = False  # what cannot be removed stays
 
 
-def ask(question: Question, folder: Path, trouble: Trouble, stop: tuple[int, float] | None = None) -> Run:
-    """Starts it in a folder of its own; `stop`: a signal, and after how many seconds."""
+def ask(
+    question: Question,
+    folder: Path,
+    trouble: Trouble,
+    stop: tuple[int, float] | None = None,
+    seconds_to_end: float = SECONDS_TO_END,
+) -> Run:
+    """Starts it in a folder of its own; `stop`: a signal, and after how many seconds. How long what it leaves running
+    is given to end: `seconds_to_end`."""
     mark = f"REPRO_MINIFY_TEST_MARK={uuid.uuid4()}"
     for name in ("tmp", "home"):
         (folder / name).mkdir(exist_ok=True)
@@ -138,7 +148,8 @@ def ask(question: Question, folder: Path, trouble: Trouble, stop: tuple[int, flo
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
     printed, said = ((folder / name).read_bytes().decode("utf-8", "replace") for name in ("stdout", "stderr"))
-    return Run(question, folder, code, printed, said, seconds, left_after(mark, SECONDS_TO_END))
+    left, more = left_after(mark, seconds_to_end)
+    return Run(question, folder, code, printed, said, seconds, seconds + more, left)
 
 
 def interrupt(process: subprocess.Popen[bytes], number: int, after: float) -> float:

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -22,6 +24,30 @@ TEST(TemporaryFolder, GoesWithAllThatIsInIt) {
     EXPECT_TRUE(std::filesystem::exists(path + "/a/b/c"));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+void make_folders_that_nobody_may_look_into() {
+  const TemporaryFolder folder;
+  mkdir((folder / "closed").c_str(), 0300);
+  mkdir((folder / "closed" / "more").c_str(), 0300);
+  std::ofstream(folder / "closed" / "more" / "file") << "text";
+}
+
+TEST(TemporaryFolder, GoesWithFoldersThatNobodyMayLookInto) {
+  const TemporaryFolder parent;
+  chmod(parent.path().c_str(), 0777);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("TMPDIR", parent.path().c_str(), 1);
+    if (geteuid() == 0 && setuid(65534) != 0) // root may look into any
+      _exit(1);
+    make_folders_that_nobody_may_look_into();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(parent.path()));
 }
 
 TEST(TemporaryFolder, IsNotTheForkedChildsToRemove) {

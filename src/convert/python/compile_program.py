@@ -166,6 +166,8 @@ def read(text: str, path: str, seed: int) -> Loaded:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise Refused(f"is no Python program: line {error.lineno}: {error.msg}") from error
+    except (MemoryError, RecursionError, ValueError) as error:
+        raise Refused(f"is no Python program that can be read: too deep or long ({type(error).__name__})") from error
     loaded = Loaded(torch.nn.Module(), ())
     entries = without_config(tree)
     config_words(entries, loaded)

@@ -43,7 +43,7 @@ def graphs_of_log(path: Path) -> list[Graph]:
             if match and f'"{ARTEFACT}"' in line:
                 try:
                     record = json.loads(match[1])
-                except json.JSONDecodeError:
+                except (ValueError, RecursionError):
                     continue
                 found.append(Graph(name_of(record), ""))
                 lines = []
@@ -57,12 +57,18 @@ def order(path: Path) -> tuple[list[int], str]:
     return [int(number) for number in re.findall(r"\d+", path.parent.name + path.name)], str(path)
 
 
+def is_log(name: str) -> bool:
+    return name == "raw.log" or name.startswith("dedicated_log_")
+
+
 def graphs_of_folder(folder: Path) -> list[Graph]:
     """What tlparse wrote; where it wrote none, what its raw.log or the logs in a TORCH_TRACE folder have."""
-    files = sorted(folder.glob(f"*/*{ARTEFACT}*"), key=order) or sorted(folder.glob(f"*{ARTEFACT}*"), key=order)
+    patterns = (f"*/*{ARTEFACT}*", f"*{ARTEFACT}*")
+    files, beside = (sorted((path for path in folder.glob(each) if path.is_file()), key=order) for each in patterns)
+    files = files or beside
     if files:
         return [Graph(name_in(path), path.read_text(encoding="utf-8", errors="replace")) for path in files]
-    logs = sorted(path for path in folder.iterdir() if path.name == "raw.log" or path.name.startswith("dedicated_log_"))
+    logs = sorted(path for path in folder.iterdir() if path.is_file() and is_log(path.name))
     return [graph for path in logs for graph in graphs_of_log(path)]
 
 
