@@ -47,10 +47,10 @@ struct Verdict {
   /// Unresolved because nothing came of the check: no process could be made, one was killed from outside, a compiler
   /// could not be started. It says nothing of what was checked, and must not be remembered.
   bool no_answer = false;
-  int failing_call = 0; ///< 1-based: the first call of the optimised program that is wrong
+  int failing_call = 0;            ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false; ///< false too where it had no say, and was not made
-  std::string no_fp64_because; ///< what the fp64 run raised; empty when there is a reference
-  double eager_seconds = 0;    ///< where the optimised side did not end: what all before it took
+  std::string no_fp64_because;     ///< what the fp64 run raised; empty when there is a reference
+  double eager_seconds = 0;        ///< where the optimised side did not end: what all before it took
   /// What --grad could not look at ("the gradients of 3 parameters, which are constants under freeze"); empty: nothing.
   std::string left_out;
   bool no_gradient_left = false; ///< all that --grad would have looked at is left out
