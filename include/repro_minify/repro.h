@@ -147,7 +147,7 @@ std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts,
                                 const std::function<bool()> &interrupted = {});
 
 /// What torch.utils.collect_env prints in that interpreter, without paths and names of the machine; empty where
-/// `python` is, or has no torch.
+/// `python` is, or has no torch. An answer is kept for a day, unless torch, a compiler or the system is another one.
 std::string collect_environment(const std::string &python);
 
 /// issue.md: what can be pasted into an issue tracker as it is.

@@ -5,7 +5,6 @@
 #include "emit/repro_words.h"
 #include "emit/results_folder.h"
 #include "emit/triage.h"
-#include "sandbox/command.h"
 #include "support/number_text.h"
 #include "support/read_file.h"
 
@@ -130,35 +129,7 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
   return render("issue.md.tpl", values);
 }
 
-/// Lines of collect_env that say where something lies on this machine.
-bool names_the_machine(const std::string &line) {
-  return line.find('/') != std::string::npos &&
-         (line.find("/home") != std::string::npos || line.find("/root") != std::string::npos || line[0] == '/');
-}
-
 } // namespace
-
-std::string collect_environment(const std::string &python) {
-  if (python.empty())
-    return "";
-  // collect_env asks pip and conda too, for seconds; what a report is asked for are its first paragraphs.
-  // What importing torch warns of is no part of that.
-  const char *script = "import os\n"
-                       "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
-                       "from torch.utils import collect_env as c\n"
-                       "c.get_pip_packages = lambda *a, **k: ('pip3', None)\n"
-                       "c.get_conda_packages = lambda *a, **k: None\n"
-                       "print(c.get_pretty_env_info())\n";
-  const JobEnd job_end = run_command({python, "-c", script}, std::chrono::seconds(60));
-  if (job_end.ending != Ending::Exited || job_end.exit_code != 0)
-    return "";
-  std::istringstream lines(job_end.output_tail);
-  std::string text;
-  for (std::string line; std::getline(lines, line);)
-    if (line.empty() || !names_the_machine(line))
-      text += line + "\n";
-  return text;
-}
 
 void write_issue(const Program &program, const ReproFacts &facts, const std::string &folder) {
   const auto fits = [](const std::string &text) { return text.size() - text.find('\n') <= most_body; };

@@ -393,10 +393,10 @@ TEST(Fp64Reference, IsMadeWhereItHasASayOnly) {
     double factor;
     CompareRule rule;
     bool pass, made;
-  } table[] = {{1, CompareRule::Default, true, false},        {1, CompareRule::PyTorch, true, false},
-               {1, CompareRule::Strict, true, false},         {1 + 3e-7, CompareRule::Default, true, false},
-               {1 + 3e-7, CompareRule::Strict, true, true},   {1.0005, CompareRule::Default, true, true},
-               {1.01, CompareRule::Default, false, true},     {1.01, CompareRule::PyTorch, false, true},
+  } table[] = {{1, CompareRule::Default, true, false},      {1, CompareRule::PyTorch, true, false},
+               {1, CompareRule::Strict, true, false},       {1 + 3e-7, CompareRule::Default, true, false},
+               {1 + 3e-7, CompareRule::Strict, true, true}, {1.0005, CompareRule::Default, true, true},
+               {1.01, CompareRule::Default, false, true},   {1.01, CompareRule::PyTorch, false, true},
                {1 + 3e-7, CompareRule::Exact, false, true}};
   for (const auto &row : table) {
     CheckOptions options;

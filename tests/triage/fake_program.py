@@ -98,6 +98,11 @@ def main() -> int:
     if words == ["--version"]:
         print("0.1.0")
         return 0
+    if words == ["backends", "--json"]:
+        print(
+            json.dumps([{"name": name} for name in ("jit", "nnc", "freeze", "inductor", "inductor-like", "autocast")])
+        )
+        return 0
     now = world()
     time.sleep(now.get("seconds", 0))
     is_run = words[0] == "run"

@@ -178,6 +178,7 @@ def test_usage(site: Site, tmp_path: Path) -> None:
         (["run", str(tmp_path)], "--backend: none given"),
         (["report", "--store", str(tmp_path / "none")], "no store there"),
         (["run", str(tmp_path), "--backend", "jit", "--program", "/no/such"], "/no/such: no such program"),
+        (["run", str(tmp_path), "--backend", "inductr"], "no such backend; did you mean inductor?"),
         (["run", str(tmp_path), "--backend", "jit 'x"], "a quotation mark that is not closed"),
         (["run", str(tmp_path), "--backend", "jit", "--config", str(config)], "jobs = -1: has to be 1 or more"),
         (["run", str(tmp_path / "*.pt"), "--backend", "jit"], "*.pt: no model there"),

@@ -1,14 +1,18 @@
 """What a night's answers depend on beside the models: tool, torch, compiler, machine."""
 
+import difflib
 import hashlib
+import json
 import os
 import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from .errors import TriageError
+from .variants import Variant
 
 
 def output_of(command: list[str]) -> str:
@@ -48,6 +52,16 @@ def library_version(program: str) -> str:
             if version:  # of a nightly build too: with its day
                 return version.group(1)
     return "unknown"
+
+
+def require_known(program: str, variants: Iterable[Variant]) -> None:
+    """A name that the program does not know would cost a night without an answer."""
+    known = [row["name"] for row in json.loads(output_of([program, "backends", "--json"]))]
+    for name in {variant.backend for variant in variants}:
+        if name not in known and not name.startswith(("plugin:", "command:")):
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise TriageError(f"--backend {name}: no such backend; {meant}`repro-minify backends` lists them")
 
 
 def build_facts(program: str, python: str | None) -> dict[str, str]:

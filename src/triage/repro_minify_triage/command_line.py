@@ -11,7 +11,7 @@ import click
 import typer
 
 from . import forms, marks, versions
-from .build_facts import build_facts
+from .build_facts import build_facts, require_known
 from .config import read_config, seconds_of
 from .errors import TriageError
 from .facts import exit_code_of, facts_of
@@ -103,6 +103,7 @@ def run_night(settings: dict[str, Any]) -> int:
         raise TriageError("models: none given; name files, folders or globs")
     plan, folder = plan_of(settings), Path(settings.get("store", DEFAULT_STORE))
     program = program_path(settings.get("program"))
+    require_known(program, plan.variants)
     models = find_models(settings["models"])
     with only_run(folder, create=True):
         store = Store(folder, create=True)
