@@ -168,6 +168,15 @@ def test_two_runs_into_one_store_are_refused(site: Site) -> None:
     assert "another run is writing to this store" in second.stderr
 
 
+def test_exported_programs_are_models_too(site: Site) -> None:
+    site.add_model("one", freeze="fault").rename(site.models / "one.pt2")
+    site.add_model("two").rename(site.models / "two.ptl")
+    (site.models / "notes.txt").write_text("no model")
+    report = site.night(code=1)
+    assert [Path(sighting["model"]).name for sighting in report["bugs"][0]["sightings"]] == ["one.pt2"]
+    site.call("run", str(site.models / "*.pt2"), "--backend", "freeze", "--store", str(site.folder / "other"), code=1)
+
+
 def test_usage(site: Site, tmp_path: Path) -> None:
     config = tmp_path / "triage.toml"
     config.write_text("jobs = -1\n")

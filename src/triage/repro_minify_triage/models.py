@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .errors import TriageError
 
-SUFFIXES = (".pt", ".pth")
+SUFFIXES = (".pt", ".pth", ".ptl", ".pt2")
 NOT_MODELS = ("inputs.pt",)
 
 
