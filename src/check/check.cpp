@@ -17,9 +17,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <system_error>
-#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -126,26 +124,15 @@ void allow_optimised(Child &child, const Patience &patience, Clock::duration eag
   child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
-/// Compares a call with eager's; float64 is asked where it may have a say.
-bool compare_call(const Sides &sides, Observed &eager, Observed &observed, const std::function<Observed *()> &fp64,
-                  bool always, Verdict &verdict) {
-  const CompareOptions &how = sides.options.compare;
-  if (!always) {
-    Verdict without = verdict;
-    if (sides.compare(eager, observed, nullptr, how, without) && float64_has_no_say(eager, observed, how)) {
-      verdict = std::move(without);
-      return true;
-    }
-  }
-  return sides.compare(eager, observed, fp64(), how, verdict);
-}
-
 void run_optimised(const Sides &sides, std::vector<Observed> &eager, Fp64Reference &fp64, Child &child,
                    Clock::duration eager_took, Verdict &verdict) {
   const CheckOptions &options = sides.options;
-  child.stage("optimised");
-  allow_optimised(child, options.patience, eager_took);
-  fill_unwritten_memory(Fill::Usual);
+  const auto enter = [&] {
+    child.stage("optimised");
+    allow_optimised(child, options.patience, eager_took);
+    fill_unwritten_memory(Fill::Usual);
+  };
+  enter();
   const RunScope scope(run_settings(sides.backend, options));
   Instance instance = sides.subject(sides.instance_options());
   RunOptions how = sides.run_options();
@@ -166,16 +153,14 @@ void run_optimised(const Sides &sides, std::vector<Observed> &eager, Fp64Referen
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
     leave_out_gradients(sides, eager[which], observed, verdict);
     verdict.rewritten = rewritten_operators(eager[which].operators, observed.operators);
-    const auto reference = [&] {
-      if (!fp64.is_made()) {
-        fp64.make(child, verdict);
-        child.stage("optimised");
-        allow_optimised(child, options.patience, eager_took);
-        fill_unwritten_memory(Fill::Usual);
-      }
-      return fp64.of_call(which);
-    };
-    if (!compare_call(sides, eager[which], observed, reference, fp64.is_made(), verdict)) {
+    if (!fp64.is_made()) {
+      if (float64_has_no_say(eager[which], observed, options.compare) &&
+          sides.compare(eager[which], observed, nullptr, options.compare, verdict))
+        continue;
+      fp64.make(child, verdict);
+      enter();
+    }
+    if (!sides.compare(eager[which], observed, fp64.of_call(which), options.compare, verdict)) {
       verdict.outcome = Verdict::Outcome::Fail;
       verdict.failing_call = call;
       verdict.message = worst_message(verdict);

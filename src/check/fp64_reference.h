@@ -3,8 +3,6 @@
 #pragma once
 #include "check/sides.h"
 
-#include <chrono>
-#include <functional>
 #include <vector>
 
 namespace repro_minify {
@@ -14,7 +12,7 @@ public:
   /// `eager`: its calls. Both live as long as this.
   Fp64Reference(const Sides &sides, const std::vector<Observed> &eager) : sides_(sides), eager_(eager) {}
 
-  /// Runs it unless it has been run. What came of it is said in `verdict`.
+  /// Runs it, once. What came of it is said in `verdict`.
   void make(Child &child, Verdict &verdict);
   bool is_made() const { return made_; }
   /// Null where there is none: then, as in PyTorch, the comparison is against eager alone.

@@ -10,7 +10,7 @@
 #include "toolchain/header_cache.h"
 #include "toolchain/header_manifest.h"
 
-#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 

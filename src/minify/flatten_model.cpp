@@ -96,9 +96,9 @@ Program flat_program(Session &session, const Verdict &original) {
         return flattened->program;
       throw UserError(session.shown_path() + ": fails as it is, but no longer once its calls are inlined");
     }
-    const Recording recording =
-        record(flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,
-               session.settings(), session.limits());
+    const Recording recording = session.recording_of(
+        flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,
+        session.limits());
     return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
                                                : recording.program;
   } catch (const CannotFlatten &error) {

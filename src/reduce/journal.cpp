@@ -86,25 +86,25 @@ public:
         throw UserError("--resume: " + path_ +
                         " has a line of more than 64 MiB, which no journal has; give --force "
                         "without --resume");
-      if (!read_on())
+      const size_t count = read_on();
+      if (count == 0)
         return std::nullopt;
-      searched = buffer_.size() - last_read_;
+      searched = buffer_.size() - count;
     }
   }
   /// Where the last whole line ended.
   uint64_t position() const { return buffer_at_ + begin_; }
 
 private:
-  /// What has been given away is dropped from the buffer.
-  bool read_on() {
+  /// What has been given away is dropped from the buffer. How many bytes came; none at the end.
+  size_t read_on() {
     constexpr size_t at_once = size_t{1} << 16;
     buffer_.erase(0, begin_);
     buffer_at_ += begin_;
     begin_ = 0;
     const std::string more = file_.read(buffer_at_ + buffer_.size(), at_once);
     buffer_ += more;
-    last_read_ = more.size();
-    return !more.empty();
+    return more.size();
   }
 
   const PlainFile &file_;
@@ -112,7 +112,6 @@ private:
   std::string buffer_;
   uint64_t buffer_at_ = 0; ///< where the buffer stands in the file
   size_t begin_ = 0;       ///< of the next line, in the buffer
-  size_t last_read_ = 0;
 };
 
 } // namespace
