@@ -32,10 +32,11 @@ Verdict ask_as_often(const Work &work, const Job &job, const Repetition &repetit
 
 std::string mind_changed(const Work &work, const Verdict &confirmed) {
   constexpr const char *advice = "give --repeat N --need M";
+  const std::string last = confirmed.message.empty() ? "it passes" : confirmed.message;
   if (work.has_oracle())
-    return work.options().oracle + " changes its mind about reduced.pt: " + confirmed.message +
+    return work.options().oracle + " changes its mind about reduced.pt: " + last +
            "; for one that is not always sure " + advice;
-  std::string text = "reduced.pt, loaded again, does not fail the same way each time: " + confirmed.message;
+  std::string text = "reduced.pt, loaded again, does not fail the same way each time: " + last;
   if (confirmed.outcome == Verdict::Outcome::Pass)
     text += std::string("; for a failure that does not always show ") + advice;
   return text;

@@ -337,7 +337,8 @@ Limits Session::limits() const {
                          : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
                                                      : std::max(10.0, 10 * original_seconds_);
   limits.timeout = limit_of(seconds);
-  limits.allow_for_load = options.timeout_seconds <= 0;
+  // Where a hang is searched for, a busy moment would make one of any candidate, whoever has set the limit.
+  limits.allow_for_load = options.timeout_seconds <= 0 || eager_seconds_;
   limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;
   return limits;

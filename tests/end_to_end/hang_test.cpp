@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
 
 namespace repro_minify::end_to_end {
 namespace {
@@ -19,8 +21,27 @@ fs::path hanging() {
   return fixtures() / "hangs" / "nnc_inlining" / "failing.pt";
 }
 
+/// The machine is busy for some seconds of its life.
+class BusyMachine {
+public:
+  BusyMachine(std::chrono::seconds begin, std::chrono::seconds end) {
+    const auto now = std::chrono::steady_clock::now();
+    for (unsigned i = 0; i < 3 * std::thread::hardware_concurrency(); ++i)
+      threads_.emplace_back([=](const std::stop_token &stop) {
+        std::this_thread::sleep_until(now + begin);
+        while (!stop.stop_requested() && std::chrono::steady_clock::now() < now + end) {
+        }
+      });
+  }
+
+private:
+  std::vector<std::jthread> threads_;
+};
+
+// What takes half the limit on a quiet machine takes all of it on a busy one, and is no hang for that.
 TEST(Hang, IsReducedUnderALimitOfItsOwn) {
   const TemporaryFolder folder;
+  const BusyMachine busy(std::chrono::seconds(2), std::chrono::seconds(7));
   const fs::path repro = folder / "x.repro";
   const Finished finished = run_tool({hanging(), "--backend", "nnc", "-o", repro, "--timeout", "1.5", "--time-budget",
                                       "8", "--no-bisect", "--no-verify"});
