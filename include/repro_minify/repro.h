@@ -4,6 +4,7 @@
 #include "repro_minify/reducer.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -122,7 +123,7 @@ struct VerifyOptions {
   std::function<bool()> interrupted; ///< polled; may be empty
   Confinement confinement;           ///< of the backend's checks: what is left of the model is run under it
   /// Called once, in this thread, while the compiler works; may be empty. Whether it has put a repro.py into the folder
-  /// that was run, and lets the failure happen.
+  /// that was run, and lets the failure happen: asked for a backend that is used from Python.
   std::function<bool()> meanwhile;
   std::string python; ///< interpreter of a backend that is used from Python; empty: of another backend
   /// repro.cpp may be built with the quickest compiler that there is: nothing in it but calls. What does not show the
@@ -138,8 +139,21 @@ Verification verify_repro(const std::string &folder, const std::string &marker, 
 /// ways to write it the plainest that shows the failure is kept in the folder; where none does there is no file. A
 /// script that could not be run, as there is no Python with torch, is kept. For a backend that is used from Python,
 /// what write_repro_py() wrote stays where none does, and nothing is said of it: verify_repro() runs that.
-ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
-                                 const std::string &python, const std::function<bool()> &interrupted = {});
+class ScriptVerifier {
+public:
+  /// Writes the ways, and starts the plainest, which then runs beside whatever the caller does. What it refers to has
+  /// to live as long. Throws nothing of its own: what went wrong is thrown by finish().
+  ScriptVerifier(const Program &program, const ReproFacts &facts, std::string folder, std::string python);
+  ~ScriptVerifier(); ///< kills what runs; without finish() nothing is in the folder
+  ScriptVerifier(const ScriptVerifier &) = delete;
+  ScriptVerifier &operator=(const ScriptVerifier &) = delete;
+  /// Called once.
+  ScriptVerification finish(const std::function<bool()> &interrupted = {});
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// What is asked about the reduced program for issue.md: under which other backends it fails too. `inductor`: also
 /// under TorchInductor, and parts of it, which starts Python and takes its time. Each row is one check.

@@ -185,15 +185,13 @@ std::string script_contradiction(const ReproRun &run, const std::string &marker,
 
 } // namespace
 
-ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
-                   const std::function<bool()> &interrupted, const Confinement &confinement,
-                   std::chrono::milliseconds timeout) {
-  const std::string path = folder + "/printed";
+ReproProcess::ReproProcess(const std::vector<std::string> &command, const std::string &folder,
+                           const Confinement &confinement, std::chrono::milliseconds timeout)
+    : printed_(folder + "/printed") {
   Limits limits;
   limits.timeout = timeout;
-  SandboxPool pool(1);
-  const auto ticket = pool.submit(
-      [&](Child &child) {
+  ticket_ = pool_.submit(
+      [command, confinement, path = printed_](Child &child) {
         const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
           throw std::runtime_error("cannot write to " + path);
@@ -201,19 +199,27 @@ ReproRun run_repro(const std::vector<std::string> &command, const std::string &f
         become_program(command);
       },
       limits);
+}
+
+ReproRun ReproProcess::wait(const std::function<bool()> &interrupted) {
   std::error_code none_yet;
   const auto prints_without_end = [&] {
     if (interrupted && interrupted())
       return true;
-    const auto size = fs::file_size(path, none_yet);
+    const auto size = fs::file_size(printed_, none_yet);
     return !none_yet && size > most_printed;
   };
-  std::optional<JobEnd> job_end = pool.wait(ticket, prints_without_end);
+  std::optional<JobEnd> job_end = pool_.wait(ticket_, prints_without_end);
   if (!job_end) {
-    pool.cancel(ticket);
-    job_end = pool.wait(ticket);
+    pool_.cancel(ticket_);
+    job_end = pool_.wait(ticket_);
   }
-  return {*job_end, read_file(path)};
+  return {*job_end, read_file(printed_)};
+}
+
+ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
+                   const std::function<bool()> &interrupted, const Confinement &confinement) {
+  return ReproProcess(command, folder, confinement, std::chrono::minutes(5)).wait(interrupted);
 }
 
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted) {

@@ -15,10 +15,24 @@ struct ReproRun {
   std::string printed;
 };
 
+/// A repro at work, which is killed with this object.
+class ReproProcess {
+public:
+  /// Starts the program, and returns at once. `folder` is for what it prints.
+  ReproProcess(const std::vector<std::string> &command, const std::string &folder, const Confinement &confinement,
+               std::chrono::milliseconds timeout);
+  /// To its end. Once interrupted, or when it prints without end, it is Cancelled. Asked for once.
+  ReproRun wait(const std::function<bool()> &interrupted);
+
+private:
+  std::string printed_;
+  SandboxPool pool_{1};
+  SandboxPool::Ticket ticket_;
+};
+
 /// Runs the program to its end, or for five minutes. `folder` is for what it prints.
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
-                   const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true},
-                   std::chrono::milliseconds timeout = std::chrono::minutes(5));
+                   const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true});
 
 /// Whether the run shows `wanted`. Any program may exit with 1, a Python that cannot even import does: only the line
 /// `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the signal, has to be

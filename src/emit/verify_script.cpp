@@ -10,8 +10,11 @@
 #include "support/temporary_folder.h"
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -47,70 +50,107 @@ std::chrono::milliseconds patience_for(const ReproFacts &facts) {
                                                    : std::chrono::minutes(5);
 }
 
-/// `results`: where the libraries of operators lie, which the script loads from beside itself.
-Verification verify_text(const std::string &text, const std::string &python, const std::string &marker,
-                         const ReproFacts &facts, const std::string &results,
-                         const std::function<bool()> &interrupted) {
-  const TemporaryFolder folder;
-  for (const auto &library : facts.libraries)
-    fs::copy_file(fs::path(results) / library, folder / library);
-  const std::string file = folder / "repro.py";
-  std::ofstream(file) << text;
-  Confinement confinement = confinement_of(*facts.backend);
-  for (const auto &part : folders_of_python(python))
-    confinement.readable.push_back(part);
-  confinement.writable.push_back(folder.path());
-  const auto run = [&] {
-    return run_repro({python, "-B", file}, folder.path(), interrupted, confinement, patience_for(facts));
-  };
-  return verify_repeatedly(
-      run, [&](const ReproRun &ended) { return judge_script(ended, marker, facts.signature); }, facts.repetition,
-      interrupted);
-}
-
-/// Keeps it in the folder.
-ScriptVerification first_that_fails(const std::vector<std::string> &texts, const std::string &python,
-                                    const Program &program, const ReproFacts &facts, const std::string &folder,
-                                    const std::function<bool()> &interrupted) {
-  const std::string marker = reproduction_marker(program, facts.signature);
-  ScriptVerification result{false, ""};
-  for (const auto &text : texts) {
-    if (interrupted && interrupted())
-      break;
-    const Verification verification = verify_text(text, python, marker, facts, folder, interrupted);
-    if (verification.same_failure) {
-      write_atomically(folder + "/repro.py", text);
-      return {true, "run, and fails the same way", lines_of_code(text)};
-    }
-    result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
-  }
-  return result;
-}
-
 } // namespace
 
-ScriptVerification verify_script(const Program &program, const ReproFacts &facts, const std::string &folder,
-                                 const std::string &python, const std::function<bool()> &interrupted) {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::string file = folder + "/repro.py";
-  const ReproInPython *own = facts.backend->parts().repro_in_python;
-  const ReproScripts scripts = scripts_of(program, facts);
+/// The forms of one script, tried in their order.
+struct ScriptVerifier::Impl {
+  Impl(const Program &program, const ReproFacts &facts, std::string folder, std::string python)
+      : program(program), facts(facts), folder(std::move(folder)), python(std::move(python)) {
+    try {
+      scripts = scripts_of(program, facts);
+      if (scripts.texts.empty() || this->python.empty())
+        return;
+      start(scripts.texts.front());
+      is_started = true;
+    } catch (...) {
+      problem = std::current_exception();
+    }
+  }
+
+  /// In a folder of its own, with the libraries of operators that the script loads from beside itself.
+  void start(const std::string &text) {
+    running.reset();
+    alone.emplace();
+    for (const auto &library : facts.libraries)
+      fs::copy_file(fs::path(folder) / library, *alone / library);
+    const std::string file = *alone / "repro.py";
+    std::ofstream(file) << text;
+    Confinement confinement = confinement_of(*facts.backend);
+    for (const auto &part : folders_of_python(python))
+      confinement.readable.push_back(part);
+    confinement.writable.push_back(alone->path());
+    running.emplace(std::vector<std::string>{python, "-B", file}, alone->path(), confinement, patience_for(facts));
+  }
+
+  Verification verify(const std::string &text, const std::function<bool()> &interrupted) {
+    const auto run = [&] {
+      if (!std::exchange(is_started, false))
+        start(text);
+      return running->wait(interrupted);
+    };
+    const std::string marker = reproduction_marker(program, facts.signature);
+    return verify_repeatedly(
+        run, [&](const ReproRun &ended) { return judge_script(ended, marker, facts.signature); }, facts.repetition,
+        interrupted);
+  }
+
+  /// Keeps it in the folder.
+  ScriptVerification first_that_fails(const std::function<bool()> &interrupted) {
+    ScriptVerification result{false, ""};
+    for (const auto &text : scripts.texts) {
+      if (interrupted && interrupted())
+        break;
+      const Verification verification = verify(text, interrupted);
+      if (verification.same_failure) {
+        write_atomically(folder + "/repro.py", text);
+        return {true, "run, and fails the same way", lines_of_code(text)};
+      }
+      result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
+      if (facts.reads_unwritten.value_or(
+              false)) // what lies in such memory is not the script's to choose, however written
+        break;
+    }
+    return result;
+  }
+
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  const Program &program;
+  const ReproFacts &facts;
+  const std::string folder, python;
+  ReproScripts scripts;
+  std::optional<TemporaryFolder> alone;
+  std::optional<ReproProcess> running; ///< after the folder that it runs in
+  bool is_started = false;             ///< the first form, and nobody has waited for it yet
+  std::exception_ptr problem;
+};
+
+ScriptVerifier::ScriptVerifier(const Program &program, const ReproFacts &facts, std::string folder, std::string python)
+    : impl_(std::make_unique<Impl>(program, facts, std::move(folder), std::move(python))) {}
+
+ScriptVerifier::~ScriptVerifier() = default;
+
+ScriptVerification ScriptVerifier::finish(const std::function<bool()> &interrupted) {
+  if (impl_->problem)
+    std::rethrow_exception(impl_->problem);
+  const std::string file = impl_->folder + "/repro.py";
+  const ReproInPython *own = impl_->facts.backend->parts().repro_in_python;
+  const ReproScripts &scripts = impl_->scripts;
   if (scripts.texts.empty() && own)
     return {};
   if (scripts.texts.empty()) {
     fs::remove(file); // of an earlier run into the same folder
     return {std::nullopt, scripts.none_because};
   }
-  if (python.empty()) {
+  if (impl_->python.empty()) {
     write_atomically(file, scripts.texts.front());
     return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
   }
-  ScriptVerification result = first_that_fails(scripts.texts, python, program, facts, folder, interrupted);
+  ScriptVerification result = impl_->first_that_fails(interrupted);
   if (!*result.verified && own)
     return {};
   if (!*result.verified)
     fs::remove(file);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - impl_->begin).count();
   return result;
 }
 

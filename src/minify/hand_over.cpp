@@ -1,18 +1,13 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
-#include "backends/in_python.h"
-#include "backends/torch_python.h"
 #include "emit/page/page.h"
-#include "emit/repro_script.h"
 #include "minify/work.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "support/number_text.h"
-#include "support/read_file.h"
-#include "toolchain/compiler.h"
-#include "toolchain/header_cache.h"
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -109,83 +104,6 @@ private:
   std::optional<SandboxPool::Ticket> ticket_;
 };
 
-/// Which Python runs repro.py; empty: there is none.
-std::string python_of_repro(const Work &work) {
-  const ReproInPython *in_python = work.facts.backend->parts().repro_in_python;
-  return in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
-}
-
-/// What issue.md says of the machine is asked while the compiler and repro.py are at work.
-class EnvironmentInCollection {
-public:
-  explicit EnvironmentInCollection(const std::string &python)
-      : ticket_(pool_.submit([python](Child &child) { child.reply(collect_environment(python)); }, limits())) {}
-
-  /// Empty where there is nobody to say it, and for whoever does not want to wait.
-  std::string wait(const std::function<bool()> &interrupted) {
-    const auto job_end = pool_.wait(ticket_, interrupted);
-    if (!job_end)
-      pool_.cancel(ticket_);
-    return job_end ? job_end->reply : "";
-  }
-
-private:
-  static Limits limits() {
-    Limits limits;
-    limits.timeout = std::chrono::minutes(2);
-    return limits;
-  }
-  SandboxPool pool_{1};
-  SandboxPool::Ticket ticket_;
-};
-
-/// What there is to wait for is said where it is long.
-std::string announcement() {
-  const auto cache = header_cache_folder();
-  if (cache.empty() || knows_any_header())
-    return "building and running repro.cpp ...";
-  return "building and running repro.cpp ... (LibTorch's headers take 10 to 20 s; they are then precompiled in the "
-         "background, " +
-         std::string(find_quick_compiler().empty() ? "some 600 MB" : "some 130 MB") + " in " + cache.string() +
-         ", and later runs take 3 s)";
-}
-
-/// repro.cpp is built and run; while the compiler works, repro.py is run.
-void verify(Work &work, const Program &program) {
-  ReproFacts &facts = work.facts;
-  if (work.has_oracle())
-    facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
-  if (!work.options().verify || work.has_oracle())
-    return;
-  const auto &interrupted = work.options().listener.interrupted;
-  const bool in_python = facts.backend->parts().repro_in_python;
-  const std::string python = python_of_repro(work);
-  EnvironmentInCollection environment(python);
-  const auto run_script = [&] {
-    facts.script = verify_script(program, facts, work.folder, python, interrupted);
-    return facts.script.verified.value_or(false);
-  };
-  work.say(Severity::Info, announcement());
-  const Verification verification =
-      verify_repro(work.folder, reproduction_marker(program, facts.signature), facts.signature,
-                   {.repetition = facts.repetition,
-                    .interrupted = interrupted,
-                    .confinement = confinement_of(*work.session.backend),
-                    .meanwhile = run_script,
-                    .python = in_python ? python : "",
-                    .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
-  facts.environment = environment.wait(interrupted);
-  if (stops(work))
-    return;
-  work.say(Severity::Detail, "repro.cpp was built " +
-                                 (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
-                                 (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
-  facts.verified = verification.same_failure;
-  facts.verify_message = verification.message;
-  if (in_python && !facts.script.verified) // it is what verify_repro() has run
-    facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(work.folder + "/repro.py"))};
-}
-
 /// What a tracker asks beside the repro.
 void collect_for_issue(Work &work) {
   const MinifyOptions &options = work.options();
@@ -252,6 +170,14 @@ void write_page(Work &work, const Program &program, bool interrupted) {
   }
 }
 
+/// Which other backends get the reduced program wrong too.
+void ask_everyone_else(Work &work) {
+  work.session.phases.enter("other backends");
+  ask_others(work);
+  if (!stops(work) && !work.has_oracle())
+    collect_for_issue(work);
+}
+
 } // namespace
 
 void hand_over(Work &work, const Program &program, const Subject &subject, bool interrupted) {
@@ -260,6 +186,9 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
   std::error_code ignored;
   if (work.has_oracle()) // what one that was killed had before it
     fs::remove_all(work.folder + "/candidates", ignored);
+  Verifying verifying(work, program);
+  if (!interrupted)
+    verifying.begin();
   session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(work, subject);
@@ -270,14 +199,16 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
   const auto begin = std::chrono::steady_clock::now();
   const bool confirmed = !facts.interrupted && confirm_saved(work);
   const bool written = repro.is_written();
+  bool asked = interrupted;
+  const auto meanwhile = [&] {
+    if (!std::exchange(asked, true))
+      ask_everyone_else(work);
+    session.phases.enter("verify");
+  };
   session.phases.enter("verify");
   if (confirmed && written && !stops(work))
-    verify(work, program);
-  session.phases.enter("other backends");
-  if (!interrupted)
-    ask_others(work);
-  if (!interrupted && !stops(work) && !work.has_oracle())
-    collect_for_issue(work);
+    verifying.end(meanwhile);
+  meanwhile();
   facts.interrupted |= stops(work);
   facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   facts.total_seconds = work.seconds_so_far();

@@ -5,6 +5,9 @@
 #include "repro_minify/session.h"
 
 #include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace repro_minify {
@@ -43,6 +46,27 @@ bool confirm_saved(Work &work);
 /// What was asked, and of what program. Of a reduction: what came of it.
 void collect_facts(Work &work, const Program &program);
 void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction);
+
+/// The last word on repro.cpp and repro.py, in facts.verified and facts.script.
+class Verifying {
+public:
+  /// Both have to live as long.
+  Verifying(Work &work, const Program &program) : work_(work), program_(program) {}
+  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that.
+  void begin();
+  /// repro.cpp is built and run; `meanwhile` is called once while the compiler works. Without begin() too; without this
+  /// what was begun is killed.
+  void end(const std::function<void()> &meanwhile);
+
+private:
+  bool is_wanted() const;
+  void take(const Verification &verification);
+
+  Work &work_;
+  const Program &program_;
+  std::optional<std::string> python_; ///< that runs repro.py; empty: there is none
+  std::unique_ptr<ScriptVerifier> script_;
+};
 
 /// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 /// `subject` is what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.

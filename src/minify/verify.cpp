@@ -1,0 +1,118 @@
+// Does what is handed over show the failure? repro.py and repro.cpp are run before anybody is given them.
+#include "backends/in_python.h"
+#include "backends/torch_python.h"
+#include "emit/repro_script.h"
+#include "minify/work.h"
+#include "repro_minify/backend_parts.h"
+#include "support/read_file.h"
+#include "toolchain/compiler.h"
+#include "toolchain/header_cache.h"
+
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+/// Which Python runs repro.py; empty: there is none.
+std::string python_of_repro(const Work &work) {
+  const ReproInPython *in_python = work.facts.backend->parts().repro_in_python;
+  return in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
+}
+
+/// What issue.md says of the machine is asked while the compiler and repro.py are at work.
+class EnvironmentInCollection {
+public:
+  explicit EnvironmentInCollection(const std::string &python)
+      : ticket_(pool_.submit([python](Child &child) { child.reply(collect_environment(python)); }, limits())) {}
+
+  /// Empty where there is nobody to say it, and for whoever does not want to wait.
+  std::string wait(const std::function<bool()> &interrupted) {
+    const auto job_end = pool_.wait(ticket_, interrupted);
+    if (!job_end)
+      pool_.cancel(ticket_);
+    return job_end ? job_end->reply : "";
+  }
+
+private:
+  static Limits limits() {
+    Limits limits;
+    limits.timeout = std::chrono::minutes(2);
+    return limits;
+  }
+  SandboxPool pool_{1};
+  SandboxPool::Ticket ticket_;
+};
+
+/// What there is to wait for is said where it is long.
+std::string announcement() {
+  const auto cache = header_cache_folder();
+  if (cache.empty() || knows_any_header())
+    return "building and running repro.cpp ...";
+  return "building and running repro.cpp ... (LibTorch's headers take 10 to 20 s; they are then precompiled in the "
+         "background, " +
+         std::string(find_quick_compiler().empty() ? "some 600 MB" : "some 130 MB") + " in " + cache.string() +
+         ", and later runs take 3 s)";
+}
+
+} // namespace
+
+bool Verifying::is_wanted() const {
+  return work_.options().verify && !work_.has_oracle();
+}
+
+void Verifying::begin() {
+  if (!is_wanted() || work_.facts.interrupted)
+    return;
+  python_ = python_of_repro(work_);
+  if (!work_.facts.backend->parts().repro_in_python && work_.facts.libraries.empty())
+    script_ = std::make_unique<ScriptVerifier>(program_, work_.facts, work_.folder, *python_);
+}
+
+void Verifying::end(const std::function<void()> &meanwhile) {
+  ReproFacts &facts = work_.facts;
+  if (work_.has_oracle())
+    facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
+  if (!is_wanted())
+    return;
+  const auto &interrupted = work_.options().listener.interrupted;
+  const bool in_python = facts.backend->parts().repro_in_python;
+  if (!python_)
+    python_ = python_of_repro(work_);
+  EnvironmentInCollection environment(*python_);
+  if (!script_)
+    script_ = std::make_unique<ScriptVerifier>(program_, facts, work_.folder, *python_);
+  const auto while_it_compiles = [&] {
+    meanwhile();
+    if (!in_python) // repro.cpp has no need of it
+      return false;
+    facts.script = script_->finish(interrupted);
+    return facts.script.verified.value_or(false);
+  };
+  work_.say(Severity::Info, announcement());
+  const Verification verification =
+      verify_repro(work_.folder, reproduction_marker(program_, facts.signature), facts.signature,
+                   {.repetition = facts.repetition,
+                    .interrupted = interrupted,
+                    .confinement = confinement_of(*work_.session.backend),
+                    .meanwhile = while_it_compiles,
+                    .python = in_python ? *python_ : "",
+                    .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
+  if (!in_python)
+    facts.script = script_->finish(interrupted);
+  facts.environment = environment.wait(interrupted);
+  if (!work_.options().listener.stops())
+    take(verification);
+}
+
+void Verifying::take(const Verification &verification) {
+  ReproFacts &facts = work_.facts;
+  work_.say(Severity::Detail,
+            "repro.cpp was built " + (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
+                (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
+  facts.verified = verification.same_failure;
+  facts.verify_message = verification.message;
+  if (facts.backend->parts().repro_in_python && !facts.script.verified) // it is what verify_repro() has run
+    facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(work_.folder + "/repro.py"))};
+}
+
+} // namespace repro_minify
