@@ -1,6 +1,7 @@
 #include "check/run_program.h"
 
 #include "check/compare_values.h"
+#include "program/shared_pages.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
@@ -16,6 +17,26 @@ namespace {
 /// A dense, detached copy: a backend may reuse the memory of what it returned.
 c10::IValue observed_copy(const c10::IValue &value) {
   return SharedCloner({.requires_grad = false}).clone(value);
+}
+
+/// The tensor that a view, as backward's transpose makes one, is of: it holds the storage as well.
+long owners_of(const at::Tensor &tensor) {
+  const bool is_only_view = tensor.is_view() && tensor._base().use_count() == 1;
+  return static_cast<long>(tensor.storage().use_count()) - (is_only_view ? 1 : 0);
+}
+
+/// What autograd has just made, and handed to nobody else, need not be copied: gradients are as large as the model.
+/// Memory that a backend owns (at::from_blob) has no allocator.
+bool is_ours_alone(const at::Tensor &tensor) {
+  return tensor.layout() == at::kStrided && !tensor.requires_grad() && !tensor.is_conj() && !tensor.is_neg() &&
+         tensor.use_count() == 1 && tensor.storage().allocator() && owners_of(tensor) == 1 &&
+         tensor.is_non_overlapping_and_dense() && tensor.nbytes() == tensor.storage().nbytes();
+}
+
+at::Tensor observed_gradient(at::Tensor gradient, const at::Tensor &leaf) {
+  if (!gradient.defined())
+    return at::zeros_like(leaf).detach();
+  return is_ours_alone(gradient) ? gradient.variable_data() : observed_copy(gradient).toTensor();
 }
 
 struct Leaf {
@@ -42,20 +63,31 @@ std::vector<Leaf> leaves_of(const torch::jit::Module &module, const std::vector<
   return leaves;
 }
 
-void observe_gradients(Observed &observed, const c10::IValue &output, const std::vector<Leaf> &leaves) {
+std::size_t bytes_of(const std::vector<Leaf> &leaves) {
+  std::size_t bytes = 0;
+  for (const auto &leaf : leaves)
+    if (leaf.tensor.layout() == at::kStrided)
+      bytes += leaf.tensor.nbytes();
+  return bytes;
+}
+
+/// One for each leaf; undefined where none gets to it.
+std::vector<at::Tensor> gradients_of(const c10::IValue &output, const std::vector<Leaf> &leaves, Observed &observed) {
   const at::Tensor loss = reduce_to_scalar_loss(output);
+  observed.has_way_back = loss.defined() && loss.requires_grad();
+  if (!observed.has_way_back || leaves.empty())
+    return std::vector<at::Tensor>(leaves.size());
   std::vector<at::Tensor> tensors;
   for (const auto &leaf : leaves)
     tensors.push_back(leaf.tensor);
-  std::vector<at::Tensor> gradients(tensors.size());
-  observed.has_way_back = loss.defined() && loss.requires_grad();
-  if (observed.has_way_back && !tensors.empty())
-    gradients = torch::autograd::grad({loss}, tensors, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
+  return torch::autograd::grad({loss}, tensors, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
+}
+
+/// One after the other: each is let go of when it is copied.
+void observe_gradients(Observed &observed, const std::vector<Leaf> &leaves, std::vector<at::Tensor> gradients) {
   for (size_t i = 0; i < leaves.size(); ++i) {
-    // One after the other: those of a large model are as large as the model.
-    const at::Tensor gradient = std::exchange(gradients[i], at::Tensor());
     observed.gradient_names.push_back(leaves[i].name);
-    observed.gradients.push_back(gradient.defined() ? observed_copy(gradient) : at::zeros_like(tensors[i]).detach());
+    observed.gradients.push_back(observed_gradient(std::move(gradients[i]), leaves[i].tensor));
   }
 }
 
@@ -146,6 +178,8 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
   auto copies = fresh_copies(instance.arguments, options.grad);
   Observed observed;
   const auto leaves = options.grad ? leaves_of(instance.module, copies, options, observed) : std::vector<Leaf>{};
+  give_memory_back(bytes_of(leaves)); // that the gradients of an earlier run took
+  std::vector<at::Tensor> gradients;
   {
     std::optional<OperatorCounter> counter;
     if (options.operators)
@@ -153,8 +187,9 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
     const c10::IValue output = options.boxed ? forward(std::move(copies)) : forward(copies);
     observed.output = observed_copy(output);
     if (options.grad)
-      observe_gradients(observed, output, leaves);
+      gradients = gradients_of(output, leaves, observed);
   }
+  observe_gradients(observed, leaves, std::move(gradients));
   if (options.state && options.module)
     observe_module(observed, instance.module, options);
   if (options.state && !options.boxed)
