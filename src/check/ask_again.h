@@ -7,7 +7,9 @@
 
 namespace repro_minify {
 
-/// What came of `once`, asked again while it has no answer. `before_again` comes before each time but the first.
-Verdict ask_until_answered(const std::function<Verdict()> &once, const std::function<void()> &before_again = {});
+/// What came of `once`, asked again while it has no answer. `before_again` comes before each time but the first; nobody
+/// asks again once `interrupted` says so.
+Verdict ask_until_answered(const std::function<Verdict()> &once, const std::function<void()> &before_again = {},
+                           const std::function<bool()> &interrupted = {});
 
 } // namespace repro_minify

@@ -301,7 +301,8 @@ Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOpti
 Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits) {
   const Job job = check_job(std::move(subject), backend, options);
-  return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { revive_backend(*backend); });
+  return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { revive_backend(*backend); },
+                            limits.interrupted);
 }
 
 } // namespace repro_minify

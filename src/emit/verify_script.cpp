@@ -146,9 +146,11 @@ ScriptVerification ScriptVerifier::finish(const std::function<bool()> &interrupt
     return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
   }
   ScriptVerification result = impl_->first_that_fails(interrupted);
-  if (!*result.verified && own)
+  if (!*result.verified && interrupted && interrupted())
+    result = {std::nullopt, "interrupted"};
+  if (!result.verified.value_or(false) && own)
     return {};
-  if (!*result.verified)
+  if (!result.verified.value_or(false))
     fs::remove(file);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - impl_->begin).count();
   return result;
