@@ -40,6 +40,11 @@ def digest_of(model: Path) -> str:
     return digest.hexdigest()
 
 
+def digest_of_unreadable(model: Path) -> str:
+    """Nobody knows its content tonight: it stands for itself under its path, and its checks say what is wrong."""
+    return hashlib.sha256(b"unreadable\0" + os.fsencode(model)).hexdigest()
+
+
 def is_model(path: Path) -> bool:
     return path.suffix in SUFFIXES and path.name not in NOT_MODELS and not path.name.endswith("_inputs.pt")
 
@@ -66,6 +71,6 @@ def find_models(patterns: list[str]) -> list[Model]:
                 models[path.resolve()] = Model(path.resolve(), digest_of(path))
             except FileNotFoundError:
                 continue  # it went away while the folder was read: not among tonight's models
-            except OSError as error:
-                raise TriageError(f"{path}: cannot be read ({error.strerror}); leave it out or mend it") from error
+            except OSError:  # one file stops no night
+                models[path.resolve()] = Model(path.resolve(), digest_of_unreadable(path.resolve()))
     return list(models.values())
