@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from repro_minify_triage.build_facts import library_version
+from repro_minify_triage.build_facts import Loaded
 
 HEADER = '#pragma once\n#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION \\\n  "2.15.0.dev20261123"\n'
 
@@ -31,15 +31,31 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_the_version_is_that_of_the_library_that_is_loaded(program: Path) -> None:
-    assert library_version(str(program)) == "2.15.0.dev20261123"
+    assert Loaded(str(program)).torch_version() == "2.15.0.dev20261123"
 
 
-def test_a_script_around_the_program_hides_nothing(program: Path) -> None:
-    script = program.with_name("around")
-    script.write_text(f'#!/bin/sh\nprintf "%s" around\nexec "{program}" "$@"\n')
-    script.chmod(0o755)
-    assert library_version(str(script)) == "2.15.0.dev20261123"
+@pytest.fixture
+def script(program: Path) -> Path:
+    around = program.with_name("around")
+    around.write_text(f'#!/bin/sh\nprintf "%s" around\nexec "{program}" "$@"\n')
+    around.chmod(0o755)
+    return around
+
+
+def test_a_script_around_the_program_hides_nothing(script: Path) -> None:
+    assert Loaded(str(script)).torch_version() == "2.15.0.dev20261123"
 
 
 def test_a_program_without_it_is_unknown() -> None:
-    assert library_version("/bin/true") == "unknown"
+    assert Loaded("/bin/true").torch_version() == "unknown"
+
+
+@pytest.mark.parametrize("rebuilt", ["program", "a torch/lib/libtorch_cpu.so", "around"])
+def test_what_is_built_anew_under_its_old_version_is_another_build(script: Path, rebuilt: str) -> None:
+    before, digest = Loaded(str(script)), Loaded(str(script)).digest()
+    assert digest == before.digest()
+    with (script.parent / rebuilt).open("ab") as file:
+        file.write(b"\n")
+    after = Loaded(str(script))
+    assert after.torch_version() == before.torch_version()
+    assert after.digest() != digest

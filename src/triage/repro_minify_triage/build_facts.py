@@ -25,10 +25,12 @@ def output_of(command: list[str]) -> str:
     return done.stdout.strip()
 
 
-def digest_of_file(path: str) -> str:
-    found = Path(shutil.which(path) or path)
-    with found.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+def digest_of_files(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def torch_of_python(python: str) -> str:
@@ -39,19 +41,34 @@ def torch_of_python(python: str) -> str:
         return "none"
 
 
-def library_version(program: str) -> str:
-    """The LibTorch that the program loads, as its version header says. The loader is asked, and not the file: a program
-    may be a script around another."""
-    asked = {**os.environ, "LD_DEBUG": "libs"}
-    told = subprocess.run([program, "--version"], env=asked, capture_output=True, text=True, errors="replace").stderr
-    found = re.search(r"calling init: (.+)/lib/libtorch_cpu\.so", told)
-    for name in ("torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"):
-        header = Path(found.group(1)) / "include" / name if found else None
-        if header and header.is_file():
-            version = re.search(r'#define TORCH_VERSION\s+(?:\\\s+)?"(.+)"', header.read_text(errors="replace"))
-            if version:  # of a nightly build too: with its day
-                return version.group(1)
-    return "unknown"
+class Loaded:
+    """What a program loads. The loader is asked, and not the file: a program may be a script around another, and what
+    it loads may be built anew under the version that it had."""
+
+    def __init__(self, program: str) -> None:
+        asked = {**os.environ, "LD_DEBUG": "libs"}
+        told = subprocess.run(
+            [program, "--version"], env=asked, capture_output=True, text=True, errors="replace"
+        ).stderr
+        found = re.search(r"calling init: (.+/lib/libtorch_cpu\.so)", told)
+        self.library = Path(found.group(1)) if found else None
+        started = [program, *re.findall(r"transferring control: (.+)", told)]
+        files = [Path(shutil.which(name) or name) for name in started]
+        self.files = [*dict.fromkeys(files), *([self.library] if self.library else [])]
+
+    def torch_version(self) -> str:
+        """As the library's own header says."""
+        for name in ("torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"):
+            header = self.library.parent.parent / "include" / name if self.library else None
+            if header and header.is_file():
+                version = re.search(r'#define TORCH_VERSION\s+(?:\\\s+)?"(.+)"', header.read_text(errors="replace"))
+                if version:  # of a nightly build too: with its day
+                    return version.group(1)
+        return "unknown"
+
+    def digest(self) -> str:
+        """Of the program, of what it is a script around, and of LibTorch."""
+        return digest_of_files(path for path in self.files if path.is_file())
 
 
 def require_known(program: str, variants: Iterable[Variant]) -> None:
@@ -66,10 +83,11 @@ def require_known(program: str, variants: Iterable[Variant]) -> None:
 
 def build_facts(program: str, python: str | None) -> dict[str, str]:
     compiler = shutil.which("c++")
+    loaded = Loaded(program)
     return {
         "tool": output_of([program, "--version"]),
-        "program": digest_of_file(program),
-        "torch": library_version(program),
+        "program": loaded.digest(),
+        "torch": loaded.torch_version(),
         "python": f"{python} (torch {torch_of_python(python)})" if python else "",
         "compiler": output_of([compiler, "--version"]).splitlines()[0] if compiler else "none",
         "machine": f"{platform.machine()} {platform.system()} {platform.release()}",
