@@ -26,22 +26,22 @@ constexpr size_t most_script_bytes = size_t{32} * 1024; // it is pasted into an 
 /// One way to write it.
 struct Form {
   PythonCalls calls;
-  bool interpreted; ///< eager is TorchScript's interpreter, and its result is not optimised again
-  bool general;     ///< of several results, and of gradients that there are none of
+  bool interpreted;       ///< eager is TorchScript's interpreter, and its result is not optimised again
+  bool general;           ///< of several results, and of gradients that there are none of
+  bool constants = false; ///< what is a constant of the graph is one again, not a buffer of a module
 };
-constexpr Form forms[] = {{PythonCalls::AsUsual, false, false},
-                          {PythonCalls::AsUsual, false, true},
-                          {PythonCalls::AsUsual, true, true},
-                          {PythonCalls::AsAten, false, true},
-                          {PythonCalls::AsAten, true, true}};
+constexpr Form forms[] = {{PythonCalls::AsUsual, false, false}, {PythonCalls::AsUsual, false, false, true},
+                          {PythonCalls::AsUsual, false, true},  {PythonCalls::AsUsual, true, true},
+                          {PythonCalls::AsAten, false, true},   {PythonCalls::AsAten, true, true}};
 
 /// What the script calls things itself.
 const std::set<std::string> &taken_names() {
   static const std::set<std::string> names = {
-      "torch",     "Repro", "program", "model",    "graph",     "node",     "run",        "call",  "result",
-      "results",   "parts", "leaves",  "leaf",     "loss",      "eager",    "inputs",     "found", "text",
-      "optimised", "e",     "f",       "error",    "bound",     "same",     "r",          "p",     "g",
-      "part",      "print", "super",   "scripted", "gradients", "expected", "with_passes"};
+      "torch", "Repro",  "program",  "model",     "graph",     "node",        "run",
+      "call",  "result", "results",  "parts",     "leaves",    "leaf",        "loss",
+      "eager", "inputs", "found",    "text",      "optimised", "e",           "f",
+      "error", "bound",  "same",     "r",         "p",         "g",           "part",
+      "print", "super",  "scripted", "gradients", "expected",  "with_passes", "with_constants"};
   return names;
 }
 
@@ -51,8 +51,10 @@ std::string variable(const std::string &name) {
 
 class Script {
 public:
-  Script(const Program &program, const ReproFacts &facts, const PythonCall &call, const Form &form)
-      : program_(program), facts_(facts), call_(call), form_(form),
+  /// `marker`: of the program that is handed over, which may have constants where this one has buffers.
+  Script(const Program &program, const std::string &marker, const ReproFacts &facts, const PythonCall &call,
+         const Form &form)
+      : program_(program), marker_(marker), facts_(facts), call_(call), form_(form),
         source_(python_source(torchscript_source(program), form.calls)),
         is_function_(source_.one_function && !call.needs_module && !has_attributes()) {}
 
@@ -65,7 +67,7 @@ public:
                    {"settings", section_of(settings())},
                    {"operators", facts_.libraries},
                    {"has_operators", !facts_.libraries.empty()},
-                   {"marker", reproduction_marker(program_, facts_.signature)}};
+                   {"marker", marker_}};
     for (const json &part : {definition(), run(), calls(), comparison()})
       values.update(part);
     return render("repro.py.tpl", values);
@@ -208,7 +210,7 @@ private:
 
   json calls() const {
     const std::string model = is_function_ ? "program" : "model";
-    std::string optimised = call_.passes.empty() ? call_.optimised : "with_passes(model)";
+    std::string optimised = rewrites_graph() ? name_of_rewriting() + "(model)" : call_.optimised;
     if (const size_t at = optimised.find("model"); at != std::string::npos)
       optimised.replace(at, 5, model);
     json values = {{"callable", model},
@@ -217,11 +219,16 @@ private:
                    {"optimised", optimised},
                    {"called", called("optimised")},
                    {"plain_interpreter", call_.plain_interpreter && (form_.interpreted || !call_.passes.empty())}};
+    if (rewrites_graph())
+      values["rewriting"] = {{"name", name_of_rewriting()}};
     if (!call_.passes.empty())
-      values["passes"] = {{"calls", call_.passes}};
+      values["rewriting"]["statements"] = call_.passes;
     values["calls"] = number_of_calls() > 1 ? json(number_of_calls()) : json(nullptr);
     return values;
   }
+
+  bool rewrites_graph() const { return form_.constants || !call_.passes.empty(); }
+  std::string name_of_rewriting() const { return form_.constants ? "with_constants" : "with_passes"; }
 
   int number_of_calls() const {
     if (call_.plain_interpreter)
@@ -255,12 +262,23 @@ private:
   }
 
   const Program &program_;
+  const std::string &marker_;
   const ReproFacts &facts_;
   const PythonCall &call_;
   const Form &form_;
   const PythonSource source_;
   const bool is_function_;
 };
+
+/// Whether the program can be written with the constants that it has: no pass that Python names takes part, which has
+/// them in any case, and nothing else is an attribute.
+bool can_have_constants(const Program &program, const PythonCall &call) {
+  const auto has_role = [&](auto is) { return std::any_of(program.inputs.begin(), program.inputs.end(), is); };
+  return call.optimised == scripted_call().optimised && call.passes.empty() &&
+         has_role([](const ProgramInput &input) { return input.role == Role::Constant; }) &&
+         !has_role(
+             [](const ProgramInput &input) { return input.role == Role::Parameter || input.role == Role::Buffer; });
+}
 
 std::string why_none(const ReproFacts &facts) {
   if (!facts.backend->parts().python_call)
@@ -284,11 +302,12 @@ ReproScripts repro_scripts(const Program &given, const ReproFacts &facts) {
     return scripts;
   const PythonCall call = *facts.backend->parts().python_call;
   const Program program = constants_as_buffers(given);
+  const std::string marker = reproduction_marker(given, facts.signature);
   try {
     for (const Form &form : forms) {
-      if (form.interpreted && call.eager_is_python)
+      if ((form.interpreted && call.eager_is_python) || (form.constants && !can_have_constants(given, call)))
         continue;
-      std::string text = Script(program, facts, call, form).text();
+      std::string text = Script(program, marker, facts, call, form).text();
       if (text.size() > most_script_bytes)
         return {{}, "its inputs are too large to be written down"};
       if (std::find(scripts.texts.begin(), scripts.texts.end(), text) == scripts.texts.end())

@@ -43,6 +43,8 @@ ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
   return scripts;
 }
 
+constexpr int most_tried_of_chance = 2;
+
 /// Importing torch is not part of the hang, but takes its time too.
 std::chrono::milliseconds patience_for(const ReproFacts &facts) {
   const std::chrono::seconds import_time(30);
@@ -97,6 +99,7 @@ struct ScriptVerifier::Impl {
   /// Keeps it in the folder.
   ScriptVerification first_that_fails(const std::function<bool()> &interrupted) {
     ScriptVerification result{false, ""};
+    int tried = 0;
     for (const auto &text : scripts.texts) {
       if (interrupted && interrupted())
         break;
@@ -106,8 +109,8 @@ struct ScriptVerifier::Impl {
         return {true, "run, and fails the same way", lines_of_code(text)};
       }
       result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
-      if (facts.reads_unwritten.value_or(
-              false)) // what lies in such memory is not the script's to choose, however written
+      // What lies in memory that nobody wrote is not the script's to choose, however it is written.
+      if (facts.reads_unwritten.value_or(false) && ++tried == most_tried_of_chance)
         break;
     }
     return result;

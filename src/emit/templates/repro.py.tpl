@@ -43,10 +43,10 @@ class Repro(torch.nn.Module):
 {{/attributes}}
 {{methods:x-statements}}
 {{/methods}}
-{{#passes}}
+{{#rewriting}}
 
 
-def with_passes(model):
+def {{name:x-source}}(model):
 {{#has_attributes}}
     graph = torch.jit.script(model).graph.copy()
     for node in graph.findAllNodes("prim::GetAttr"):
@@ -58,11 +58,11 @@ def with_passes(model):
 {{#no_has_attributes}}
     graph = torch.jit.script(model).graph.copy()
 {{/no_has_attributes}}
-{{#calls}}
+{{#statements}}
     {{value:x-source}}
-{{/calls}}
+{{/statements}}
     return torch._C._create_function_from_graph("forward", graph)
-{{/passes}}
+{{/rewriting}}
 {{#run}}
 
 
