@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace repro_minify {
@@ -195,6 +196,8 @@ ReproProcess::ReproProcess(const std::vector<std::string> &command, const std::s
         const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
           throw std::runtime_error("cannot write to " + path);
+        const rlimit while_nobody_looks{2 * most_printed, 2 * most_printed};
+        setrlimit(RLIMIT_FSIZE, &while_nobody_looks);
         child.confine(confinement);
         become_program(command);
       },

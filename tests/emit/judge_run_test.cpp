@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace repro_minify {
 namespace {
@@ -139,6 +142,25 @@ TEST_F(JudgeRun, WhatPrintsWithoutEndIsStopped) {
   const Verification verification = judged("while True: print('x' * 1000000)", accuracy);
   EXPECT_FALSE(verification.same_failure);
   EXPECT_NE(verification.message.find("prints without end"), std::string::npos) << verification.message;
+}
+
+// A repro that runs beside other work is not looked at meanwhile.
+TEST_F(JudgeRun, WhatPrintsWithoutEndFillsNoDiskWhileNobodyLooks) {
+  const TemporaryFolder folder;
+  ReproProcess process({"yes"}, folder.path(), {.none = true}, std::chrono::minutes(5));
+  const auto printed = [&] {
+    std::error_code none_yet;
+    const auto size = std::filesystem::file_size(folder / "printed", none_yet);
+    return none_yet ? 0 : size;
+  };
+  std::uintmax_t before = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  do {
+    before = printed();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  } while ((before == 0 || printed() > before) && std::chrono::steady_clock::now() < end);
+  EXPECT_LE(printed(), std::uintmax_t{1} << 29);
+  EXPECT_FALSE(judge_run(process.wait({}), marker, accuracy).same_failure);
 }
 
 } // namespace
