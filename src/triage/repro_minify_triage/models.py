@@ -67,10 +67,12 @@ def find_models(patterns: list[str]) -> list[Model]:
         if not paths:
             raise TriageError(f"{pattern}: no model there ({', '.join(SUFFIXES)}); give files, folders or globs")
         for path in paths:
+            resolved = path.resolve()
             try:
-                models[path.resolve()] = Model(path.resolve(), digest_of(path))
+                digest = digest_of(path)
             except FileNotFoundError:
                 continue  # it went away while the folder was read: not among tonight's models
             except OSError:  # one file stops no night
-                models[path.resolve()] = Model(path.resolve(), digest_of_unreadable(path.resolve()))
+                digest = digest_of_unreadable(resolved)
+            models[resolved] = Model(resolved, digest)
     return list(models.values())
