@@ -130,24 +130,42 @@ struct VerifyOptions {
   /// failure then is built once more, with the one that CMake chooses.
   bool any_compiler = false;
 };
-/// Builds repro.cpp in a clean folder and runs it: does it fail with the Signature? `marker` is what
-/// reproduction_marker() says of it.
-Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const VerifyOptions &options = {});
+/// Builds repro.cpp in a clean folder and runs it.
+class ReproVerifier {
+public:
+  ReproVerifier();
+  ~ReproVerifier(); ///< kills what is still at work
+  ReproVerifier(const ReproVerifier &) = delete;
+  ReproVerifier &operator=(const ReproVerifier &) = delete;
+  /// Has CMake configure what repros of this backend look like as a rule, beside whatever the caller does until
+  /// verify(): it takes a second, and no program. `has_operators`: libraries of operators come along.
+  void configure(const Backend &backend, bool has_operators);
+  /// Does the repro.cpp in `folder` fail with the Signature? `marker` is what reproduction_marker() says of it. Called
+  /// once, with or without configure().
+  Verification verify(const std::string &folder, const std::string &marker, const Signature &wanted,
+                      const VerifyOptions &options = {});
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// repro.py of a backend that Python reaches, run by `python` (empty: there is none) in a fresh process. Of several
 /// ways to write it the plainest that shows the failure is kept in the folder; where none does there is no file. A
 /// script that could not be run, as there is no Python with torch, is kept. For a backend that is used from Python,
-/// what write_repro_py() wrote stays where none does, and nothing is said of it: verify_repro() runs that.
+/// what write_repro_py() wrote stays where none does, and nothing is said of it: ReproVerifier runs that.
 class ScriptVerifier {
 public:
-  /// Writes the ways, and starts the plainest, which then runs beside whatever the caller does. What it refers to has
-  /// to live as long. Throws nothing of its own: what went wrong is thrown by finish().
-  ScriptVerifier(const Program &program, const ReproFacts &facts, std::string folder, std::string python);
+  ScriptVerifier(std::string folder, std::string python);
   ~ScriptVerifier(); ///< kills what runs; without finish() nothing is in the folder
   ScriptVerifier(const ScriptVerifier &) = delete;
   ScriptVerifier &operator=(const ScriptVerifier &) = delete;
-  /// Called once.
+  /// Has an interpreter import torch, which takes two seconds and no program; it waits for begin() for a minute.
+  void prepare(const Backend &backend);
+  /// Writes the ways, and starts the plainest, which then runs beside whatever the caller does. Both have to live as
+  /// long. Throws nothing of its own: what went wrong is thrown by finish().
+  void begin(const Program &program, const ReproFacts &facts);
+  /// Called once, after begin().
   ScriptVerification finish(const std::function<bool()> &interrupted = {});
 
 private:

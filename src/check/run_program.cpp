@@ -1,5 +1,6 @@
 #include "check/run_program.h"
 
+#include "check/bytes_of_tensors.h"
 #include "check/compare_values.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
@@ -63,12 +64,11 @@ std::vector<Leaf> leaves_of(const torch::jit::Module &module, const std::vector<
   return leaves;
 }
 
-std::size_t bytes_of(const std::vector<Leaf> &leaves) {
-  std::size_t bytes = 0;
+std::vector<at::Tensor> tensors_of(const std::vector<Leaf> &leaves) {
+  std::vector<at::Tensor> tensors;
   for (const auto &leaf : leaves)
-    if (leaf.tensor.layout() == at::kStrided)
-      bytes += leaf.tensor.nbytes();
-  return bytes;
+    tensors.push_back(leaf.tensor);
+  return tensors;
 }
 
 /// One for each leaf; undefined where none gets to it.
@@ -77,10 +77,8 @@ std::vector<at::Tensor> gradients_of(const c10::IValue &output, const std::vecto
   observed.has_way_back = loss.defined() && loss.requires_grad();
   if (!observed.has_way_back || leaves.empty())
     return std::vector<at::Tensor>(leaves.size());
-  std::vector<at::Tensor> tensors;
-  for (const auto &leaf : leaves)
-    tensors.push_back(leaf.tensor);
-  return torch::autograd::grad({loss}, tensors, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
+  return torch::autograd::grad({loss}, tensors_of(leaves), {}, std::nullopt, /*create_graph=*/false,
+                               /*allow_unused=*/true);
 }
 
 /// One after the other: each is let go of when it is copied.
@@ -178,7 +176,7 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
   auto copies = fresh_copies(instance.arguments, options.grad);
   Observed observed;
   const auto leaves = options.grad ? leaves_of(instance.module, copies, options, observed) : std::vector<Leaf>{};
-  give_memory_back(bytes_of(leaves)); // that the gradients of an earlier run took
+  give_memory_back(bytes_of_tensors(tensors_of(leaves))); // that the gradients of an earlier run took
   std::vector<at::Tensor> gradients;
   {
     std::optional<OperatorCounter> counter;

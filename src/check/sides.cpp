@@ -1,5 +1,6 @@
 #include "check/sides.h"
 
+#include "check/bytes_of_tensors.h"
 #include "check/compare_runs.h"
 #include "check/initial_state.h"
 #include "program/shared_pages.h"
@@ -10,16 +11,7 @@ namespace repro_minify {
 namespace {
 
 std::size_t bytes_of(const torch::jit::Module &module) {
-  std::size_t bytes = 0;
-  const auto add = [&](const at::Tensor &tensor) {
-    if (tensor.defined())
-      bytes += static_cast<std::size_t>(tensor.numel()) * static_cast<std::size_t>(tensor.element_size());
-  };
-  for (const at::Tensor &parameter : module.parameters())
-    add(parameter);
-  for (const at::Tensor &buffer : module.buffers())
-    add(buffer);
-  return bytes;
+  return bytes_of_tensors(module.parameters()) + bytes_of_tensors(module.buffers());
 }
 
 } // namespace

@@ -8,9 +8,15 @@
 #include <boost/graph/topological_sort.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <memory>
+#include <ostream>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {

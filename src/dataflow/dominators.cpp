@@ -1,9 +1,12 @@
 #include "dataflow/dominators.h"
 
+#include "dataflow/dataflow.h"
+
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dominator_tree.hpp>
 
 #include <cstddef>
+#include <vector>
 
 namespace repro_minify {
 

@@ -4,6 +4,8 @@
 #include <boost/graph/strong_components.hpp>
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 

@@ -3,6 +3,7 @@
 #include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
+#include "emit/repro_cmake.h"
 #include "emit/repro_differs.h"
 #include "emit/repro_py.h"
 #include "emit/repro_words.h"
@@ -294,12 +295,7 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
   const GeneratedSource *generated = facts.backend->parts().generated;
   const BackendSource source = generated ? generated->source_for(program, facts.check) : facts.backend->source();
   write_atomically(folder + "/repro.cpp", render("repro.cpp.tpl", Values(program, facts, parts, source).all()));
-  const bool cuda = REPRO_MINIFY_TORCH_HAS_CUDA;
-  write_atomically(folder + "/CMakeLists.txt",
-                   render("CMakeLists.txt.tpl", {{"cuda", cuda},
-                                                 {"cpu", !cuda},
-                                                 {"libraries", source.libraries},
-                                                 {"has_operators", !facts.libraries.empty()}}));
+  write_atomically(folder + "/CMakeLists.txt", repro_cmake_lists(source.libraries, !facts.libraries.empty()));
   for (const auto &[name, text] : source.files)
     write_atomically(folder + "/" + name, text);
   return parts.files;

@@ -4,6 +4,7 @@
 #include "check/unwritten_memory.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
+#include "emit/repro_cmake.h"
 #include "emit/repro_differs.h"
 #include "emit/repro_words.h"
 #include "emit/torchscript_source.h"
@@ -70,7 +71,7 @@ bool write_repro_py(const Program &given, const ReproFacts &facts, const std::st
                    render("repro_runner.cpp.tpl", {{"headline", headline(facts)},
                                                    {"found", "Found:    " + facts.reduced.message},
                                                    {"why", repro.no_package_because}}));
-  write_atomically(folder + "/CMakeLists.txt", render("CMakeLists.txt.tpl", {{"runs_python", true}}));
+  write_atomically(folder + "/CMakeLists.txt", runner_cmake_lists());
   return false;
 }
 

@@ -1,4 +1,5 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
+#include "emit/repro_cmake.h"
 #include "emit/results_folder.h"
 #include "emit/verify_repeatedly.h"
 #include "support/loaded_library.h"
@@ -7,7 +8,11 @@
 #include "toolchain/compiler.h"
 #include "toolchain/project_build.h"
 
+#include "repro_minify/backend_parts.h"
+
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -71,8 +76,9 @@ std::string problem_of(const JobEnd &job_end) {
 struct ReproBuild {
   /// `compiler`: empty for the one that CMake chooses.
   ReproBuild(const TemporaryFolder &source, const std::string &compiler)
-      : folder(source / (compiler.empty() ? "build" : "build-" + compiler)),
-        project(source.path(), folder, options_with(compiler), first_header_of(source / "repro.cpp")) {}
+      : compiler(compiler), header(first_header_of(source / "repro.cpp")),
+        folder(source / (compiler.empty() ? "build" : "build-" + compiler)),
+        project(source.path(), folder, options_with(compiler), header) {}
 
   static std::vector<std::string> options_with(const std::string &compiler) {
     std::vector<std::string> options = {"-DCMAKE_PREFIX_PATH=" + torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX)};
@@ -81,35 +87,56 @@ struct ReproBuild {
     return options;
   }
 
-  const std::string folder;
+  const std::string compiler, header, folder;
   ProjectBuild project;
 };
 
-void copy_results(const std::string &from, const fs::path &to) {
-  for (const auto &entry : fs::directory_iterator(from)) // the journal and the like are not needed, and do no harm
-    if (is_of_this_run(entry.path()))
-      fs::copy_file(entry.path(), to / entry.path().filename());
+bool is_the_same_text(const fs::path &one, const fs::path &other) {
+  std::error_code none;
+  return fs::exists(other, none) && read_file(one) == read_file(other);
 }
 
+/// CMake configures anew what is younger than its own files: the same text is left as it is.
+void copy_results(const std::string &from, const fs::path &to) {
+  for (const auto &entry : fs::directory_iterator(from)) // the journal and the like are not needed, and do no harm
+    if (const fs::path copy = to / entry.path().filename();
+        is_of_this_run(entry.path()) && !is_the_same_text(entry.path(), copy))
+      fs::copy_file(entry.path(), copy, fs::copy_options::overwrite_existing);
+}
+
+} // namespace
+
 /// One reduction's results, in a folder of their own.
-class Verifier {
+struct ReproVerifier::Impl {
 public:
-  Verifier(const std::string &folder, const std::string &marker, const Signature &wanted, const VerifyOptions &options)
-      : given_(folder), marker_(marker), wanted_(wanted), options_(options) {
-    copy_results(folder, results_.path());
+  /// What nearly every repro is: one file that reads LibTorch's headers.
+  void configure(const std::string &cmake_lists) {
+    std::ofstream(results_ / "CMakeLists.txt") << cmake_lists;
+    std::ofstream(results_ / "repro.cpp") << "#include <torch/script.h>\nint main() {}\n";
+    expected_.emplace(results_, find_quick_compiler());
+    expected_->project.configure();
   }
 
-  Verification verify() {
+  Verification verify(const std::string &folder, const std::string &marker, const Signature &wanted,
+                      const VerifyOptions &options) {
+    given_ = folder;
+    marker_ = marker;
+    wanted_ = wanted;
+    options_ = options;
+    copy_results(folder, results_.path());
     const std::string quick = options_.any_compiler ? find_quick_compiler() : "";
-    ReproBuild quickest(results_, quick);
-    quickest.project.start();
+    if (expected_ && (expected_->compiler != quick || expected_->header != first_header_of(results_ / "repro.cpp")))
+      expected_.reset();
+    if (!expected_)
+      expected_.emplace(results_, quick);
+    expected_->project.start(options_.interrupted);
     has_script_ = options_.meanwhile && options_.meanwhile();
     if (is_python() && has_script_)
       fs::copy_file(given_ / "repro.py", results_ / "repro.py", fs::copy_options::overwrite_existing);
     Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
     if (has_package() && !has_script_)
       in_python = run({python(), results_ / "repro.py"}, judge_run);
-    Verification in_cpp = build_and_run(quickest);
+    Verification in_cpp = build_and_run(*expected_);
     in_cpp.compiler = quick;
     if (!in_cpp.same_failure && !quick.empty() && !is_interrupted()) {
       ReproBuild as_chosen(results_, "");
@@ -145,19 +172,28 @@ private:
     return result;
   }
 
-  const fs::path given_;
-  const std::string &marker_;
-  const Signature &wanted_;
-  const VerifyOptions &options_;
+  fs::path given_;
+  std::string marker_;
+  Signature wanted_;
+  VerifyOptions options_;
   const TemporaryFolder results_, printed_;
+  std::optional<ReproBuild> expected_; ///< after the folder that it is in
   bool has_script_ = false;
 };
 
-} // namespace
+ReproVerifier::ReproVerifier() : impl_(std::make_unique<Impl>()) {}
 
-Verification verify_repro(const std::string &folder, const std::string &marker, const Signature &wanted,
-                          const VerifyOptions &options) {
-  return Verifier(folder, marker, wanted, options).verify();
+ReproVerifier::~ReproVerifier() = default;
+
+void ReproVerifier::configure(const Backend &backend, bool has_operators) {
+  const BackendParts parts = backend.parts();
+  if (!parts.repro_in_python && !parts.generated) // what these need is known with the program alone
+    impl_->configure(repro_cmake_lists(backend.source().libraries, has_operators));
+}
+
+Verification ReproVerifier::verify(const std::string &folder, const std::string &marker, const Signature &wanted,
+                                   const VerifyOptions &options) {
+  return impl_->verify(folder, marker, wanted, options);
 }
 
 } // namespace repro_minify

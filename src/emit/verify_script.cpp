@@ -3,17 +3,16 @@
 #include "backends/torch_python.h"
 #include "emit/atomic_file.h"
 #include "emit/repro_script.h"
+#include "emit/script_process.h"
 #include "emit/verify_repeatedly.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "support/read_file.h"
-#include "support/temporary_folder.h"
 
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <optional>
+#include <memory>
 #include <utility>
 
 namespace repro_minify {
@@ -44,23 +43,38 @@ ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
 }
 
 constexpr int most_tried_of_chance = 2;
+constexpr std::chrono::minutes patience_of_others(5);
 
 /// Importing torch is not part of the hang, but takes its time too.
 std::chrono::milliseconds patience_for(const ReproFacts &facts) {
   const std::chrono::seconds import_time(30);
   return facts.signature.kind == FailureKind::Hang ? import_time + std::chrono::seconds(facts.hang_seconds)
-                                                   : std::chrono::minutes(5);
+                                                   : patience_of_others;
 }
 
 } // namespace
 
 /// The forms of one script, tried in their order.
 struct ScriptVerifier::Impl {
-  Impl(const Program &program, const ReproFacts &facts, std::string folder, std::string python)
-      : program(program), facts(facts), folder(std::move(folder)), python(std::move(python)) {
+  Impl(std::string folder, std::string python) : folder(std::move(folder)), python(std::move(python)) {}
+
+  /// Nothing is lost where it cannot be had.
+  void prepare(const Backend &backend) {
     try {
-      scripts = scripts_of(program, facts);
-      if (scripts.texts.empty() || this->python.empty())
+      if (!python.empty())
+        process = ScriptProcess::in_waiting(setting_for(backend, {}, patience_of_others));
+    } catch (const std::exception &) {
+      process.reset();
+    }
+  }
+
+  void begin(const Program &of, const ReproFacts &known) {
+    program = &of;
+    facts = &known;
+    begun = std::chrono::steady_clock::now();
+    try {
+      scripts = scripts_of(*program, *facts);
+      if (scripts.texts.empty() || python.empty())
         return;
       start(scripts.texts.front());
       is_started = true;
@@ -69,30 +83,36 @@ struct ScriptVerifier::Impl {
     }
   }
 
-  /// In a folder of its own, with the libraries of operators that the script loads from beside itself.
-  void start(const std::string &text) {
-    running.reset();
-    alone.emplace();
-    for (const auto &library : facts.libraries)
-      fs::copy_file(fs::path(folder) / library, *alone / library);
-    const std::string file = *alone / "repro.py";
-    std::ofstream(file) << text;
-    Confinement confinement = confinement_of(*facts.backend);
+  ScriptSetting setting_for(const Backend &backend, const std::vector<std::string> &libraries,
+                            std::chrono::milliseconds patience) const {
+    ScriptSetting setting{python, confinement_of(backend), patience, {}};
     for (const auto &part : folders_of_python(python))
-      confinement.readable.push_back(part);
-    confinement.writable.push_back(alone->path());
-    running.emplace(std::vector<std::string>{python, "-B", file}, alone->path(), confinement, patience_for(facts));
+      setting.confinement.readable.push_back(part);
+    for (const auto &library : libraries)
+      setting.libraries.push_back(fs::path(folder) / library);
+    return setting;
+  }
+
+  /// By the interpreter that waits for it, the first time; it has no libraries, and a hang needs all of its time.
+  void start(const std::string &text) {
+    const bool takes_anything = facts->libraries.empty() && facts->signature.kind != FailureKind::Hang;
+    if (auto waiting = std::exchange(process, nullptr); waiting && takes_anything && waiting->begin(text)) {
+      process = std::move(waiting);
+      return;
+    }
+    process =
+        std::make_unique<ScriptProcess>(setting_for(*facts->backend, facts->libraries, patience_for(*facts)), text);
   }
 
   Verification verify(const std::string &text, const std::function<bool()> &interrupted) {
     const auto run = [&] {
       if (!std::exchange(is_started, false))
         start(text);
-      return running->wait(interrupted);
+      return process->wait(interrupted);
     };
-    const std::string marker = reproduction_marker(program, facts.signature);
+    const std::string marker = reproduction_marker(*program, facts->signature);
     return verify_repeatedly(
-        run, [&](const ReproRun &ended) { return judge_script(ended, marker, facts.signature); }, facts.repetition,
+        run, [&](const ReproRun &ended) { return judge_script(ended, marker, facts->signature); }, facts->repetition,
         interrupted);
   }
 
@@ -110,53 +130,63 @@ struct ScriptVerifier::Impl {
       }
       result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
       // What lies in memory that nobody wrote is not the script's to choose, however it is written.
-      if (facts.reads_unwritten.value_or(false) && ++tried == most_tried_of_chance)
+      if (facts->reads_unwritten.value_or(false) && ++tried == most_tried_of_chance)
         break;
     }
     return result;
   }
 
-  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-  const Program &program;
-  const ReproFacts &facts;
+  ScriptVerification finish(const std::function<bool()> &interrupted) {
+    if (problem)
+      std::rethrow_exception(problem);
+    const std::string file = folder + "/repro.py";
+    const ReproInPython *own = facts->backend->parts().repro_in_python;
+    if (scripts.texts.empty() && own)
+      return {};
+    if (scripts.texts.empty()) {
+      fs::remove(file); // of an earlier run into the same folder
+      return {std::nullopt, scripts.none_because};
+    }
+    if (python.empty()) {
+      write_atomically(file, scripts.texts.front());
+      return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
+    }
+    ScriptVerification result = first_that_fails(interrupted);
+    if (!*result.verified && interrupted && interrupted())
+      result = {std::nullopt, "interrupted"};
+    if (!result.verified.value_or(false) && own)
+      return {};
+    if (!result.verified.value_or(false))
+      fs::remove(file);
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return result;
+  }
+
   const std::string folder, python;
+  const Program *program = nullptr;
+  const ReproFacts *facts = nullptr;
+  std::chrono::steady_clock::time_point begun;
   ReproScripts scripts;
-  std::optional<TemporaryFolder> alone;
-  std::optional<ReproProcess> running; ///< after the folder that it runs in
-  bool is_started = false;             ///< the first form, and nobody has waited for it yet
+  std::unique_ptr<ScriptProcess> process;
+  bool is_started = false; ///< the first form, and nobody has waited for it yet
   std::exception_ptr problem;
 };
 
-ScriptVerifier::ScriptVerifier(const Program &program, const ReproFacts &facts, std::string folder, std::string python)
-    : impl_(std::make_unique<Impl>(program, facts, std::move(folder), std::move(python))) {}
+ScriptVerifier::ScriptVerifier(std::string folder, std::string python)
+    : impl_(std::make_unique<Impl>(std::move(folder), std::move(python))) {}
 
 ScriptVerifier::~ScriptVerifier() = default;
 
+void ScriptVerifier::prepare(const Backend &backend) {
+  impl_->prepare(backend);
+}
+
+void ScriptVerifier::begin(const Program &program, const ReproFacts &facts) {
+  impl_->begin(program, facts);
+}
+
 ScriptVerification ScriptVerifier::finish(const std::function<bool()> &interrupted) {
-  if (impl_->problem)
-    std::rethrow_exception(impl_->problem);
-  const std::string file = impl_->folder + "/repro.py";
-  const ReproInPython *own = impl_->facts.backend->parts().repro_in_python;
-  const ReproScripts &scripts = impl_->scripts;
-  if (scripts.texts.empty() && own)
-    return {};
-  if (scripts.texts.empty()) {
-    fs::remove(file); // of an earlier run into the same folder
-    return {std::nullopt, scripts.none_because};
-  }
-  if (impl_->python.empty()) {
-    write_atomically(file, scripts.texts.front());
-    return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
-  }
-  ScriptVerification result = impl_->first_that_fails(interrupted);
-  if (!*result.verified && interrupted && interrupted())
-    result = {std::nullopt, "interrupted"};
-  if (!result.verified.value_or(false) && own)
-    return {};
-  if (!result.verified.value_or(false))
-    fs::remove(file);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - impl_->begin).count();
-  return result;
+  return impl_->finish(interrupted);
 }
 
 } // namespace repro_minify

@@ -180,15 +180,14 @@ void ask_everyone_else(Work &work) {
 
 } // namespace
 
-void hand_over(Work &work, const Program &program, const Subject &subject, bool interrupted) {
+void hand_over(Work &work, Verifying &verifying, const Program &program, const Subject &subject, bool interrupted) {
   ReproFacts &facts = work.facts;
   Session &session = work.session;
   std::error_code ignored;
   if (work.has_oracle()) // what one that was killed had before it
     fs::remove_all(work.folder + "/candidates", ignored);
-  Verifying verifying(work, program);
   if (!interrupted)
-    verifying.begin();
+    verifying.begin(program);
   session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(work, subject);
@@ -207,7 +206,7 @@ void hand_over(Work &work, const Program &program, const Subject &subject, bool 
   };
   session.phases.enter("verify");
   if (confirmed && written && !stops(work))
-    verifying.end(meanwhile);
+    verifying.end(program, meanwhile);
   meanwhile();
   facts.interrupted |= stops(work);
   facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

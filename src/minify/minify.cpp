@@ -136,6 +136,8 @@ Result finished(Work &work, Result::Ending ending, Program program) {
 }
 
 Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
+  Verifying verifying(work);
+  verifying.prepare();
   Reduction reduction = search(work, flattened);
   collect_facts(work, reduction.program);
   collect_facts(work, flattened, reduction);
@@ -143,7 +145,7 @@ Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
   work.flattened = flattened;
   work.passing = reduction.passing;
   const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
-  hand_over(work, reduction.program, subject, reduction.interrupted);
+  hand_over(work, verifying, reduction.program, subject, reduction.interrupted);
   return finished(work, Result::Ending::Minimised, std::move(reduction.program));
 }
 
@@ -167,7 +169,8 @@ Result hand_back(Work &work) {
   work.facts.reduced = work.facts.original;
   work.facts.flatten_level = "not flattened";
   work.facts.before = work.facts.after = size_of(shown);
-  hand_over(work, shown, work.session.original(), false);
+  Verifying verifying(work);
+  hand_over(work, verifying, shown, work.session.original(), false);
   return finished(work, Result::Ending::HandedBack, std::move(shown));
 }
 

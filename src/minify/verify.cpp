@@ -15,7 +15,7 @@ namespace {
 
 /// Which Python runs repro.py; empty: there is none.
 std::string python_of_repro(const Work &work) {
-  const ReproInPython *in_python = work.facts.backend->parts().repro_in_python;
+  const ReproInPython *in_python = work.session.backend->parts().repro_in_python;
   return in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
 }
 
@@ -60,15 +60,38 @@ bool Verifying::is_wanted() const {
   return work_.options().verify && !work_.has_oracle();
 }
 
-void Verifying::begin() {
-  if (!is_wanted() || work_.facts.interrupted)
-    return;
-  python_ = python_of_repro(work_);
-  if (!work_.facts.backend->parts().repro_in_python && work_.facts.libraries.empty())
-    script_ = std::make_unique<ScriptVerifier>(program_, work_.facts, work_.folder, *python_);
+/// Of a repro.py whose interpreter can be any that has torch, and which reads no file.
+bool Verifying::needs_nothing_else() const {
+  return !work_.session.backend->parts().repro_in_python && work_.options().backend_options.libraries.empty();
 }
 
-void Verifying::end(const std::function<void()> &meanwhile) {
+ScriptVerifier &Verifying::script() {
+  if (!python_)
+    python_ = python_of_repro(work_);
+  if (!script_)
+    script_ = std::make_unique<ScriptVerifier>(work_.folder, *python_);
+  return *script_;
+}
+
+void Verifying::prepare() {
+  if (!is_wanted())
+    return;
+  try {
+    repro_.configure(*work_.session.backend, !work_.options().backend_options.libraries.empty());
+  } catch (const std::exception &) { // it is tried once more where it is needed, and what is wrong is said then
+  }
+  if (needs_nothing_else())
+    script().prepare(*work_.session.backend);
+}
+
+void Verifying::begin(const Program &program) {
+  if (!is_wanted() || work_.facts.interrupted || !needs_nothing_else())
+    return;
+  script().begin(program, work_.facts);
+  has_begun_ = true;
+}
+
+void Verifying::end(const Program &program, const std::function<void()> &meanwhile) {
   ReproFacts &facts = work_.facts;
   if (work_.has_oracle())
     facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
@@ -76,29 +99,28 @@ void Verifying::end(const std::function<void()> &meanwhile) {
     return;
   const auto &interrupted = work_.options().listener.interrupted;
   const bool in_python = facts.backend->parts().repro_in_python;
-  if (!python_)
-    python_ = python_of_repro(work_);
+  ScriptVerifier &script = this->script();
   EnvironmentInCollection environment(*python_);
-  if (!script_)
-    script_ = std::make_unique<ScriptVerifier>(program_, facts, work_.folder, *python_);
+  if (!std::exchange(has_begun_, true))
+    script.begin(program, facts);
   const auto while_it_compiles = [&] {
     meanwhile();
     if (!in_python) // repro.cpp has no need of it
       return false;
-    facts.script = script_->finish(interrupted);
+    facts.script = script.finish(interrupted);
     return facts.script.verified.value_or(false);
   };
   work_.say(Severity::Info, announcement());
   const Verification verification =
-      verify_repro(work_.folder, reproduction_marker(program_, facts.signature), facts.signature,
-                   {.repetition = facts.repetition,
-                    .interrupted = interrupted,
-                    .confinement = confinement_of(*work_.session.backend),
-                    .meanwhile = while_it_compiles,
-                    .python = in_python ? *python_ : "",
-                    .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
+      repro_.verify(work_.folder, reproduction_marker(program, facts.signature), facts.signature,
+                    {.repetition = facts.repetition,
+                     .interrupted = interrupted,
+                     .confinement = confinement_of(*work_.session.backend),
+                     .meanwhile = while_it_compiles,
+                     .python = in_python ? *python_ : "",
+                     .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
   if (!in_python)
-    facts.script = script_->finish(interrupted);
+    facts.script = script.finish(interrupted);
   facts.environment = environment.wait(interrupted);
   if (!work_.options().listener.stops())
     take(verification);
@@ -111,7 +133,7 @@ void Verifying::take(const Verification &verification) {
                 (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
   facts.verify_message = verification.message;
-  if (facts.backend->parts().repro_in_python && !facts.script.verified) // it is what verify_repro() has run
+  if (facts.backend->parts().repro_in_python && !facts.script.verified) // it is what ReproVerifier has run
     facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(work_.folder + "/repro.py"))};
 }
 

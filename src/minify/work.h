@@ -50,26 +50,33 @@ void collect_facts(Work &work, const Flattened &flattened, const Reduction &redu
 /// The last word on repro.cpp and repro.py, in facts.verified and facts.script.
 class Verifying {
 public:
-  /// Both have to live as long.
-  Verifying(Work &work, const Program &program) : work_(work), program_(program) {}
-  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that.
-  void begin();
+  /// It has to live as long.
+  explicit Verifying(Work &work) : work_(work) {}
+  /// What takes seconds and no program goes on beside the search: CMake's configuration, the import of torch. At any
+  /// time, or never.
+  void prepare();
+  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. The
+  /// program has to live as long.
+  void begin(const Program &program);
   /// repro.cpp is built and run; `meanwhile` is called once while the compiler works. Without begin() too; without this
   /// what was begun is killed.
-  void end(const std::function<void()> &meanwhile);
+  void end(const Program &program, const std::function<void()> &meanwhile);
 
 private:
   bool is_wanted() const;
+  bool needs_nothing_else() const;
+  ScriptVerifier &script();
   void take(const Verification &verification);
 
   Work &work_;
-  const Program &program_;
   std::optional<std::string> python_; ///< that runs repro.py; empty: there is none
+  ReproVerifier repro_;
   std::unique_ptr<ScriptVerifier> script_;
+  bool has_begun_ = false;
 };
 
 /// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 /// `subject` is what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.
-void hand_over(Work &work, const Program &program, const Subject &subject, bool interrupted);
+void hand_over(Work &work, Verifying &verifying, const Program &program, const Subject &subject, bool interrupted);
 
 } // namespace repro_minify

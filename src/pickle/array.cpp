@@ -1,8 +1,16 @@
 #include "pickle/array.h"
 
 #include "pickle/byte_reader.h"
+#include "pickle/value.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 namespace repro_minify::pickle {
 namespace {

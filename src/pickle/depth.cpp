@@ -1,5 +1,9 @@
 #include "pickle/depth.h"
 
+#include "pickle/value.h"
+
+#include <algorithm>
+#include <cstddef>
 #include <unordered_map>
 #include <vector>
 

@@ -2,6 +2,12 @@
 
 #include "pickle/byte_reader.h"
 #include "pickle/storage.h"
+#include "pickle/value.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
 
 namespace repro_minify::pickle {
 namespace {

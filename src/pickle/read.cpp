@@ -3,7 +3,13 @@
 #include "pickle/value.h"
 
 #include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace repro_minify::pickle {
 namespace {

@@ -1,7 +1,11 @@
 #include "pickle/storage.h"
 
+#include "pickle/value.h"
+
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <string_view>
 
 namespace repro_minify::pickle {
 namespace {

@@ -87,7 +87,8 @@ std::optional<std::vector<double>> elements_of(const at::Tensor &tensor, int64_t
 at::Tensor tensor_of(const std::vector<double> &elements, const std::vector<int64_t> &sizes, at::ScalarType dtype,
                      const std::vector<int64_t> &strides) {
   at::Tensor tensor = strides.empty() ? at::empty(sizes, dtype) : at::empty_strided(sizes, strides, dtype);
-  std::memset(tensor.storage().mutable_data(), 0, tensor.storage().nbytes());
+  if (const std::size_t bytes = tensor.storage().nbytes(); bytes > 0) // nothing lies nowhere
+    std::memset(tensor.storage().mutable_data(), 0, bytes);
   AT_DISPATCH_ALL_TYPES_AND3(at::kHalf, at::kBFloat16, at::kBool, dtype, "tensor_of", [&] {
     auto *data = tensor.mutable_data_ptr<scalar_t>();
     size_t next = 0;

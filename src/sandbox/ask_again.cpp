@@ -1,6 +1,9 @@
 #include "sandbox/ask_again.h"
 
+#include "repro_minify/sandbox.h"
+
 #include <chrono>
+#include <functional>
 #include <thread>
 
 namespace repro_minify {

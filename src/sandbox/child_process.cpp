@@ -1,9 +1,20 @@
 #include "sandbox/child_process.h"
 
 #include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 #include "sandbox/child_side.h"
+#include "sandbox/crash_frames.h"
 #include "sandbox/crash_handler.h"
 #include "sandbox/descendants.h"
+#include "sandbox/output_tail.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+#include <thread>
 
 #include <poll.h>
 #include <signal.h>
@@ -11,11 +22,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <system_error>
-#include <thread>
 
 namespace repro_minify {
 namespace {

@@ -1,9 +1,21 @@
 #include "sandbox/child_side.h"
 
+#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 #include "sandbox/crash_handler.h"
 #include "sandbox/descendants.h"
 #include "sandbox/limits.h"
+#include "sandbox/shared_area.h"
 #include "support/out_of_memory.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string_view>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,14 +24,6 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <iostream>
-#include <new>
-#include <string_view>
 
 namespace repro_minify {
 namespace {

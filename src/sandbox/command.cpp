@@ -1,8 +1,14 @@
 #include "sandbox/command.h"
 
+#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 #include "support/become_program.h"
 
+#include <chrono>
 #include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace repro_minify {
 

@@ -5,14 +5,17 @@
 #include "sandbox/system_call_filter.h"
 #include "support/temporary_folder.h"
 
-#include <link.h>
-#include <sys/prctl.h>
-
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <set>
+#include <string>
 #include <system_error>
+#include <vector>
+
+#include <link.h>
+#include <sys/prctl.h>
 
 namespace repro_minify {
 namespace {

@@ -1,16 +1,19 @@
 #include "sandbox/crash_frames.h"
 
+#include "sandbox/shared_area.h"
 #include "sandbox/symbol_name.h"
-
-#include <cxxabi.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
 
 namespace repro_minify {
 namespace {

@@ -1,12 +1,6 @@
 #include "sandbox/crash_handler.h"
 
-#include <dlfcn.h>
-#include <execinfo.h>
-#include <link.h>
-#include <pthread.h>
-#include <signal.h>
-#include <ucontext.h>
-#include <unistd.h>
+#include "sandbox/shared_area.h"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +8,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 namespace repro_minify {
 namespace {

@@ -2,13 +2,19 @@
 
 #include "sandbox/descendants.h"
 
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 namespace repro_minify {
 namespace {

@@ -1,13 +1,15 @@
 #include "sandbox/landlock.h"
 
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <system_error>
+
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <system_error>
 
 namespace repro_minify {
 namespace {

@@ -2,17 +2,19 @@
 
 #include "repro_minify/sandbox.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace repro_minify {
 namespace {

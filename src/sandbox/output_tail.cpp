@@ -1,12 +1,14 @@
 #include "sandbox/output_tail.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace repro_minify {
 namespace {

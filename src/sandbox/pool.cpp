@@ -1,17 +1,24 @@
 #include "repro_minify/sandbox.h"
 #include "sandbox/child_process.h"
-
-#include <poll.h>
+#include "sandbox/crash_frames.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <ctime>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <poll.h>
 
 namespace repro_minify {
 namespace {

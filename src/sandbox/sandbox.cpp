@@ -1,5 +1,7 @@
 #include "repro_minify/sandbox.h"
 
+#include <utility>
+
 namespace repro_minify {
 
 const char *to_string(Ending ending) {

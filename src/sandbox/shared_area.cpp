@@ -1,17 +1,25 @@
 #include "sandbox/shared_area.h"
 
-#include <sys/mman.h>
-#include <sys/resource.h>
+#include "repro_minify/sandbox.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace repro_minify {
 namespace {

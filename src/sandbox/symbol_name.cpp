@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace repro_minify {
 namespace {

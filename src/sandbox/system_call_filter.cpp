@@ -1,5 +1,13 @@
 #include "sandbox/system_call_filter.h"
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <system_error>
+#include <vector>
+
 #include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/seccomp.h>
@@ -11,12 +19,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <memory>
-#include <span>
-#include <system_error>
-#include <vector>
 
 namespace repro_minify {
 namespace {

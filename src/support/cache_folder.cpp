@@ -1,6 +1,8 @@
 #include "support/cache_folder.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <system_error>
 
 #include <sys/stat.h>

@@ -2,6 +2,8 @@
 
 #include "support/number_text.h"
 
+#include <string>
+
 namespace repro_minify {
 
 std::string cpp_string(const std::string &text) {

@@ -2,10 +2,16 @@
 
 #include <openssl/evp.h>
 
+#include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <ios>
+#include <memory>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace repro_minify {

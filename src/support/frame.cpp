@@ -1,11 +1,16 @@
 #include "support/frame.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sys/socket.h>
 
 namespace repro_minify {
 namespace {

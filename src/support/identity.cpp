@@ -6,8 +6,12 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <random>
-#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 

@@ -1,10 +1,11 @@
 #include "support/loaded_library.h"
 
+#include <filesystem>
+#include <string>
+#include <system_error>
+
 #include <dlfcn.h>
 #include <link.h>
-
-#include <filesystem>
-#include <system_error>
 
 namespace repro_minify {
 

@@ -1,5 +1,7 @@
 #include "support/normalise.h"
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace repro_minify {

@@ -1,8 +1,12 @@
 #include "support/plain_file.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>

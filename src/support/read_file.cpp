@@ -1,7 +1,10 @@
 #include "support/read_file.h"
 
+#include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
+#include <string>
 
 namespace repro_minify {
 

@@ -1,6 +1,9 @@
 #include "support/split_words.h"
 
+#include <cstddef>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace repro_minify {
 

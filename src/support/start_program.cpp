@@ -3,7 +3,9 @@
 #include "support/become_program.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <optional>
 #include <thread>
 
 #include <fcntl.h>

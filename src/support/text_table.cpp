@@ -3,6 +3,9 @@
 #include "support/escape.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 namespace repro_minify {
 

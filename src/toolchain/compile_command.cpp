@@ -5,6 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
 namespace repro_minify {
 
 std::vector<std::string> compile_command_of(const std::filesystem::path &build) {

@@ -4,8 +4,10 @@
 #include "support/find_program.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <regex>
+#include <string>
 #include <vector>
 
 namespace repro_minify {

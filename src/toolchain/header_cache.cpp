@@ -3,10 +3,15 @@
 #include "support/cache_folder.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <optional>
 #include <regex>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 

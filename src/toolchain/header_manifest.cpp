@@ -3,9 +3,13 @@
 #include "support/read_file.h"
 #include "support/split_words.h"
 
+#include <cstddef>
+#include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string>
 
 #include <sys/stat.h>
 #include <unistd.h>

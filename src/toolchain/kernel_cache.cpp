@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
+#include <exception>
+#include <filesystem>
 #include <regex>
 #include <system_error>
 #include <vector>

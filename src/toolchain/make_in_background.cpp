@@ -3,8 +3,11 @@
 
 #include "sandbox/limits.h"
 #include "toolchain/header_cache.h"
+#include "toolchain/precompiled_header.h"
 
 #include <csignal>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 

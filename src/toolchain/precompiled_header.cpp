@@ -6,9 +6,17 @@
 #include "toolchain/header_manifest.h"
 #include "toolchain/run_compiler.h"
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>

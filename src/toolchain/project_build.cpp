@@ -1,5 +1,7 @@
 #include "toolchain/project_build.h"
 
+#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 #include "support/become_program.h"
 #include "support/find_program.h"
 #include "support/start_program.h"
@@ -9,10 +11,29 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
 namespace repro_minify {
+namespace {
+
+Limits limits() {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(20);
+  return limits;
+}
+
+/// What they leave when they are killed goes with this run.
+void own_temporary_folder() {
+  setenv("TMPDIR", private_folder_of_children().c_str(), 1);
+}
+
+} // namespace
 
 ProjectBuild::ProjectBuild(std::string source, std::string build, std::vector<std::string> options, std::string header)
     : source_(std::move(source)), build_(std::move(build)), options_(std::move(options)),
@@ -28,32 +49,49 @@ std::vector<std::string> ProjectBuild::configuration() const {
   return words;
 }
 
-void ProjectBuild::start() {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(20);
-  ticket_ = pool_.submit([this](Child &) { configure_and_build(); }, limits);
+void ProjectBuild::configure() {
+  configuring_ = pool_.submit(
+      [this](Child &) {
+        own_temporary_folder();
+        become_program(configuration());
+      },
+      limits());
 }
 
-void ProjectBuild::configure_and_build() const {
-  // What they leave when they are killed goes with this run.
-  setenv("TMPDIR", private_folder_of_children().c_str(), 1);
-  if (const int code = exit_code_of(wait_for_program(start_program({.words = configuration()}))); code != 0)
-    _exit(code);
+bool ProjectBuild::is_configured(const std::function<bool()> &interrupted) {
+  if (!configuring_)
+    return false;
+  const JobEnd job_end = end_of(*std::exchange(configuring_, std::nullopt), interrupted);
+  return job_end.ending == Ending::Exited && job_end.exit_code == 0;
+}
+
+void ProjectBuild::start(const std::function<bool()> &interrupted) {
+  const bool configured = is_configured(interrupted);
+  building_ = pool_.submit([this, configured](Child &) { build(configured); }, limits());
+}
+
+void ProjectBuild::build(bool is_configured) const {
+  own_temporary_folder();
+  if (!is_configured)
+    if (const int code = exit_code_of(wait_for_program(start_program({.words = configuration()}))); code != 0)
+      _exit(code);
   if (precompiled_)
     if (const auto variable = header().in_environment())
       setenv(variable->first.c_str(), variable->second.c_str(), 1);
   become_program({"cmake", "--build", build_});
 }
 
-JobEnd ProjectBuild::finish(const std::function<bool()> &interrupted) {
-  if (!ticket_)
-    start();
-  const SandboxPool::Ticket ticket = *ticket_;
-  ticket_.reset();
+JobEnd ProjectBuild::end_of(SandboxPool::Ticket ticket, const std::function<bool()> &interrupted) {
   if (auto job_end = pool_.wait(ticket, interrupted))
     return std::move(*job_end);
   pool_.cancel(ticket);
   return *pool_.wait(ticket);
+}
+
+JobEnd ProjectBuild::finish(const std::function<bool()> &interrupted) {
+  if (!building_)
+    start(interrupted);
+  return end_of(*std::exchange(building_, std::nullopt), interrupted);
 }
 
 PrecompiledHeader ProjectBuild::header() const {

@@ -17,8 +17,10 @@ public:
   /// `source` has the CMakeLists.txt, `build` is made; `options` are CMake's. `header` as in its #include.
   ProjectBuild(std::string source, std::string build, std::vector<std::string> options, std::string header);
 
-  /// Returns at once.
-  void start();
+  /// Returns at once. The sources may be others by the time of start(), which has nothing left to do but build.
+  void configure();
+  /// Returns at once, or when what configure() has begun is through.
+  void start(const std::function<bool()> &interrupted = {});
   /// Waits for it, starting it first unless it has been. Exit code 127: there is no CMake. Once interrupted it is
   /// Cancelled.
   JobEnd finish(const std::function<bool()> &interrupted);
@@ -31,7 +33,9 @@ public:
   void precompile_for_the_next() const;
 
 private:
-  [[noreturn]] void configure_and_build() const;
+  bool is_configured(const std::function<bool()> &interrupted);
+  JobEnd end_of(SandboxPool::Ticket ticket, const std::function<bool()> &interrupted);
+  [[noreturn]] void build(bool is_configured) const;
   std::vector<std::string> configuration() const;
   PrecompiledHeader header() const;
 
@@ -40,7 +44,7 @@ private:
   std::string header_name_;
   bool precompiled_ = true;
   SandboxPool pool_{1};
-  std::optional<SandboxPool::Ticket> ticket_;
+  std::optional<SandboxPool::Ticket> configuring_, building_;
 };
 
 } // namespace repro_minify

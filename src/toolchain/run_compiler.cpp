@@ -3,9 +3,13 @@
 #include "support/start_program.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 

@@ -1,6 +1,10 @@
 #include "reduce/questions/eta.h"
 
+#include "repro_minify/seconds_left.h"
+
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -1,5 +1,9 @@
 #include "reduce/questions/outlook.h"
 
+#include "repro_minify/seconds_left.h"
+
+#include <optional>
+
 namespace repro_minify {
 namespace {
 

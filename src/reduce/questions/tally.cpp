@@ -1,6 +1,7 @@
 #include "reduce/questions/tally.h"
 
 #include <chrono>
+#include <string>
 
 namespace repro_minify {
 namespace {

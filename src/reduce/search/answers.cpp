@@ -1,5 +1,10 @@
 #include "reduce/search/answers.h"
 
+#include "dataflow/dataflow.h"
+
+#include <cstdint>
+#include <optional>
+
 namespace repro_minify {
 namespace {
 

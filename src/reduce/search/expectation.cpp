@@ -1,7 +1,9 @@
 #include "reduce/search/expectation.h"
 
 #include <cmath>
+#include <cstddef>
 #include <numeric>
+#include <vector>
 
 namespace repro_minify {
 namespace {

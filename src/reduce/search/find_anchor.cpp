@@ -4,11 +4,15 @@
 // though, so that the nodes in question with their surroundings (a window) often fail on their own. Where a window
 // fails it becomes the set. Where it passes the search goes on as if its prefix had passed, until that belief has
 // missed often enough to be put to the test.
+#include "dataflow/dataflow.h"
 #include "reduce/search/index_sets.h"
+#include "reduce/search/lineup.h"
+#include "reduce/search/questioner.h"
 #include "reduce/search/stages.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstddef>
+#include <memory>
 
 namespace repro_minify {
 namespace {

@@ -1,6 +1,7 @@
 #include "reduce/search/guilty_step.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -1,8 +1,12 @@
 #include "reduce/search/lineup.h"
 
+#include "dataflow/dataflow.h"
 #include "reduce/search/index_sets.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {

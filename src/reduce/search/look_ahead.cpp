@@ -1,11 +1,18 @@
 #include "reduce/search/look_ahead.h"
 
+#include "dataflow/dataflow.h"
+#include "reduce/questions/dry_run.h"
 #include "reduce/questions/futures.h"
+#include "reduce/search/answers.h"
+#include "reduce/search/questioner.h"
+#include "reduce/search/stages.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace repro_minify {
 namespace {

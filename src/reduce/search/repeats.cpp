@@ -1,8 +1,15 @@
 #include "reduce/search/repeats.h"
 
+#include "dataflow/dataflow.h"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -2,12 +2,15 @@
 // attempts to delete it; the more there were, the likelier it is needed, and the fewer elements are deleted with it at
 // once.
 #include "reduce/search/index_sets.h"
+#include "reduce/search/questioner.h"
 #include "reduce/search/stages.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 #include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -1,13 +1,19 @@
 #include "reduce/search/search.h"
 
+#include "dataflow/dataflow.h"
 #include "reduce/search/answers.h"
 #include "reduce/search/index_sets.h"
 #include "reduce/search/look_ahead.h"
+#include "reduce/search/questioner.h"
 #include "reduce/search/stages.h"
 
 #include <cmath>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -1,0 +1,74 @@
+#include "emit/script_process.h"
+
+#include <fstream>
+#include <system_error>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds longest_wait(60);
+
+/// A byte says that the script is there; the end, or a minute without either, that there will be none.
+constexpr const char *wait_and_run = R"(import os, runpy, select, sys
+import torch
+if select.select([0], [], [], 60)[0] and os.read(0, 1):
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    del sys.argv[0]
+    sys.path[0] = os.path.dirname(sys.argv[0])
+    runpy.run_path(sys.argv[0], run_name="__main__"))";
+
+} // namespace
+
+ScriptProcess::ScriptProcess(const ScriptSetting &setting) : setting_(setting) {
+  for (const auto &library : setting_.libraries)
+    fs::copy_file(library, alone_ / library.filename());
+}
+
+ScriptProcess::ScriptProcess(const ScriptSetting &setting, const std::string &script) : ScriptProcess(setting) {
+  std::ofstream(file()) << script;
+  start({setting_.python, "-B", file()}, setting_.patience, -1);
+}
+
+std::unique_ptr<ScriptProcess> ScriptProcess::in_waiting(const ScriptSetting &setting) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw std::system_error(errno, std::generic_category(), "socketpair");
+  std::unique_ptr<ScriptProcess> process(new ScriptProcess(setting));
+  process->signal_to_begin_ = ends[0];
+  process->waits_until_ = std::chrono::steady_clock::now() + longest_wait;
+  process->start({setting.python, "-B", "-c", wait_and_run, process->file()}, setting.patience + longest_wait, ends[1]);
+  close(ends[1]);
+  return process;
+}
+
+ScriptProcess::~ScriptProcess() {
+  if (signal_to_begin_ >= 0)
+    close(signal_to_begin_);
+}
+
+void ScriptProcess::start(std::vector<std::string> command, std::chrono::milliseconds timeout, int input) {
+  Confinement confinement = setting_.confinement;
+  confinement.writable.push_back(alone_.path());
+  running_.emplace(std::move(command), alone_.path(), confinement, timeout, input);
+}
+
+bool ScriptProcess::begin(const std::string &script) {
+  // What is about to give up might do so before it has read the byte.
+  constexpr std::chrono::seconds margin(10);
+  if (std::chrono::steady_clock::now() + margin > waits_until_)
+    return false;
+  std::ofstream(file()) << script;
+  // Nobody reads where the interpreter has ended.
+  return send(signal_to_begin_, "1", 1, MSG_NOSIGNAL) == 1;
+}
+
+ReproRun ScriptProcess::wait(const std::function<bool()> &interrupted) {
+  return running_->wait(interrupted);
+}
+
+} // namespace repro_minify
