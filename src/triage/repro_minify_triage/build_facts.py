@@ -15,14 +15,20 @@ from .errors import TriageError
 from .variants import Variant
 
 
-def output_of(command: list[str]) -> str:
+def done_by(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, errors="replace")
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, errors="replace", env=os.environ | environment
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TriageError(f"{command[0]}: cannot be run ({error}); name another with --program") from error
     if done.returncode != 0:
         raise TriageError(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-400:]}")
-    return done.stdout.strip()
+    return done
+
+
+def output_of(command: list[str]) -> str:
+    return done_by(command).stdout.strip()
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:
@@ -42,14 +48,12 @@ def torch_of_python(python: str) -> str:
 
 
 class Loaded:
-    """What a program loads. The loader is asked, and not the file: a program may be a script around another, and what
-    it loads may be built anew under the version that it had."""
+    """What a program loads, and calls itself. The loader is asked, and not the file: a program may be a script around
+    another, and what it loads may be built anew under the version that it had."""
 
     def __init__(self, program: str) -> None:
-        asked = {**os.environ, "LD_DEBUG": "libs"}
-        told = subprocess.run(
-            [program, "--version"], env=asked, capture_output=True, text=True, errors="replace"
-        ).stderr
+        done = done_by([program, "--version"], LD_DEBUG="libs")
+        self.version, told = done.stdout.strip(), done.stderr
         found = re.search(r"calling init: (.+/lib/libtorch_cpu\.so)", told)
         self.library = Path(found.group(1)) if found else None
         started = [program, *re.findall(r"transferring control: (.+)", told)]
@@ -85,7 +89,7 @@ def build_facts(program: str, python: str | None) -> dict[str, str]:
     compiler = shutil.which("c++")
     loaded = Loaded(program)
     return {
-        "tool": output_of([program, "--version"]),
+        "tool": loaded.version,
         "program": loaded.digest(),
         "torch": loaded.torch_version(),
         "python": f"{python} (torch {torch_of_python(python)})" if python else "",

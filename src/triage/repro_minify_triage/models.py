@@ -32,6 +32,12 @@ def inputs_beside(model: Path) -> Path | None:
     return beside if beside.is_file() else None
 
 
+def in_its_folder(path: Path) -> Path:
+    """One name for a file however it was come by. A link stays one: the inputs beside it are meant, not those beside
+    what it leads to."""
+    return path.parent.resolve() / path.name
+
+
 def digest_of(model: Path) -> str:
     digest = hashlib.sha256()
     for part in filter(None, (model, inputs_beside(model))):
@@ -61,18 +67,19 @@ def paths_of(pattern: str) -> list[Path]:
 
 
 def find_models(patterns: list[str]) -> list[Model]:
-    models: dict[Path, Model] = {}
+    models: dict[tuple[Path, ...], Model] = {}
     for pattern in patterns:
         paths = paths_of(pattern)
         if not paths:
             raise TriageError(f"{pattern}: no model there ({', '.join(SUFFIXES)}); give files, folders or globs")
         for path in paths:
-            resolved = path.resolve()
+            model = in_its_folder(path)
             try:
-                digest = digest_of(path)
+                digest = digest_of(model)
             except FileNotFoundError:
                 continue  # it went away while the folder was read: not among tonight's models
             except OSError:  # one file stops no night
-                digest = digest_of_unreadable(resolved)
-            models[resolved] = Model(resolved, digest)
+                digest = digest_of_unreadable(model)
+            files = filter(None, (model, inputs_beside(model)))
+            models.setdefault(tuple(file.resolve() for file in files), Model(model, digest))
     return list(models.values())
