@@ -67,8 +67,10 @@ bool plain_and_dense(const at::Tensor &tensor) {
 bool same_bits_in(const at::Tensor &one, const at::Tensor &other) {
   if (!one.defined() || !other.defined())
     return one.defined() == other.defined();
-  return plain_and_dense(one) && plain_and_dense(other) && one.scalar_type() == other.scalar_type() &&
-         one.sizes() == other.sizes() && std::memcmp(one.const_data_ptr(), other.const_data_ptr(), one.nbytes()) == 0;
+  if (!plain_and_dense(one) || !plain_and_dense(other) || one.scalar_type() != other.scalar_type() ||
+      one.sizes() != other.sizes())
+    return false;
+  return one.numel() == 0 || std::memcmp(one.const_data_ptr(), other.const_data_ptr(), one.nbytes()) == 0;
 }
 
 using SameTensors = std::function<bool(const at::Tensor &, const at::Tensor &)>;

@@ -323,7 +323,8 @@ TEST(Fp64Reference, LeavesIntegersAndBoolsAlone) {
   auto module = module_of("def forward(self, x: Tensor):\n  return x.to(4) + 1, x > 0\n");
   for (const Subject &subject : subjects_of(module, {float_tensor({1.5})})) {
     Instance instance = subject({.double_precision = true});
-    const auto &parts = instance.module.forward(instance.arguments).toTuple()->elements();
+    const c10::IValue output = instance.module.forward(instance.arguments);
+    const auto &parts = output.toTupleRef().elements();
     EXPECT_EQ(parts[0].toTensor().scalar_type(), at::kLong);
     EXPECT_EQ(parts[1].toTensor().scalar_type(), at::kBool);
   }
