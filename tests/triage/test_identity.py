@@ -44,6 +44,14 @@ def test_the_rarest_operators_count() -> None:
     assert essence("einsum", "hardshrink") != essence("hardshrink")  # both are rare
 
 
+def test_of_a_table_of_types_the_row_does_not_count() -> None:
+    typed = replace(KEY, kind="dtype", guilty="Autocast")
+    exp, mul = (replace(typed, operators=(f"aten::{name}",)) for name in ("exp", "mul"))
+    assert exp.text == mul.text != KEY.text
+    for other in ({"kind": "accuracy"}, {"guilty": "FoldLinear"}):
+        assert replace(exp, **other).text != replace(mul, **other).text
+
+
 def test_one_operator_in_several_widths_is_one() -> None:
     assert len({essence("max_pool1d"), essence("max_pool2d"), essence("max_pool3d")}) == 1
     assert len({essence("conv1d"), essence("conv2d"), essence("_convolution"), essence("convolution")}) == 1

@@ -37,6 +37,9 @@ IN_PLACE = {
     "a view in place": named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_"),
 }
 
+# Steps that give each operator its types by a table. Where a type is wrong the table is the fault, and which of its rows
+# a reduction keeps an accident of the host.
+TYPING_STEPS = ("Autocast",)
 SAME_PART_REASONS = {
     "canonical": "the reduced program is the same",
     "guilty": "the guilty step is the same",
@@ -64,6 +67,8 @@ class Key:
     @property
     def essence(self) -> str:
         """The operators of the rarest kind, and what is done in place; of what has no operators, the canonical form."""
+        if self.kind == "dtype" and self.guilty in TYPING_STEPS:
+            return f"the types that {self.guilty} gives"
         families = {family(name) for name in self.operators}
         done = [word for word, names in IN_PLACE.items() if families & names]
         left = families.difference(*IN_PLACE.values())
