@@ -37,8 +37,8 @@ IN_PLACE = {
     "a view in place": named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_"),
 }
 
-# Steps that give each operator its types by a table. Where a type is wrong the table is the fault, and which of its rows
-# a reduction keeps an accident of the host.
+# Steps that give each operator its types by a table. Where a type is wrong the table is the fault, and which of its
+# rows a reduction keeps an accident of the host.
 TYPING_STEPS = ("Autocast",)
 SAME_PART_REASONS = {
     "canonical": "the reduced program is the same",
