@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,6 +78,14 @@ class Answers:
             assert run.code == question.right, run.err
             require_nothing_left(run, Trouble("none"))
         return self.known[question.name]
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """That another user can get to: pytest's own folders are closed to others each time that a pytest starts."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")
@@ -154,18 +163,15 @@ def with_limit(name: str, value: int) -> Callable[[], None]:
     return before
 
 
-def test_limits(question: Question, row: str, answers: Answers, tmp_path: Path) -> None:
+def test_limits(question: Question, row: str, answers: Answers, open_folder: Path) -> None:
     name, value = row.split("=")
     user = NOBODY if name == "NPROC" and os.getuid() == 0 else None
     if user and not reads_as(user, question):
         pytest.skip("another user cannot read the program here")
     trouble = Trouble(row, before=with_limit(name, int(value)), user=user)
     if user:
-        os.chmod(tmp_path, 0o777)
-        os.chown(tmp_path, user, user)
-        for parent in tmp_path.parents[:3]:
-            os.chmod(parent, 0o755)
-    run = ask(question, tmp_path, trouble)
+        os.chown(open_folder, user, user)
+    run = ask(question, open_folder, trouble)
     # A file may not grow: whoever writes is sent SIGXFSZ, which asks for the best so far. A program that the limit
     # keeps from being loaded ends before it is itself (127: by the dynamic linker).
     if not (name == "FSIZE" and run.code == INTERRUPTED) and not (name in ("AS", "NOFILE") and run.code == 127):
@@ -312,18 +318,16 @@ def test_a_full_disk(place: str, kilobytes: int, answers: Answers, tmp_path: Pat
 
 @pytest.mark.parametrize("place", ["TMPDIR", "XDG_CACHE_HOME", "HOME"])
 @pytest.mark.parametrize("question", [FAILING, KERNELS], ids=lambda question: str(question.name))
-def test_folders_of_another_user(place: str, question: Question, answers: Answers, tmp_path: Path) -> None:
+def test_folders_of_another_user(place: str, question: Question, answers: Answers, open_folder: Path) -> None:
     """Whoever runs it as a user who may not write there: root's own are of another user."""
     if os.getuid() != 0:
         pytest.skip("needs root, to be two users")
     if not reads_as(NOBODY, question):
         pytest.skip("another user cannot read the program here")
-    for parent in (tmp_path, *tmp_path.parents[:3]):
-        os.chmod(parent, 0o755)
-    roots = tmp_path / "of-root"
+    roots = open_folder / "of-root"
     roots.mkdir(mode=0o755)
     (roots / "planted").write_text("mine")
-    run = ask(question, tmp_path, Trouble(place, {place: str(roots)}, user=NOBODY))
+    run = ask(question, open_folder, Trouble(place, {place: str(roots)}, user=NOBODY))
     require_no_conclusion(run, answers.of(question))
     assert [entry.name for entry in roots.iterdir()] == ["planted"]
     assert run.processes == []
