@@ -26,7 +26,8 @@ public:
   template <typename T> T number() {
     static_assert(std::is_integral_v<T>);
     T value;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    const std::string_view bytes = take(sizeof value);
+    std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
   /// Up to the end of the line, which is left behind.

@@ -133,7 +133,9 @@ void Frames::add_callers_of(std::uintptr_t innermost) {
   if (end_of_job != end)
     --end_of_job; // the function that calls the job
   auto at = std::find(all.begin(), end_of_job, std::bit_cast<void *>(innermost));
-  while (at != end_of_job && ++at != end_of_job)
+  if (at != end_of_job)
+    ++at;
+  for (; at != end_of_job; ++at)
     add(reinterpret_cast<std::uintptr_t>(*at) - 1); // where a call returns to may be another function already
 }
 

@@ -6,10 +6,11 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -36,10 +37,12 @@ std::uint64_t private_memory_bytes() {
     return 0;
   const ssize_t size = read(file, text.data(), text.size() - 1);
   close(file);
-  unsigned long pages = 0;
-  if (size <= 0 || std::sscanf(text.data(), "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+  if (size <= 0)
     return 0;
-  return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  char *at = text.data();
+  for (int before = 0; before < 5; ++before) // the sixth number is that of the data's pages
+    std::strtoull(at, &at, 10);
+  return std::uint64_t{std::strtoull(at, nullptr, 10)} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::optional<std::uint64_t> number_in(const std::string &path) {
@@ -63,9 +66,9 @@ std::optional<std::uint64_t> free_in_the_control_group() {
 std::uint64_t free_on_the_machine() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);) {
-    unsigned long long kibibytes = 0;
-    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kibibytes) == 1)
-      return std::uint64_t{kibibytes} << 10;
+    constexpr std::string_view name = "MemAvailable:"; // in KiB
+    if (line.starts_with(name))
+      return std::uint64_t{std::strtoull(line.c_str() + name.size(), nullptr, 10)} << 10;
   }
   return 0;
 }

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::time_t day = 24 * 60 * 60;
+constexpr std::time_t day = std::time_t{24} * 60 * 60;
 
 /// HASH; HASH.XXXXXX is half-made; HASH.none says that it cannot be made. Nothing else is ours to remove.
 enum class Kind { Whole, HalfMade, None, Foreign };
@@ -124,9 +124,11 @@ void tidy_header_cache(const HeaderCacheLock &, std::uintmax_t most_bytes) {
   std::sort(kept.begin(), kept.end(),
             [](const KeptHeader &left, const KeptHeader &right) { return left.used > right.used; });
   std::uintmax_t bytes = 0;
-  for (const auto &header : kept)
-    if ((bytes += header.bytes) > most_bytes)
+  for (const auto &header : kept) {
+    bytes += header.bytes;
+    if (bytes > most_bytes)
       fs::remove_all(header.folder, ignored);
+  }
 }
 
 } // namespace repro_minify

@@ -57,7 +57,7 @@ bool is_older(const timespec &left, const timespec &right) {
 
 /// HASH.so, .o, .cubin or .ptx; on its way there, with a dot and letters behind it. No other file is ours to remove.
 bool is_name_of_ours(const std::string &name) {
-  static const std::regex names("[0-9a-f]{16,64}\\.(so|o|cubin|ptx)(\\.[A-Za-z0-9]{6}(\\.(cpp|txt|made))?)?");
+  static const std::regex names(R"([0-9a-f]{16,64}\.(so|o|cubin|ptx)(\.[A-Za-z0-9]{6}(\.(cpp|txt|made))?)?)");
   return std::regex_match(name, names);
 }
 

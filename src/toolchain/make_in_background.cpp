@@ -52,6 +52,7 @@ void in_background(const std::function<void()> &job) {
     try {
       job();
     } catch (...) { // there is nobody to tell
+      _exit(1);
     }
   }
   _exit(0);

@@ -32,11 +32,11 @@ public:
   /// For what is done within run().
   [[noreturn]] void leave_at(Question question) {
     end_ = std::move(question);
-    throw Left{this};
+    throw Left{this}; // NOLINT(bugprone-std-exception-baseclass)
   }
   [[noreturn]] void stop() {
     end_ = WasStopped{};
-    throw Left{this};
+    throw Left{this}; // NOLINT(bugprone-std-exception-baseclass)
   }
 
 private:
