@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,20 +36,20 @@ ScriptProcess::ScriptProcess(const ScriptSetting &setting, const std::string &sc
 }
 
 std::unique_ptr<ScriptProcess> ScriptProcess::in_waiting(const ScriptSetting &setting) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw std::system_error(errno, std::generic_category(), "socketpair");
   std::unique_ptr<ScriptProcess> process(new ScriptProcess(setting));
-  process->signal_to_begin_ = ends[0];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, process->ends_.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "socketpair");
+  auto &[ours, its] = process->ends_;
   process->waits_until_ = std::chrono::steady_clock::now() + longest_wait;
-  process->start({setting.python, "-B", "-c", wait_and_run, process->file()}, setting.patience + longest_wait, ends[1]);
-  close(ends[1]);
+  process->start({setting.python, "-B", "-c", wait_and_run, process->file()}, setting.patience + longest_wait, its);
+  close(std::exchange(its, -1)); // so that nobody hears us once it has ended
   return process;
 }
 
 ScriptProcess::~ScriptProcess() {
-  if (signal_to_begin_ >= 0)
-    close(signal_to_begin_);
+  for (const int end : ends_)
+    if (end >= 0)
+      close(end);
 }
 
 void ScriptProcess::start(std::vector<std::string> command, std::chrono::milliseconds timeout, int input) {
@@ -64,7 +65,7 @@ bool ScriptProcess::begin(const std::string &script) {
     return false;
   std::ofstream(file()) << script;
   // Nobody reads where the interpreter has ended.
-  return send(signal_to_begin_, "1", 1, MSG_NOSIGNAL) == 1;
+  return send(ends_[0], "1", 1, MSG_NOSIGNAL) == 1;
 }
 
 ReproRun ScriptProcess::wait(const std::function<bool()> &interrupted) {

@@ -3,6 +3,7 @@
 #include "emit/judge_run.h"
 #include "support/temporary_folder.h"
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -45,7 +46,7 @@ private:
   const TemporaryFolder alone_;
   std::optional<ReproProcess> running_; ///< after the folder that it runs in
   std::chrono::steady_clock::time_point waits_until_;
-  int signal_to_begin_ = -1;
+  std::array<int, 2> ends_{-1, -1}; ///< ours and its own, of what tells it to begin
 };
 
 } // namespace repro_minify

@@ -58,14 +58,9 @@ std::chrono::milliseconds patience_for(const ReproFacts &facts) {
 struct ScriptVerifier::Impl {
   Impl(std::string folder, std::string python) : folder(std::move(folder)), python(std::move(python)) {}
 
-  /// Nothing is lost where it cannot be had.
   void prepare(const Backend &backend) {
-    try {
-      if (!python.empty())
-        process = ScriptProcess::in_waiting(setting_for(backend, {}, patience_of_others));
-    } catch (const std::exception &) {
-      process.reset();
-    }
+    if (!python.empty())
+      process = ScriptProcess::in_waiting(setting_for(backend, {}, patience_of_others));
   }
 
   void begin(const Program &of, const ReproFacts &known) {

@@ -54,6 +54,14 @@ std::string announcement() {
          ", and later runs take 3 s)";
 }
 
+/// What cannot be begun early is begun where it is needed, and what is wrong is said then.
+template <typename Begin> void unless_in_trouble(const Begin &begin) {
+  try {
+    begin();
+  } catch (const std::exception &) {
+  }
+}
+
 } // namespace
 
 bool Verifying::is_wanted() const {
@@ -76,12 +84,14 @@ ScriptVerifier &Verifying::script() {
 void Verifying::prepare() {
   if (!is_wanted())
     return;
-  try {
-    repro_.configure(*work_.session.backend, !work_.options().backend_options.libraries.empty());
-  } catch (const std::exception &) { // it is tried once more where it is needed, and what is wrong is said then
-  }
+  const Backend &backend = *work_.session.backend;
+  unless_in_trouble([&] {
+    auto repro = std::make_unique<ReproVerifier>();
+    repro->configure(backend, !work_.options().backend_options.libraries.empty());
+    repro_ = std::move(repro);
+  });
   if (needs_nothing_else())
-    script().prepare(*work_.session.backend);
+    unless_in_trouble([&] { script().prepare(backend); });
 }
 
 void Verifying::begin(const Program &program) {
@@ -111,14 +121,16 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
     return facts.script.verified.value_or(false);
   };
   work_.say(Severity::Info, announcement());
+  if (!repro_)
+    repro_ = std::make_unique<ReproVerifier>();
   const Verification verification =
-      repro_.verify(work_.folder, reproduction_marker(program, facts.signature), facts.signature,
-                    {.repetition = facts.repetition,
-                     .interrupted = interrupted,
-                     .confinement = confinement_of(*work_.session.backend),
-                     .meanwhile = while_it_compiles,
-                     .python = in_python ? *python_ : "",
-                     .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
+      repro_->verify(work_.folder, reproduction_marker(program, facts.signature), facts.signature,
+                     {.repetition = facts.repetition,
+                      .interrupted = interrupted,
+                      .confinement = confinement_of(*work_.session.backend),
+                      .meanwhile = while_it_compiles,
+                      .python = in_python ? *python_ : "",
+                      .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
   if (!in_python)
     facts.script = script.finish(interrupted);
   facts.environment = environment.wait(interrupted);

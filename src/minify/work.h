@@ -70,7 +70,7 @@ private:
 
   Work &work_;
   std::optional<std::string> python_; ///< that runs repro.py; empty: there is none
-  ReproVerifier repro_;
+  std::unique_ptr<ReproVerifier> repro_;
   std::unique_ptr<ScriptVerifier> script_;
   bool has_begun_ = false;
 };
