@@ -5,17 +5,18 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/build.sh asan-torch torch_tests
+scripts/build.sh asan-torch torch_tests emit_tests
 
 # LibTorch keeps what it has until the end, and has names of its own more than once.
 export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0
-tests=build/asan-torch/tests/torch_tests
 # Where memory is exhausted on purpose, the sanitizer is what ends the process.
 left_out=Check.SeesExhaustedMemory*
 
 failed=()
-for suite in $("$tests" --gtest_list_tests --gtest_filter="${1:-*}*" | sed -n 's/^\([^ ]*\.\).*/\1/p'); do
-  timeout 900 "$tests" --gtest_brief=1 --gtest_filter="$suite*:-$left_out" || failed+=("$suite")
+for tests in build/asan-torch/tests/{torch,emit}_tests; do
+  for suite in $("$tests" --gtest_list_tests --gtest_filter="${1:-*}*" | sed -n 's/^\([^ ]*\.\).*/\1/p'); do
+    timeout 900 "$tests" --gtest_brief=1 --gtest_filter="$suite*:-$left_out" || failed+=("$suite")
+  done
 done
 [ ${#failed[@]} -eq 0 ] || { printf 'failed under the sanitizers: %s\n' "${failed[*]}" >&2; exit 1; }
 echo "all suites passed under the sanitizers"

@@ -60,6 +60,9 @@ wait $python_tests_of || python_tests_failed=$?
 cat out/python_tests.log
 [ -z "${python_tests_failed:-}" ]
 
+step "lines of emit/ that its tests run"
+scripts/coverage.sh
+
 step "what became of the cases in fixtures/"
 scripts/case_table.py --reports build/release/repros
 

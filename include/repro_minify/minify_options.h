@@ -74,7 +74,7 @@ struct MinifyOptions {
   bool force = false;     ///< write into a folder that has something in it
   bool resume = false;    ///< go on from the journal in `folder`
   bool verify = true;     ///< build and run repro.cpp
-  bool ablation = false;  ///< ask for issue.md also whether TorchInductor fails, and parts of it: 20 s
+  bool ablation = true;   ///< ask for issue.md also whether TorchInductor fails: 6 to 20 s, when all else is there
   bool anonymous = false; ///< issue.md says nothing of where the model comes from
   bool bisect = true;     ///< look for the step of the backend that is guilty
   std::string settings;   ///< text that is kept in `folder` as config.toml; empty: none

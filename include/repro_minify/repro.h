@@ -34,7 +34,7 @@ struct ScriptVerification {
 struct AblationRow {
   std::string what;   ///< "inductor, simdlen=1"
   std::string result; ///< in words
-  bool fails = false;
+  std::optional<bool> fails; ///< nothing: no answer
 };
 
 /// Everything a report says. Sizes count as ProgramSize does.
@@ -174,10 +174,14 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// What is asked about the reduced program for issue.md: under which other backends it fails too. `inductor`: also
-/// under TorchInductor, and parts of it, which starts Python and takes its time. Each row is one check.
-std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits, bool inductor,
-                                const std::function<bool()> &interrupted = {});
+/// What is asked about the reduced program for issue.md, a row each check: its own backend, that with gradients the
+/// other way round, TorchScript's other backends. `limits.interrupted` ends it early, with the rows so far.
+std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits);
+/// Whether it fails under TorchInductor too; of inductor's own failures, what parts of it do. Each row starts Python:
+/// some 6 s, and 20 s where TorchInductor's header is to be compiled first. `options` are those of the facts' backend.
+/// There is a row also where nobody can be asked, which says why.
+std::vector<AblationRow> ablate_inductor(const Subject &subject, const ReproFacts &facts, const Limits &limits,
+                                         const BackendOptions &options);
 
 /// What torch.utils.collect_env prints in that interpreter, without paths and names of the machine; empty where
 /// `python` is, or has no torch. An answer is kept for a day, unless torch, a compiler or the system is another one.

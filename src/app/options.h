@@ -51,7 +51,7 @@ struct Options {
   bool force = false;
   bool no_verify = false;
   bool no_bisect = false;
-  bool ablation = false;
+  std::optional<bool> ablation;
   bool anonymous = false;
   std::string oracle; ///< a program of the user's own in the place of a backend
   std::vector<std::string> passes, skip_passes;

@@ -1,7 +1,11 @@
 // The ablation of issue.md: what the reduced program does under everything else.
 #include "emit/ablation_names.h"
+#include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/repro.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -18,83 +22,151 @@ std::string in_words(const Verdict &verdict, const Signature &wanted) {
   return shows(verdict, wanted) ? "fails in the same way" : "fails otherwise: " + to_string(verdict.signatures.front());
 }
 
+AblationRow row_of(const std::string &what, const Verdict &verdict, const Signature &wanted) {
+  std::optional<bool> fails;
+  if (verdict.outcome != Verdict::Outcome::Unresolved)
+    fails = verdict.outcome == Verdict::Outcome::Fail;
+  return {what, in_words(verdict, wanted), fails};
+}
+
+bool is_inductor(const Backend &backend) {
+  return backend.name() == "inductor";
+}
+
+std::string with_grad(bool grad) {
+  return grad ? ", with gradients" : ", without gradients";
+}
+
 class Ablation {
 public:
-  Ablation(const Subject &subject, const ReproFacts &facts, const Limits &limits,
-           const std::function<bool()> &interrupted)
-      : subject_(subject), facts_(facts), limits_(limits), interrupted_(interrupted) {}
+  Ablation(const Subject &subject, const ReproFacts &facts, const Limits &limits)
+      : subject_(subject), facts_(facts), limits_(limits) {}
 
-  std::vector<AblationRow> rows(bool inductor) && {
-    add(facts_.backend->name() + with_grad(facts_.check.grad), facts_.reduced); // that was seen, time and again
+  std::vector<AblationRow> rows() && {
+    const std::string name = facts_.backend->name();
+    rows_.push_back(row_of(name + with_grad(facts_.check.grad), facts_.reduced, facts_.signature)); // seen before
     if (facts_.signature.where != "gradient" && facts_.signature.kind != FailureKind::Gradient) {
       CheckOptions other = facts_.check;
       other.grad = !other.grad;
-      add(facts_.backend->name() + with_grad(other.grad), facts_.backend, other);
+      add(name + with_grad(other.grad), facts_.backend, other);
     }
-    if (is_inductor() && inductor)
-      add_parts_of_inductor();
-    add_torchscript();
-    if (!is_inductor() && inductor)
-      add_inductor(ablation_names::inductor, {});
+    for (const char *other : {"freeze", "jit", "nnc", "optimize-for-inference", "static-runtime"})
+      if (name != other && !facts_.not_reduced)
+        add_named(other);
     return std::move(rows_);
   }
 
 private:
-  static std::string with_grad(bool grad) { return grad ? ", with gradients" : ", without gradients"; }
-  bool is_inductor() const { return facts_.backend->name() == "inductor"; }
-  bool stops() const { return interrupted_ && interrupted_(); }
+  bool stops() const { return limits_.interrupted && limits_.interrupted(); }
 
   void add(const std::string &what, const std::shared_ptr<const Backend> &backend, const CheckOptions &options) {
     if (stops())
       return;
-    add(what, check(subject_, backend, options, limits_));
-  }
-
-  void add(const std::string &what, const Verdict &verdict) {
-    rows_.push_back({what, in_words(verdict, facts_.signature), verdict.outcome == Verdict::Outcome::Fail});
+    const Verdict verdict = check(subject_, backend, options, limits_);
+    if (!stops())
+      rows_.push_back(row_of(what, verdict, facts_.signature));
   }
 
   /// One that cannot be used here has no row.
-  void add_named(const std::string &what, const std::string &backend_name, const BackendOptions &options) {
-    if (stops())
-      return;
+  void add_named(const std::string &name) {
     try {
-      const std::shared_ptr<const Backend> backend = make_backend(backend_name, options);
-      if (!unusable_because(*backend).empty())
-        return;
-      start_backend(*backend);
-      await_backend(*backend);
-      add(what, backend, facts_.check);
+      const std::shared_ptr<const Backend> backend = make_backend(name, {});
+      if (unusable_because(*backend).empty())
+        add(name, backend, facts_.check);
     } catch (const std::exception &) {
     }
-  }
-
-  void add_torchscript() {
-    for (const char *name : {"freeze", "jit", "nnc", "optimize-for-inference", "static-runtime"})
-      if (facts_.backend->name() != name && !facts_.not_reduced)
-        add_named(name, name, {});
-  }
-
-  void add_inductor(const std::string &what, const std::vector<std::string> &config, bool emulates = false) {
-    BackendOptions options;
-    options.inductor_config = config;
-    options.emulate_precision_casts = emulates;
-    add_named(what, "inductor", options);
-  }
-
-  void add_parts_of_inductor() {
-    add_inductor("torch.compile, backend=eager", {"backend=eager"});
-    add_inductor(ablation_names::aot_eager, {"backend=aot_eager"});
-    add_inductor(ablation_names::emulated, {}, /*emulates=*/true);
-    add_inductor("inductor, cpp.simdlen=1", {"cpp.simdlen=1"});
-    add_inductor("inductor, dynamic=True", {"dynamic=true"});
   }
 
   const Subject &subject_;
   const ReproFacts &facts_;
   const Limits &limits_;
-  const std::function<bool()> &interrupted_;
   std::vector<AblationRow> rows_;
+};
+
+/// One way to set TorchInductor up.
+struct Variant {
+  std::string what;
+  std::vector<std::string> config = {};
+  bool emulates = false;
+};
+
+std::vector<Variant> variants_for(const Backend &backend) {
+  if (!is_inductor(backend))
+    return {{ablation_names::inductor}};
+  return {{"torch.compile, backend=eager", {"backend=eager"}},
+          {ablation_names::aot_eager, {"backend=aot_eager"}},
+          {ablation_names::emulated, {}, /*emulates=*/true},
+          {"inductor, cpp.simdlen=1", {"cpp.simdlen=1"}},
+          {"inductor, dynamic=True", {"dynamic=true"}}};
+}
+
+/// Asks the variants one after the other; the next one's Python starts while one is asked.
+class InductorAblation {
+public:
+  InductorAblation(const Subject &subject, const ReproFacts &facts, const Limits &limits, const BackendOptions &options)
+      : subject_(subject), facts_(facts), limits_(limits), options_(options), variants_(variants_for(*facts.backend)) {}
+
+  std::vector<AblationRow> rows() const {
+    std::vector<AblationRow> rows;
+    Started next = started(0);
+    for (std::size_t i = 0; i < variants_.size() && !stops(); ++i) {
+      const Started current = std::exchange(next, started(i + 1));
+      const AblationRow row = row_under(current, variants_[i].what);
+      if (!stops())
+        rows.push_back(row);
+    }
+    return rows;
+  }
+
+private:
+  struct Started {
+    std::shared_ptr<const Backend> backend; ///< null: it cannot be had
+    std::string because;
+  };
+
+  bool stops() const { return limits_.interrupted && limits_.interrupted(); }
+
+  /// What is the user's about TorchInductor itself stays as it is; the rest is another backend's.
+  BackendOptions options_for(const Variant &variant) const {
+    BackendOptions options;
+    options.python = options_.python;
+    options.libraries = options_.libraries;
+    options.inductor_config = options_.inductor_config;
+    options.inductor_config.insert(options.inductor_config.end(), variant.config.begin(), variant.config.end());
+    options.emulate_precision_casts = variant.emulates || (is_inductor(*facts_.backend) && options_.emulate_precision_casts);
+    return options;
+  }
+
+  Started started(std::size_t index) const {
+    if (index >= variants_.size())
+      return {};
+    try {
+      std::shared_ptr<const Backend> backend = make_backend("inductor", options_for(variants_[index]));
+      if (const std::string problem = unusable_because(*backend); !problem.empty())
+        return {nullptr, problem};
+      start_backend(*backend);
+      return {backend, ""};
+    } catch (const std::exception &error) {
+      return {nullptr, first_sentence(error.what())};
+    }
+  }
+
+  AblationRow row_under(const Started &started, const std::string &what) const {
+    if (!started.backend)
+      return {what, "not asked: " + started.because, std::nullopt};
+    try {
+      await_backend(*started.backend);
+      return row_of(what, check(subject_, started.backend, facts_.check, limits_), facts_.signature);
+    } catch (const std::exception &error) {
+      return {what, "not known: " + first_sentence(error.what()), std::nullopt};
+    }
+  }
+
+  const Subject &subject_;
+  const ReproFacts &facts_;
+  const Limits &limits_;
+  const BackendOptions &options_;
+  std::vector<Variant> variants_;
 };
 
 } // namespace
@@ -106,9 +178,19 @@ std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what
   return std::nullopt;
 }
 
-std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits, bool inductor,
-                                const std::function<bool()> &interrupted) {
-  return Ablation(subject, facts, limits, interrupted).rows(inductor);
+bool has_row(const ReproFacts &facts, const std::string &what) {
+  return std::any_of(facts.ablation.begin(), facts.ablation.end(), [&](const auto &row) { return row.what == what; });
+}
+
+std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits) {
+  return Ablation(subject, facts, limits).rows();
+}
+
+std::vector<AblationRow> ablate_inductor(const Subject &subject, const ReproFacts &facts, const Limits &limits,
+                                         const BackendOptions &options) {
+  if (facts.not_reduced && !is_inductor(*facts.backend))
+    return {{ablation_names::inductor, "not asked: it is given flat programs only", std::nullopt}};
+  return InductorAblation(subject, facts, limits, options).rows();
 }
 
 } // namespace repro_minify

@@ -14,7 +14,8 @@ constexpr const char *emulated = "inductor, emulate_precision_casts=True";
 
 } // namespace ablation_names
 
-/// Whether the row of that name was asked, and failed.
+/// Whether it failed in the row of that name; nothing: there is no such row, or it has no answer.
 std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what);
+bool has_row(const ReproFacts &facts, const std::string &what);
 
 } // namespace repro_minify

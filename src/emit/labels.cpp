@@ -23,8 +23,11 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
     else
       labels.push_back({"module: inductor", "it fails under inductor, and is not known to fail before it"});
   } else {
-    labels.push_back({"oncall: jit", "only TorchScript is wrong; TorchScript is in maintenance mode, and reports about "
-                                     "it alone are being closed"});
+    const bool alone = fails_under(facts, ablation_names::inductor) == std::optional(false);
+    labels.push_back({"oncall: jit", std::string(alone ? "only TorchScript is wrong"
+                                                       : "TorchScript is wrong; whether inductor is too is not known") +
+                                         "; TorchScript is in maintenance mode, and reports about it alone are being "
+                                         "closed"});
   }
   if (is_silent)
     labels.push_back({"module: correctness (silent)", "nothing is raised, and the result is wrong"});

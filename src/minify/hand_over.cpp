@@ -5,6 +5,8 @@
 #include "repro_minify/backend_parts.h"
 #include "support/number_text.h"
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -104,15 +106,6 @@ private:
   std::optional<SandboxPool::Ticket> ticket_;
 };
 
-/// What a tracker asks beside the repro.
-void collect_for_issue(Work &work) {
-  const MinifyOptions &options = work.options();
-  if (!options.verify)
-    return;
-  work.facts.ablation =
-      ablate(saved_subject(work), work.facts, work.session.limits(), options.ablation, options.listener.interrupted);
-}
-
 Verdict verdict_under(const Work &work, const std::shared_ptr<const Backend> &backend) {
   if (work.facts.not_reduced && backend->traits().needs_flat_graph) {
     Verdict verdict; // unresolved
@@ -174,8 +167,34 @@ void write_page(Work &work, const Program &program, bool interrupted) {
 void ask_everyone_else(Work &work) {
   work.session.phases.enter("other backends");
   ask_others(work);
-  if (!stops(work) && !work.has_oracle())
-    collect_for_issue(work);
+  if (!stops(work) && !work.has_oracle() && work.options().verify)
+    work.facts.ablation = ablate(saved_subject(work), work.facts, work.session.limits());
+}
+
+bool is_verified(const ReproFacts &facts) {
+  return facts.verified.value_or(false) || facts.script.verified.value_or(false);
+}
+
+/// The first compilation of a process takes seconds whatever the program.
+Limits limits_of_inductor(const Work &work) {
+  Limits limits = work.session.limits();
+  if (work.options().timeout_seconds <= 0)
+    limits.timeout = std::max<decltype(limits.timeout)>(limits.timeout, std::chrono::minutes(1));
+  return limits;
+}
+
+/// Whether TorchInductor fails too, whose reports are read. It takes seconds of Python, so everything else is there by
+/// then: whoever does not wait has all but these rows.
+void ask_inductor(Work &work, const Program &program) {
+  if (!work.options().ablation || work.has_oracle() || stops(work) || !is_verified(work.facts))
+    return;
+  work.say(Severity::Info, "verified; now TorchInductor is asked for the ablation of issue.md (--no-ablation: not)");
+  const std::vector<AblationRow> rows = ablate_inductor(saved_subject(work), work.facts, limits_of_inductor(work),
+                                                        work.options().backend_options);
+  if (stops(work))
+    return;
+  work.facts.ablation.insert(work.facts.ablation.end(), rows.begin(), rows.end());
+  write_issue(program, work.facts, work.folder);
 }
 
 } // namespace
@@ -217,8 +236,9 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
     write_issue(program, facts, work.folder);
   session.phases.enter("page");
   write_page(work, program, interrupted || facts.interrupted);
-  // The page is not what it would have been, and the exit code says so: the reports agree with it. Whoever interrupts
-  // later has missed nothing.
+  ask_inductor(work, program);
+  // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. Whoever
+  // interrupts later has missed nothing.
   if (stops(work) && !facts.interrupted) {
     facts.interrupted = true;
     write_reports(program, facts, work.folder);

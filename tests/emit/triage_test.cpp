@@ -71,6 +71,8 @@ TEST(Preflight, GoneWithPrecisionEmulation) {
   ReproFacts facts = plain();
   facts.ablation = {{ablation_names::emulated, "passes", false}};
   EXPECT_TRUE(says(preflight(small_program(), facts), "emulate_precision_casts"));
+  facts.ablation.front().fails = std::nullopt;
+  EXPECT_FALSE(says(preflight(small_program(), facts), "emulate_precision_casts")) << "nobody knows";
   facts.ablation.front().fails = true;
   EXPECT_FALSE(says(preflight(small_program(), facts), "emulate_precision_casts"));
 }
@@ -91,6 +93,8 @@ TEST(Labels, FollowTheAblation) {
   };
   ReproFacts facts = plain();
   EXPECT_TRUE(has(facts, "oncall: jit"));
+  facts.ablation = {{ablation_names::inductor, "not known: no answer", std::nullopt}};
+  EXPECT_TRUE(has(facts, "oncall: jit")) << "what is not known is no failure";
   facts.ablation = {{ablation_names::inductor, "fails", true}};
   EXPECT_TRUE(has(facts, "module: inductor"));
   EXPECT_FALSE(has(facts, "oncall: jit"));

@@ -61,6 +61,27 @@ TEST(InterruptedWhileThePageIsDrawn, IsInterruptedInTheReportToo) {
   EXPECT_TRUE(contains(read_text(repro / "report.html"), "the run was interrupted")) << describe(finished);
 }
 
+/// The repro is there and verified by then: only what TorchInductor does is not known.
+TEST(InterruptedWhileInductorIsAsked, KeepsWhatIsVerified) {
+  if (std::string(REPRO_MINIFY_PYTHON).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  RunningProgram program({REPRO_MINIFY_BINARY, case_named("jit_type_as_dce").model(), "--backend", "jit", "-o", repro,
+                          "--quiet", "--no-bisect", "--python", REPRO_MINIFY_PYTHON});
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(repro / "report.html"); }, std::chrono::seconds(300)))
+      << describe(program.wait(std::chrono::seconds(1)));
+  program.send_signal(SIGINT);
+  const Finished finished = program.wait(std::chrono::seconds(30));
+  EXPECT_EQ(finished.exit_code, 130) << describe(finished);
+  const auto report = nlohmann::json::parse(read_text(repro / "report.json"));
+  EXPECT_TRUE(report.at("interrupted").get<bool>());
+  EXPECT_TRUE(report.at("verified").get<bool>()) << describe(finished);
+  const std::string issue = read_text(repro / "issue.md");
+  EXPECT_TRUE(contains(issue, "| inductor | not asked |")) << issue;
+  EXPECT_TRUE(contains(issue, "whether inductor is too is not known")) << issue;
+}
+
 INSTANTIATE_TEST_SUITE_P(By, Interrupted, testing::Values(SIGINT, SIGTERM), signal_name);
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -98,7 +99,22 @@ Finished run_program(const std::vector<std::string> &arguments, std::chrono::sec
   return RunningProgram(arguments).wait(limit);
 }
 
+namespace {
+
+/// Into a folder of results, with the model first; subcommands have names.
+bool minimises(const std::vector<std::string> &arguments) {
+  const auto has = [&](const char *word) {
+    return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
+  };
+  const bool has_model = !arguments.empty() && contains(arguments.front(), "/");
+  return has_model && has("-o") && !has("--no-verify") && !has("--ablation");
+}
+
+} // namespace
+
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit) {
+  if (minimises(arguments))
+    arguments.emplace_back("--no-ablation");
   arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
   return run_program(arguments, limit);
 }

@@ -45,7 +45,8 @@ private:
 /// Runs to the end. The first argument is the program's path or a name on PATH.
 Finished run_program(const std::vector<std::string> &arguments, std::chrono::seconds limit = std::chrono::seconds(600));
 
-/// Runs repro-minify with these arguments.
+/// Runs repro-minify with these arguments. A minimisation asks TorchInductor nothing for issue.md (--no-ablation) but
+/// where a test says --ablation: it takes seconds.
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit = std::chrono::seconds(600));
 
 std::string read_text(const std::filesystem::path &file);

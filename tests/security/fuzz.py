@@ -214,7 +214,7 @@ def problem_of_reduction(code: int, peak_mib: int, place: Place, mark: str) -> s
         return f"exit code {code}, and nothing is said"
     if peak_mib > MOST_MIB:
         return f"{peak_mib} MiB"
-    left = left_after(f"{MARK}={mark}", 2)
+    left, _ = left_after(f"{MARK}={mark}", 2)
     return f"left behind: {left}" if left else ""
 
 

@@ -35,7 +35,7 @@ Found: {{found:x-markdown}}
 | {{what:x-markdown}} | {{outcome:x-markdown}} |
 {{/ablation}}
 {{#inductor_not_asked}}
-| inductor | not asked (`--ablation` does) |
+| inductor | not asked |
 {{/inductor_not_asked}}
 {{/has_ablation}}
 {{#no_has_ablation}}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 Texts = str | Sequence[str]
-CHOICES = ("autocast", "equal_nan")  # on, off, or left to the program: False says --no-...
+CHOICES = ("ablation", "autocast", "equal_nan")  # on, off, or left to the program: False says --no-...
 
 
 class CheckOptions(TypedDict, total=False):
