@@ -162,9 +162,10 @@ void add_reduce_options(CLI::App &app, Options &options) {
   app.add_option("--skip-pass", options.skip_passes, "all passes but these")->delimiter(',')->allow_extra_args(false);
   app.add_flag("--list-passes", options.list_passes, "list the passes, and do nothing")->configurable(false);
   app.add_flag("--no-verify", options.no_verify, "do not build and run repro.cpp at the end");
-  add_choice(app, "--ablation,!--no-ablation", options.ablation,
-             "for issue.md: ask, once the repro is verified, whether TorchInductor\nfails too, and of inductor what parts "
-             "of it do (6 to 20 s each;\ndefault: yes)");
+  add_choice(
+      app, "--ablation,!--no-ablation", options.ablation,
+      "for issue.md: ask, once the repro is verified, whether TorchInductor\nfails too, and of inductor what parts "
+      "of it do (6 to 20 s each;\ndefault: yes)");
   app.add_flag("--anonymous", options.anonymous, "say nothing in issue.md of where the model comes from");
   app.add_flag("--no-bisect", options.no_bisect, "do not look for the step of the backend that is guilty");
 }

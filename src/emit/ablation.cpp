@@ -133,7 +133,8 @@ private:
     options.libraries = options_.libraries;
     options.inductor_config = options_.inductor_config;
     options.inductor_config.insert(options.inductor_config.end(), variant.config.begin(), variant.config.end());
-    options.emulate_precision_casts = variant.emulates || (is_inductor(*facts_.backend) && options_.emulate_precision_casts);
+    options.emulate_precision_casts =
+        variant.emulates || (is_inductor(*facts_.backend) && options_.emulate_precision_casts);
     return options;
   }
 

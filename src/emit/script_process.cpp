@@ -14,12 +14,13 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds longest_wait(60);
 
-/// A byte says that the script is there; the end, or a minute without either, that there will be none.
+/// Arguments: seconds, the script. A byte says that it is there; the end, or so long without either, that it never will
+/// be.
 constexpr const char *wait_and_run = R"(import os, runpy, select, sys
 import torch
-if select.select([0], [], [], 60)[0] and os.read(0, 1):
+del sys.argv[0]
+if select.select([0], [], [], float(sys.argv.pop(0)))[0] and os.read(0, 1):
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    del sys.argv[0]
     sys.path[0] = os.path.dirname(sys.argv[0])
     runpy.run_path(sys.argv[0], run_name="__main__"))";
 
@@ -41,7 +42,8 @@ std::unique_ptr<ScriptProcess> ScriptProcess::in_waiting(const ScriptSetting &se
     throw std::system_error(errno, std::generic_category(), "socketpair");
   auto &[ours, its] = process->ends_;
   process->waits_until_ = std::chrono::steady_clock::now() + longest_wait;
-  process->start({setting.python, "-B", "-c", wait_and_run, process->file()}, setting.patience + longest_wait, its);
+  process->start({setting.python, "-B", "-c", wait_and_run, std::to_string(longest_wait.count()), process->file()},
+                 setting.patience + longest_wait, its);
   close(std::exchange(its, -1)); // so that nobody hears us once it has ended
   return process;
 }

@@ -108,7 +108,6 @@ void copy_results(const std::string &from, const fs::path &to) {
 
 /// One reduction's results, in a folder of their own.
 struct ReproVerifier::Impl {
-public:
   /// What nearly every repro is: one file that reads LibTorch's headers.
   void configure(const std::string &cmake_lists) {
     std::ofstream(results_ / "CMakeLists.txt") << cmake_lists;

@@ -189,8 +189,8 @@ void ask_inductor(Work &work, const Program &program) {
   if (!work.options().ablation || work.has_oracle() || stops(work) || !is_verified(work.facts))
     return;
   work.say(Severity::Info, "verified; now TorchInductor is asked for the ablation of issue.md (--no-ablation: not)");
-  const std::vector<AblationRow> rows = ablate_inductor(saved_subject(work), work.facts, limits_of_inductor(work),
-                                                        work.options().backend_options);
+  const std::vector<AblationRow> rows =
+      ablate_inductor(saved_subject(work), work.facts, limits_of_inductor(work), work.options().backend_options);
   if (stops(work))
     return;
   work.facts.ablation.insert(work.facts.ablation.end(), rows.begin(), rows.end());

@@ -90,7 +90,8 @@ void Verifying::prepare() {
     repro->configure(backend, !work_.options().backend_options.libraries.empty());
     repro_ = std::move(repro);
   });
-  if (needs_nothing_else())
+  // A hang's script is given all of its time, by an interpreter of its own.
+  if (needs_nothing_else() && backend.parts().python_call && work_.facts.signature.kind != FailureKind::Hang)
     unless_in_trouble([&] { script().prepare(backend); });
 }
 

@@ -128,18 +128,6 @@ TEST_F(Inductor, IsAskedAboutWhatTorchScriptGetsWrong) {
   EXPECT_NE(issue.find("only TorchScript is wrong;"), std::string::npos) << issue;
 }
 
-/// Without a Python it says why nobody was asked, and nothing of what is not known.
-TEST_F(Inductor, IsNotAskedWhereThereIsNoPython) {
-  const std::string repro = folder_ / "repro";
-  const Finished finished = run_tool({case_named("jit_type_as_dce").model(), "--backend", "jit", "--python",
-                                      "/bin/false", "-o", repro, "--no-bisect", "--ablation"});
-  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
-  const std::string issue = read_text(repro + "/issue.md");
-  EXPECT_NE(issue.find("| inductor | not asked: --python /bin/false: not a Python with torch |"), std::string::npos)
-      << issue;
-  EXPECT_NE(issue.find("whether inductor is too is not known"), std::string::npos) << issue;
-}
-
 TEST_F(Inductor, ComparesGradients) {
   const json answer = run("grad_clamp_tensor_missing", {"--grad"}, 0);
   EXPECT_GT(answer.at("details").at("gradients").size(), 0u);
