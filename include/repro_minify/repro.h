@@ -32,8 +32,8 @@ struct ScriptVerification {
 
 /// One check of the reduced program under something else: what takes part in the failure, and what does not.
 struct AblationRow {
-  std::string what;   ///< "inductor, simdlen=1"
-  std::string result; ///< in words
+  std::string what;          ///< "inductor, simdlen=1"
+  std::string result;        ///< in words
   std::optional<bool> fails; ///< nothing: no answer
 };
 
