@@ -30,6 +30,7 @@ struct BackendOptions {
   std::string inject;                       ///< a fault on purpose; empty: none
   std::string dump_file; ///< where dumped stages are appended, a file that exists; empty: standard error
   MessageSink message;   ///< told what is odd about the backend itself, in the reducing process
+  std::function<bool()> interrupted = {}; ///< polled while it starts; true ends that: throws Interrupted. May be empty
 
   void say(Severity severity, const std::string &text) const {
     if (message)

@@ -129,6 +129,7 @@ private:
   /// What is the user's about TorchInductor itself stays as it is; the rest is another backend's.
   BackendOptions options_for(const Variant &variant) const {
     BackendOptions options;
+    options.interrupted = limits_.interrupted;
     options.python = options_.python;
     options.libraries = options_.libraries;
     options.inductor_config = options_.inductor_config;
@@ -160,6 +161,8 @@ private:
       return row_of(what, check(subject_, started.backend, facts_.check, limits_), facts_.signature);
     } catch (const std::exception &error) {
       return {what, "not known: " + first_sentence(error.what()), std::nullopt};
+    } catch (const Interrupted &) {
+      return {what, "not asked", std::nullopt}; // nobody sees it
     }
   }
 

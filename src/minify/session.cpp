@@ -72,6 +72,7 @@ std::vector<std::shared_ptr<const Backend>> backends_of(const MinifyOptions &opt
     return {oracle_backend(oracle)};
   BackendOptions backend_options = options.backend_options;
   backend_options.message = options.listener.message;
+  backend_options.interrupted = options.listener.interrupted;
   std::vector<std::shared_ptr<const Backend>> backends;
   for (const auto &name : split_backend_names(options.backends))
     backends.push_back(started(make_backend(name, backend_options)));

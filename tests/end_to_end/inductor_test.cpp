@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <unistd.h>
 
 namespace repro_minify::end_to_end {
@@ -126,6 +127,23 @@ TEST_F(Inductor, IsAskedAboutWhatTorchScriptGetsWrong) {
   const std::string issue = read_text(repro + "/issue.md");
   EXPECT_NE(issue.find("| inductor | passes |"), std::string::npos) << issue;
   EXPECT_NE(issue.find("only TorchScript is wrong;"), std::string::npos) << issue;
+}
+
+/// Importing torch and Inductor takes seconds, and a header that is compiled first many more.
+TEST_F(Inductor, IsInterruptedWhileItStarts) {
+  const std::string seconds = "700." + std::to_string(getpid());
+  const fs::path python = folder_ / "python";
+  std::ofstream(python) << "#!/bin/sh\ncase \"$*\" in\n*worker.py*) exec sleep " << seconds << ";;\nesac\nexec "
+                        << REPRO_MINIFY_PYTHON << " \"$@\"\n";
+  fs::permissions(python, fs::perms::owner_all);
+  RunningProgram program({REPRO_MINIFY_BINARY, "run", case_named("inductor_191499_u8_min").model(), "--backend",
+                          "inductor", "--python", python});
+  ASSERT_TRUE(program.wait_until([&] { return somebody_sleeps(seconds); }, std::chrono::seconds(60)))
+      << describe(program.wait(std::chrono::seconds(1)));
+  program.send_signal(SIGINT);
+  const Finished finished = program.wait(std::chrono::seconds(60)); // the worker has ten minutes to start
+  EXPECT_EQ(finished.exit_code, 130) << describe(finished);
+  EXPECT_FALSE(somebody_sleeps(seconds));
 }
 
 TEST_F(Inductor, ComparesGradients) {

@@ -244,7 +244,7 @@ public:
   }
 
   void await_start() const override {
-    worker_->await();
+    worker_->await(options_.interrupted);
     python_version_ = worker_->python_version();
     torch_version_ = worker_->torch_version();
     python_call_ = call_of(worker_->call());

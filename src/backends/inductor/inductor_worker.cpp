@@ -5,6 +5,7 @@
 #include "backends/torch_python.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
+#include "repro_minify/sandbox.h"
 #include "support/no_answer.h"
 #include "support/start_program.h"
 #include "support/unix_socket.h"
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -128,17 +130,23 @@ InductorWorker::InductorWorker(const std::string &python, const std::vector<std:
   report_ = report[0];
 }
 
-void InductorWorker::await() {
+void InductorWorker::await(const std::function<bool()> &interrupted) {
   if (report_ < 0)
     return;
   std::string text;
   pollfd entry{report_, POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto give_up_at = std::chrono::steady_clock::now() + patience;
+  constexpr std::chrono::milliseconds between_looks(100);
   std::array<char, 4096> buffer{};
   while (text.find('\n') == std::string::npos) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    const int ready = left.count() > 0 ? poll(&entry, 1, static_cast<int>(left.count())) : 0;
-    if (ready < 0 && errno == EINTR)
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(give_up_at - std::chrono::steady_clock::now());
+    if (interrupted && interrupted()) {
+      end();
+      throw Interrupted{};
+    }
+    const int ready = left.count() > 0 ? poll(&entry, 1, static_cast<int>(std::min(left, between_looks).count())) : 0;
+    if ((ready < 0 && errno == EINTR) || (ready == 0 && left > between_looks))
       continue;
     const ssize_t count = ready > 0 ? read(report_, buffer.data(), buffer.size()) : 0;
     if (count <= 0)
@@ -147,7 +155,7 @@ void InductorWorker::await() {
   }
   close(report_);
   report_ = -1;
-  if (std::chrono::steady_clock::now() >= end)
+  if (std::chrono::steady_clock::now() >= give_up_at)
     give_up("the Python worker did not start within ten minutes");
   const auto answer = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())
@@ -170,11 +178,12 @@ void InductorWorker::give_up(const std::string &problem) {
 
 void InductorWorker::end() {
   using namespace std::chrono_literals;
-  if (report_ >= 0)
+  const bool is_ready = report_ < 0;
+  if (!is_ready)
     close(std::exchange(report_, -1));
   if (alive_ >= 0)
-    close(std::exchange(alive_, -1)); // it ends, and its children, and removes its folder
-  if (runs_after(pid_, 5s)) {
+    close(std::exchange(alive_, -1));         // it ends, and its children, and removes its folder
+  if (runs_after(pid_, is_ready ? 5s : 0s)) { // what only imports looks up in seconds
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +27,8 @@ public:
   InductorWorker(const InductorWorker &) = delete;
   InductorWorker &operator=(const InductorWorker &) = delete;
 
-  /// Until it is ready. Throws UserError with what the worker says when it cannot start.
-  void await();
+  /// Until it is ready. Throws UserError with what the worker says when it cannot start, Interrupted once it is.
+  void await(const std::function<bool()> &interrupted = {});
   /// Once it is ready.
   const std::string &torch_version() const { return torch_version_; }
   const std::string &python_version() const { return python_version_; }
