@@ -51,7 +51,7 @@ std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOpt
   if (given.rfind("plugin:", 0) == 0)
     return make_plugin_backend(given.substr(7));
   if (given.rfind("command:", 0) == 0)
-    return make_command_backend(given.substr(8));
+    return make_command_backend(given.substr(8), options);
   const std::string name = with_hyphens(given);
   if (name.rfind("pass:", 0) == 0)
     return make_passes(name.substr(5));

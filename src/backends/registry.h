@@ -27,7 +27,7 @@ std::vector<BackendRow> list_passes();
 std::unique_ptr<Backend> make_plugin_backend(const std::string &path);
 BackendRow plugin_row();
 /// `line` is split as split_words() does. Throws UserError for one without words.
-std::unique_ptr<Backend> make_command_backend(const std::string &line);
+std::unique_ptr<Backend> make_command_backend(const std::string &line, const BackendOptions &options);
 BackendRow command_row();
 
 } // namespace repro_minify

@@ -30,9 +30,10 @@ struct Form {
   bool general;           ///< of several results, and of gradients that there are none of
   bool constants = false; ///< what is a constant of the graph is one again, not a buffer of a module
 };
-constexpr Form forms[] = {{PythonCalls::AsUsual, false, false}, {PythonCalls::AsUsual, false, false, true},
-                          {PythonCalls::AsUsual, false, true},  {PythonCalls::AsUsual, true, true},
-                          {PythonCalls::AsAten, false, true},   {PythonCalls::AsAten, true, true}};
+// A constant that a search has left matters: where it did not it would be an argument (reduce/passes/roles.cpp).
+constexpr Form forms[] = {{PythonCalls::AsUsual, false, false, true}, {PythonCalls::AsUsual, false, false},
+                          {PythonCalls::AsUsual, false, true},        {PythonCalls::AsUsual, true, true},
+                          {PythonCalls::AsAten, false, true},         {PythonCalls::AsAten, true, true}};
 
 /// What the script calls things itself.
 const std::set<std::string> &taken_names() {

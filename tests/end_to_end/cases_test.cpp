@@ -53,10 +53,8 @@ int checks_until_small(const fs::path &repro) {
   return checks;
 }
 
-/// Where Python reaches the backend, what a tracker is given is short, and was run.
+/// What a tracker is given is short, and was run.
 void expect_short_script(const Case &one, const json &report) {
-  if (one.backend == "static-runtime")
-    return;
   EXPECT_EQ(report.at("repro_py").at("verified"), true) << report.at("repro_py");
   const int to_make_constants = one.reads_unwritten_memory ? 8 : 0; // only with constants it reads what nobody wrote
   EXPECT_LE(report.at("repro_py").at("lines").get<int>(), 25 + to_make_constants);

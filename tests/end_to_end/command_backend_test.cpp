@@ -3,6 +3,8 @@
 #include "program.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -199,6 +201,18 @@ TEST_F(Served, WhatDoesNotServeIsBadInput) {
   const Finished finished = run_with("command:sh -c 'echo no such option >&2; exit 2' --serve");
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_NE(finished.err.find("does not serve: no such option"), std::string::npos) << describe(finished);
+}
+
+TEST_F(Served, IsInterruptedWhileItStarts) {
+  const std::string seconds = "701." + std::to_string(getpid());
+  RunningProgram program({REPRO_MINIFY_BINARY, "run", case_named("static_int_div_exc").model(), "--backend",
+                          "command:sh -c 'exec sleep " + seconds + "' --serve"});
+  ASSERT_TRUE(program.wait_until([&] { return sleeps(seconds); }, std::chrono::seconds(60)))
+      << describe(program.wait(std::chrono::seconds(1)));
+  program.send_signal(SIGINT);
+  const Finished finished = program.wait(std::chrono::seconds(60)); // it has ten minutes to start
+  EXPECT_EQ(finished.exit_code, 130) << describe(finished);
+  EXPECT_FALSE(sleeps(seconds));
 }
 
 /// A Python with all that onnxruntime_backend.py needs: the one that the environment names, or the one with torch.

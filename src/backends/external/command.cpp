@@ -26,6 +26,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <system_error>
 
 namespace repro_minify {
@@ -84,7 +85,8 @@ private:
 
 class CommandBackend final : public Backend, public Preparation, public Surroundings {
 public:
-  explicit CommandBackend(const std::string &line) : line_(line), words_(words_of(line)) {
+  CommandBackend(const std::string &line, std::function<bool()> interrupted)
+      : line_(line), words_(words_of(line)), interrupted_(std::move(interrupted)) {
     serves_ = words_.size() > 1 && words_.back() == "--serve";
     title_ = "the command " +
              line.substr(0, serves_ ? line.find_last_not_of(" \t", line.rfind("--serve") - 1) + 1 : std::string::npos);
@@ -105,7 +107,7 @@ public:
   void start() const override {
     folder_ = std::make_unique<TemporaryFolder>();
     if (serves_)
-      start_server();
+      start_server(interrupted_);
   }
   void revive() const override {
     if (!server_ || server_->lives())
@@ -160,14 +162,15 @@ public:
   }
 
 private:
-  void start_server() const {
+  void start_server(const std::function<bool()> &interrupted = {}) const {
     auto words = words_;
     words.push_back("--serve");
-    server_ = std::make_shared<CommandServer>(words);
+    server_ = std::make_shared<CommandServer>(words, interrupted);
   }
 
   const std::string line_;
   std::vector<std::string> words_; ///< without --serve: a repro runs it once
+  std::function<bool()> interrupted_;
   std::string title_;
   bool serves_ = false;
   mutable std::unique_ptr<TemporaryFolder> folder_;
@@ -176,8 +179,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Backend> make_command_backend(const std::string &line) {
-  return std::make_unique<CommandBackend>(line);
+std::unique_ptr<Backend> make_command_backend(const std::string &line, const BackendOptions &options) {
+  return std::make_unique<CommandBackend>(line, options.interrupted);
 }
 
 BackendRow command_row() {

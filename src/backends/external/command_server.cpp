@@ -3,6 +3,7 @@
 #include "backends/cannot_compile.h"
 #include "backends/helper_socket.h"
 #include "repro_minify/program.h"
+#include "repro_minify/sandbox.h"
 #include "sandbox/limits.h"
 #include "support/no_answer.h"
 #include "support/start_program.h"
@@ -81,10 +82,10 @@ private:
 
 } // namespace
 
-CommandServer::CommandServer(const std::vector<std::string> &words)
+CommandServer::CommandServer(const std::vector<std::string> &words, const std::function<bool()> &interrupted)
     : address_(folder_ / "socket"), log_(folder_ / "log"), owner_(getpid()) {
   start(words);
-  await();
+  await(interrupted);
 }
 
 void CommandServer::start(const std::vector<std::string> &words) {
@@ -95,12 +96,16 @@ void CommandServer::start(const std::vector<std::string> &words) {
     throw UserError("--backend command: no process can be started");
 }
 
-void CommandServer::await() {
+void CommandServer::await(const std::function<bool()> &interrupted) {
   Connection connection(address_);
   connection.send(json::object());
-  const auto end = Clock::now() + patience;
+  const auto give_up_at = Clock::now() + patience;
   while (!connection.answered_within(100)) {
-    if (Clock::now() > end)
+    if (interrupted && interrupted()) {
+      end();
+      throw Interrupted{};
+    }
+    if (Clock::now() > give_up_at)
       give_up("the program did not serve within ten minutes");
   }
   if (!connection.answer().is_object())

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct CommandEnd {
 /// The process that runs for as long as this object and the process that made it. docs/backends.md has the protocol.
 class CommandServer {
 public:
-  /// Starts it and waits until it answers. Throws UserError with what it said last when it cannot start.
-  explicit CommandServer(const std::vector<std::string> &words);
+  /// Starts it and waits until it answers. Throws UserError with what it said last when it cannot start, Interrupted
+  /// once `interrupted` says so, which may be empty.
+  explicit CommandServer(const std::vector<std::string> &words, const std::function<bool()> &interrupted = {});
   ~CommandServer();
   CommandServer(const CommandServer &) = delete;
   CommandServer &operator=(const CommandServer &) = delete;
@@ -33,7 +35,7 @@ public:
 
 private:
   void start(const std::vector<std::string> &words);
-  void await();
+  void await(const std::function<bool()> &interrupted);
   [[noreturn]] void give_up(const std::string &problem);
   void end();
   std::string last_words() const;

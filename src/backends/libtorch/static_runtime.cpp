@@ -79,6 +79,14 @@ Compiled compile(const torch::jit::Module &module) {
   };
 }
 
+/// What torch/csrc/jit/runtime/static/init.cpp has for Python.
+PythonCall in_python() {
+  PythonCall call;
+  call.optimised = "torch._C._jit_to_static_module(torch.jit.script(model)._c)";
+  call.needs_module = true;
+  return call;
+}
+
 } // namespace
 
 std::unique_ptr<Backend> make_static_runtime_backend(const BackendOptions &) {
@@ -91,6 +99,7 @@ std::unique_ptr<Backend> make_static_runtime_backend(const BackendOptions &) {
   auto runtime = std::make_shared<torch::jit::StaticModule>(module);
   auto call = [runtime](std::vector<c10::IValue> inputs) { return (*runtime)(inputs, {}); };
 )"},
+                              .python = in_python(),
                               .traits = {.gradients = Gradients::IfItHasAny, .needs_eval = true},
                               .pipeline = static_runtime_pipeline()});
 }

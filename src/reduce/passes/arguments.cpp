@@ -3,6 +3,7 @@
 
 #include "reduce/order/plainness.h"
 #include "reduce/passes/edit_constants.h"
+#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/size_constants.h"
 #include "repro_minify/record.h"
 
@@ -13,19 +14,12 @@ namespace {
 
 using torch::jit::Node;
 
-/// Counted among the nodes that are no constants: those stay where they are when constants come and go.
-struct ArgumentPlace {
-  size_t node;
+/// What an argument becomes, in the Program where that was found.
+struct ArgumentEdit {
+  const Node *node;
   size_t argument;
+  c10::IValue value;
 };
-
-std::vector<Node *> readers(torch::jit::Graph &graph) {
-  std::vector<Node *> nodes;
-  for (Node *node : all_nodes(graph))
-    if (node->kind() != torch::jit::prim::Constant)
-      nodes.push_back(node);
-  return nodes;
-}
 
 const c10::Argument *argument_at(const Node *node, size_t i) {
   const auto *schema = node->maybeSchema();
@@ -72,41 +66,35 @@ std::optional<c10::IValue> simpler(const c10::IValue &value, double number) {
   return value.isInt() ? c10::IValue(static_cast<int64_t>(number)) : c10::IValue(number);
 }
 
-/// `choose(node, argument)` says what the argument becomes. Nothing when nothing changes.
-template <typename Choose>
-std::optional<Program> edited(const Program &program, const std::vector<ArgumentPlace> &places, const Choose &choose) {
-  Program result = copy_of(program);
-  const auto nodes = readers(*result.graph);
-  bool any = false;
-  for (const ArgumentPlace &place : places) {
-    if (place.node >= nodes.size() || place.argument >= nodes[place.node]->inputs().size())
-      continue; // another edit has removed it
-    if (const auto value = choose(nodes[place.node], place.argument)) {
-      set_argument(nodes[place.node], place.argument, *value);
-      any = true;
-    }
-  }
-  if (!any)
-    return std::nullopt;
-  drop_unused(result);
-  return result;
+/// `choose(node, argument)` says what the argument becomes, or nothing.
+template <typename Choose> std::vector<ArgumentEdit> edits_of(const Program &program, const Choose &choose) {
+  std::vector<ArgumentEdit> edits;
+  for (const Node *node : all_nodes(*program.graph))
+    for (size_t i = 0; node->kind() != torch::jit::prim::Constant && i < node->inputs().size(); ++i)
+      if (const auto value = choose(node, i))
+        edits.push_back({node, i, *value});
+  return edits;
 }
 
-template <typename Choose> std::vector<ArgumentPlace> places_where(const Program &program, const Choose &choose) {
-  std::vector<ArgumentPlace> places;
-  const auto nodes = readers(*program.graph);
-  for (size_t node = 0; node < nodes.size(); ++node)
-    for (size_t i = 0; i < nodes[node]->inputs().size(); ++i)
-      if (choose(nodes[node], i))
-        places.push_back({node, i});
-  return places;
+Program edited(const Program &program, const std::vector<ArgumentEdit> &edits) {
+  EditableCopy copy(program);
+  for (const ArgumentEdit &edit : edits)
+    set_argument(copy.of(edit.node), edit.argument, edit.value);
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 template <typename Choose> bool accept_edits(PassContext &context, const Choose &choose) {
-  return accept_by_halves(context, places_where(context.current, choose),
-                          [&](const Program &program, const std::vector<ArgumentPlace> &places) {
-                            return edited(program, places, choose);
-                          });
+  const Program start = context.current;
+  std::vector<ArgumentEdit> accepted;
+  return by_halves(edits_of(start, choose), [&](const std::vector<ArgumentEdit> &edits) {
+    std::vector<ArgumentEdit> all = accepted;
+    all.insert(all.end(), edits.begin(), edits.end());
+    if (!context.accept(edited(start, all)))
+      return false;
+    accepted = std::move(all);
+    return true;
+  });
 }
 
 } // namespace

@@ -7,21 +7,28 @@
 
 namespace repro_minify {
 
-/// Offers what `make(program, places)` makes of `items` and, where it is turned down, of each half of them. What is
-/// made of one half is made of the Program that the other half has left. Nothing made: nothing is asked. True if
-/// anything was accepted.
-template <typename Item, typename Make>
-bool accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
+/// Asks `accepts(items)` and, where it says no, of each half of them. True if anything was accepted.
+template <typename Item, typename Accepts> bool by_halves(const std::vector<Item> &items, const Accepts &accepts) {
   if (items.empty())
     return false;
-  if (const std::optional<Program> candidate = make(context.current, items); candidate && context.accept(*candidate))
+  if (accepts(items))
     return true;
   if (items.size() == 1)
     return false;
   const auto half = items.begin() + static_cast<std::ptrdiff_t>((items.size() + 1) / 2);
   const std::vector<Item> first(items.begin(), half), second(half, items.end());
-  const bool any = accept_by_halves(context, first, make);
-  return accept_by_halves(context, second, make) || any;
+  const bool any = by_halves(first, accepts);
+  return by_halves(second, accepts) || any;
+}
+
+/// Offers what `make(program, items)` makes, as by_halves() asks. What is made of one half is made of the Program that
+/// the other half has left. Nothing made: nothing is asked.
+template <typename Item, typename Make>
+bool accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
+  return by_halves(items, [&](const std::vector<Item> &some) {
+    const std::optional<Program> candidate = make(context.current, some);
+    return candidate && context.accept(*candidate);
+  });
 }
 
 } // namespace repro_minify

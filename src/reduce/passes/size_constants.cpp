@@ -1,7 +1,7 @@
 #include "reduce/passes/size_constants.h"
 
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/pass.h"
+#include "reduce/passes/editable_copy.h"
 #include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -31,7 +31,7 @@ const std::string *argument_name(const Node *node, size_t i) {
 
 /// A constant that is a number, where a size or an index is read.
 struct Slot {
-  Node *node;
+  const Node *node;
   size_t argument;
   c10::IValue value; ///< an int or a list of ints
   bool index;
@@ -39,13 +39,13 @@ struct Slot {
 
 std::vector<Slot> slots_of(torch::jit::Graph &graph) {
   std::vector<Slot> slots;
-  const auto add = [&slots](Node *node, size_t i, bool index) {
+  const auto add = [&slots](const Node *node, size_t i, bool index) {
     const auto value = torch::jit::toIValue(node->input(i));
     if (value && (value->isInt() || value->isIntList()))
       slots.push_back({node, i, *value, index});
   };
-  std::set<Node *> lists;
-  for (Node *node : all_nodes(graph)) {
+  std::set<const Node *> lists;
+  for (const Node *node : all_nodes(graph)) {
     if (node->kind() == torch::jit::prim::Loop)
       add(node, 0, false);
     for (size_t i = 0; i < node->inputs().size(); ++i) {
@@ -53,7 +53,7 @@ std::vector<Slot> slots_of(torch::jit::Graph &graph) {
       if (!name || !(names_a_size(*name) || names_an_index(*name)))
         continue;
       add(node, i, names_an_index(*name));
-      Node *list = node->input(i)->node();
+      const Node *list = node->input(i)->node();
       if (list->kind() == torch::jit::prim::ListConstruct && names_a_size(*name) && lists.insert(list).second)
         for (size_t part = 0; part < list->inputs().size(); ++part)
           add(list, part, false);
@@ -134,19 +134,19 @@ std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::
 
 std::optional<Program> with_size_constants(const Program &program, const SizeMap &map, const std::set<int64_t> &sizes,
                                            Factors factors) {
-  Program result = copy_of(program);
-  bool any = false;
-  for (const Slot &slot : slots_of(*result.graph)) {
-    const c10::IValue value = mapped(slot, map, sizes, factors);
-    if (value == slot.value)
-      continue;
-    set_argument(slot.node, slot.argument, value);
-    any = true;
-  }
-  if (!any)
+  std::vector<Slot> changed;
+  for (Slot slot : slots_of(*program.graph))
+    if (c10::IValue value = mapped(slot, map, sizes, factors); value != slot.value) {
+      slot.value = std::move(value);
+      changed.push_back(std::move(slot));
+    }
+  if (changed.empty())
     return std::nullopt;
-  drop_unused(result);
-  return result;
+  EditableCopy copy(program);
+  for (const Slot &slot : changed)
+    set_argument(copy.of(slot.node), slot.argument, slot.value);
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 } // namespace repro_minify

@@ -51,5 +51,32 @@ TEST(Arguments, ANumberThatCannotBeTheDefaultBecomesASimpleOne) {
   EXPECT_EQ(result.checks, 5);
 }
 
+/// A list that nobody reads any more goes: the places of the other arguments were found before.
+TEST(Arguments, AreThoseThatWereFoundWhateverWentBefore) {
+  const Program start = program_from(R"IR(
+graph(%x : Tensor, %w : Tensor):
+  %slope : float = prim::Constant[value=0.37]()
+  %alpha : float = prim::Constant[value=3.5]()
+  %none : NoneType = prim::Constant()
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %two : int = prim::Constant[value=2]()
+  %stride : int[] = prim::ListConstruct(%two)
+  %padding : int[] = prim::ListConstruct(%zero)
+  %dilation : int[] = prim::ListConstruct(%one)
+  %y : Tensor = aten::conv1d(%x, %w, %none, %stride, %padding, %dilation, %one)
+  %z : Tensor = aten::leaky_relu(%y, %slope)
+  %u : Tensor = aten::add(%z, %z, %alpha)
+  return (%u))IR",
+                                     {at::ones({1, 1, 3}), at::ones({1, 1, 1})});
+  const auto has_its_slope = [](const Program &candidate) {
+    return candidate.graph->toString().find("0.37") != std::string::npos;
+  };
+  const auto result = run_pass("arguments", start, has_its_slope);
+  EXPECT_EQ(result.graph.find("3.5"), std::string::npos) << result.graph;
+  EXPECT_EQ(result.graph.find("value=2"), std::string::npos) << result.graph;
+  EXPECT_EQ(result.checks, 8);
+}
+
 } // namespace
 } // namespace repro_minify
