@@ -10,31 +10,7 @@ packages=(build-essential clang cmake ninja-build ccache python3 python3-venv cl
           libboost-graph-dev libcli11-dev libspdlog-dev libgtest-dev nlohmann-json3-dev libtomlplusplus-dev libssl-dev
           libseccomp-dev libctemplate-dev libdtl-dev libncurses-dev pkg-config graphviz)
 
-say() { printf 'setup: %s\n' "$*"; }
-die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
-
-install_packages() {
-  local missing=() package
-  if ! command -v dpkg-query >/dev/null; then
-    say "not a Debian system: it needs what these packages hold: ${packages[*]}"
-    return
-  fi
-  for package in "${packages[@]}"; do
-    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
-  done
-  if [ ${#missing[@]} -eq 0 ]; then
-    say "Debian packages: all present"
-    return
-  fi
-  local as_root=()
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "neither root nor sudo; ask for: apt-get install ${missing[*]}"
-    as_root=(sudo)
-  fi
-  say "installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
-}
+. "$root/scripts/packages.sh"
 
 # The folder of TorchConfig.cmake in or under a prefix.
 torch_config_under() {
@@ -109,5 +85,5 @@ find_torch() {
   fi
 }
 
-install_packages
+install_packages "${packages[@]}"
 find_torch

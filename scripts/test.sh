@@ -19,6 +19,7 @@ find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-r
 
 step "Python: ruff and mypy"
 . scripts/python_venv.sh
+. scripts/packages.sh
 "$python_venv/bin/ruff" check .
 "$python_venv/bin/mypy"
 
@@ -34,6 +35,7 @@ python_tests() {
   step "the Python package: a wheel, installed into a fresh virtual environment"
   "${heeding[@]}" scripts/test_python.sh
   step "pages and the terminal, as a browser and a terminal see them"
+  install_packages chromium
   "${heeding[@]}" "$python_venv/bin/pytest" -q tests/pages
   step "faults: signals, failing calls, limits, full disks"
   "${heeding[@]}" "$python_venv/bin/pytest" -q tests/security/test_faults.py

@@ -21,9 +21,8 @@ void add_choice(CLI::App &app, const std::string &names, std::optional<bool> &ch
       names, [&chosen](std::int64_t count) { chosen = count > 0; }, help);
 }
 
-} // namespace
-
-void add_check_options(CLI::App &app, Options &options) {
+/// What is checked.
+void add_model_options(CLI::App &app, Options &options) {
   app.add_option("model,--model", options.model,
                  "what fails: TorchScript (torch.jit.save), a .pt2 of torch.export, what\ntorch.compile left behind "
                  "(repro.py, minifier_launcher.py), a log of\nTORCH_TRACE or tlparse's folder");
@@ -50,6 +49,10 @@ void add_check_options(CLI::App &app, Options &options) {
   app.add_flag("--only-fwd", options.only_forward,
                "compare what forward returns, not the buffers and inputs it\nleaves behind");
   app.add_flag("--train", options.train, "leave the model in training mode");
+}
+
+/// What both sides run under.
+void add_run_options(CLI::App &app, Options &options) {
   app.add_option("--check", options.check,
                  "accuracy: compare with eager; run: only an exception, a crash or\na hang is a failure")
       ->capture_default_str()
@@ -82,6 +85,9 @@ void add_check_options(CLI::App &app, Options &options) {
   app.add_option("--threads", options.threads, "threads of each check")
       ->capture_default_str()
       ->check(whole_number(1, most_threads));
+}
+
+void add_limits(CLI::App &app, Options &options) {
   app.add_option("--timeout", options.timeout_seconds,
                  "seconds a check may take (default: for the model what eager took\nsays, see docs/comparison.md; for "
                  "candidates 10x what the model\ntook, at least 10)")
@@ -91,6 +97,9 @@ void add_check_options(CLI::App &app, Options &options) {
       ->transform(memory_size());
   app.add_flag("--require-confinement", options.require_confinement,
                "refuse to run a model where this machine cannot confine it");
+}
+
+void add_comparison_options(CLI::App &app, Options &options) {
   app.add_option("--compare", options.compare,
                  "rules of the comparison: default, pytorch, strict; or, with no\nfloat64 to decide: close "
                  "(torch.testing.assert_close), exact (bit\nfor bit)")
@@ -102,6 +111,15 @@ void add_check_options(CLI::App &app, Options &options) {
   add_choice(app, "--equal-nan,!--no-equal-nan", options.equal_nan,
              "NaN equals NaN (default: yes; with --compare close no)");
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
+}
+
+} // namespace
+
+void add_check_options(CLI::App &app, Options &options) {
+  add_model_options(app, options);
+  add_run_options(app, options);
+  add_limits(app, options);
+  add_comparison_options(app, options);
   add_backend_options(app, options.backend_options);
   app.add_option("--config", options.config, "TOML file with any of these options by their long names")
       ->check(some_path())

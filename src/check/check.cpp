@@ -214,6 +214,43 @@ bool is_want_of_means(const std::error_code &code) {
          code == std::errc::too_many_files_open_in_system || code == std::errc::io_error;
 }
 
+/// Runs eager. What it does wrong, as a Verdict; else nothing, and `eager` is what the calls are compared with.
+std::optional<Verdict> trouble_of_eager(const Sides &sides, std::vector<Observed> &eager) {
+  Verdict verdict;
+  try {
+    eager = eager_results(sides, verdict);
+  } catch (const std::bad_alloc &) {
+    throw; // the sandbox knows whether its limit was hit
+  } catch (const std::system_error &error) {
+    return is_want_of_means(error.code()) ? without_answer(error.what()) : raised_by_eager();
+  } catch (...) {
+    return raised_by_eager();
+  }
+  return verdict.eager_failed ? std::optional(verdict) : std::nullopt;
+}
+
+/// What `optimised` throws, as a Verdict; nothing when it comes to its end. `so_far`: what was known before.
+std::optional<Verdict> thrown_by(const Sides &sides, const Verdict &so_far, const std::function<void()> &optimised) {
+  try {
+    optimised();
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const NoAnswer &error) {
+    return without_answer(error.what());
+  } catch (const std::system_error &error) {
+    if (is_want_of_means(error.code()))
+      return without_answer(error.what());
+    return raised(so_far, error.what(), sides.options.device);
+  } catch (const CannotCompile &error) {
+    return unresolved(sides.backend.name() + " cannot take this program: " + error.what());
+  } catch (const UserError &error) {
+    return unresolved(error.what()); // not for this backend: no failure of it
+  } catch (...) {
+    return raised(so_far, current_message(), sides.options.device);
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
@@ -227,20 +264,11 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
   child.stage("eager");
   allow_eager(child, options.patience);
   const auto begin = Clock::now();
-  Verdict verdict;
   std::vector<Observed> eager;
-  try {
-    eager = eager_results(sides, verdict);
-    if (verdict.eager_failed)
-      return verdict;
-  } catch (const std::bad_alloc &) {
-    throw; // the sandbox knows whether its limit was hit
-  } catch (const std::system_error &error) {
-    return is_want_of_means(error.code()) ? without_answer(error.what()) : raised_by_eager();
-  } catch (...) {
-    return raised_by_eager();
-  }
+  if (const auto trouble = trouble_of_eager(sides, eager))
+    return *trouble;
   const auto eager_took = Clock::now() - begin;
+  Verdict verdict;
   Fp64Reference fp64(sides, eager);
   if (options.mode == CheckMode::Accuracy && (options.require_fp64 || options.measure_always)) {
     fp64.make(child, verdict);
@@ -249,23 +277,9 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
   }
   verdict.stateful = eager.size() > 1;
   say_what_is_left_out(sides, eager.front(), verdict);
-  try {
-    run_optimised(sides, eager, fp64, child, eager_took, verdict);
-  } catch (const std::bad_alloc &) {
-    throw;
-  } catch (const NoAnswer &error) {
-    return without_answer(error.what());
-  } catch (const std::system_error &error) {
-    if (is_want_of_means(error.code()))
-      return without_answer(error.what());
-    return raised(verdict, error.what(), options.device);
-  } catch (const CannotCompile &error) {
-    return unresolved(backend.name() + " cannot take this program: " + error.what());
-  } catch (const UserError &error) {
-    return unresolved(error.what()); // not for this backend: no failure of it
-  } catch (...) {
-    return raised(verdict, current_message(), options.device);
-  }
+  if (const auto thrown =
+          thrown_by(sides, verdict, [&] { run_optimised(sides, eager, fp64, child, eager_took, verdict); }))
+    return *thrown;
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
     allow_eager(child, options.patience);

@@ -101,41 +101,48 @@ void count_operators(const torch::jit::Block *block, std::map<std::string, int> 
   }
 }
 
+bool is_wanted(const BackendOptions &options, const std::string &stage) {
+  const auto &skipped = options.skipped_stages;
+  return std::find(skipped.begin(), skipped.end(), stage) == skipped.end();
+}
+
+/// The stages from graph to graph. `stage`: the one that it has come to.
+Functional simplified(const StraightLine &captured, const BackendOptions &options, std::string &stage) {
+  if (!is_wanted(options, "functionalise"))
+    throw NotCovered("nothing can be compiled before functionalise");
+  stage = "functionalise";
+  Functional program = functionalise(captured);
+  dump_line(options, "functionalise", program.line);
+  stage = "freeze";
+  if (is_wanted(options, "freeze"))
+    freeze(program);
+  stage = "fold-constants";
+  if (is_wanted(options, "fold-constants"))
+    program.line = fold_constants(program.line);
+  dump_line(options, "fold-constants", program.line);
+  stage = "decompose";
+  if (is_wanted(options, "decompose"))
+    program.line = decompose(program.line);
+  dump_line(options, "decompose", program.line);
+  stage = "common-subexpressions";
+  if (is_wanted(options, "common-subexpressions")) {
+    torch::jit::EliminateCommonSubexpression(program.line.graph);
+    torch::jit::EliminateDeadCode(program.line.graph);
+  }
+  dump_line(options, "common-subexpressions", program.line);
+  return program;
+}
+
 CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
                                   const BackendOptions &options, std::string &stage) {
-  const auto wanted = [&](const std::string &stage) {
-    const auto &skipped = options.skipped_stages;
-    return std::find(skipped.begin(), skipped.end(), stage) == skipped.end();
-  };
   stage = "capture";
   Capture captured = capture(module, arguments);
   dump_line(options, "capture", captured.line);
   const KeepRandomState random(captured.line.inputs);
   // What autocast does is in the graph now.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  Functional program{captured.line, {}};
-  if (!wanted("functionalise"))
-    throw NotCovered("nothing can be compiled before functionalise");
-  stage = "functionalise";
-  program = functionalise(captured.line);
-  dump_line(options, "functionalise", program.line);
-  stage = "freeze";
-  if (wanted("freeze"))
-    freeze(program);
-  stage = "fold-constants";
-  if (wanted("fold-constants"))
-    program.line = fold_constants(program.line);
-  dump_line(options, "fold-constants", program.line);
-  stage = "decompose";
-  if (wanted("decompose"))
-    program.line = decompose(program.line);
-  dump_line(options, "decompose", program.line);
-  stage = "common-subexpressions";
-  if (wanted("common-subexpressions")) {
-    torch::jit::EliminateCommonSubexpression(program.line.graph);
-    torch::jit::EliminateDeadCode(program.line.graph);
-  }
-  dump_line(options, "common-subexpressions", program.line);
+  const Functional program = simplified(captured.line, options, stage);
+  const auto wanted = [&](const char *name) { return is_wanted(options, name); };
   stage = "fuse"; // kernels are made and fused in one go
   CompiledProgram compiled;
   compiled.plan = lower(program.line, {.pointwise = wanted("pointwise-kernels"),
