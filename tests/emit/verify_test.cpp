@@ -143,7 +143,7 @@ TEST(ScriptVerifier, KeepsNothingThatDoesNotFail) {
   verifier.begin(program, facts);
   const ScriptVerification ended = verifier.finish();
   EXPECT_EQ(ended.verified, std::optional(false));
-  EXPECT_TRUE(ended.message.starts_with("Python does not reach ")) << ended.message;
+  EXPECT_FALSE(ended.message.empty());
   EXPECT_FALSE(fs::exists(folder / "repro.py"));
 }
 
@@ -168,7 +168,7 @@ TEST(ScriptVerifier, SaysWhyThereIsNone) {
   verifier.begin(program, facts);
   const ScriptVerification ended = verifier.finish();
   EXPECT_FALSE(ended.verified.has_value());
-  EXPECT_FALSE(ended.message.empty());
+  EXPECT_TRUE(ended.message.starts_with("Python does not reach ")) << ended.message;
   EXPECT_FALSE(fs::exists(folder / "repro.py"));
 }
 
