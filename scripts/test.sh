@@ -30,12 +30,13 @@ scripts/tidy.sh --changed
 # Ctrl-C, and so would the programs that are interrupted in these tests.
 python_tests() {
   local heeding=(env --default-signal=INT,QUIT)
+  step "what tests alone need"
+  install_packages chromium zsh fish groff-base
   step "triage, conversion, and the scripts that check"
   "${heeding[@]}" "$python_venv/bin/pytest" -q tests/triage tests/scripts tests/convert
   step "the Python package: a wheel, installed into a fresh virtual environment"
   "${heeding[@]}" scripts/test_python.sh
   step "pages and the terminal, as a browser and a terminal see them"
-  install_packages chromium
   "${heeding[@]}" "$python_venv/bin/pytest" -q tests/pages
   step "faults: signals, failing calls, limits, full disks"
   "${heeding[@]}" "$python_venv/bin/pytest" -q tests/security/test_faults.py
