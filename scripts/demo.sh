@@ -10,7 +10,8 @@ if [ ! -x build/release/repro-minify ] && command -v clang++ >/dev/null; then
   preset=quick
 fi
 scripts/build.sh "$preset" repro-minify
-"build/$preset/repro-minify" fixtures/cases/big_freeze_linear_bn_3d/failing.pt --backend freeze -o out/demo.repro --force
+"build/$preset/repro-minify" fixtures/cases/big_freeze_linear_bn_3d/failing.pt --backend freeze \
+  -o out/demo.repro --force
 
 printf '\n%s\n\n' "$PWD/out/demo.repro/repro.cpp"
 cat out/demo.repro/repro.cpp
