@@ -3,7 +3,6 @@
 
 #include "reduce/order/plainness.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/size_constants.h"
 #include "repro_minify/record.h"
 
@@ -13,13 +12,6 @@ namespace repro_minify {
 namespace {
 
 using torch::jit::Node;
-
-/// What an argument becomes, in the Program where that was found.
-struct ArgumentEdit {
-  const Node *node;
-  size_t argument;
-  c10::IValue value;
-};
 
 const c10::Argument *argument_at(const Node *node, size_t i) {
   const auto *schema = node->maybeSchema();
@@ -76,21 +68,13 @@ template <typename Choose> std::vector<ArgumentEdit> edits_of(const Program &pro
   return edits;
 }
 
-Program edited(const Program &program, const std::vector<ArgumentEdit> &edits) {
-  EditableCopy copy(program);
-  for (const ArgumentEdit &edit : edits)
-    set_argument(copy.of(edit.node), edit.argument, edit.value);
-  drop_unused(copy.program);
-  return std::move(copy.program);
-}
-
 template <typename Choose> bool accept_edits(PassContext &context, const Choose &choose) {
   const Program start = context.current;
   std::vector<ArgumentEdit> accepted;
   return by_halves(edits_of(start, choose), [&](const std::vector<ArgumentEdit> &edits) {
     std::vector<ArgumentEdit> all = accepted;
     all.insert(all.end(), edits.begin(), edits.end());
-    if (!context.accept(edited(start, all)))
+    if (!context.accept(with_arguments(start, all)))
       return false;
     accepted = std::move(all);
     return true;

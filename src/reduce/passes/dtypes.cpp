@@ -4,7 +4,6 @@
 
 #include "reduce/order/plainness.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/editable_copy.h"
 #include "reduce/passes/remake_input.h"
 #include "repro_minify/record.h"
 
@@ -22,32 +21,20 @@ at::ScalarType dtype_of(const Program &program, size_t input) {
   return program.inputs[input].value.toTensor().scalar_type();
 }
 
-struct DtypeArgument {
-  const Node *node;
-  size_t argument;
-};
-
-/// Those that name one of `dtypes`.
-std::vector<DtypeArgument> dtype_arguments(const Program &program, const std::set<at::ScalarType> &dtypes) {
-  std::vector<DtypeArgument> found;
+/// Dtype arguments that name one of `from` name `to` instead.
+std::vector<ArgumentEdit> renamed_dtypes(const Program &program, const std::set<at::ScalarType> &from,
+                                         at::ScalarType to) {
+  std::vector<ArgumentEdit> edits;
   for (const Node *node : all_nodes(*program.graph)) {
     const auto *schema = node->maybeSchema();
     for (size_t i = 0; schema && i < node->inputs().size() && i < schema->arguments().size(); ++i) {
       const auto value = torch::jit::toIValue(node->input(i));
       if (schema->arguments()[i].name() == "dtype" && value && value->isInt() &&
-          dtypes.count(static_cast<at::ScalarType>(value->toInt())))
-        found.push_back({node, i});
+          from.count(static_cast<at::ScalarType>(value->toInt())))
+        edits.push_back({node, i, static_cast<int64_t>(to)});
     }
   }
-  return found;
-}
-
-Program with_dtype_arguments(const Program &program, const std::vector<DtypeArgument> &arguments, at::ScalarType to) {
-  EditableCopy copy(program);
-  for (const DtypeArgument &argument : arguments)
-    set_argument(copy.of(argument.node), argument.argument, static_cast<int64_t>(to));
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edits;
 }
 
 std::optional<Program> with_dtypes(const Program &program, const std::vector<size_t> &which, at::ScalarType dtype) {
@@ -70,8 +57,8 @@ bool accept_dtype(PassContext &context, const std::vector<size_t> &which, at::Sc
   for (size_t i : which)
     before.insert(dtype_of(context.current, i));
   std::vector<LazyProgram> candidates;
-  if (const auto arguments = dtype_arguments(*changed, before); !arguments.empty())
-    candidates.push_back([=] { return with_dtype_arguments(*changed, arguments, dtype); });
+  if (const auto edits = renamed_dtypes(*changed, before, dtype); !edits.empty())
+    candidates.push_back([=] { return with_arguments(*changed, edits); });
   candidates.push_back([changed] { return *changed; });
   return accept_first(context, candidates);
 }

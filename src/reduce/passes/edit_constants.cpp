@@ -1,5 +1,7 @@
 #include "reduce/passes/edit_constants.h"
 
+#include "reduce/passes/editable_copy.h"
+
 #include <torch/csrc/jit/ir/constants.h>
 
 namespace repro_minify {
@@ -26,8 +28,6 @@ Value *existing(Node *node, const c10::IValue &value, const c10::Type &type) {
   return nullptr;
 }
 
-} // namespace
-
 void set_argument(Node *node, size_t i, const c10::IValue &value) {
   if (Value *constant = existing(node, value, *value.type())) {
     node->replaceInput(i, constant);
@@ -35,6 +35,16 @@ void set_argument(Node *node, size_t i, const c10::IValue &value) {
   }
   torch::jit::WithInsertPoint guard(node);
   node->replaceInput(i, node->owningGraph()->insertConstant(value));
+}
+
+} // namespace
+
+Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &edits) {
+  EditableCopy copy(program);
+  for (const ArgumentEdit &edit : edits)
+    set_argument(copy.of(edit.node), edit.argument, edit.value);
+  drop_unused(copy.program);
+  return std::move(copy.program);
 }
 
 } // namespace repro_minify

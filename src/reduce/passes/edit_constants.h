@@ -2,10 +2,19 @@
 #pragma once
 #include "repro_minify/program.h"
 
+#include <vector>
+
 namespace repro_minify {
 
-/// Lets argument `i` of the node read `value`: a constant that is there already and can be read from the node, else a
-/// new one in front of it. What nobody reads any more is for drop_unused.
-void set_argument(torch::jit::Node *node, std::size_t i, const c10::IValue &value);
+/// What an argument becomes, in the Program where that was found.
+struct ArgumentEdit {
+  const torch::jit::Node *node;
+  std::size_t argument;
+  c10::IValue value;
+};
+
+/// The Program with all of `edits`, which were found in it. Each argument reads a constant that is there already and
+/// can be read from its node, else a new one in front of it; what nobody reads any more is gone.
+Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &edits);
 
 } // namespace repro_minify

@@ -1,7 +1,7 @@
 #include "reduce/passes/size_constants.h"
 
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/pass.h"
 #include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -134,19 +134,13 @@ std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::
 
 std::optional<Program> with_size_constants(const Program &program, const SizeMap &map, const std::set<int64_t> &sizes,
                                            Factors factors) {
-  std::vector<Slot> changed;
-  for (Slot slot : slots_of(*program.graph))
-    if (c10::IValue value = mapped(slot, map, sizes, factors); value != slot.value) {
-      slot.value = std::move(value);
-      changed.push_back(std::move(slot));
-    }
-  if (changed.empty())
+  std::vector<ArgumentEdit> edits;
+  for (const Slot &slot : slots_of(*program.graph))
+    if (c10::IValue value = mapped(slot, map, sizes, factors); value != slot.value)
+      edits.push_back({slot.node, slot.argument, std::move(value)});
+  if (edits.empty())
     return std::nullopt;
-  EditableCopy copy(program);
-  for (const Slot &slot : changed)
-    set_argument(copy.of(slot.node), slot.argument, slot.value);
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return with_arguments(program, edits);
 }
 
 } // namespace repro_minify
