@@ -16,6 +16,7 @@
 
 #include <link.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 namespace repro_minify {
 namespace {
@@ -83,6 +84,15 @@ const std::set<std::string> &folders_of_libraries() {
   return folders;
 }
 
+/// Confined, nobody finds out what its user is called: the list of them is not read, and torch up to 2.12, which asks
+/// as it is imported, takes that for an error. A name of the environment comes first (Python's getpass.getuser()).
+void name_the_user() {
+  for (const char *variable : {"LOGNAME", "USER", "LNAME", "USERNAME"})
+    if (const char *name = std::getenv(variable); name != nullptr && *name != '\0')
+      return;
+  setenv("LOGNAME", ("uid_" + std::to_string(getuid())).c_str(), 1);
+}
+
 void confine_files(const Confinement &confinement) {
   LandlockRules rules;
   for (const char *path : readable_everywhere)
@@ -131,6 +141,7 @@ void confine(const Confinement &confinement) {
     return;
   setenv("TMPDIR", private_folder_of_children().c_str(), 1);
   setenv("CCACHE_DISABLE", "1", 1); // a compiler that is a cache writes elsewhere
+  name_the_user();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     throw std::system_error(errno, std::generic_category(), "new privileges cannot be given up");
   if (landlock_version() > 0)

@@ -174,6 +174,22 @@ TEST(Confined, ThereAreNoNewPrivileges) {
   EXPECT_EQ(confined([] { return std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)); }), "1");
 }
 
+/// torch up to 2.12 ends where Python's getpass.getuser() finds no name.
+TEST(Confined, TheUserHasANameWithoutTheListOfUsers) {
+  const auto name_where_it_is = [](const char *given) {
+    return run([given](Child &child) {
+             for (const char *variable : {"USER", "LNAME", "USERNAME"})
+               unsetenv(variable);
+             setenv("LOGNAME", given, 1);
+             child.confine({});
+             child.reply(std::getenv("LOGNAME"));
+           })
+        .reply;
+  };
+  EXPECT_EQ(name_where_it_is(""), "uid_" + std::to_string(getuid()));
+  EXPECT_EQ(name_where_it_is("ada"), "ada");
+}
+
 TEST(Confined, OneChildSaysNothingOfTheNext) {
   confined([] { return std::string(); });
   EXPECT_EQ(run([](Child &child) { child.reply(std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))); }).reply, "0");
