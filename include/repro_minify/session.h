@@ -24,10 +24,19 @@ struct FailureRate {
   std::vector<Verdict> each;
 };
 
+/// What does not depend on the backend.
+struct Loaded {
+  LoadedModel model;
+  LoadedInputs inputs;
+};
+
 class Session {
 public:
   /// Loads model and inputs, and starts the backends; of a converted model, what it was converted to. Throws UserError.
   Session(const std::string &model_path, MinifyOptions options);
+  /// With what another session has loaded: `options` are its options but for what names and sets up backends. Throws
+  /// UserError.
+  Session(const Loaded &loaded, MinifyOptions options);
 
   const MinifyOptions options;
   PhaseClock phases{"load"};
@@ -39,6 +48,7 @@ public:
   LoadedModel model;
   LoadedInputs inputs;
 
+  Loaded loaded() const { return {model, inputs}; }
   /// The model's path for a person: what the user named, though it was converted.
   std::string shown_path() const;
   /// The model as it is, nothing flattened. (A method other than forward is inlined first, if it can be: backends
@@ -69,6 +79,8 @@ public:
   std::string unsteady_operators_in_words() const;
 
 private:
+  Session(MinifyOptions options, const std::string &model_path, const Loaded *loaded);
+  void load_inputs_of_model();
   Verdict check_once(int run);
   Verdict check_within(double times_the_limit);
   std::shared_ptr<const Program> flat() const;

@@ -43,9 +43,24 @@ bool is_small(const std::string &path) {
   return error || size <= most_bytes;
 }
 
-Ran run_graph(MinifyOptions how, ProgressPrinter &progress, const Options &options) {
+/// One graph of the model. It is loaded for the first backend that can be used; the others have it from there.
+struct OpenGraph {
+  MinifyOptions options;
+  std::optional<Loaded> loaded = {};
+
+  Session session(const std::string &model, const MinifyOptions &how) {
+    if (loaded)
+      return Session(*loaded, how);
+    Session first(model, how);
+    loaded = first.loaded();
+    return first;
+  }
+};
+
+Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progress) {
+  MinifyOptions how = graph.options;
   how.check.measure_always = is_small(options.model);
-  Session session(options.model, how);
+  Session session = graph.session(options.model, how);
   const FailureRate rate = session.check_original();
   progress.hide();
   print_dump(how.backend_options.dump_file, options.json ? std::cerr : std::cout);
@@ -73,11 +88,12 @@ std::string text_of(const nlohmann::json &value) {
 }
 
 /// One graph of several that cannot be converted, or checked, says nothing about the others.
-Ran run_graph_of_several(const MinifyOptions &how, ProgressPrinter &progress, const Options &options) {
+Ran run_graph_of_several(OpenGraph &graph, const Options &options, ProgressPrinter &progress) {
+  const MinifyOptions &how = graph.options;
   try {
     if (!how.conversion->problem.empty())
       throw UserError(problem_of(*how.conversion));
-    return run_graph(how, progress, options);
+    return run_graph(graph, options, progress);
   } catch (const UserError &error) {
     log::error(error.what());
     nlohmann::json refused = refusal(options, how.backends.front(), error.what());
@@ -97,34 +113,61 @@ int exit_code_of(const std::vector<Ran> &all) {
   return code;
 }
 
-Ran run_one(const Options &options) {
-  ProgressPrinter progress(options.quiet, subject_of(options));
-  MinifyOptions how = minify_options(options, progress);
-  std::optional<TemporaryFolder> folder;
-  if (!how.backend_options.dumped_stages.empty()) {
-    how.backend_options.dump_file = folder.emplace() / "stages";
-    std::ofstream(how.backend_options.dump_file).flush(); // it has to be there
+/// The model under one backend after the other.
+class Runs {
+public:
+  /// Throws UserError for a model that cannot be opened.
+  explicit Runs(const Options &options) : options_(options), progress_(options.quiet, subject_of(options)) {
+    MinifyOptions how = minify_options(options, progress_);
+    if (!how.backend_options.dumped_stages.empty())
+      how.backend_options.dump_file = folder_.emplace() / "stages";
+    for (const MinifyOptions &graph : open_model(options.model, how))
+      graphs_.push_back({graph});
   }
-  const auto graphs = open_model(options.model, how);
-  if (graphs.size() == 1)
-    return run_graph(graphs.front(), progress, options);
-  std::vector<Ran> all;
-  std::string json;
-  for (const MinifyOptions &graph : graphs) {
-    how.listener.throw_if_interrupted();
-    all.push_back(run_graph_of_several(graph, progress, options));
-    json += (json.empty() ? "[" : ",") + all.back().json;
+
+  /// Under those that the options name; all of one name.
+  Ran under_the_only_backend() {
+    if (folder_)
+      std::ofstream(graphs_.front().options.backend_options.dump_file).flush(); // it has to be there, empty
+    if (graphs_.size() == 1)
+      return run_graph(graphs_.front(), options_, progress_);
+    std::vector<Ran> all;
+    std::string json;
+    for (OpenGraph &graph : graphs_) {
+      graph.options.listener.throw_if_interrupted();
+      all.push_back(run_graph_of_several(graph, options_, progress_));
+      json += (json.empty() ? "[" : ",") + all.back().json;
+    }
+    return {exit_code_of(all), options_.json ? json + "]" : ""};
   }
-  return {exit_code_of(all), options.json ? json + "]" : ""};
+
+  Ran under(const std::string &backend) {
+    for (OpenGraph &graph : graphs_)
+      graph.options.backends = {backend};
+    return under_the_only_backend();
+  }
+
+private:
+  const Options &options_;
+  ProgressPrinter progress_;
+  std::optional<TemporaryFolder> folder_; ///< of what --dump-stage asks for
+  std::vector<OpenGraph> graphs_;
+};
+
+Ran refused(const Options &options, const std::string &backend, const UserError &error) {
+  log::error(error.what());
+  return {BadInput, text_of(refusal(options, backend, error.what()))};
 }
 
-/// One backend that cannot be used, or has no support for the model, says nothing about the others.
-Ran run_one_of_several(const Options &options) {
+/// A backend that cannot be used, or has no support for the model, says nothing about the others. A model that cannot
+/// be opened has none to answer, and is opened again for each: what was missing may be there by then.
+Ran run_one_of_several(std::optional<Runs> &runs, const Options &options, const std::string &backend) {
   try {
-    return run_one(options);
+    if (!runs)
+      runs.emplace(options);
+    return runs->under(backend);
   } catch (const UserError &error) {
-    log::error(error.what());
-    return {BadInput, text_of(refusal(options, options.backends.front(), error.what()))};
+    return refused(options, backend, error);
   }
 }
 
@@ -133,16 +176,15 @@ Ran run_one_of_several(const Options &options) {
 int run_command(const Options &options) {
   const auto names = split_backend_names(options.backends);
   if (names.size() <= 1) {
-    const Ran ran = run_one(options);
+    const Ran ran = Runs(options).under_the_only_backend();
     if (options.json)
       std::cout << ran.json << '\n';
     return ran.exit_code;
   }
+  std::optional<Runs> runs;
   std::vector<Ran> all;
   for (const auto &name : names) {
-    Options one = options;
-    one.backends = {name};
-    all.push_back(run_one_of_several(one));
+    all.push_back(run_one_of_several(runs, options, name));
     if (options.json) // a row as soon as it is known: what crashes later cannot take it along
       std::cout << (all.size() == 1 ? "[" : ",") << all.back().json << std::endl;
   }

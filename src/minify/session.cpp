@@ -146,7 +146,7 @@ const MinifyOptions &with_libraries(const MinifyOptions &options) {
 }
 
 /// What is wrong with a converted model is said of what it was converted from.
-LoadedModel loaded(const std::string &given, const MinifyOptions &options, const CheckOptions &check) {
+LoadedModel load(const std::string &given, const MinifyOptions &options, const CheckOptions &check) {
   const std::string path = options.conversion ? options.conversion->path : given;
   try {
     return load_model(path, options.method, check.seed, options.train, check.device, reading_limits(options));
@@ -161,13 +161,27 @@ LoadedModel loaded(const std::string &given, const MinifyOptions &options, const
 } // namespace
 
 Session::Session(const std::string &model_path, MinifyOptions given)
+    : Session(std::move(given), model_path, /*loaded=*/nullptr) {}
+
+Session::Session(const Loaded &loaded, MinifyOptions given) : Session(std::move(given), loaded.model.path, &loaded) {}
+
+Session::Session(MinifyOptions given, const std::string &model_path, const Loaded *loaded)
     : options(std::move(given)), oracle(options.oracle.empty() ? std::string() : require_executable(options.oracle)),
       others(backends_of(with_libraries(options), oracle)), backend(others.front()), check(check_options_of(options)),
-      test(test_of(*this)), model(loaded(model_path, options, check)) {
+      test(test_of(*this)), model(loaded ? loaded->model : load(model_path, options, check)) {
   phases.tell(options.listener.phase);
   for (const auto &each : others)
     if (options.train && each->traits().needs_eval)
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
+  if (loaded)
+    inputs = loaded->inputs;
+  else
+    load_inputs_of_model();
+  await_all(others);
+  others.erase(others.begin());
+}
+
+void Session::load_inputs_of_model() {
   inputs = load_inputs(
       model,
       {.specs = options.input_specs, .inputs_path = options.inputs, .seed = check.seed, .requires_grad = check.grad},
@@ -179,8 +193,6 @@ Session::Session(const std::string &model_path, MinifyOptions given)
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
   if (!inputs.note.empty())
     options.listener.say(Severity::Warning, inputs.note);
-  await_all(others);
-  others.erase(others.begin());
 }
 
 std::string Session::shown_path() const {
