@@ -119,7 +119,7 @@ int dispatch(int argc, char **argv) {
   add_reduce_options(app, options);
   CLI::App *run = app.add_subcommand("run", "check once and print the verdict in numbers");
   add_check_options(*run, options);
-  run->add_flag("--json", options.json, "print JSON");
+  add_single_check_options(*run, options);
   CLI::App *analyze = app.add_subcommand("analyze", "where do eager and optimised part? a table and a picture");
   add_check_options(*analyze, options);
   add_analyze_options(*analyze, options);

@@ -188,6 +188,13 @@ void add_reduce_options(CLI::App &app, Options &options) {
   app.add_flag("--no-bisect", options.no_bisect, "do not look for the step of the backend that is guilty");
 }
 
+void add_single_check_options(CLI::App &app, Options &options) {
+  app.add_flag("--json", options.json, "print JSON");
+  add_choice(app, "--timing,!--no-timing", options.timing,
+             "measure how fast either side is, which takes as long as the\ncheck (default: where one backend is asked "
+             "for)");
+}
+
 void add_analyze_options(CLI::App &app, Options &options) {
   app.add_option("-o,--output", options.output,
                  "folder for the table, JSON and picture (default: MODEL without\n.pt, with .analysis)")

@@ -59,6 +59,7 @@ struct Options {
   bool resume = false;
   double time_budget_seconds = 0;
   bool json = false;
+  std::optional<bool> timing; ///< of run; nothing: where one backend is asked for
   bool quiet = false;
   bool verbose = false;
 };
@@ -67,6 +68,8 @@ struct Options {
 void add_check_options(CLI::App &app, Options &options);
 /// Adds what only some backends take.
 void add_backend_options(CLI::App &app, BackendOptions &options);
+/// Adds what only a single check takes.
+void add_single_check_options(CLI::App &app, Options &options);
 /// Adds what only the reduction takes.
 void add_reduce_options(CLI::App &app, Options &options);
 

@@ -43,6 +43,10 @@ bool is_small(const std::string &path) {
   return error || size <= most_bytes;
 }
 
+bool times_are_wanted(const Options &options) {
+  return options.timing.value_or(split_backend_names(options.backends).size() <= 1);
+}
+
 /// One graph of the model. It is loaded for the first backend that can be used; the others have it from there.
 struct OpenGraph {
   MinifyOptions options;
@@ -69,7 +73,7 @@ Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progres
   if (verdict.eager_failed)
     log::error(eager_problem(session, verdict));
   warn_of_missing_reference(session, verdict);
-  const RunFacts facts = run_facts(session, rate);
+  const RunFacts facts = run_facts(session, rate, times_are_wanted(options));
   Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
   progress.finish();
   if (options.json)

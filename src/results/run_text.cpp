@@ -108,11 +108,12 @@ void write_settings(std::ostream &out, const Verdict &verdict, const Session &se
 
 } // namespace
 
-RunFacts run_facts(const Session &session, const FailureRate &rate) {
+RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing) {
   RunFacts facts;
   if (!runs_to_the_end(rate.verdict))
     return facts;
-  facts.timing = measure_timing(session.original(), session.backend, session.check, timed_calls, session.limits());
+  if (timing)
+    facts.timing = measure_timing(session.original(), session.backend, session.check, timed_calls, session.limits());
   if (rate.verdict.outcome == Verdict::Outcome::Fail)
     facts.reads_unwritten =
         reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());

@@ -13,8 +13,9 @@ struct RunFacts {
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
 };
 
-/// Measures what is worth knowing of this Verdict: nothing where a side did not run to its end.
-RunFacts run_facts(const Session &session, const FailureRate &rate);
+/// Measures what is worth knowing of this Verdict: nothing where a side did not run to its end, and no times without
+/// `timing`.
+RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing);
 
 /// What came of it for people, with a table of numbers.
 std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session);

@@ -114,6 +114,18 @@ TEST_F(FrontDoors, ReducesAnExportedModel) {
   EXPECT_EQ(again.exit_code, 1) << describe(again);
 }
 
+TEST_F(FrontDoors, ConvertsAndLoadsOnceForSeveralBackends) {
+  const Finished finished =
+      run_tool({"run", doors / "exported" / "norm.pt2", "--backend", "eager,freeze,pass:dce", "--json"});
+  const json rows = json::parse(finished.out);
+  ASSERT_EQ(rows.size(), 3u) << describe(finished);
+  EXPECT_EQ(rows[1].at("verdict").at("outcome"), "fail");
+  const std::string converted = "norm.pt2: converted from";
+  const auto first = finished.err.find(converted);
+  ASSERT_NE(first, std::string::npos) << describe(finished);
+  EXPECT_EQ(finished.err.find(converted, first + 1), std::string::npos) << describe(finished);
+}
+
 TEST_F(FrontDoors, OfAnExportedModelOtherInputsCount) {
   const Finished finished =
       run_tool({"run", doors / "exported" / "linear.pt2", "--backend", "pass:dce", "--input", "f32[7,4]", "--json"});

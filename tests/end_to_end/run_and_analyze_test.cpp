@@ -50,8 +50,23 @@ TEST(Run, SeveralBackendsInOneProcess) {
   EXPECT_EQ(rows[0].at("verdict").at("outcome"), "pass");
   EXPECT_EQ(rows[1].at("verdict").at("outcome"), "fail");
   EXPECT_TRUE(rows[2].contains("refused")) << rows[2];
+  EXPECT_TRUE(rows[0].at("timing").is_null() && rows[1].at("timing").is_null());
   EXPECT_EQ(run_tool({"run", model, "--backend", "eager,plugin:/no/such.so", "--json"}).exit_code, 2);
   EXPECT_EQ(run_tool({"run", model, "--backend", "eager,eager", "--json"}).exit_code, 0);
+}
+
+TEST(Run, TimesAreMeasuredWhereOneBackendIsAskedForOrWhoeverWantsThem) {
+  const std::string model = case_named("jit_type_as_dce").model();
+  const auto timed = [&](const std::string &backends, const std::vector<std::string> &options) {
+    std::vector<std::string> arguments{"run", model, "--backend", backends, "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const json answer = json::parse(run_tool(arguments).out);
+    return !(answer.is_array() ? answer.at(0) : answer).at("timing").is_null();
+  };
+  EXPECT_TRUE(timed("eager", {}));
+  EXPECT_FALSE(timed("eager", {"--no-timing"}));
+  EXPECT_FALSE(timed("eager,freeze", {}));
+  EXPECT_TRUE(timed("eager,freeze", {"--timing"}));
 }
 
 TEST(Run, NamesWhatTheBackendRewrote) {
