@@ -45,12 +45,14 @@ std::vector<int> numbers_of(const std::string &version) {
 
 } // namespace
 
-bool Case::is_fixed() const {
-  if (fixed_in.empty() || std::string(REPRO_MINIFY_PYTHON).empty())
+bool Case::is_right() const {
+  if ((wrong_since.empty() && fixed_in.empty()) || std::string(REPRO_MINIFY_PYTHON).empty())
     return false;
   const Finished asked =
       run_program({REPRO_MINIFY_PYTHON, "-c", "import importlib.metadata as m; print(m.version('torch'))"});
-  return numbers_of(asked.out) >= numbers_of(fixed_in);
+  const std::vector<int> here = numbers_of(asked.out);
+  return (!wrong_since.empty() && here < numbers_of(wrong_since)) ||
+         (!fixed_in.empty() && here >= numbers_of(fixed_in));
 }
 
 std::vector<std::string> Case::with_backend(std::vector<std::string> arguments) const {
@@ -100,6 +102,7 @@ std::vector<Case> all_cases(const std::string &table) {
     one.kind = row.at("kind").get<std::string>();
     one.operators_at_most = row.value("operators_at_most", 0);
     one.reads_unwritten_memory = row.value("reads_unwritten_memory", false);
+    one.wrong_since = row.value("wrong_since", "");
     one.fixed_in = row.value("fixed_in", "");
     one.guilty = row.value("guilty", "");
     one.must_have = row.value("must_have", std::vector<std::string>());

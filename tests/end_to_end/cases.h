@@ -19,7 +19,8 @@ struct Case {
   int operators_at_most = 0; ///< of the table `cases`
   /// The optimised result is memory that nobody wrote: now and then it is NaN, and the failure another one.
   bool reads_unwritten_memory = false;
-  std::string fixed_in;                   ///< the first version of torch that is right, where one is known
+  std::string wrong_since;                ///< the first version of torch that is wrong, where one is known
+  std::string fixed_in;                   ///< the first that is right again, where one is known
   std::string guilty;                     ///< of the table `cases`: the step that makes it wrong; empty: has none
   std::vector<std::string> must_have;     ///< of the others: operators without which it is another failure
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
@@ -27,8 +28,8 @@ struct Case {
   bool is_big() const { return name.rfind("big_", 0) == 0; }
   /// Its backend needs a Python with torch, and there is none here.
   bool lacks_python() const;
-  /// The torch that is tested here is right.
-  bool is_fixed() const;
+  /// The torch that is tested here is right: it is too new, or too old, to fail.
+  bool is_right() const;
   std::filesystem::path model() const;
   std::filesystem::path inputs() const;
   /// Where the test that reduces it leaves what comes out.

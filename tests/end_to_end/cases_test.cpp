@@ -65,7 +65,7 @@ void expect_reduces(const Case &one) {
   std::vector<std::string> arguments = one.with_backend({one.model()});
   arguments.insert(arguments.end(), {"-o", repro, "--force", "--quiet"});
   const Finished finished = run_tool(arguments);
-  if (one.is_fixed()) {
+  if (one.is_right()) {
     EXPECT_EQ(finished.exit_code, 1) << describe(finished);
     return;
   }
@@ -98,10 +98,10 @@ TEST_P(RunFindsTheFailure, WithItsKind) {
   if (one.lacks_python())
     GTEST_SKIP() << "no Python with torch here, which " << one.backend << " needs";
   const Finished finished = run_tool(one.with_backend({"run", one.model(), "--json"}));
-  ASSERT_EQ(finished.exit_code, one.is_fixed() ? 0 : 1) << describe(finished);
+  ASSERT_EQ(finished.exit_code, one.is_right() ? 0 : 1) << describe(finished);
   const json answer = json::parse(finished.out);
-  EXPECT_EQ(answer.at("verdict").at("outcome"), one.is_fixed() ? "pass" : "fail") << finished.out;
-  if (!one.is_fixed()) {
+  EXPECT_EQ(answer.at("verdict").at("outcome"), one.is_right() ? "pass" : "fail") << finished.out;
+  if (!one.is_right()) {
     EXPECT_EQ(answer.at("verdict").at("kind"), one.kind) << finished.out;
   }
 }
