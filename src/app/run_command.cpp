@@ -47,16 +47,19 @@ bool times_are_wanted(const Options &options) {
   return options.timing.value_or(split_backend_names(options.backends).size() <= 1);
 }
 
-/// One graph of the model. It is loaded for the first backend that can be used; the others have it from there.
+/// One graph of the model. It is loaded for the first backend that can be used; the others have it from there, unless
+/// it is one of several, which memory need not hold all at once.
 struct OpenGraph {
   MinifyOptions options;
+  bool is_the_only_one = true;
   std::optional<Loaded> loaded = {};
 
   Session session(const std::string &model, const MinifyOptions &how) {
     if (loaded)
       return Session(*loaded, how);
     Session first(model, how);
-    loaded = first.loaded();
+    if (is_the_only_one)
+      loaded = first.loaded();
     return first;
   }
 };
@@ -125,8 +128,9 @@ public:
     MinifyOptions how = minify_options(options, progress_);
     if (!how.backend_options.dumped_stages.empty())
       how.backend_options.dump_file = folder_.emplace() / "stages";
-    for (const MinifyOptions &graph : open_model(options.model, how))
-      graphs_.push_back({graph});
+    const auto graphs = open_model(options.model, how);
+    for (const MinifyOptions &graph : graphs)
+      graphs_.push_back({graph, graphs.size() == 1});
   }
 
   /// Under those that the options name; all of one name.
