@@ -37,6 +37,7 @@ def test_choices_and_presets_are_those_of_the_program() -> None:
 def test_words() -> None:
     assert arguments_of({"only_fwd": True, "grad": False, "tol": 0.1, "need": None}) == ["--only-fwd", "--tol=0.1"]
     assert arguments_of({"autocast": False, "equal_nan": True}) == ["--no-autocast", "--equal-nan"]
+    assert arguments_of({"timing": False}) == ["--no-timing"]
     assert arguments_of({"passes": ["cut", "splice"], "output": Path("a b")}) == [
         "--passes=cut",
         "--passes=splice",

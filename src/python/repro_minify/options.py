@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 Texts = str | Sequence[str]
-CHOICES = ("ablation", "autocast", "equal_nan")  # on, off, or left to the program: False says --no-...
+CHOICES = ("ablation", "autocast", "equal_nan", "timing")  # on, off, or left to the program: False says --no-...
 
 
-class CheckOptions(TypedDict, total=False):
+class SharedOptions(TypedDict, total=False):
     """What check() and minify() take. What is not given is as the program has it."""
 
     input: Texts
@@ -48,8 +48,14 @@ class CheckOptions(TypedDict, total=False):
     quiet: bool
 
 
-class MinifyOptions(CheckOptions, total=False):
-    """What minify() takes beside those."""
+class CheckOptions(SharedOptions, total=False):
+    """What check() takes."""
+
+    timing: bool | None
+
+
+class MinifyOptions(SharedOptions, total=False):
+    """What minify() takes."""
 
     output: str | os.PathLike[str]
     force: bool
