@@ -105,11 +105,15 @@ using Subject = std::function<Instance(const InstantiateOptions &)>;
 Subject subject_of(std::shared_ptr<const Program> program);
 
 /// Runs the Check in the calling process: arithmetic, and whatever the backend does. For sandbox children.
-Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child);
+/// `kept_eager`: a file in the children's private folder where another check of the same Subject has left what eager
+/// did under the same settings, or this one leaves it for others (check/eager_memo.h); empty: there are none.
+Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child,
+                   const std::string &kept_eager = "");
 
 /// The job of a sandbox child that answers with check_here's Verdict, and the Verdict in what came of it: a crash, a
 /// hang, exhausted memory in the backend is a failure, in the eager run it is Unresolved.
-Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options);
+Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options,
+              std::string kept_eager = "");
 Verdict verdict_of(const JobEnd &job_end);
 
 /// One Check in a sandbox of its own, asked again while it has no answer.

@@ -9,6 +9,7 @@
 #include "repro_minify/phase_clock.h"
 #include "repro_minify/record.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,15 @@ struct FailureRate {
   std::vector<Verdict> each;
 };
 
-/// What does not depend on the backend.
+class EagerMemo;
+
+/// What does not depend on the backend, or on little of it.
 struct Loaded {
   LoadedModel model;
   LoadedInputs inputs;
+  std::shared_ptr<EagerMemo> eager; ///< what eager did, for the next to know
+  /// The model made flat, by what flat programs depend on.
+  std::shared_ptr<std::map<std::string, std::shared_ptr<const Program>>> flat;
 };
 
 class Session {
@@ -48,7 +54,8 @@ public:
   LoadedModel model;
   LoadedInputs inputs;
 
-  Loaded loaded() const { return {model, inputs}; }
+  /// For sessions of the same model under other backends. From now on checks leave there what they have in common.
+  Loaded loaded();
   /// The model's path for a person: what the user named, though it was converted.
   std::string shown_path() const;
   /// The model as it is, nothing flattened. (A method other than forward is inlined first, if it can be: backends
@@ -83,9 +90,13 @@ private:
   void load_inputs_of_model();
   Verdict check_once(int run);
   Verdict check_within(double times_the_limit);
+  std::string kept_eager() const;
   std::shared_ptr<const Program> flat() const;
+  std::shared_ptr<const Program> flat_original() const;
 
-  mutable std::shared_ptr<const Program> flat_; ///< once somebody has asked for it
+  std::shared_ptr<EagerMemo> eager_memo_; ///< null: no other session wants to know
+  /// What somebody has asked for; shared with the sessions of the same model.
+  std::shared_ptr<std::map<std::string, std::shared_ptr<const Program>>> flat_;
   double original_seconds_ = 0;
   std::optional<double> eager_seconds_; ///< where the original hangs
 };

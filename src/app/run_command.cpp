@@ -47,18 +47,18 @@ bool times_are_wanted(const Options &options) {
   return options.timing.value_or(split_backend_names(options.backends).size() <= 1);
 }
 
-/// One graph of the model. It is loaded for the first backend that can be used; the others have it from there, unless
-/// it is one of several, which memory need not hold all at once.
+/// One graph of the model. It is loaded for the first backend that can be used. The others have it from there, with
+/// what eager did, unless it is one of several, which memory need not hold all at once.
 struct OpenGraph {
   MinifyOptions options;
-  bool is_the_only_one = true;
+  bool is_shared = false; ///< with other backends
   std::optional<Loaded> loaded = {};
 
   Session session(const std::string &model, const MinifyOptions &how) {
     if (loaded)
       return Session(*loaded, how);
     Session first(model, how);
-    if (is_the_only_one)
+    if (is_shared)
       loaded = first.loaded();
     return first;
   }
@@ -129,8 +129,9 @@ public:
     if (!how.backend_options.dumped_stages.empty())
       how.backend_options.dump_file = folder_.emplace() / "stages";
     const auto graphs = open_model(options.model, how);
+    const bool is_shared = graphs.size() == 1 && split_backend_names(options.backends).size() > 1;
     for (const MinifyOptions &graph : graphs)
-      graphs_.push_back({graph, graphs.size() == 1});
+      graphs_.push_back({graph, is_shared});
   }
 
   /// Under those that the options name; all of one name.

@@ -4,9 +4,11 @@
 #include "check/ask_again.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
+#include "check/eager_side.h"
 #include "check/fp64_reference.h"
 #include "check/initial_state.h"
 #include "check/sides.h"
+#include "check/unresolved.h"
 #include "check/unwritten_memory.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
@@ -21,76 +23,6 @@
 
 namespace repro_minify {
 namespace {
-
-Verdict unresolved(std::string message) {
-  Verdict verdict;
-  verdict.message = std::move(message);
-  return verdict;
-}
-
-/// Of eager with itself: a NaN twice is no difference, whatever the rule says of it.
-CompareOptions reproducibility(CompareOptions options) {
-  options.equal_nan = true;
-  return options;
-}
-
-/// Whether eager answers the same once memory that nobody has written holds the same.
-bool unwritten_memory_is_to_blame(const Sides &sides) {
-  auto once = sides.run_eager(1), again = sides.run_eager(1);
-  Verdict comparison;
-  return sides.compare(once[0], again[0], nullptr, reproducibility(sides.options.compare), comparison);
-}
-
-Verdict eager_differs(const Sides &sides, const Verdict &comparison) {
-  const bool blame = unwritten_memory_is_to_blame(sides);
-  Verdict verdict = unresolved("two eager runs differ" +
-                               std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
-                               worst_message(comparison));
-  verdict.eager_failed = true;
-  return verdict;
-}
-
-/// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
-/// verdict when eager is not reproducible.
-std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
-  const CheckOptions &options = sides.options;
-  if (options.mode == CheckMode::Run)
-    return sides.run_eager(1);
-  auto first = sides.run_eager(2);
-  Verdict comparison;
-  CompareOptions everything =
-      reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
-  everything.ignore_non_fp = false;
-  if (same_bits(first[0], first[1]) || sides.compare(first[0], first[1], nullptr, everything, comparison)) {
-    first.pop_back();
-    return first;
-  }
-  // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
-  auto again = sides.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
-  for (size_t call = 0; call < first.size(); ++call)
-    if (!sides.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
-      verdict = eager_differs(sides, comparison);
-      break;
-    }
-  return again;
-}
-
-/// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
-/// believed, eager has to answer the same `eager_calls` times.
-void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &verdict) {
-  Verdict comparison;
-  // A program that keeps state is made anew for each row of calls.
-  const int at_a_time = eager.size() > 1 ? static_cast<int>(eager.size()) : 8;
-  for (int calls = 2; calls < sides.options.eager_calls; calls += at_a_time) {
-    auto again = sides.run_eager(at_a_time);
-    for (size_t call = 0; call < again.size(); ++call)
-      if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr,
-                         reproducibility(sides.options.compare), comparison)) {
-        verdict = eager_differs(sides, comparison);
-        return;
-      }
-  }
-}
 
 /// Parameters that became constants have no gradient, in words.
 void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &verdict) {
@@ -114,22 +46,19 @@ void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed
   verdict.no_gradient_left = true;
 }
 
-using Clock = std::chrono::steady_clock;
-
-void allow_optimised(Child &child, const Patience &patience, Clock::duration eager) {
+void allow_optimised(Child &child, const Patience &patience, std::chrono::duration<double> eager) {
   if (patience.least_seconds <= 0)
     return;
-  const double seconds =
-      std::max(patience.least_seconds, patience.times_eager * std::chrono::duration<double>(eager).count());
+  const double seconds = std::max(patience.least_seconds, patience.times_eager * eager.count());
   child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
-void run_optimised(const Sides &sides, std::vector<Observed> &eager, Fp64Reference &fp64, Child &child,
-                   Clock::duration eager_took, Verdict &verdict) {
+void run_optimised(const Sides &sides, EagerSide &eager_side, Fp64Reference &fp64, Child &child, Verdict &verdict) {
+  std::vector<Observed> &eager = eager_side.calls;
   const CheckOptions &options = sides.options;
   const auto enter = [&] {
     child.stage("optimised");
-    allow_optimised(child, options.patience, eager_took);
+    allow_optimised(child, options.patience, eager_side.took);
     fill_unwritten_memory(Fill::Usual);
   };
   enter();
@@ -194,41 +123,6 @@ Verdict raised(const Verdict &so_far, const std::string &message, c10::Device de
   return verdict;
 }
 
-/// While it is being handled.
-Verdict raised_by_eager() {
-  Verdict verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
-  verdict.eager_raises = true;
-  return verdict;
-}
-
-Verdict without_answer(const std::string &why) {
-  Verdict verdict = unresolved(why);
-  verdict.no_answer = true;
-  return verdict;
-}
-
-/// No thread, no process, no room, a file that cannot be read: nobody's fault but the moment's.
-bool is_want_of_means(const std::error_code &code) {
-  return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
-         code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
-         code == std::errc::too_many_files_open_in_system || code == std::errc::io_error;
-}
-
-/// Runs eager. What it does wrong, as a Verdict; else nothing, and `eager` is what the calls are compared with.
-std::optional<Verdict> trouble_of_eager(const Sides &sides, std::vector<Observed> &eager) {
-  Verdict verdict;
-  try {
-    eager = eager_results(sides, verdict);
-  } catch (const std::bad_alloc &) {
-    throw; // the sandbox knows whether its limit was hit
-  } catch (const std::system_error &error) {
-    return is_want_of_means(error.code()) ? without_answer(error.what()) : raised_by_eager();
-  } catch (...) {
-    return raised_by_eager();
-  }
-  return verdict.eager_failed ? std::optional(verdict) : std::nullopt;
-}
-
 /// What `optimised` throws, as a Verdict; nothing when it comes to its end. `so_far`: what was known before.
 std::optional<Verdict> thrown_by(const Sides &sides, const Verdict &so_far, const std::function<void()> &optimised) {
   try {
@@ -259,15 +153,14 @@ RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
   return settings;
 }
 
-Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child) {
+Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child,
+                   const std::string &kept_eager) {
   const Sides sides{subject, backend, options};
   child.stage("eager");
   allow_eager(child, options.patience);
-  const auto begin = Clock::now();
-  std::vector<Observed> eager;
-  if (const auto trouble = trouble_of_eager(sides, eager))
+  EagerSide eager(sides, kept_eager);
+  if (const auto trouble = eager.run())
     return *trouble;
-  const auto eager_took = Clock::now() - begin;
   Verdict verdict;
   Fp64Reference fp64(sides, eager);
   if (options.mode == CheckMode::Accuracy && (options.require_fp64 || options.measure_always)) {
@@ -275,15 +168,14 @@ Verdict check_here(const Subject &subject, const Backend &backend, const CheckOp
     if (!verdict.has_fp64_reference && options.require_fp64)
       return unresolved("--require-fp64, but there is no fp64 reference: " + verdict.no_fp64_because);
   }
-  verdict.stateful = eager.size() > 1;
-  say_what_is_left_out(sides, eager.front(), verdict);
-  if (const auto thrown =
-          thrown_by(sides, verdict, [&] { run_optimised(sides, eager, fp64, child, eager_took, verdict); }))
+  verdict.stateful = eager.calls.size() > 1;
+  say_what_is_left_out(sides, eager.calls.front(), verdict);
+  if (const auto thrown = thrown_by(sides, verdict, [&] { run_optimised(sides, eager, fp64, child, verdict); }))
     return *thrown;
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
     allow_eager(child, options.patience);
-    doubt_failure(sides, eager, verdict);
+    doubt_failure(sides, eager.calls, verdict);
   }
   return verdict;
 }
@@ -305,10 +197,11 @@ Subject subject_of(std::shared_ptr<const Program> program) {
   return [program = std::move(program)](const InstantiateOptions &options) { return instantiate(*program, options); };
 }
 
-Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options) {
-  return [subject = std::move(subject), backend = std::move(backend), options](Child &child) {
+Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options, std::string kept_eager) {
+  return [subject = std::move(subject), backend = std::move(backend), options,
+          kept = std::move(kept_eager)](Child &child) {
     child.confine(confinement_of(*backend));
-    child.reply(to_json(check_here(subject, *backend, options, child)));
+    child.reply(to_json(check_here(subject, *backend, options, child, kept)));
   };
 }
 

@@ -1,7 +1,7 @@
 // The eager calls once more in float64: the arbiter between the two sides. It takes twice the memory of either and as
 // long as both, and most checks never ask it. Internal to src/check.
 #pragma once
-#include "check/sides.h"
+#include "check/eager_side.h"
 
 #include <vector>
 
@@ -9,18 +9,20 @@ namespace repro_minify {
 
 class Fp64Reference {
 public:
-  /// `eager`: its calls. Both live as long as this.
-  Fp64Reference(const Sides &sides, const std::vector<Observed> &eager) : sides_(sides), eager_(eager) {}
+  /// Of calls that have been made. Both live as long as this.
+  Fp64Reference(const Sides &sides, const EagerSide &eager) : sides_(sides), eager_(eager) {}
 
-  /// Runs it, once. What came of it is said in `verdict`.
+  /// Runs it, once, unless another check has. What came of it is said in `verdict`.
   void make(Child &child, Verdict &verdict);
   bool is_made() const { return made_; }
   /// Null where there is none: then, as in PyTorch, the comparison is against eager alone.
   Observed *of_call(std::size_t call) { return call < calls_.size() ? &calls_[call] : nullptr; }
 
 private:
+  void run(Verdict &verdict);
+
   const Sides &sides_;
-  const std::vector<Observed> &eager_;
+  const EagerSide &eager_;
   std::vector<Observed> calls_;
   bool made_ = false;
 };

@@ -19,8 +19,8 @@ std::size_t bytes_of(const torch::jit::Module &module) {
 RunOptions Sides::run_options() const {
   return {.grad = options.grad,
           .state = !options.only_forward && options.mode == CheckMode::Accuracy,
-          .module = backend.traits().runs_the_module,
-          .boxed = backend.traits().boxed_call,
+          .module = everything || backend.traits().runs_the_module,
+          .boxed = !everything && backend.traits().boxed_call,
           .parameter_gradients = backend.traits().gradients == Gradients::All,
           .operators = true};
 }
@@ -31,7 +31,7 @@ InstantiateOptions Sides::instance_options(bool double_precision) const {
 
 bool Sides::compare(Observed &ref, Observed &res, Observed *fp64, const CompareOptions &how, Verdict &verdict) const {
   const auto fresh = [&] { return subject(instance_options()); };
-  complete_state(ref, res, fp64, fresh, backend.traits().runs_the_module);
+  complete_state(ref, res, fp64, fresh, run_options().module);
   return compare_runs(ref, res, fp64, how, verdict);
 }
 
@@ -46,8 +46,7 @@ std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *l
     Instance instance = subject(instance_options(/*double_precision=*/like != nullptr));
     bytes = bytes_of(instance.module);
     RunOptions how = run_options();
-    const auto before =
-        how.state && !like ? std::make_shared<const InitialState>(instance, backend.traits().runs_the_module) : nullptr;
+    const auto before = how.state && !like ? std::make_shared<const InitialState>(instance, how.module) : nullptr;
     const auto forward = [&](std::vector<c10::IValue> arguments) {
       return instance.module.forward(std::move(arguments));
     };

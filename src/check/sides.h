@@ -13,6 +13,7 @@ struct Sides {
   const Subject &subject;
   const Backend &backend;
   const CheckOptions &options;
+  bool everything = false; ///< look at all that a check under any backend looks at
 
   /// `calls` calls of one instance, each with fresh arguments. Programs that keep state answer differently each time.
   /// Memory that nobody has written holds `fill` in the first call, something else in the second, and so on in turn.

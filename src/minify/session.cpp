@@ -2,6 +2,7 @@
 
 #include "backends/backend_list.h"
 #include "check/ask_again.h"
+#include "check/eager_memo.h"
 #include "check/nondeterminism.h"
 #include "check/subject.h"
 #include "minify/reading_limits.h"
@@ -170,6 +171,12 @@ Session::Session(MinifyOptions given, const std::string &model_path, const Loade
       others(backends_of(with_libraries(options), oracle)), backend(others.front()), check(check_options_of(options)),
       test(test_of(*this)), model(loaded ? loaded->model : load(model_path, options, check)) {
   phases.tell(options.listener.phase);
+  if (loaded) {
+    eager_memo_ = loaded->eager;
+    flat_ = loaded->flat;
+  } else {
+    flat_ = std::make_shared<std::map<std::string, std::shared_ptr<const Program>>>();
+  }
   for (const auto &each : others)
     if (options.train && each->traits().needs_eval)
       throw UserError("--train: " + each->name() + " takes models in eval mode only");
@@ -193,6 +200,12 @@ void Session::load_inputs_of_model() {
     for_each_tensor(value, [](const at::Tensor &tensor) { share_pages(tensor); });
   if (!inputs.note.empty())
     options.listener.say(Severity::Warning, inputs.note);
+}
+
+Loaded Session::loaded() {
+  if (!eager_memo_)
+    eager_memo_ = std::make_shared<EagerMemo>();
+  return {model, inputs, eager_memo_, flat_};
 }
 
 std::string Session::shown_path() const {
@@ -221,26 +234,51 @@ Program with_hidden_aliases(const Session &session, const Program &flat) {
 
 } // namespace
 
-/// Throws CannotFlatten.
-std::shared_ptr<const Program> Session::flat() const {
-  if (!flat_) {
-    const Program given = flatten_or_trace(model, inputs.values, settings(), generous_limits()).program;
-    flat_ = std::make_shared<const Program>(with_hidden_aliases(*this, given));
-  }
-  return flat_;
+namespace {
+
+/// What a flat program depends on beside the model.
+std::string form_of_flat(const Session &session) {
+  return std::string("flat") + (session.backend->traits().loads_what_was_saved ? ", saved" : "") +
+         (session.settings().autocast ? ", under autocast" : "");
 }
 
-Subject Session::original() const {
-  const Subject archive = [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
+} // namespace
+
+/// Throws CannotFlatten.
+std::shared_ptr<const Program> Session::flat() const {
+  std::shared_ptr<const Program> &flat = (*flat_)[form_of_flat(*this)];
+  if (!flat) {
+    const Program given = flatten_or_trace(model, inputs.values, settings(), generous_limits()).program;
+    flat = std::make_shared<const Program>(with_hidden_aliases(*this, given));
+  }
+  return flat;
+}
+
+/// Null where the model is checked as it is.
+std::shared_ptr<const Program> Session::flat_original() const {
   if (model.method == "forward" && !backend->traits().needs_flat_graph)
-    return archive;
+    return nullptr;
   try {
-    return subject_for(flat(), *backend);
+    return flat();
   } catch (const CannotFlatten &error) {
     if (backend->traits().needs_flat_graph)
       throw cannot_flatten(*this, error);
-    return archive;
+    return nullptr;
   }
+}
+
+Subject Session::original() const {
+  if (const auto flat = flat_original())
+    return subject_for(flat, *backend);
+  return [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
+}
+
+/// Where this check finds what eager did for another, or leaves it; empty: nowhere.
+std::string Session::kept_eager() const {
+  if (!eager_memo_ || options.repetition.runs > 1) // each run is on its own there
+    return "";
+  const std::string in_parts = backend->traits().needs_flat_graph ? "" : ", in parts";
+  return eager_memo_->file_for(flat_original() ? form_of_flat(*this) + in_parts : "as given", *backend, check);
 }
 
 FailureRate Session::check_original() {
@@ -284,15 +322,18 @@ Verdict Session::check_within(double times_the_limit) {
   Limits limits;
   limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;
+  std::string kept;                         // not where eager's own time may be told, or is part of the limit
   double seconds = options.timeout_seconds; // whoever gives one means it
   if (seconds <= 0) {
+    if (times_the_limit <= 1)
+      kept = kept_eager();
     seconds = longest_check_seconds;
     how.patience.least_seconds = backend->traits().patience_seconds * times_the_limit;
     how.patience.times_eager *= times_the_limit;
     limits.allow_for_load = true;
   }
   limits.timeout = limit_of(seconds * times_the_limit);
-  const Job job = oracle.empty() ? check_job(original(), backend, how) : ask_oracle(oracle, model.path);
+  const Job job = oracle.empty() ? check_job(original(), backend, how, kept) : ask_oracle(oracle, model.path);
   return answer_to(job, limits);
 }
 

@@ -1,0 +1,154 @@
+#include "check/eager_side.h"
+
+#include "check/compare_runs.h"
+#include "check/fp64_reference.h"
+#include "check/kept_runs.h"
+#include "check/unresolved.h"
+#include "check/unwritten_memory.h"
+#include "program/compute.h"
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+/// Of eager with itself: a NaN twice is no difference, whatever the rule says of it.
+CompareOptions reproducibility(CompareOptions options) {
+  options.equal_nan = true;
+  return options;
+}
+
+/// Whether eager answers the same once memory that nobody has written holds the same.
+bool unwritten_memory_is_to_blame(const Sides &sides) {
+  auto once = sides.run_eager(1), again = sides.run_eager(1);
+  Verdict comparison;
+  return sides.compare(once[0], again[0], nullptr, reproducibility(sides.options.compare), comparison);
+}
+
+Verdict eager_differs(const Sides &sides, const Verdict &comparison) {
+  const bool blame = unwritten_memory_is_to_blame(sides);
+  Verdict verdict = unresolved("two eager runs differ" +
+                               std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
+                               worst_message(comparison));
+  verdict.eager_failed = true;
+  return verdict;
+}
+
+/// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
+/// verdict when eager is not reproducible.
+std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
+  const CheckOptions &options = sides.options;
+  if (options.mode == CheckMode::Run)
+    return sides.run_eager(1);
+  auto first = sides.run_eager(2);
+  Verdict comparison;
+  CompareOptions everything =
+      reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
+  everything.ignore_non_fp = false;
+  if (same_bits(first[0], first[1]) || sides.compare(first[0], first[1], nullptr, everything, comparison)) {
+    first.pop_back();
+    return first;
+  }
+  // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
+  auto again = sides.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
+  for (size_t call = 0; call < first.size(); ++call)
+    if (!sides.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
+      verdict = eager_differs(sides, comparison);
+      break;
+    }
+  return again;
+}
+
+/// While it is being handled.
+Verdict raised_by_eager() {
+  Verdict verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
+  verdict.eager_raises = true;
+  return verdict;
+}
+
+/// Runs eager. What it does wrong, as a Verdict; else nothing, and `eager` is what the calls are compared with.
+std::optional<Verdict> trouble_of_eager(const Sides &sides, std::vector<Observed> &eager) {
+  Verdict verdict;
+  try {
+    eager = eager_results(sides, verdict);
+  } catch (const std::bad_alloc &) {
+    throw; // the sandbox knows whether its limit was hit
+  } catch (const std::system_error &error) {
+    return is_want_of_means(error.code()) ? without_answer(error.what()) : raised_by_eager();
+  } catch (...) {
+    return raised_by_eager();
+  }
+  return verdict.eager_failed ? std::optional(verdict) : std::nullopt;
+}
+
+Sides looking_at_everything(Sides sides) {
+  sides.everything = true;
+  return sides;
+}
+
+} // namespace
+
+EagerSide::EagerSide(const Sides &sides, std::string kept)
+    : sides_(sides), observer_(kept.empty() ? sides : looking_at_everything(sides)), kept_(std::move(kept)) {}
+
+std::optional<Verdict> EagerSide::run() {
+  if (kept_.empty())
+    return run_as(sides_);
+  if (auto runs = load_runs(kept_)) {
+    calls = std::move(runs->calls);
+    took = std::chrono::duration<double>(runs->seconds);
+  } else if (auto trouble = run_as(observer_)) {
+    return looks_at_less() ? run_alone() : trouble;
+  } else {
+    keep_runs(kept_, {calls, took.count(), ""});
+  }
+  if (!looks_at_less())
+    return std::nullopt;
+  // What differs from call to call may be nothing that this check looks at.
+  if (calls.size() > 1)
+    return run_alone();
+  all_ = calls;
+  for (Observed &call : calls)
+    call = narrowed(std::move(call), sides_.run_options());
+  return std::nullopt;
+}
+
+std::optional<Verdict> EagerSide::run_as(const Sides &sides) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto trouble = trouble_of_eager(sides, calls);
+  took = std::chrono::steady_clock::now() - begin;
+  return trouble;
+}
+
+std::optional<Verdict> EagerSide::run_alone() {
+  kept_.clear();
+  observer_.everything = false;
+  return run_as(sides_);
+}
+
+bool EagerSide::looks_at_less() const {
+  const RunOptions some = sides_.run_options(), all = observer_.run_options();
+  return all.state && (some.module != all.module || some.boxed != all.boxed);
+}
+
+/// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
+/// believed, eager has to answer the same `eager_calls` times.
+void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &verdict) {
+  Verdict comparison;
+  // A program that keeps state is made anew for each row of calls.
+  const int at_a_time = eager.size() > 1 ? static_cast<int>(eager.size()) : 8;
+  for (int calls = 2; calls < sides.options.eager_calls; calls += at_a_time) {
+    auto again = sides.run_eager(at_a_time);
+    for (size_t call = 0; call < again.size(); ++call)
+      if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr,
+                         reproducibility(sides.options.compare), comparison)) {
+        verdict = eager_differs(sides, comparison);
+        return;
+      }
+  }
+}
+
+} // namespace repro_minify

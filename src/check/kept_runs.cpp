@@ -1,0 +1,182 @@
+#include "check/kept_runs.h"
+
+#include "check/bytes_of_tensors.h"
+#include "check/compare_runs.h"
+#include "program/pickled.h"
+#include "program/values.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// To write and read more than that takes as long as to run it again.
+constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;
+
+c10::IValue list_of(const std::vector<std::string> &texts) {
+  c10::List<std::string> list;
+  for (const auto &text : texts)
+    list.push_back(text);
+  return list;
+}
+
+std::vector<std::string> texts_of(const c10::IValue &list) {
+  std::vector<std::string> texts;
+  for (const c10::IValue &text : list.toListRef())
+    texts.push_back(text.toStringRef());
+  return texts;
+}
+
+std::vector<c10::IValue> values_of(const c10::IValue &tuple) {
+  return tuple.toTupleRef().elements().vec();
+}
+
+c10::IValue packed(const OperatorCalls &operators) {
+  c10::List<std::string> names;
+  c10::List<std::int64_t> counts;
+  for (const auto &[name, count] : operators) {
+    names.push_back(name);
+    counts.push_back(count);
+  }
+  return c10::ivalue::Tuple::create({names, counts});
+}
+
+OperatorCalls operators_from(const c10::IValue &packed) {
+  OperatorCalls operators;
+  const auto parts = values_of(packed);
+  const auto names = texts_of(parts.at(0));
+  const auto counts = parts.at(1).toIntVector();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    operators[names[i]] = static_cast<int>(counts.at(i));
+  return operators;
+}
+
+c10::IValue packed(const Observed &observed) {
+  return c10::ivalue::Tuple::create(
+      {observed.output, list_of(observed.gradient_names), c10::ivalue::Tuple::create(observed.gradients),
+       list_of(observed.state_names), c10::ivalue::Tuple::create(observed.state), list_of(observed.unchanged),
+       observed.has_way_back, static_cast<std::int64_t>(observed.left_out), packed(observed.operators)});
+}
+
+Observed observed_from(const c10::IValue &packed) {
+  const auto parts = values_of(packed);
+  Observed observed;
+  observed.output = parts.at(0);
+  observed.gradient_names = texts_of(parts.at(1));
+  observed.gradients = values_of(parts.at(2));
+  observed.state_names = texts_of(parts.at(3));
+  observed.state = values_of(parts.at(4));
+  observed.unchanged = texts_of(parts.at(5));
+  observed.has_way_back = parts.at(6).toBool();
+  observed.left_out = static_cast<int>(parts.at(7).toInt());
+  observed.operators = operators_from(parts.at(8));
+  if (observed.gradients.size() != observed.gradient_names.size() ||
+      observed.state.size() != observed.state_names.size() || observed.state.size() != observed.unchanged.size())
+    throw std::invalid_argument("as many values as names");
+  return observed;
+}
+
+c10::IValue packed(const KeptRuns &runs) {
+  std::vector<c10::IValue> calls;
+  for (const Observed &call : runs.calls)
+    calls.push_back(packed(call));
+  return c10::ivalue::Tuple::create({c10::ivalue::Tuple::create(std::move(calls)), runs.seconds, runs.problem});
+}
+
+KeptRuns runs_from(const c10::IValue &packed) {
+  const auto parts = values_of(packed);
+  KeptRuns runs{{}, parts.at(1).toDouble(), parts.at(2).toStringRef()};
+  for (const c10::IValue &call : values_of(parts.at(0)))
+    runs.calls.push_back(observed_from(call));
+  return runs;
+}
+
+std::size_t bytes_of(const KeptRuns &runs) {
+  std::vector<at::Tensor> tensors;
+  const auto add = [&](const c10::IValue &value) {
+    for_each_tensor(value, [&](const at::Tensor &tensor) { tensors.push_back(tensor); });
+  };
+  for (const Observed &call : runs.calls) {
+    add(call.output);
+    for (const auto *values : {&call.gradients, &call.state})
+      for (const c10::IValue &value : *values)
+        add(value);
+  }
+  return bytes_of_tensors(tensors);
+}
+
+bool same_types(const std::vector<c10::IValue> &one, const std::vector<c10::IValue> &other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const c10::IValue &a, const c10::IValue &b) { return *a.type() == *b.type(); });
+}
+
+/// The pickler knows no named tuples, for one.
+bool comes_back(const Observed &call, const Observed &again) {
+  return same_types({call.output}, {again.output}) && same_types(call.gradients, again.gradients) &&
+         same_types(call.state, again.state) && same_bits(call, again);
+}
+
+bool comes_back(const KeptRuns &runs, const std::vector<char> &bytes) {
+  const KeptRuns again = runs_from(unpickled(bytes));
+  return std::equal(runs.calls.begin(), runs.calls.end(), again.calls.begin(), again.calls.end(),
+                    [](const Observed &call, const Observed &other) { return comes_back(call, other); });
+}
+
+/// Whole or not at all.
+void write_whole(const std::string &file, const std::vector<char> &bytes) {
+  const std::string part = file + ".part";
+  std::ofstream out(part, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  std::error_code error;
+  if (out)
+    fs::rename(part, file, error);
+  else
+    fs::remove(part, error);
+}
+
+} // namespace
+
+void keep_runs(const std::string &file, const KeptRuns &runs) noexcept {
+  try {
+    if (bytes_of(runs) > most_kept_bytes)
+      return;
+    const auto bytes = pickled(packed(runs));
+    if (comes_back(runs, bytes))
+      write_whole(file, bytes);
+  } catch (...) { // an object of a class, a type that the pickler does not know, a full disk
+  }
+}
+
+std::optional<KeptRuns> load_runs(const std::string &file) noexcept {
+  try {
+    if (!fs::is_regular_file(file))
+      return std::nullopt;
+    std::ifstream in(file, std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+    return runs_from(unpickled(bytes));
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+Observed narrowed(Observed all, const RunOptions &how) {
+  Observed some = all;
+  some.state.clear();
+  some.state_names.clear();
+  some.unchanged.clear();
+  for (std::size_t i = 0; i < all.state.size(); ++i)
+    if (all.state_names[i].starts_with("input ") ? !how.boxed : how.module) {
+      some.state.push_back(std::move(all.state[i]));
+      some.state_names.push_back(std::move(all.state_names[i]));
+      some.unchanged.push_back(std::move(all.unchanged[i]));
+    }
+  return some;
+}
+
+} // namespace repro_minify
