@@ -60,15 +60,16 @@ bool compare_lists(const std::string &where, const std::vector<std::string> &nam
 }
 
 bool plain_and_dense(const at::Tensor &tensor) {
-  return tensor.layout() == at::kStrided && tensor.is_cpu() && !tensor.is_quantized() && tensor.is_contiguous() &&
-         !tensor.is_conj() && !tensor.is_neg();
+  return tensor.layout() == at::kStrided && tensor.is_cpu() && !tensor.is_quantized() &&
+         tensor.is_non_overlapping_and_dense() && !tensor.is_conj() && !tensor.is_neg();
 }
 
 bool same_bits_in(const at::Tensor &one, const at::Tensor &other) {
   if (!one.defined() || !other.defined())
     return one.defined() == other.defined();
   if (!plain_and_dense(one) || !plain_and_dense(other) || one.scalar_type() != other.scalar_type() ||
-      one.sizes() != other.sizes())
+      one.sizes() != other.sizes() ||
+      !(one.strides() == other.strides() || (one.is_contiguous() && other.is_contiguous())))
     return false;
   return one.numel() == 0 || std::memcmp(one.const_data_ptr(), other.const_data_ptr(), one.nbytes()) == 0;
 }

@@ -18,60 +18,56 @@ namespace fs = std::filesystem;
 /// To write and read more than that takes as long as to run it again.
 constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;
 
-c10::IValue list_of(const std::vector<std::string> &texts) {
-  c10::List<std::string> list;
-  for (const auto &text : texts)
-    list.push_back(text);
-  return list;
-}
-
-std::vector<std::string> texts_of(const c10::IValue &list) {
-  std::vector<std::string> texts;
-  for (const c10::IValue &text : list.toListRef())
-    texts.push_back(text.toStringRef());
-  return texts;
+c10::IValue tuple_of(std::vector<c10::IValue> values) {
+  return c10::ivalue::Tuple::create(std::move(values));
 }
 
 std::vector<c10::IValue> values_of(const c10::IValue &tuple) {
   return tuple.toTupleRef().elements().vec();
 }
 
+c10::IValue packed(const std::vector<std::string> &texts) {
+  return tuple_of({texts.begin(), texts.end()});
+}
+
+std::vector<std::string> texts_from(const c10::IValue &packed) {
+  std::vector<std::string> texts;
+  for (const c10::IValue &text : values_of(packed))
+    texts.push_back(text.toStringRef());
+  return texts;
+}
+
 c10::IValue packed(const OperatorCalls &operators) {
-  c10::List<std::string> names;
-  c10::List<std::int64_t> counts;
-  for (const auto &[name, count] : operators) {
-    names.push_back(name);
-    counts.push_back(count);
-  }
-  return c10::ivalue::Tuple::create({names, counts});
+  std::vector<c10::IValue> values;
+  for (const auto &[name, count] : operators)
+    values.push_back(tuple_of({name, static_cast<std::int64_t>(count)}));
+  return tuple_of(std::move(values));
 }
 
 OperatorCalls operators_from(const c10::IValue &packed) {
   OperatorCalls operators;
-  const auto parts = values_of(packed);
-  const auto names = texts_of(parts.at(0));
-  const auto counts = parts.at(1).toIntVector();
-  for (std::size_t i = 0; i < names.size(); ++i)
-    operators[names[i]] = static_cast<int>(counts.at(i));
+  for (const c10::IValue &pair : values_of(packed)) {
+    const auto parts = values_of(pair);
+    operators[parts.at(0).toStringRef()] = static_cast<int>(parts.at(1).toInt());
+  }
   return operators;
 }
 
 c10::IValue packed(const Observed &observed) {
-  return c10::ivalue::Tuple::create(
-      {observed.output, list_of(observed.gradient_names), c10::ivalue::Tuple::create(observed.gradients),
-       list_of(observed.state_names), c10::ivalue::Tuple::create(observed.state), list_of(observed.unchanged),
-       observed.has_way_back, static_cast<std::int64_t>(observed.left_out), packed(observed.operators)});
+  return tuple_of({observed.output, packed(observed.gradient_names), tuple_of(observed.gradients),
+                   packed(observed.state_names), tuple_of(observed.state), packed(observed.unchanged),
+                   observed.has_way_back, static_cast<std::int64_t>(observed.left_out), packed(observed.operators)});
 }
 
 Observed observed_from(const c10::IValue &packed) {
   const auto parts = values_of(packed);
   Observed observed;
   observed.output = parts.at(0);
-  observed.gradient_names = texts_of(parts.at(1));
+  observed.gradient_names = texts_from(parts.at(1));
   observed.gradients = values_of(parts.at(2));
-  observed.state_names = texts_of(parts.at(3));
+  observed.state_names = texts_from(parts.at(3));
   observed.state = values_of(parts.at(4));
-  observed.unchanged = texts_of(parts.at(5));
+  observed.unchanged = texts_from(parts.at(5));
   observed.has_way_back = parts.at(6).toBool();
   observed.left_out = static_cast<int>(parts.at(7).toInt());
   observed.operators = operators_from(parts.at(8));
@@ -85,7 +81,7 @@ c10::IValue packed(const KeptRuns &runs) {
   std::vector<c10::IValue> calls;
   for (const Observed &call : runs.calls)
     calls.push_back(packed(call));
-  return c10::ivalue::Tuple::create({c10::ivalue::Tuple::create(std::move(calls)), runs.seconds, runs.problem});
+  return tuple_of({tuple_of(std::move(calls)), runs.seconds, runs.problem});
 }
 
 KeptRuns runs_from(const c10::IValue &packed) {
@@ -149,7 +145,7 @@ void keep_runs(const std::string &file, const KeptRuns &runs) noexcept {
     const auto bytes = pickled(packed(runs));
     if (comes_back(runs, bytes))
       write_whole(file, bytes);
-  } catch (...) { // an object of a class, a type that the pickler does not know, a full disk
+  } catch (...) { // an object of a class, an undefined tensor, which has no type, a full disk
   }
 }
 
