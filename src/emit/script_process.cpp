@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds longest_wait(60);
 
-/// Arguments: seconds, the script. A byte says that it is there; the end, or so long without either, that it never will
-/// be.
-constexpr const char *wait_and_run = R"(import os, runpy, select, sys
-import torch
+/// Arguments: module, seconds, the script. A byte says that it is there; the end, or so long without either, that it
+/// never will be.
+constexpr const char *wait_and_run = R"(import importlib, os, runpy, select, sys
 del sys.argv[0]
+importlib.import_module(sys.argv.pop(0))
 if select.select([0], [], [], float(sys.argv.pop(0)))[0] and os.read(0, 1):
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.path[0] = os.path.dirname(sys.argv[0])
@@ -36,14 +36,15 @@ ScriptProcess::ScriptProcess(const ScriptSetting &setting, const std::string &sc
   start({setting_.python, "-B", file()}, setting_.patience, -1);
 }
 
-std::unique_ptr<ScriptProcess> ScriptProcess::in_waiting(const ScriptSetting &setting) {
+std::unique_ptr<ScriptProcess> ScriptProcess::in_waiting(const ScriptSetting &setting, const std::string &module) {
   std::unique_ptr<ScriptProcess> process(new ScriptProcess(setting));
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, process->ends_.data()) != 0)
     throw std::system_error(errno, std::generic_category(), "socketpair");
   auto &[ours, its] = process->ends_;
   process->waits_until_ = std::chrono::steady_clock::now() + longest_wait;
-  process->start({setting.python, "-B", "-c", wait_and_run, std::to_string(longest_wait.count()), process->file()},
-                 setting.patience + longest_wait, its);
+  process->start(
+      {setting.python, "-B", "-c", wait_and_run, module, std::to_string(longest_wait.count()), process->file()},
+      setting.patience + longest_wait, its);
   close(std::exchange(its, -1)); // so that nobody hears us once it has ended
   return process;
 }

@@ -24,8 +24,9 @@ struct ScriptSetting {
 /// Killed with this object.
 class ScriptProcess {
 public:
-  /// Starts an interpreter that imports torch, two seconds of a processor, and waits for its script for a minute.
-  static std::unique_ptr<ScriptProcess> in_waiting(const ScriptSetting &setting);
+  /// Starts an interpreter that imports a module ("torch": a second or two of a processor), and waits for its script
+  /// for a minute.
+  static std::unique_ptr<ScriptProcess> in_waiting(const ScriptSetting &setting, const std::string &module);
   /// Starts one that runs the script.
   ScriptProcess(const ScriptSetting &setting, const std::string &script);
   ~ScriptProcess();

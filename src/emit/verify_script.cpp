@@ -59,8 +59,10 @@ struct ScriptVerifier::Impl {
   Impl(std::string folder, std::string python) : folder(std::move(folder)), python(std::move(python)) {}
 
   void prepare(const Backend &backend) {
+    const ReproInPython *own = backend.parts().repro_in_python;
     if (!python.empty())
-      process = ScriptProcess::in_waiting(setting_for(backend, {}, patience_of_others));
+      process = ScriptProcess::in_waiting(setting_for(backend, {}, patience_of_others),
+                                          own ? own->imported_module() : "torch");
   }
 
   void begin(const Program &of, const ReproFacts &known) {

@@ -90,16 +90,25 @@ void Verifying::prepare() {
     repro->configure(backend, !work_.options().backend_options.libraries.empty());
     repro_ = std::move(repro);
   });
-  // A hang's script is given all of its time, by an interpreter of its own.
-  if (needs_nothing_else() && backend.parts().python_call && work_.facts.signature.kind != FailureKind::Hang)
-    unless_in_trouble([&] { script().prepare(backend); });
+  if (needs_nothing_else() && backend.parts().python_call)
+    have_an_interpreter_wait();
+}
+
+/// A hang's script is given all of its time, by an interpreter of its own.
+void Verifying::have_an_interpreter_wait() {
+  if (work_.facts.signature.kind != FailureKind::Hang)
+    unless_in_trouble([&] { script().prepare(*work_.session.backend); });
 }
 
 void Verifying::begin(const Program &program) {
-  if (!is_wanted() || work_.facts.interrupted || !needs_nothing_else())
+  if (!is_wanted() || work_.facts.interrupted)
     return;
-  script().begin(program, work_.facts);
-  has_begun_ = true;
+  if (needs_nothing_else()) {
+    script().begin(program, work_.facts);
+    has_begun_ = true;
+  } else if (work_.session.backend->parts().repro_in_python) { // what it says depends on the guilty step
+    have_an_interpreter_wait();
+  }
 }
 
 void Verifying::end(const Program &program, const std::function<void()> &meanwhile) {

@@ -55,8 +55,8 @@ public:
   /// What takes seconds and no program goes on beside the search: CMake's configuration, the import of torch. At any
   /// time, or never.
   void prepare();
-  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. The
-  /// program has to live as long.
+  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. For
+  /// another of Python alone, what it imports is imported. The program has to live as long.
   void begin(const Program &program);
   /// repro.cpp is built and run; `meanwhile` is called once while the compiler works. Without begin() too; without this
   /// what was begun is killed.
@@ -65,6 +65,7 @@ public:
 private:
   bool is_wanted() const;
   bool needs_nothing_else() const;
+  void have_an_interpreter_wait();
   ScriptVerifier &script();
   void take(const Verification &verification);
 

@@ -28,7 +28,7 @@ constexpr const char *printed = "__main__ True repro.py\nTrue True\ndef itself()
 
 TEST(ScriptProcess, RunsTheSameInWaitingAndAtOnce) {
   ScriptProcess at_once(setting(), script);
-  const auto waited = ScriptProcess::in_waiting(setting());
+  const auto waited = ScriptProcess::in_waiting(setting(), "torch");
   ASSERT_TRUE(waited->begin(script));
   for (ScriptProcess *process : {&at_once, waited.get()}) {
     const ReproRun run = process->wait({});
@@ -40,7 +40,7 @@ TEST(ScriptProcess, RunsTheSameInWaitingAndAtOnce) {
 }
 
 TEST(ScriptProcess, LetsAScriptInWaitingCrash) {
-  const auto waited = ScriptProcess::in_waiting(setting());
+  const auto waited = ScriptProcess::in_waiting(setting(), "torch");
   ASSERT_TRUE(waited->begin("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"));
   const ReproRun run = waited->wait({});
   EXPECT_EQ(run.job_end.ending, Ending::Crashed);
@@ -50,7 +50,7 @@ TEST(ScriptProcess, LetsAScriptInWaitingCrash) {
 TEST(ScriptProcess, TakesNoScriptWhenItHasEnded) {
   ScriptSetting without_torch = setting();
   without_torch.python = "/bin/false";
-  const auto waited = ScriptProcess::in_waiting(without_torch);
+  const auto waited = ScriptProcess::in_waiting(without_torch, "torch");
   waited->wait({});
   EXPECT_FALSE(waited->begin(script));
 }

@@ -297,6 +297,7 @@ public:
   }
 
   const std::string &python() const override { return python_; }
+  std::string imported_module() const override { return "torch._inductor.compile_fx"; }
   const std::string &torch_version() const override { return torch_version_; }
 
   PythonRepro python_repro(const Program &program, const json &facts) const override {

@@ -18,6 +18,7 @@ from torch._inductor.cpp_builder import CppBuilder
 
 import entries
 import kept_headers
+import lent_probes
 
 
 def prepare(folder, given):
@@ -26,14 +27,18 @@ def prepare(folder, given):
     torch.set_num_threads(1)
     with mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True):
         cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
-    kept_by_us = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR", folder)) / "headers"
+    kept = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR", folder))
+    kept_by_us = kept / "headers"
+    headers = Path(getattr(codecache, "_HEADER_DIR", kept_by_us))
+    if "TMPDIR" in os.environ:  # else it is anybody's
+        lent_probes.lend(kept, headers.parent)
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     tempfile.tempdir = folder
     inductor_config.compile_threads = 1
     inductor_config.fx_graph_cache = False
     inductor_config.fallback_random = True  # the numbers that eager draws
     functorch_config.enable_autograd_cache = False
-    with kept_headers.kept(kept_by_us, Path(getattr(codecache, "_HEADER_DIR", kept_by_us))):
+    with kept_headers.kept(kept_by_us, headers):
         warm_up()
     entries.configure()  # a fault that is injected is for the candidates
 
