@@ -25,9 +25,11 @@ def prepare(folder, given):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
     entries.check_entries(given)
     torch.set_num_threads(1)
-    with mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True):
-        cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
     kept = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR", folder))
+    with mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True):
+        if not any(kept.glob("??/*.so")):
+            compile_probes()
+        cpu_vec_isa.pick_vec_isa()  # from PyTorch's own cache where it has been asked before
     kept_by_us = kept / "headers"
     headers = Path(getattr(codecache, "_HEADER_DIR", kept_by_us))
     if "TMPDIR" in os.environ:  # else it is anybody's
@@ -41,6 +43,22 @@ def prepare(folder, given):
     with kept_headers.kept(kept_by_us, headers):
         warm_up()
     entries.configure()  # a fault that is injected is for the candidates
+
+
+def compile_probes():
+    """What the processor can do is asked with libraries, a second each to compile: all at once rather than in a row.
+    What cannot be asked so is asked afterwards."""
+    asked = []
+    for isa in getattr(cpu_vec_isa, "supported_vec_isa_list", []):
+        pid = os.fork()
+        if pid == 0:
+            with contextlib.suppress(Exception):
+                flags = set(str(isa).split())
+                os._exit(0 if flags <= set(cpu_vec_isa.x86_isa_checker()) and bool(isa) else 1)
+            os._exit(1)
+        asked.append(pid)
+    for pid in asked:
+        os.waitpid(pid, 0)
 
 
 def warm_up():
