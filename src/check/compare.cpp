@@ -8,6 +8,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/class_type.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <utility>
@@ -197,14 +198,19 @@ bool LeafWalk::compare_dicts(const IValue &ref, const IValue &res, const IValue 
   return same;
 }
 
+/// torch._dynamo.utils.same() of the PyTorch that this is built against.
+constexpr bool hands_all_down_to_attributes = TORCH_VERSION_MAJOR > 2 ||
+                                              (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 14);
+
 bool LeafWalk::compare_objects(const IValue &ref, const IValue &res, const IValue &fp64, const std::string &path) {
   if (!res.isObject() || type_name(ref) != type_name(res))
     return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
   const auto type = ref.toObjectRef().type();
   const CompareOptions outside = options_;
-  // PyTorch does not hand these down to attributes.
-  options_.force_max_multiplier = options_.use_iou_for_bool = false;
-  options_.iou_threshold = CompareOptions().iou_threshold;
+  if (!hands_all_down_to_attributes) {
+    options_.force_max_multiplier = options_.use_iou_for_bool = false;
+    options_.iou_threshold = CompareOptions().iou_threshold;
+  }
   bool same = true;
   for (std::size_t i = 0; i < type->numAttributes() && (same || goes_on()); ++i) {
     const std::string &name = type->getAttributeName(i);

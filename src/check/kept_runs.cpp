@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// To write and read more than that takes as long as to run it again.
-constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
 
 c10::IValue tuple_of(std::vector<c10::IValue> values) {
   return c10::ivalue::Tuple::create(std::move(values));
