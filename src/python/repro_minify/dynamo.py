@@ -141,6 +141,7 @@ class CheckedGraph:
             saved = save_failing(self.graph, tuple(args), folder)
             known = CheckOptions.__annotations__
             chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
+            chosen.setdefault("timing", False)  # nobody is shown the times, which take as long as the check
             verdict = check(saved.model, saved.inputs, "inductor", **chosen)
         except ReproMinifyError as error:
             _report.unchecked += 1
