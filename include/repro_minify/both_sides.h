@@ -1,6 +1,7 @@
 // What both sides make of each value, as much of it as a person can look at: for pictures, never for a Verdict.
 #pragma once
 #include "repro_minify/check.h"
+#include "repro_minify/sandbox.h"
 
 #include <cstdint>
 #include <memory>
@@ -38,7 +39,20 @@ struct ShowOptions {
   int cells = 24;    ///< the grid has no more rows and no more columns than this
 };
 
-/// Runs both sides once, in a sandbox child. Never throws for what the backend does: `problem` says it.
+/// Runs both sides once, in a sandbox child, beside whoever has something else to do meanwhile.
+class ShowingBothSides {
+public:
+  ShowingBothSides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
+                   const ShowOptions &show, const Limits &limits);
+  /// Once, and never throws for what the backend does: `problem` says it. Not called: it is killed.
+  BothSides wait();
+
+private:
+  SandboxPool pool_{1};
+  SandboxPool::Ticket ticket_;
+};
+
+/// The same, waited for.
 BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
                      const ShowOptions &show, const Limits &limits);
 

@@ -89,6 +89,8 @@ private:
   /// False when the failure is not in it.
   bool compare_exposed() {
     const Program exposed = expose_all(recording_, values_);
+    // The call that fails is that of the program itself, as a rule.
+    auto values = values_in(exposed, analysis_.verdict.failing_call);
     const Verdict verdict = check_program(exposed);
     if (verdict.outputs.size() != values_.size())
       return values_.empty();
@@ -103,18 +105,25 @@ private:
       report.path.clear();
       set_row(i, report);
     }
-    show_values(exposed, verdict.failing_call);
+    if (std::max(1, verdict.failing_call) != std::max(1, analysis_.verdict.failing_call))
+      values = values_in(exposed, verdict.failing_call);
+    if (values)
+      show_values(values->wait());
     return true;
   }
 
-  void show_values(const Program &exposed, int call) {
+  /// Null where nobody wants to see them.
+  std::unique_ptr<ShowingBothSides> values_in(const Program &exposed, int call) const {
     if (options_.shown_elements <= 0)
-      return;
+      return nullptr;
     ShowOptions show;
     show.call = std::max(1, call);
     show.elements = options_.shown_elements;
     const Subject subject = subject_for(std::make_shared<Program>(exposed), *backend_);
-    BothSides sides = both_sides(subject, backend_, options_.check, show, options_.limits);
+    return std::make_unique<ShowingBothSides>(subject, backend_, options_.check, show, options_.limits);
+  }
+
+  void show_values(BothSides sides) {
     if (sides.outputs.size() == values_.size())
       for (size_t i = 0; i < values_.size(); ++i)
         analysis_.rows[i].shown = std::move(sides.outputs[i]);

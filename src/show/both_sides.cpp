@@ -73,24 +73,35 @@ BothSides both_sides_from(const std::string &text) {
   return {values_from(reply.at("outputs")), values_from(reply.at("gradients")), reply.at("problem")};
 }
 
+Job showing(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
+            const ShowOptions &show) {
+  CheckOptions how = options;
+  how.only_forward = true; // what it leaves behind is in no picture
+  return [subject, backend, how, show](Child &child) {
+    child.confine(confinement_of(*backend));
+    child.reply(show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
+  };
+}
+
 } // namespace
+
+ShowingBothSides::ShowingBothSides(const Subject &subject, const std::shared_ptr<const Backend> &backend,
+                                   const CheckOptions &options, const ShowOptions &show, const Limits &limits)
+    : ticket_(pool_.submit(showing(subject, backend, options, show), limits)) {}
+
+BothSides ShowingBothSides::wait() {
+  const auto job_end = pool_.wait(ticket_);
+  if (job_end && job_end->ending == Ending::Replied)
+    return both_sides_from(job_end->reply);
+  BothSides none;
+  if (job_end)
+    none.problem = job_end->message.empty() ? std::string("it ") + to_string(job_end->ending) : job_end->message;
+  return none;
+}
 
 BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
                      const ShowOptions &show, const Limits &limits) {
-  CheckOptions how = options;
-  how.only_forward = true; // what it leaves behind is in no picture
-  const JobEnd job_end = run_in_sandbox(
-      [&](Child &child) {
-        child.confine(confinement_of(*backend));
-        child.reply(
-            show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
-      },
-      limits);
-  if (job_end.ending == Ending::Replied)
-    return both_sides_from(job_end.reply);
-  BothSides none;
-  none.problem = job_end.message.empty() ? std::string("it ") + to_string(job_end.ending) : job_end.message;
-  return none;
+  return ShowingBothSides(subject, backend, options, show, limits).wait();
 }
 
 } // namespace repro_minify

@@ -39,6 +39,10 @@ Terminal::Terminal() {
     return;
   erase_below_ = capability("ed");
   can_redraw_ = !erase_below_.empty() && !capability("cuu1").empty();
+  if (!capability("smam").empty() && !capability("rmam").empty()) {
+    cut_lines_ = capability("rmam");
+    break_lines_ = capability("smam");
+  }
   if (wants_colour()) {
     bold_ = capability("bold");
     plain_ = capability("sgr0");
@@ -59,12 +63,13 @@ std::string Terminal::up(int rows) const {
 }
 
 // The cursor rests at the begin of the last line. Where the window has become narrower some terminals break lines that
-// were drawn: what is above our own number of lines is left alone, since it might be somebody else's.
+// were drawn: what is above our own number of lines is left alone, since it might be somebody else's. A window that
+// becomes narrower between the width asked and the lines shown must not break them either: they are cut there.
 void Terminal::draw(const std::vector<std::string> &block) {
-  std::string text = "\r" + up(std::max(0, drawn_ - 1)) + erase_below_;
+  std::string text = "\r" + up(std::max(0, drawn_ - 1)) + erase_below_ + cut_lines_;
   for (size_t i = 0; i < block.size(); ++i)
     text += (i ? "\n" : "") + block[i];
-  print(text + "\r");
+  print(text + "\r" + break_lines_);
   drawn_ = static_cast<int>(block.size());
 }
 

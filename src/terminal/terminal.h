@@ -25,7 +25,7 @@ private:
 
   bool can_redraw_ = false;
   int drawn_ = 0; ///< lines that are on the screen
-  std::string erase_below_, bold_, plain_;
+  std::string erase_below_, cut_lines_, break_lines_, bold_, plain_;
 };
 
 } // namespace repro_minify

@@ -28,18 +28,19 @@ def names(folder: Path) -> set[str]:
 
 
 def test_what_one_run_makes_the_next_has(headers: dict[str, Any], tmp_path: Path) -> None:
-    with headers["kept"](tmp_path / "store", tmp_path / "first"):
-        write(tmp_path / "first", "a")
-    with headers["kept"](tmp_path / "store", tmp_path / "second"):
-        assert (tmp_path / "second" / "a.h.gch").read_bytes() == b"compiled"
+    write(tmp_path / "first", "a")
+    headers["keep"](tmp_path / "first", tmp_path / "store")
+    headers["bring"](tmp_path / "store", tmp_path / "second")
+    assert (tmp_path / "second" / "a.h.gch").read_bytes() == b"compiled"
     assert names(tmp_path / "store") == {"a.h", "a.h.gch"}
 
 
 def test_a_run_works_on_a_copy(headers: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path / "store", "a")
-    with headers["kept"](tmp_path / "store", tmp_path / "used"):
-        with open(tmp_path / "used" / "a.h.gch", "r+b") as file:
-            file.write(b"changed!")
+    headers["bring"](tmp_path / "store", tmp_path / "used")
+    with open(tmp_path / "used" / "a.h.gch", "r+b") as file:
+        file.write(b"changed!")
+    headers["keep"](tmp_path / "used", tmp_path / "store")
     assert (tmp_path / "store" / "a.h.gch").read_bytes() == b"compiled"
 
 
@@ -49,24 +50,26 @@ def test_what_others_may_write_is_not_taken(headers: dict[str, Any], tmp_path: P
     write(tmp_path / "elsewhere", "link")
     for name in ("link.h", "link.h.gch"):
         (tmp_path / "store" / name).symlink_to(tmp_path / "elsewhere" / name)
-    with headers["kept"](tmp_path / "store", tmp_path / "used"):
-        assert not [name for name in names(tmp_path / "used") if name.endswith(".gch")]
+    headers["bring"](tmp_path / "store", tmp_path / "used")
+    assert not [name for name in names(tmp_path / "used") if name.endswith(".gch")]
 
 
 def test_no_more_are_kept_than_a_few(headers: dict[str, Any], tmp_path: Path) -> None:
     for age in range(headers["MOST"] + 2):
         write(tmp_path / "store", f"old{age}")
         os.utime(tmp_path / "store" / f"old{age}.h.gch", (1000 - age, 1000 - age))
-    with headers["kept"](tmp_path / "store", tmp_path / "used"):
-        write(tmp_path / "used", "new")
+    headers["bring"](tmp_path / "store", tmp_path / "used")
+    write(tmp_path / "used", "new")
+    headers["keep"](tmp_path / "used", tmp_path / "store")
     kept = {name for name in names(tmp_path / "store") if name.endswith(".gch")}
     assert kept == {"new.h.gch", *(f"old{age}.h.gch" for age in range(headers["MOST"] - 1))}
 
 
 def test_without_a_place_to_keep_it_all_goes_on(headers: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
-    with headers["kept"](tmp_path / "store", tmp_path / "used"):
-        write(tmp_path / "used", "a")
+    headers["bring"](tmp_path / "store", tmp_path / "used")
+    write(tmp_path / "used", "a")
+    headers["keep"](tmp_path / "used", tmp_path / "store")
     assert names(tmp_path / "used") == {"a.h", "a.h.gch"}
 
 

@@ -6,7 +6,6 @@ import errno
 import functools
 import io
 import os
-import re
 import resource
 import tempfile
 
@@ -20,9 +19,10 @@ import torch._inductor.compile_fx
 import bisector
 import emit
 import entries
+import kernels
 import wire
 from calls import Untranslatable, attribute_name
-from failure import first_sentence
+from failure import first_sentence, has_compilers_verdict
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
 from module import make_module, named_tensors
@@ -59,13 +59,6 @@ def lacked_means(error):
         if name == "CppCompileError" and not has_compilers_verdict(str(error)):
             return "the C++ compiler could not do its work: " + " ".join(str(error).split())[-200:]
     return ""
-
-
-def has_compilers_verdict(output):
-    """Whether the compiler found fault with the source, at a line of it, or with itself."""
-    if "No space left on device" in output or "Killed signal" in output:
-        return False
-    return re.search(r":\d+: (fatal )?error: |undefined reference|internal compiler error", output) is not None
 
 
 def compiled(script, module, options):
@@ -242,12 +235,17 @@ def hold_unwritten_memory_still():
         ctypes.CDLL(None).mallopt(perturb, 85)
 
 
-def serve(connection):
+def serve(connection, search_is_over):
+    """`search_is_over`: what to call once something else than a candidate is asked about."""
     hold_unwritten_memory_still()
+    kernels.compile_side_by_side()
+    kernels.remember_refusals()
     candidate = Candidate()
     try:
         while True:
             header, blobs = wire.receive(connection)
+            if header["do"] in ("bisect", "parts", "repro"):
+                search_is_over()
             if header["do"] == "bisect":
                 bisector.serve(connection)
             elif header["do"] == "parts":

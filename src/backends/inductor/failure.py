@@ -1,5 +1,7 @@
 """What went wrong, in words."""
 
+import re
+
 
 def first_sentence(error):
     """What a person needs of it: the innermost exception, without stacks and without what differs from run to run."""
@@ -21,3 +23,10 @@ def first_sentence(error):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = lines[0] if lines else ""
     return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
+
+
+def has_compilers_verdict(output):
+    """Whether the compiler found fault with the source, at a line of it, or with itself."""
+    if "No space left on device" in output or "Killed signal" in output:
+        return False
+    return re.search(r":\d+: (fatal )?error: |undefined reference|internal compiler error", output) is not None

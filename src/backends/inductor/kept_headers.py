@@ -9,21 +9,21 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 MOST = 4  # of some 150 MB each: one for each PyTorch and each pair of options
 
 
-@contextlib.contextmanager
-def kept(store: Path, used: Path) -> Iterator[None]:
-    """What `store` has is in `used` while this lasts, and what is new in `used` at its end is in `store` afterwards."""
-    with contextlib.suppress(OSError):  # no room, nothing kept yet: then it is made
-        copy_headers(store, used)
-    had = set(compiled_in(used))
-    yield
+def bring(store: Path, used: Path) -> None:
+    """What `store` has is in `used` afterwards. No room, nothing kept yet: then it is made."""
     with contextlib.suppress(OSError):
-        if set(compiled_in(used)) - had:
+        copy_headers(store, used)
+
+
+def keep(used: Path, store: Path) -> None:
+    """What is new in `used` is in `store` afterwards."""
+    with contextlib.suppress(OSError):
+        if {file.name for file in compiled_in(used)} - {file.name for file in compiled_in(store)}:
             copy_headers(used, store)
             leave_newest(store)
 

@@ -9,7 +9,6 @@ and removed at the end, holds what TorchInductor generates. Each KEY=VALUE is an
 A child that crashes is told to whoever it worked for, and one whose connection closes is killed with all it started.
 """
 
-import ctypes
 import gc
 import json
 import os
@@ -19,13 +18,7 @@ import signal
 import socket
 import sys
 
-PR_SET_PDEATHSIG = 1
-
-
-def die_with_parent(parent):
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
+import forks
 
 
 class Worker:
@@ -77,7 +70,7 @@ class Worker:
         status = 1
         try:
             os.setpgid(0, 0)
-            die_with_parent(parent)
+            forks.die_with(parent)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for other in self.children.values():
@@ -139,12 +132,14 @@ def main():
     gc.disable()  # nothing of what importing makes ever goes
     try:
         try:
-            import candidate
-            import entries
-            import landlock
             import preparation
 
-            preparation.prepare(folder, given)
+            prepared = preparation.Preparation(folder, given)
+            import candidate  # with all of TorchInductor
+            import entries
+            import landlock
+
+            prepared.finish()
             # No model writes what is kept: libraries that are loaded, a header. Compilers go by TMPDIR, our own too.
             landlock.write_only_into(folder, os.environ.get("TMPDIR", folder))
             import torch
@@ -155,7 +150,7 @@ def main():
         gc.enable()
         versions = {"torch": torch.__version__, "python": sys.version.split()[0]}
         report(ready, {**versions, "call": entries.call_of_its_user()})
-        Worker(listen, alive, candidate.serve).run()
+        Worker(listen, alive, lambda connection: candidate.serve(connection, prepared.rest.begin)).run()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -63,6 +63,11 @@ Analysis reduced_analysis(const ReportPage &page) {
   }
 }
 
+/// What raises or crashes has none: where it does is what the reduced program tells, and each check costs a compilation.
+bool has_wrong_values(const ReportPage &page) {
+  return is_comparison(page.facts.signature.kind);
+}
+
 /// Both graphs, and how they belong together.
 struct Graphs {
   Analysis reduced, original;
@@ -73,7 +78,8 @@ Graphs graphs_of(const ReportPage &page) {
   Graphs graphs;
   graphs.reduced = reduced_analysis(page);
   if (page.original)
-    graphs.original = analysis_of(page, page.original, page.original_verdict, 8);
+    graphs.original = has_wrong_values(page) ? analysis_of(page, page.original, page.original_verdict, 8)
+                                             : outline(*page.original);
   graphs.original_options.prefix = "o";
   graphs.original_options.interrupted = graphs.reduced_options.interrupted = page.interrupted;
   graphs.original_options.label = "the graph of the original";
@@ -133,7 +139,7 @@ json wrong_leaves(const std::vector<LeafReport> &leaves, const std::vector<Shown
 }
 
 json values_of_both_sides(const ReportPage &page) {
-  if (!can_compare(page) || page.facts.not_reduced || !is_comparison(page.facts.signature.kind))
+  if (!can_compare(page) || page.facts.not_reduced || !has_wrong_values(page))
     return json::array();
   ShowOptions show;
   show.call = std::max(1, page.facts.reduced.failing_call);

@@ -1,5 +1,5 @@
-// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py, inductor_translation.py,
-// inductor_wire.py.
+// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py, inductor_preparation.py,
+// inductor_translation.py, inductor_wire.py.
 #include "check/oracle.h"
 
 #include <gtest/gtest.h>
@@ -22,6 +22,10 @@ void expect_to_pass(const std::string &tests) {
 
 TEST(InductorFxGraph, WhatItsPythonTestsSay) {
   expect_to_pass("inductor_fx_graph.py");
+}
+
+TEST(InductorPreparation, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_preparation.py");
 }
 
 TEST(InductorTranslation, WhatItsPythonTestsSay) {

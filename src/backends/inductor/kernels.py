@@ -1,0 +1,49 @@
+"""How a child compiles its kernels: several at once, and none twice that the compiler has refused."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import torch._inductor.config as inductor_config
+from torch._inductor.async_compile import AsyncCompile
+from torch._inductor.cpp_builder import CppBuilder
+from torch._inductor.exc import CppCompileError
+
+from failure import has_compilers_verdict
+
+
+def compile_side_by_side():
+    """As TorchInductor does it, but by threads of this process: its processes would outlive it."""
+    AsyncCompile.use_process_pool = classmethod(lambda _: False)
+    AsyncCompile.warm_pool = classmethod(lambda _: None)
+    inductor_config.compile_threads = len(os.sched_getaffinity(0))
+
+
+def remember_refusals():
+    """A kernel that compiles is compiled once: its file is there. One that the compiler finds fault with has no file,
+    and was compiled again by each child that met it; what was said of it lies in the place of the file."""
+    build = CppBuilder.build
+
+    def build_once(builder):
+        if getattr(builder, "_precompiling", False) or getattr(builder, "_preprocessing", False):
+            return build(builder)
+        refusal = Path(builder.get_target_file_path() + ".refused")
+        if refusal.exists():
+            raise CppCompileError(*json.loads(refusal.read_text()))
+        try:
+            return build(builder)
+        except CppCompileError as error:
+            if has_compilers_verdict(str(error)):
+                write_whole(refusal, json.dumps([error.cmd, error.output]))
+            raise
+
+    CppBuilder.build = build_once
+
+
+def write_whole(path, text):
+    """Under its name there is all of it or nothing."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent)
+    with open(descriptor, "w") as file:
+        file.write(text)
+    os.rename(name, path)

@@ -1,0 +1,52 @@
+"""What the processor can do, as PyTorch finds it out: it compiles a library for each set of instructions, a second or
+two each, and loads it."""
+
+import ctypes
+import os
+from unittest import mock
+
+import torch._inductor.config as inductor_config
+from torch._inductor import cpu_vec_isa
+
+
+def settle(configured):
+    """What is asked here is inherited. PyTorch takes the first set that works where nobody has named another, so the
+    others are not asked."""
+    named = any(key in ("cpp.simdlen", "cpp.vec_isa_ok") for key, _ in configured)
+    sets = getattr(cpu_vec_isa, "supported_vec_isa_list", None)
+    is_open = inductor_config.cpp.simdlen is None and "ATEN_CPU_CAPABILITY" not in os.environ
+    if sets and is_open and not named and os.uname().machine == "x86_64":
+        flags = set(cpu_vec_isa.x86_isa_checker())
+        first = next((isa for isa in sets if set(str(isa).split()) <= flags and isa), None)
+        if first is not None:
+            cpu_vec_isa.valid_vec_isa_list = lambda: [first]
+    cpu_vec_isa.pick_vec_isa()
+
+
+def ask_all():
+    """All that PyTorch asks when nobody has settled it; from its own cache where it has been asked before."""
+    for isa in getattr(cpu_vec_isa, "supported_vec_isa_list", []):
+        if set(str(isa).split()) <= set(cpu_vec_isa.x86_isa_checker()):
+            bool(isa)
+
+
+def believed():
+    """While this lasts every test is passed: what the answer will be on a machine whose compiler knows its
+    processor."""
+    return mock.patch.object(cpu_vec_isa.VecISA, "check_build", lambda *_: True)
+
+
+def asked_in_forks():
+    return mock.patch.object(cpu_vec_isa.VecISA, "_probe_load", load_in_fork, create=True)
+
+
+def load_in_fork(_isa, path):
+    """Whether a library can be loaded. PyTorch starts a Python for each test of the processor; a fork does as well."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            ctypes.CDLL(path)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0

@@ -1,0 +1,143 @@
+"""What the worker of the inductor backend does before and beside its candidates: preparation.py, processor.py,
+kernels.py and forks.py.
+
+inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import warnings
+from pathlib import Path
+from unittest import mock
+
+FOLDER = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, FOLDER)
+
+import torch._inductor.config as inductor_config
+from torch._inductor import codecache, cpu_vec_isa
+from torch._inductor.exc import CppCompileError
+
+import kernels
+import preparation
+from forks import Later, in_a_fork
+
+# Before anything has been settled here: what PyTorch picks by itself, in a process of its own.
+PYTORCHS_PICK = "from torch._inductor import cpu_vec_isa as c; i = c.pick_vec_isa(); print(i, i.build_arch_flags())"
+PREPARED = """
+import sys, tempfile
+sys.path.insert(0, sys.argv[1])
+import preparation
+preparation.prepare(sys.argv[2], sys.argv[4:])
+if sys.argv[3] == "ask":
+    preparation.processor.ask_all()
+from torch._inductor import cpu_vec_isa
+isa = cpu_vec_isa.pick_vec_isa()
+print(isa, isa.build_arch_flags())
+"""
+
+
+def said_by(*words, **environment):
+    folder = tempfile.mkdtemp()
+    known = {**os.environ, "TMPDIR": folder, "TORCHINDUCTOR_CACHE_DIR": folder + "/kept", **environment}
+    done = subprocess.run([sys.executable, "-c", *words], capture_output=True, text=True, env=known, cwd=folder)
+    return done.stdout.strip() or done.stderr[-2000:], Path(folder)
+
+
+class TheProcessor(unittest.TestCase):
+    def test_is_what_pytorch_finds(self):
+        said, _ = said_by(PYTORCHS_PICK)
+        self.assertEqual(said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "")[0], said)
+
+    def test_that_is_named_is_what_is_taken(self):
+        capability = {"ATEN_CPU_CAPABILITY": "avx2"}
+        self.assertEqual(said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "", **capability)[0],
+                         said_by(PYTORCHS_PICK, **capability)[0])  # fmt: skip
+        narrow = "import torch._inductor.config as c; c.cpp.simdlen = 256; " + PYTORCHS_PICK
+        self.assertEqual(said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "", "cpp.simdlen=256")[0], said_by(narrow)[0])
+
+    def test_and_its_header_are_found_out_once(self):
+        """The header that is made beside everything else is the one that TorchInductor looks for."""
+        _, folder = said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "ask")
+        headers = list((folder / "kept" / "headers").glob("*.gch"))
+        self.assertEqual(len(headers), 1, headers)
+        libraries = {path.name for path in (folder / "kept").glob("??/*.so")}
+        _, alone = said_by(PYTORCHS_PICK)
+        self.assertEqual(libraries, {path.name for path in (alone / "kept").glob("??/*.so")})
+
+
+class AKernel(unittest.TestCase):
+    def setUp(self):
+        self.builds = []
+        build = kernels.CppBuilder.build
+        counted = lambda builder: (self.builds.append(builder.get_target_file_path()), build(builder))  # noqa: E731
+        for place, name, value in ((kernels.CppBuilder, "build", counted),
+                                   (codecache.CppPythonBindingsCodeCache, "cache", {})):  # fmt: skip
+            patch = mock.patch.object(place, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        kernels.remember_refusals()
+
+    def load(self, text):
+        codecache.CppPythonBindingsCodeCache.cache.clear()  # as in another child
+        return codecache.CppPythonBindingsCodeCache.load_pybinding(["float*"], text)
+
+    def test_that_is_refused_is_refused_in_the_same_words_without_the_compiler(self):
+        said = []
+        for _ in range(2):
+            with self.assertRaises(CppCompileError) as raised:
+                self.load("this is no C++\n")
+            said.append(str(raised.exception))
+        self.assertEqual(said[0], said[1])
+        self.assertIn("error: ", said[0])
+        self.assertEqual(len(self.builds), 1)
+
+    def test_that_a_compiler_could_not_look_at_is_tried_again(self):
+        text = 'extern "C" void kernel(float*) { /* tried again */ }\n'
+        broken = mock.patch.object(kernels.CppBuilder, "build", side_effect=CppCompileError(["g++"], "Killed signal"))
+        with broken:
+            kernels.remember_refusals()
+            with self.assertRaises(CppCompileError):
+                self.load(text)
+        self.assertTrue(self.load(text))
+
+    def test_and_another_are_compiled_at_once(self):
+        kernels.compile_side_by_side()
+        self.assertEqual(inductor_config.compile_threads, len(os.sched_getaffinity(0)))
+        pool = kernels.AsyncCompile()
+        begin = time.monotonic()
+        running = [pool.submit(lambda: time.sleep(0.5)) for _ in range(2)]
+        for job in running:
+            if job is not None:  # one processor: one after the other
+                job.result()
+        self.assertLess(time.monotonic() - begin, 0.9 if len(os.sched_getaffinity(0)) > 1 else 60)
+        inductor_config.compile_threads = 1
+
+
+class AFork(unittest.TestCase):
+    def test_that_fails_is_silent(self):
+        pid = in_a_fork(lambda: 1 / 0)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+    def test_that_waits_begins_when_it_is_told_and_by_whoever_tells_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mark = Path(folder) / "begun"
+            later = Later(mark.touch)
+            time.sleep(0.1)
+            self.assertFalse(mark.exists())
+            os.waitpid(in_a_fork(later.begin), 0)
+            end = time.monotonic() + 30
+            while not mark.exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertTrue(mark.exists())
+            for _ in range(3):
+                later.begin()  # nobody listens any more
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    preparation.prepare(tempfile.mkdtemp(), [])
+    unittest.main(warnings="ignore")
