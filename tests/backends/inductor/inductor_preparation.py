@@ -28,45 +28,42 @@ from forks import Later, in_a_fork
 # Before anything has been settled here: what PyTorch picks by itself, in a process of its own.
 PYTORCHS_PICK = "from torch._inductor import cpu_vec_isa as c; i = c.pick_vec_isa(); print(i, i.build_arch_flags())"
 PREPARED = """
-import sys, tempfile
+import os, sys, tempfile
 sys.path.insert(0, sys.argv[1])
 import preparation
-preparation.prepare(sys.argv[2], sys.argv[4:])
-if sys.argv[3] == "ask":
-    preparation.processor.ask_all()
+prepared = preparation.Preparation(tempfile.mkdtemp(), sys.argv[2:])
+prepared.finish()
+prepared.rest.begin()
+os.wait()
 from torch._inductor import cpu_vec_isa
 isa = cpu_vec_isa.pick_vec_isa()
 print(isa, isa.build_arch_flags())
 """
 
 
-def said_by(*words, **environment):
-    folder = tempfile.mkdtemp()
+def said_by(*words, folder, **environment):
     known = {**os.environ, "TMPDIR": folder, "TORCHINDUCTOR_CACHE_DIR": folder + "/kept", **environment}
     done = subprocess.run([sys.executable, "-c", *words], capture_output=True, text=True, env=known, cwd=folder)
-    return done.stdout.strip() or done.stderr[-2000:], Path(folder)
+    return done.stdout.strip() or done.stderr[-2000:]
+
+
+def libraries(folder):
+    return {path.name for path in Path(folder).glob("kept/??/*.so")}
 
 
 class TheProcessor(unittest.TestCase):
-    def test_is_what_pytorch_finds(self):
-        said, _ = said_by(PYTORCHS_PICK)
-        self.assertEqual(said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "")[0], said)
+    def test_is_asked_as_pytorch_asks_it(self):
+        ours, theirs = tempfile.mkdtemp(), tempfile.mkdtemp()
+        self.assertEqual(said_by(PREPARED, FOLDER, folder=ours), said_by(PYTORCHS_PICK, folder=theirs))
+        self.assertEqual(libraries(ours), libraries(theirs))  # by the time that repro.py asks
+        headers = list(Path(ours).glob("kept/headers/*.gch"))
+        self.assertEqual(len(headers), 1, "the one that was made in advance is the one that is looked for")
 
-    def test_that_is_named_is_what_is_taken(self):
         capability = {"ATEN_CPU_CAPABILITY": "avx2"}
-        self.assertEqual(said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "", **capability)[0],
-                         said_by(PYTORCHS_PICK, **capability)[0])  # fmt: skip
         narrow = "import torch._inductor.config as c; c.cpp.simdlen = 256; " + PYTORCHS_PICK
-        self.assertEqual(said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "", "cpp.simdlen=256")[0], said_by(narrow)[0])
-
-    def test_and_its_header_are_found_out_once(self):
-        """The header that is made beside everything else is the one that TorchInductor looks for."""
-        _, folder = said_by(PREPARED, FOLDER, tempfile.mkdtemp(), "ask")
-        headers = list((folder / "kept" / "headers").glob("*.gch"))
-        self.assertEqual(len(headers), 1, headers)
-        libraries = {path.name for path in (folder / "kept").glob("??/*.so")}
-        _, alone = said_by(PYTORCHS_PICK)
-        self.assertEqual(libraries, {path.name for path in (alone / "kept").glob("??/*.so")})
+        self.assertEqual(said_by(PREPARED, FOLDER, folder=ours, **capability),
+                         said_by(PYTORCHS_PICK, folder=theirs, **capability))  # fmt: skip
+        self.assertEqual(said_by(PREPARED, FOLDER, "cpp.simdlen=256", folder=ours), said_by(narrow, folder=theirs))
 
 
 class AKernel(unittest.TestCase):
