@@ -36,8 +36,13 @@ std::vector<std::string> folders_of_data(const std::string &program) {
   constexpr std::string_view named = "save_dir='";
   constexpr size_t longest_path = 4096, most_folders = 8;
   const std::string text = bytes_of(program);
-  const fs::path here = fs::absolute(program).parent_path();
-  std::vector<fs::path> folders = {here, here / "checkpoints"};
+  std::error_code error;
+  const fs::path itself = fs::canonical(program, error); // whoever names a link means what it leads to
+  std::vector<fs::path> folders;
+  for (const fs::path &here : {fs::absolute(program).parent_path(), itself.parent_path()}) {
+    folders.push_back(here);
+    folders.push_back(here / "checkpoints");
+  }
   for (size_t at = 0; folders.size() < most_folders && (at = text.find(named, at)) != std::string::npos;) {
     at += named.size();
     const size_t end = text.find_first_of("'\n", at);
@@ -45,7 +50,6 @@ std::vector<std::string> folders_of_data(const std::string &program) {
       folders.emplace_back(text.substr(at, end - at));
   }
   std::vector<std::string> storages;
-  std::error_code error;
   for (const auto &folder : folders) // a link comes with the program, and may lead to what is private
     if (fs::is_directory(fs::symlink_status(folder / "storages", error)))
       storages.push_back((folder / "storages").string());

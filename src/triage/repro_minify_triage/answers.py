@@ -37,9 +37,24 @@ def answer_of_row(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def rows_by_backend(result: Result) -> dict[str, list[dict[str, Any]]]:
+    """One each, but for a log of several graphs, which has a row for each graph."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in result.output or []:
+        if isinstance(row, dict):
+            rows.setdefault(row.get("backend", ""), []).append(row)
+    return rows
+
+
+def worst(answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a log comes to: it fails where one of its graphs does, and passes where each of them does."""
+    order = {"fail": 0, NO_ANSWER: 1, "pass": 2}
+    return min(answers, key=lambda answer: order[answer["outcome"]])
+
+
 def answers_of_check(job: Job, result: Result) -> dict[str, dict[str, Any]]:
     """By backend. A row that is missing was not answered, whatever the exit code."""
-    rows = {row.get("backend"): row for row in result.output or [] if isinstance(row, dict)}
+    rows = rows_by_backend(result)
     share = result.seconds / len(job.backends)
     answers = {}
     for backend in job.backends:
@@ -49,6 +64,6 @@ def answers_of_check(job: Job, result: Result) -> dict[str, dict[str, Any]]:
         elif backend not in rows or (alone and result.exit_code not in CHECKED):
             answers[backend] = no_answer(result.message[-600:] or f"exit code {result.exit_code}", share)
         else:
-            answers[backend] = answer_of_row(rows[backend])
+            answers[backend] = worst([answer_of_row(row) for row in rows[backend]])
             answers[backend]["seconds"] = answers[backend].get("seconds") or share
     return answers

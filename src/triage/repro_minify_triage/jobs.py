@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .models import inputs_beside
+from .models import data_beside, inputs_beside
 from .variants import Variant
 
 NO_ANSWER = "no answer"
@@ -57,7 +57,20 @@ def write_job(job: Job, folder: Path) -> None:
     for name, target in links:
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(target.resolve())
+    for file in data_beside(model.resolve()):
+        beside = folder / file.relative_to(model.resolve().parent)
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        copy_cheaply(file, beside)
     (folder / "job.json").write_text(json.dumps(asdict(job)))
+
+
+def copy_cheaply(file: Path, to: Path) -> None:
+    """No symbolic link: repro-minify follows none to the data of a program."""
+    to.unlink(missing_ok=True)
+    try:
+        os.link(file, to)
+    except OSError:  # another disk
+        shutil.copyfile(file, to)
 
 
 def command_of(job: Job, folder: Path, program: str, output: Path) -> list[str]:

@@ -9,7 +9,12 @@ from pathlib import Path
 from .errors import TriageError
 
 SUFFIXES = (".pt", ".pth", ".ptl", ".pt2")
+# What torch.compile leaves behind is told by what it says: not every program and every log is a model.
+LEFT_BEHIND = {".py": b"torch._dynamo.repro", ".log": b"fx_graph_runnable"}
+KNOWN_AS = ", ".join((*SUFFIXES, "repro.py and logs of torch.compile"))
 NOT_MODELS = ("inputs.pt",)
+STEPS_OF_A_MINIFIER = "checkpoints"  # the folder in which PyTorch's keeps each program that it came by
+DATA = ("storages", "checkpoints/storages")  # beside a repro.py
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,15 @@ def inputs_beside(model: Path) -> Path | None:
     return beside if beside.is_file() else None
 
 
+def data_beside(model: Path) -> list[Path]:
+    """Where a repro.py has its inputs saved. No links: they come with the program, and may lead anywhere."""
+    if model.suffix != ".py":
+        return []
+    folders = [model.parent / name for name in DATA]
+    found = [file for folder in folders if folder.is_dir() and not folder.is_symlink() for file in folder.iterdir()]
+    return sorted(file for file in found if file.is_file() and not file.is_symlink())
+
+
 def in_its_folder(path: Path) -> Path:
     """One name for a file however it was come by. A link stays one: the inputs beside it are meant, not those beside
     what it leads to."""
@@ -40,7 +54,7 @@ def in_its_folder(path: Path) -> Path:
 
 def digest_of(model: Path) -> str:
     digest = hashlib.sha256()
-    for part in filter(None, (model, inputs_beside(model))):
+    for part in filter(None, (model, inputs_beside(model), *data_beside(model))):
         with part.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
@@ -52,7 +66,25 @@ def digest_of_unreadable(model: Path) -> str:
 
 
 def is_model(path: Path) -> bool:
+    if path.suffix in LEFT_BEHIND:
+        return path.parent.name != STEPS_OF_A_MINIFIER and says(path, LEFT_BEHIND[path.suffix])
     return path.suffix in SUFFIXES and path.name not in NOT_MODELS and not path.name.endswith("_inputs.pt")
+
+
+def says(path: Path, words: bytes) -> bool:
+    """A pipe is not waited for."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            before = b""
+            while part := file.read(1 << 20):
+                if words in before + part:
+                    return True
+                before = part[-len(words) :]
+    except OSError:  # nobody can tell, and it is not named to be one
+        pass
+    return False
 
 
 def paths_of(pattern: str) -> list[Path]:
@@ -71,7 +103,7 @@ def find_models(patterns: list[str]) -> list[Model]:
     for pattern in patterns:
         paths = paths_of(pattern)
         if not paths:
-            raise TriageError(f"{pattern}: no model there ({', '.join(SUFFIXES)}); give files, folders or globs")
+            raise TriageError(f"{pattern}: no model there ({KNOWN_AS}); give files, folders or globs")
         for path in paths:
             model = in_its_folder(path)
             try:

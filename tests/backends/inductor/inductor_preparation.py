@@ -14,11 +14,11 @@ import warnings
 from pathlib import Path
 from unittest import mock
 
-FOLDER = os.path.abspath(sys.argv.pop(1))
-sys.path.insert(0, FOLDER)
+
+sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
 import torch._inductor.config as inductor_config
-from torch._inductor import codecache, cpu_vec_isa
+from torch._inductor import codecache
 from torch._inductor.exc import CppCompileError
 
 import kernels
@@ -54,16 +54,16 @@ def libraries(folder):
 class TheProcessor(unittest.TestCase):
     def test_is_asked_as_pytorch_asks_it(self):
         ours, theirs = tempfile.mkdtemp(), tempfile.mkdtemp()
-        self.assertEqual(said_by(PREPARED, FOLDER, folder=ours), said_by(PYTORCHS_PICK, folder=theirs))
+        self.assertEqual(said_by(PREPARED, sys.path[0], folder=ours), said_by(PYTORCHS_PICK, folder=theirs))
         self.assertEqual(libraries(ours), libraries(theirs))  # by the time that repro.py asks
         headers = list(Path(ours).glob("kept/headers/*.gch"))
         self.assertEqual(len(headers), 1, "the one that was made in advance is the one that is looked for")
 
         capability = {"ATEN_CPU_CAPABILITY": "avx2"}
         narrow = "import torch._inductor.config as c; c.cpp.simdlen = 256; " + PYTORCHS_PICK
-        self.assertEqual(said_by(PREPARED, FOLDER, folder=ours, **capability),
+        self.assertEqual(said_by(PREPARED, sys.path[0], folder=ours, **capability),
                          said_by(PYTORCHS_PICK, folder=theirs, **capability))  # fmt: skip
-        self.assertEqual(said_by(PREPARED, FOLDER, "cpp.simdlen=256", folder=ours), said_by(narrow, folder=theirs))
+        self.assertEqual(said_by(PREPARED, sys.path[0], "cpp.simdlen=256", folder=ours), said_by(narrow, folder=theirs))
 
 
 class AKernel(unittest.TestCase):
