@@ -145,6 +145,14 @@ TEST_F(FrontDoors, ReducesWhatTorchCompileLeftBehind) {
   EXPECT_TRUE(contains(read_text(out_ / "repro.py"), "config.cpp.inject_relu_bug_TESTING_ONLY = 'compile_error'"));
 }
 
+TEST_F(FrontDoors, ReadsTheDataThatLiesWhereALinkLeads) {
+  const fs::path link = folder_ / "linked.py";
+  fs::create_symlink(doors / "compiled" / "mlp_dynamo_compile_error" / "minifier_launcher.py", link);
+  const Finished finished = run_tool({"run", link, "--no-timing"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "the data that was saved beside it")) << describe(finished);
+}
+
 /// At the level of AOT, with no data: it is drawn, and that is said.
 TEST_F(FrontDoors, DrawsTheDataThatIsNotThere) {
   const fs::path failing = doors / "compiled" / "conv_aot_runtime_error" / "minifier_launcher.py";

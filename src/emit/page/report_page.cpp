@@ -63,7 +63,7 @@ Analysis reduced_analysis(const ReportPage &page) {
   }
 }
 
-/// What raises or crashes has none: where it does is what the reduced program tells, and each check costs a compilation.
+/// What raises or crashes has none. Where it does is what the reduced program tells, and each check is a compilation.
 bool has_wrong_values(const ReportPage &page) {
   return is_comparison(page.facts.signature.kind);
 }
@@ -78,8 +78,8 @@ Graphs graphs_of(const ReportPage &page) {
   Graphs graphs;
   graphs.reduced = reduced_analysis(page);
   if (page.original)
-    graphs.original = has_wrong_values(page) ? analysis_of(page, page.original, page.original_verdict, 8)
-                                             : outline(*page.original);
+    graphs.original =
+        has_wrong_values(page) ? analysis_of(page, page.original, page.original_verdict, 8) : outline(*page.original);
   graphs.original_options.prefix = "o";
   graphs.original_options.interrupted = graphs.reduced_options.interrupted = page.interrupted;
   graphs.original_options.label = "the graph of the original";

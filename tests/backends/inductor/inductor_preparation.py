@@ -14,7 +14,6 @@ import warnings
 from pathlib import Path
 from unittest import mock
 
-
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
 import torch._inductor.config as inductor_config

@@ -35,10 +35,6 @@ def erf(x: Tensor) -> Tensor:
     return torch.erf(x) / x
 
 
-def sinh(x: Tensor) -> Tensor:
-    return torch.sinh(x)
-
-
 def least_byte(x: Tensor) -> Tensor:
     """Of uint8, of each row: TorchInductor starts from 0."""
     q = torch.clamp(x * 20.0 + 90.0, 1.0, 255.0).to(torch.uint8)
@@ -61,6 +57,5 @@ SHORTS = torch.tensor([-32768, 5, 0, 7] * 8, dtype=torch.int16)
 USUAL = torch.full((32,), 5.5)
 ONES = torch.ones(32)
 SMALL = torch.full((32,), 1e-8)
-LARGE = torch.tensor([89.0, -89.0, 88.8, 1.0] * 8)
 HALVES = torch.tensor([0.5, 1.5, 2.5, -0.5] * 8)
 WHOLE = torch.arange(1, 33)

@@ -48,7 +48,10 @@ def make(folder: Path, library: Path) -> list[dict[str, Any]]:
     torch.jit.save(torch.jit.trace(ThroughOne().eval(), given, check_trace=False), str(through))
     torch.save(given, folder / "inputs.pt")
     options = ["--load-library", str(library)]
-    return [
+    rows: list[dict[str, Any]] = [
         {"door": "custom operators", "model": path.name, "path": str(path), "backend": backend, "options": options}
         for path, backend in ((beside, "freeze"), (through, "jit"))
     ]
+    for path, what in ((through, "an operator without its library"), (beside, "the same in a .pt2")):
+        rows.append({"door": "refused", "model": what, "path": str(path), "backend": "freeze"})
+    return rows

@@ -4,7 +4,8 @@
     table.py --binary build/release/repro-minify --work OUT -o doors.json [--only PART]
 
 OUT is what make.py made. Prints two Markdown tables, a row as soon as it is there. Reductions lie in OUT/results;
-seconds are those of the whole process. Operators are counted by the program, before and after.
+seconds are those of the whole process, without looking for the guilty step (--no-bisect). Operators are counted by the
+program, before and after.
 """
 
 import argparse
@@ -28,7 +29,7 @@ def ask(options: argparse.Namespace, row: Row, output: Path) -> Row:
     """Starts the program on one model: `row` with its exit code, last words and seconds."""
     shutil.rmtree(output, ignore_errors=True)
     command = [options.binary, row["path"], "--backend", row["backend"], *row.get("options", []), "--no-ablation",
-               "--quiet", "-o", output]  # fmt: skip
+               "--no-bisect", "--quiet", "-o", output]  # fmt: skip
     began = time.monotonic()
     finished = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     seconds = time.monotonic() - began
