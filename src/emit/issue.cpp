@@ -57,7 +57,7 @@ std::string why_eager_is_right(const ReproFacts &facts) {
     return "Eager runs the same program without an exception.";
   for (const auto *leaves : {&facts.reduced.outputs, &facts.reduced.gradients, &facts.reduced.state})
     for (const auto &leaf : *leaves)
-      if (!leaf.same && !std::isnan(leaf.ref_error))
+      if (!leaf.same && !std::isnan(leaf.ref_error) && (leaf.ref_error != 0 || leaf.res_error != 0)) // 0, 0: no numbers
         return "Against a float64 run of the same program eager is off by " + rounded_text(leaf.ref_error) +
                ", the optimised result by " +
                (std::isnan(leaf.res_error) ? std::string("what is no number") : rounded_text(leaf.res_error)) +

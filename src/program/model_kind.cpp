@@ -25,6 +25,8 @@ constexpr size_t most_of_a_head = 1 << 20;
 constexpr const char *save_the_model = "save the model with torch.jit.save(torch.jit.trace(model, inputs), FILE) "
                                        "or torch.export.save(torch.export.export(model, inputs), FILE)";
 
+constexpr const char *no_model_in_zip = "a zip archive without TorchScript code or an exported program in it; ";
+
 /// What begins with these bytes is no model that can be taken.
 struct Magic {
   size_t at;
@@ -106,10 +108,9 @@ ModelKind kind_of_zip(const std::string &path) {
       pickled.assign(static_cast<const char *>(data.get()), std::min(size, most_of_a_head));
     }
   } catch (const std::exception &) {
-    throw UserError(path + (has_end_of_zip(path)
-                                ? ": a zip archive without TorchScript code or an exported program in it"
-                                : ": cut short (was it saved, or copied, to the end?), so that what "
-                                  "it holds, a TorchScript archive perhaps, cannot be read"));
+    throw UserError(path + (has_end_of_zip(path) ? std::string(": ") + no_model_in_zip + save_the_model
+                                                 : ": cut short (was it saved, or copied, to the end?), so that what "
+                                                   "it holds, a TorchScript archive perhaps, cannot be read"));
   }
   if (any_record(records, "serialized_exported_program") || any_record(records, "models/"))
     return ModelKind::Export;
@@ -120,7 +121,7 @@ ModelKind kind_of_zip(const std::string &path) {
     throw UserError(path + ": " + what_torch_saved(pickled));
   if (any_record(records, ".npy"))
     throw UserError(path + ": a .npz file, arrays of numpy; " + save_the_model);
-  throw UserError(path + ": a zip archive without TorchScript code or an exported program in it");
+  throw UserError(path + ": " + no_model_in_zip + save_the_model);
 }
 
 bool is_text(std::string_view bytes) {
@@ -177,7 +178,9 @@ ModelKind kind_of_folder(const std::string &path) {
   for (const char *name : {"repro.py", "minifier_launcher.py", "minifier/minifier_launcher.py"})
     if (fs::exists(fs::path(path) / name, error))
       throw UserError(path + ": is a folder; give the file in it: " + (fs::path(path) / name).string());
-  throw UserError(path + ": is a folder, and neither of TORCH_TRACE nor of tlparse: no graph lies in it");
+  throw UserError(path +
+                  ": is a folder, and neither of TORCH_TRACE nor of tlparse: no graph lies in it; give a file, or the "
+                  "folder that a run with TORCH_TRACE=FOLDER in its environment has written");
 }
 
 [[noreturn]] void refuse(const std::string &path, const std::string &head) {

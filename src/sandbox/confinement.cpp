@@ -5,6 +5,7 @@
 #include "sandbox/system_call_filter.h"
 #include "support/temporary_folder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -93,6 +94,17 @@ void name_the_user() {
   setenv("LOGNAME", ("uid_" + std::to_string(getuid())).c_str(), 1);
 }
 
+/// A user, or the PyTorch that has started this program (it names them in its own environment), has caches that what is
+/// confined may not write. PyTorch's usual place for them is below TMPDIR.
+void forget_caches_of_others(const Confinement &confinement) {
+  for (const char *variable : {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"}) {
+    const char *folder = std::getenv(variable);
+    const auto &ours = confinement.writable;
+    if (folder != nullptr && std::find(ours.begin(), ours.end(), folder) == ours.end())
+      unsetenv(variable);
+  }
+}
+
 void confine_files(const Confinement &confinement) {
   LandlockRules rules;
   for (const char *path : readable_everywhere)
@@ -142,6 +154,7 @@ void confine(const Confinement &confinement) {
   setenv("TMPDIR", private_folder_of_children().c_str(), 1);
   setenv("CCACHE_DISABLE", "1", 1); // a compiler that is a cache writes elsewhere
   name_the_user();
+  forget_caches_of_others(confinement);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     throw std::system_error(errno, std::generic_category(), "new privileges cannot be given up");
   if (landlock_version() > 0)

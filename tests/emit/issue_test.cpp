@@ -91,6 +91,8 @@ TEST(Issue, SaysWhyEagerIsRight) {
   leaf.res_error = 8;
   facts.reduced.outputs = {leaf};
   EXPECT_TRUE(has(issue_of(facts), "eager is off by 0.25, the optimised result by 8 ")) << issue_of(facts);
+  facts.reduced.outputs.at(0).ref_error = facts.reduced.outputs.at(0).res_error = 0; // NaN on one side: nothing is left
+  EXPECT_FALSE(has(issue_of(facts), "eager is off by")) << issue_of(facts);
   facts.reduced.outputs.front().res_error = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(has(issue_of(facts), "the optimised result by what is no number")) << issue_of(facts);
 }

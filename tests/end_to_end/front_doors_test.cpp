@@ -278,6 +278,13 @@ TEST_F(OperatorsOfOnesOwn, AreWhatIsWrong) {
   EXPECT_TRUE(contains(read_text(out_ / "report.md"), "operators of its own | operators.so"));
 }
 
+TEST_F(OperatorsOfOnesOwn, AreNamedWhereAnExportedModelCallsThem) {
+  const Finished finished = run_tool({"run", folder_ / "beside.pt2", "--backend", "freeze"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "calls odd::")) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "--load-library FILE.so")) << describe(finished);
+}
+
 TEST_F(OperatorsOfOnesOwn, AreLoadedWhereAnExportedModelIsConverted) {
   const Finished finished =
       run_tool({"run", folder_ / "beside.pt2", "--backend", "freeze", "--load-library", REPRO_MINIFY_ODD_OPERATORS});

@@ -101,6 +101,23 @@ TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
   EXPECT_NE(finished.out.find("C++ compile error: compiled"), std::string::npos) << describe(finished);
 }
 
+/// What issue.md says of it decides whether its reader closes it: 0.3 is no number of bfloat16.
+TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
+  const std::string model = folder_ / "model.pt", inputs = folder_ / "inputs.pt";
+  const std::string code = "import torch, sys\n"
+                           "def f(x): return torch.clamp(x, max=0.3) == 0.3\n"
+                           "values = (torch.full((32,), 0.5, dtype=torch.bfloat16),)\n"
+                           "torch.jit.trace(f, values).save(sys.argv[1])\n"
+                           "torch.save(values, sys.argv[2])\n";
+  ASSERT_EQ(run_program({REPRO_MINIFY_PYTHON, "-c", code, model, inputs}).exit_code, 0);
+  std::vector<std::string> words = {"run", model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON};
+  const Finished usual = run_tool(words);
+  EXPECT_EQ(usual.exit_code, 1) << describe(usual);
+  words.emplace_back("--emulate-precision-casts");
+  const Finished emulated = run_tool(words);
+  EXPECT_EQ(emulated.exit_code, 0) << describe(emulated);
+}
+
 TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
   const std::string repro = folder_ / "repro";
   const Finished finished =

@@ -190,6 +190,21 @@ TEST(Confined, TheUserHasANameWithoutTheListOfUsers) {
   EXPECT_EQ(name_where_it_is("ada"), "ada");
 }
 
+/// PyTorch writes where these say, and what it may not write it raises as an error of its own.
+TEST(Confined, CachesThatItMayNotWriteAreNotNamed) {
+  const auto named_where = [](const std::string &writable) {
+    return run([&](Child &child) {
+             setenv("TORCHINDUCTOR_CACHE_DIR", "/tmp/of_the_user", 1);
+             child.confine({.writable = writable.empty() ? std::vector<std::string>{} : std::vector{writable}});
+             const char *named = std::getenv("TORCHINDUCTOR_CACHE_DIR");
+             child.reply(named ? named : "nowhere");
+           })
+        .reply;
+  };
+  EXPECT_EQ(named_where(""), "nowhere");
+  EXPECT_EQ(named_where("/tmp/of_the_user"), "/tmp/of_the_user");
+}
+
 TEST(Confined, OneChildSaysNothingOfTheNext) {
   confined([] { return std::string(); });
   EXPECT_EQ(run([](Child &child) { child.reply(std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))); }).reply, "0");

@@ -33,7 +33,7 @@ def test_a_program_gives_a_function_and_inputs_and_imports_torch_alone() -> None
 def test_each_row_has_versions_and_what_the_preflight_says() -> None:
     for row in re.findall(r"^\| \[.*$", TEXT, re.M):
         cells = [cell.strip() for cell in row.strip("|").split(" | ")]
-        assert len(cells) == 6 and all(cells), row
+        assert len(cells) == 7 and all(cells), row
 
 
 def operators_of(source: str) -> set[str]:

@@ -351,6 +351,8 @@ private:
     std::vector<std::string> entries;
     for (const auto &library : options_.libraries)
       entries.push_back("load-library=" + std::filesystem::absolute(library).string());
+    if (options_.emulate_precision_casts)
+      entries.emplace_back("emulate_precision_casts=true");
     entries.insert(entries.end(), options_.inductor_config.begin(), options_.inductor_config.end());
     return entries;
   }

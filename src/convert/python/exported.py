@@ -1,5 +1,8 @@
 """A .pt2 file of torch.export."""
 
+import contextlib
+import re
+import zipfile
 from typing import Any
 
 import torch
@@ -13,6 +16,11 @@ def read(path: str, seed: int) -> Loaded:
     try:
         program = torch.export.load(path)
     except Exception as error:
+        if name := unknown_operator(path):
+            raise Refused(
+                f"calls {name}, an operator that this PyTorch does not have; name the shared library that registers "
+                "it with --load-library FILE.so"
+            ) from error
         text = " ".join(str(error).split())[:300]
         raise Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}") from error
     module = program.module(check_guards=False)
@@ -26,6 +34,20 @@ def read(path: str, seed: int) -> Loaded:
         loaded.args, loaded.kwargs = drawn_inputs(program, seed)
         loaded.data = f"drawn from the shapes inside (seed {seed}), as it has no example inputs"
     return loaded
+
+
+def unknown_operator(path: str) -> str:
+    """The first that the graph calls and nobody has registered: torch.export.load only logs its name."""
+    targets: list[str] = []
+    with contextlib.suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if name.endswith(".json"):
+                targets += re.findall(r'"torch\.ops\.(\w+\.\w+)', archive.read(name).decode(errors="replace"))
+    for target in dict.fromkeys(targets):
+        namespace, _, operator = target.partition(".")
+        if not hasattr(getattr(torch.ops, namespace), operator):
+            return f"{namespace}::{operator}"
+    return ""
 
 
 def placeholders(program: Any) -> list[Any]:

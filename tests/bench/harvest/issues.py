@@ -27,10 +27,15 @@ from torch import Tensor
 
 from found import FOUND, programs
 
+PROGRAM = FOUND.parents[1] / "build" / "repro-minify"
 RULES = FOUND.parents[1] / "tests" / "emit" / "issue_md_rules.py"
 ISSUES = FOUND.parent / "found"
 LINK = re.compile(r"^\| \[(?P<heading>.*?)\]\(#.*?\) \|.*\(found/(?P<name>[\w-]+)\.md\)", re.M)
-OPTIONS = {"linspace-int64": ["--compare", "exact"], "sum-float16": ["--compare", "exact"]}
+OPTIONS = {
+    # Otherwise the search slips to a float32 linspace, which is one unit off in the last place.
+    "linspace-int64": ["--compare", "exact", "--skip-pass", "arguments"],
+    "sum-float16": ["--compare", "exact"],
+}
 SCRIPTED = {"add-zero"}  # a trace has a Tensor in the place of the 0
 NOISE = torch.tensor([[0.5, -1.0, 2.0], [4.0, -0.25, 1.0]])  # exact in whatever the host does with it
 
@@ -141,9 +146,7 @@ def judged(failure: Failure, folder: Path) -> tuple[bool, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--program", type=Path, help="repro-minify", default=FOUND.parents[1] / "build" / "repro-minify"
-    )
+    parser.add_argument("--program", type=Path, default=PROGRAM, help="repro-minify")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", default="", help="a part of the name")
     parser.add_argument("--again", action="store_true", help="do not run the program")
