@@ -74,6 +74,20 @@ struct Graphs {
   ValueListOptions reduced_options, original_options;
 };
 
+/// Where the reduced program raises, the original does: `from` is where each value of the reduced one came from.
+void mark_what_raises(Graphs &graphs, const std::vector<int> &from) {
+  if (!graphs.reduced.first)
+    return;
+  const auto first = static_cast<size_t>(*graphs.reduced.first);
+  if (first >= from.size() || from[first] < 0)
+    return;
+  AnalysisRow &row = graphs.original.rows.at(static_cast<size_t>(from[first]));
+  row.state = AnalysisRow::State::Raises;
+  row.part = AnalysisRow::Part::Cause;
+  row.message = graphs.reduced.rows.at(first).message;
+  graphs.original.first = from[first];
+}
+
 Graphs graphs_of(const ReportPage &page) {
   Graphs graphs;
   graphs.reduced = reduced_analysis(page);
@@ -88,7 +102,10 @@ Graphs graphs_of(const ReportPage &page) {
   graphs.reduced_options.label = "the graph of the reduced program";
   graphs.reduced_options.draws_parameters = true;
   graphs.reduced_options.shown_elements = 16;
-  for (const int origin : origins(graphs.reduced, graphs.original)) {
+  const std::vector<int> from = origins(graphs.reduced, graphs.original);
+  if (page.original && !has_wrong_values(page))
+    mark_what_raises(graphs, from);
+  for (const int origin : from) {
     graphs.reduced_options.keys.push_back(origin < 0 ? "" : "o" + std::to_string(origin));
     if (origin >= 0)
       graphs.original_options.kept[static_cast<size_t>(origin)] = 1;
