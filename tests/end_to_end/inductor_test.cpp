@@ -41,6 +41,15 @@ protected:
     return "cpp.cxx=(None, '" + script.string() + "')";
   }
 
+  /// A model of this function f in Python, with these values as its inputs.
+  std::string traced(const std::string &function, const std::string &values) const {
+    const std::string model = folder_ / "model.pt", inputs = folder_ / "inputs.pt";
+    const std::string code = "import torch, sys\n" + function + "\nvalues = " + values +
+                             "\ntorch.jit.trace(f, values).save(sys.argv[1])\ntorch.save(values, sys.argv[2])\n";
+    EXPECT_EQ(run_program({REPRO_MINIFY_PYTHON, "-c", code, model, inputs}).exit_code, 0);
+    return model;
+  }
+
   static json run(const std::string &model, std::vector<std::string> more, int exit_code) {
     std::vector<std::string> arguments = {"run", case_named(model).model(), "--json", "--backend", "inductor",
                                           "--python", REPRO_MINIFY_PYTHON,
@@ -85,13 +94,8 @@ TEST_F(Inductor, IsHandedWritesThroughAnAliasThatNobodyDeclared) {
 
 /// In deterministic mode TorchInductor would leave this operator to ATen, and a fault of its own would pass.
 TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
-  const std::string model = folder_ / "model.pt", inputs = folder_ / "inputs.pt";
-  const std::string code = "import torch, sys\n"
-                           "def f(x, i, y): return torch.index_add(x, 0, i, y)\n"
-                           "values = (torch.zeros(4, 3), torch.tensor([1, 1]), torch.ones(2, 3))\n"
-                           "torch.jit.trace(f, values).save(sys.argv[1])\n"
-                           "torch.save(values, sys.argv[2])\n";
-  ASSERT_EQ(run_program({REPRO_MINIFY_PYTHON, "-c", code, model, inputs}).exit_code, 0);
+  const std::string model = traced("def f(x, i, y): return torch.index_add(x, 0, i, y)",
+                                   "(torch.zeros(4, 3), torch.tensor([1, 1]), torch.ones(2, 3))");
   const std::string deed = "for word; do case $word in *.cpp) grep -q 'out of bounds' $word && "
                            "echo '/a/b.cpp:7:9: error: compiled' >&2 && exit 1;; esac; done";
   const Finished finished =
@@ -103,13 +107,8 @@ TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
 
 /// What issue.md says of it decides whether its reader closes it: 0.3 is no number of bfloat16.
 TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
-  const std::string model = folder_ / "model.pt", inputs = folder_ / "inputs.pt";
-  const std::string code = "import torch, sys\n"
-                           "def f(x): return torch.clamp(x, max=0.3) == 0.3\n"
-                           "values = (torch.full((32,), 0.5, dtype=torch.bfloat16),)\n"
-                           "torch.jit.trace(f, values).save(sys.argv[1])\n"
-                           "torch.save(values, sys.argv[2])\n";
-  ASSERT_EQ(run_program({REPRO_MINIFY_PYTHON, "-c", code, model, inputs}).exit_code, 0);
+  const std::string model =
+      traced("def f(x): return torch.clamp(x, max=0.3) == 0.3", "(torch.full((32,), 0.5, dtype=torch.bfloat16),)");
   std::vector<std::string> words = {"run", model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON};
   const Finished usual = run_tool(words);
   EXPECT_EQ(usual.exit_code, 1) << describe(usual);

@@ -1,5 +1,6 @@
 """How a child compiles its kernels: several at once, and none twice that the compiler has refused."""
 
+import contextlib
 import json
 import os
 import tempfile
@@ -35,7 +36,8 @@ def remember_refusals():
             return build(builder)
         except CppCompileError as error:
             if has_compilers_verdict(str(error)):
-                write_whole(refusal, json.dumps([error.cmd, error.output]))
+                with contextlib.suppress(OSError):  # no room: the next one asks the compiler
+                    write_whole(refusal, json.dumps([error.cmd, error.output]))
             raise
 
     CppBuilder.build = build_once

@@ -13,11 +13,9 @@ def settle(configured):
     """What is asked here is inherited. PyTorch takes the first set that works where nobody has named another, so the
     others are not asked."""
     named = any(key in ("cpp.simdlen", "cpp.vec_isa_ok") for key, _ in configured)
-    sets = getattr(cpu_vec_isa, "supported_vec_isa_list", None)
     is_open = inductor_config.cpp.simdlen is None and "ATEN_CPU_CAPABILITY" not in os.environ
-    if sets and is_open and not named and os.uname().machine == "x86_64":
-        flags = set(cpu_vec_isa.x86_isa_checker())
-        first = next((isa for isa in sets if set(str(isa).split()) <= flags and isa), None)
+    if is_open and not named:
+        first = next((isa for isa in sets_of_this_processor() if isa), None)
         if first is not None:
             cpu_vec_isa.valid_vec_isa_list = lambda: [first]
     cpu_vec_isa.pick_vec_isa()
@@ -25,9 +23,14 @@ def settle(configured):
 
 def ask_all():
     """All that PyTorch asks when nobody has settled it; from its own cache where it has been asked before."""
-    for isa in getattr(cpu_vec_isa, "supported_vec_isa_list", []):
-        if set(str(isa).split()) <= set(cpu_vec_isa.x86_isa_checker()):
-            bool(isa)
+    for isa in sets_of_this_processor():
+        bool(isa)
+
+
+def sets_of_this_processor():
+    """What is asked with a library each; on other processors than x86 nothing is."""
+    flags = set(cpu_vec_isa.x86_isa_checker())
+    return [isa for isa in getattr(cpu_vec_isa, "supported_vec_isa_list", []) if set(str(isa).split()) <= flags]
 
 
 def believed():

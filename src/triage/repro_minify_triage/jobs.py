@@ -57,7 +57,7 @@ def write_job(job: Job, folder: Path) -> None:
     for name, target in links:
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(target.resolve())
-    for file in data_beside(model.resolve()):
+    for file in data_beside(model):
         beside = folder / file.relative_to(model.resolve().parent)
         beside.parent.mkdir(parents=True, exist_ok=True)
         copy_cheaply(file, beside)

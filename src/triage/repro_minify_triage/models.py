@@ -38,10 +38,11 @@ def inputs_beside(model: Path) -> Path | None:
 
 
 def data_beside(model: Path) -> list[Path]:
-    """Where a repro.py has its inputs saved. No links: they come with the program, and may lead anywhere."""
+    """Where a repro.py has its inputs saved: beside the file itself, where `model` is a link. No links among them: they
+    come with the program, and may lead anywhere."""
     if model.suffix != ".py":
         return []
-    folders = [model.parent / name for name in DATA]
+    folders = [model.resolve().parent / name for name in DATA]
     found = [file for folder in folders if folder.is_dir() and not folder.is_symlink() for file in folder.iterdir()]
     return sorted(file for file in found if file.is_file() and not file.is_symlink())
 
