@@ -14,6 +14,8 @@ public:
   virtual const Inquiry &inquiry() const = 0;
   /// What is said of the Program; stays where it is. `likely_next` is what will probably be asked after it.
   virtual const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next) = 0;
+  /// The same, for somebody who wants to know more of it than whether it fails.
+  virtual const Verdict &judge_in_full(const Program &program) { return judge(program, {}); }
   /// Questions that had no answer so far.
   virtual int unanswered() const = 0;
   /// As of the Examiner.

@@ -36,6 +36,9 @@ public:
 
   const Inquiry &inquiry() const override { return judge_.inquiry(); }
   const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next) override;
+  /// A yes or no can be assumed; what it says of each output cannot where these are not those of before, and all that
+  /// comes after it stays unknown.
+  const Verdict &judge_in_full(const Program &program) override;
   int unanswered() const override { return judge_.unanswered(); }
   /// What follows is found out by rehearsing: nobody needs to name it.
   int questions_at_once() const override { return 1; }

@@ -24,7 +24,7 @@ public:
   ExaminerOfTurn(Answerer &answerer, LastRecording &recorder) : answerer_(answerer), recorder_(recorder) {}
 
   const Signature &wanted() const override { return answerer_.inquiry().wanted; }
-  Verdict verdict_of(const Program &program) override { return answerer_.judge(program, {}); }
+  Verdict verdict_of(const Program &program) override { return answerer_.judge_in_full(program); }
   std::shared_ptr<const Recording> record(const Program &program) override {
     const Inquiry &inquiry = answerer_.inquiry();
     return recorder_.recording_of(program, inquiry.test.settings, inquiry.options.limits);

@@ -6,6 +6,7 @@ import io
 import os
 import tempfile
 
+import torch._inductor.config as inductor_config
 from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
 
 import wire
@@ -55,3 +56,4 @@ def take_part(folder):
     """From here on this process compiles what the bisector's state in the folder says."""
     CompilerBisector.in_process_cache = folder
     CompilerBisector.bisection_enabled = True
+    inductor_config.fx_graph_cache = False  # knows nothing of what is left out

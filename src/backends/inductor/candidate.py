@@ -5,6 +5,7 @@ import ctypes
 import errno
 import functools
 import io
+import json
 import os
 import resource
 import tempfile
@@ -26,6 +27,7 @@ from failure import first_sentence, has_compilers_verdict
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
 from module import make_module, named_tensors
+from simplifications import remember_simplifications
 
 
 def load(header, blobs):
@@ -223,6 +225,7 @@ def settings(given):
     torch.utils.deterministic.fill_uninitialized_memory = False
     if given["device"] != "cpu":
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given["tf32"]
+    torch.compiler.config.cache_key_tag = json.dumps(given)  # one of 2.12 has the same graph for any number of threads
     dtype = getattr(torch, given["autocast_dtype"])
     with torch.set_grad_enabled(given["grad"]), torch.autocast(given["device"], dtype, enabled=given["autocast"]):
         yield
@@ -240,6 +243,9 @@ def serve(connection, search_is_over):
     hold_unwritten_memory_still()
     kernels.compile_side_by_side()
     kernels.remember_refusals()
+    kernels.compile_no_graph_twice()
+    remember_simplifications()
+    entries.configure()  # a fault that is injected is for the candidates, not for what is compiled to warm up
     candidate = Candidate()
     try:
         while True:

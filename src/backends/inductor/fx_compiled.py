@@ -2,6 +2,7 @@
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
 from fx_graph import Argument, Attribute, Output, Uncovered, build
@@ -36,10 +37,12 @@ class FxCompiled:
         module, template = build(self.script, self.module, arguments)
         if not any(node.op == "call_function" for node in module.graph.nodes):
             return None, template
-        context = torch._guards.TracingContext(FakeTensorMode())
+        fake_mode = FakeTensorMode(shape_env=ShapeEnv())  # as Dynamo has it; no cache of graphs without one
+        fakes = [fake_mode.from_tensor(argument, static_shapes=True) for argument in arguments]
+        context = torch._guards.TracingContext(fake_mode)
         with torch._dynamo.utils.preserve_rng_state(), torch._guards.tracing(context):
             try:
-                return self.compiler(module, list(arguments)), template
+                return self.compiler(module, fakes), template
             except (torch._dynamo.exc.SkipFrame, *torch._dynamo.exc.exceptions_allowed_to_be_fallback) as error:
                 raise Uncovered(f"{type(error).__name__}: {error}") from error
 

@@ -1,4 +1,4 @@
-"""How a child compiles its kernels: several at once, and none twice that the compiler has refused."""
+"""How a child compiles: several kernels at once, none twice that the compiler has refused, and no graph twice."""
 
 import contextlib
 import json
@@ -6,7 +6,9 @@ import os
 import tempfile
 from pathlib import Path
 
+import torch
 import torch._inductor.config as inductor_config
+from torch._inductor import codecache
 from torch._inductor.async_compile import AsyncCompile
 from torch._inductor.cpp_builder import CppBuilder
 from torch._inductor.exc import CppCompileError
@@ -19,6 +21,14 @@ def compile_side_by_side():
     AsyncCompile.use_process_pool = classmethod(lambda _: False)
     AsyncCompile.warm_pool = classmethod(lambda _: None)
     inductor_config.compile_threads = len(os.sched_getaffinity(0))
+
+
+def compile_no_graph_twice():
+    """PyTorch's own cache, which users have too, in the private folder of this run: a cut that takes nothing out is the
+    same graph to TorchInductor, and seconds of its Python. The sources of torch are the same all along."""
+    inductor_config.fx_graph_cache = True
+    with contextlib.suppress(AttributeError, RuntimeError):  # it has read the sources already
+        codecache.torch_key.set(torch.__version__.encode())
 
 
 def remember_refusals():
@@ -37,15 +47,15 @@ def remember_refusals():
         except CppCompileError as error:
             if has_compilers_verdict(str(error)):
                 with contextlib.suppress(OSError):  # no room: the next one asks the compiler
-                    write_whole(refusal, json.dumps([error.cmd, error.output]))
+                    write_whole(refusal, json.dumps([error.cmd, error.output]).encode())
             raise
 
     CppBuilder.build = build_once
 
 
-def write_whole(path, text):
+def write_whole(path, content):
     """Under its name there is all of it or nothing."""
     descriptor, name = tempfile.mkstemp(dir=path.parent)
-    with open(descriptor, "w") as file:
-        file.write(text)
+    with open(descriptor, "wb") as file:
+        file.write(content)
     os.rename(name, path)

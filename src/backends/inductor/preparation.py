@@ -23,7 +23,9 @@ from forks import Later, in_a_fork
 
 def prepare(folder, given):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
-    Preparation(folder, given).finish()
+    prepared = Preparation(folder, given)
+    prepared.finish()
+    prepared.warm_up_if_cold()
 
 
 class Preparation:
@@ -47,6 +49,8 @@ class Preparation:
             codecache.CppPythonBindingsCodeCache.load_pybinding(["float*"], 'extern "C" void kernel(float*) {}')
 
     def finish(self):
+        """Candidates can be compiled from here on. Where the header has long been there, the rest of the warming up is
+        left for when the first candidate is compiled."""
         with processor.asked_in_forks():
             processor.settle(entries.configured)
             lends = "TMPDIR" in os.environ  # else it is anybody's
@@ -55,10 +59,16 @@ class Preparation:
             self.rest = Later(lambda: self.ask_the_rest(lends))
         use_folder(self.folder)
         inductor_config.fallback_random = True  # the numbers that eager draws
-        warm_up()  # waits for the header, by PyTorch's own lock
-        os.waitpid(self.header_maker, 0)
+        self.is_warm = os.waitpid(self.header_maker, os.WNOHANG)[0] == 0
+        if self.is_warm:
+            warm_up()  # waits for the header, by PyTorch's own lock
+            os.waitpid(self.header_maker, 0)
         kept_headers.keep(self.headers, self.kept_headers)
-        entries.configure()  # a fault that is injected is for the candidates
+
+    def warm_up_if_cold(self):
+        if not self.is_warm:
+            warm_up()
+            self.is_warm = True
 
     def ask_the_rest(self, lends):
         """The interpreters that run repro.py ask all that PyTorch asks. They come after the search."""

@@ -20,6 +20,8 @@ import sys
 
 import forks
 
+SECONDS_TO_CONNECT = 0.2  # who waits for the worker connects as soon as it is ready
+
 
 class Worker:
     def __init__(self, listen, alive, serve):
@@ -30,6 +32,12 @@ class Worker:
         self.wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+
+    def serve_first(self, seconds):
+        """One that comes within that time; its child has what there is until then."""
+        ready, _, _ = select.select([self.listener, self.alive], [], [], seconds)
+        if self.listener in ready:
+            self.accept()
 
     def run(self):
         while True:
@@ -150,7 +158,13 @@ def main():
         gc.enable()
         versions = {"torch": torch.__version__, "python": sys.version.split()[0]}
         report(ready, {**versions, "call": entries.call_of_its_user()})
-        Worker(listen, alive, lambda connection: candidate.serve(connection, prepared.rest.begin)).run()
+        worker = Worker(listen, alive, lambda connection: candidate.serve(connection, prepared.rest.begin))
+        worker.serve_first(SECONDS_TO_CONNECT)
+        gc.disable()
+        prepared.warm_up_if_cold()
+        gc.freeze()
+        gc.enable()
+        worker.run()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

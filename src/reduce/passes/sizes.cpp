@@ -103,13 +103,21 @@ public:
       return true;
     int64_t too_small = 2, enough = size;
     while (enough - too_small > 1) {
-      const int64_t middle = too_small + (enough - too_small) / 2;
-      (accept_size(middle) ? enough : too_small) = middle;
+      const int64_t next = next_size(too_small, enough, size);
+      (accept_size(next) ? enough : too_small) = next;
     }
     return enough < size;
   }
 
 private:
+  /// What a failure needs is small as a rule, a vector's width or a block: from below it takes two questions for each
+  /// doubling, and halving takes one for each doubling up to where it starts from. Past the square root halving is
+  /// shorter, for what needs nearly all of it.
+  static int64_t next_size(int64_t too_small, int64_t enough, int64_t size) {
+    const int64_t twice = 2 * too_small;
+    return enough == size && twice < size / twice ? twice : too_small + (enough - too_small) / 2;
+  }
+
   void add(const std::map<Dimension, int64_t> &target, const SizeMap &map, std::vector<LazyProgram> &candidates) const {
     for (const Focus &focus : foci_) {
       const auto smaller = resized(base_, target, focus);

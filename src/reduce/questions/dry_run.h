@@ -8,7 +8,7 @@
 
 namespace repro_minify {
 
-/// It asked nothing that is open.
+/// It asked nothing that is open, or nothing that can be foreseen.
 struct CameToItsEnd {};
 /// Nobody needs any more what it would have asked.
 struct WasStopped {};
@@ -29,9 +29,13 @@ public:
     return std::exchange(end_, CameToItsEnd{});
   }
 
-  /// For what is done within run().
+  /// For what is done within run(); end(): what comes next depends on more than can be assumed.
   [[noreturn]] void leave_at(Question question) {
     end_ = std::move(question);
+    throw Left{this}; // NOLINT(bugprone-std-exception-baseclass)
+  }
+  [[noreturn]] void end() {
+    end_ = CameToItsEnd{};
     throw Left{this}; // NOLINT(bugprone-std-exception-baseclass)
   }
   [[noreturn]] void stop() {

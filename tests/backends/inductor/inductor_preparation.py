@@ -1,5 +1,5 @@
 """What the worker of the inductor backend does before and beside its candidates: preparation.py, processor.py,
-kernels.py and forks.py.
+kernels.py, simplifications.py and forks.py.
 
 inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
@@ -16,13 +16,20 @@ from unittest import mock
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
+import sympy
+import torch
+import torch._dynamo
 import torch._inductor.config as inductor_config
+from torch._dynamo.utils import counters
 from torch._inductor import codecache
 from torch._inductor.exc import CppCompileError
+from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
+import bisector
 import kernels
 import preparation
 from forks import Later, in_a_fork
+from simplifications import remember_simplifications
 
 # Before anything has been settled here: what PyTorch picks by itself, in a process of its own.
 PYTORCHS_PICK = "from torch._inductor import cpu_vec_isa as c; i = c.pick_vec_isa(); print(i, i.build_arch_flags())"
@@ -32,8 +39,11 @@ sys.path.insert(0, sys.argv[1])
 import preparation
 prepared = preparation.Preparation(tempfile.mkdtemp(), sys.argv[2:])
 prepared.finish()
+prepared.warm_up_if_cold()
 prepared.rest.begin()
 os.wait()
+import entries
+entries.configure()
 from torch._inductor import cpu_vec_isa
 isa = cpu_vec_isa.pick_vec_isa()
 print(isa, isa.build_arch_flags())
@@ -111,6 +121,62 @@ class AKernel(unittest.TestCase):
                 job.result()
         self.assertLess(time.monotonic() - begin, 0.9 if len(os.sched_getaffinity(0)) > 1 else 60)
         inductor_config.compile_threads = 1
+
+
+def hits_in_a_child(bisecting=False):
+    """How often a child finds the graph of this function compiled."""
+    read, write = os.pipe()
+
+    def child():
+        kernels.compile_no_graph_twice()
+        if bisecting:
+            bisector.take_part(tempfile.mkdtemp())
+        with torch.no_grad():
+            torch.compile(lambda x: (x @ x).relu() + 1.25)(torch.ones(3, 3))
+        os.write(write, bytes([counters["inductor"]["fxgraph_cache_hit"]]))
+
+    os.waitpid(in_a_fork(child), 0)
+    os.close(write)
+    with open(read, "rb") as answer:
+        return list(answer.read())
+
+
+class AGraph(unittest.TestCase):
+    def test_is_compiled_by_one_child_for_all_but_not_for_a_bisection(self):
+        self.assertEqual([hits_in_a_child(), hits_in_a_child(), hits_in_a_child(bisecting=True)], [[0], [1], [0]])
+
+
+class ASimplification(unittest.TestCase):
+    def setUp(self):
+        patch = mock.patch.object(sympy, "simplify", sympy.simplify)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def expressions(self):
+        x, y = (sympy.Symbol(name, integer=True, nonnegative=True) for name in "xy")
+        plain = sympy.Symbol("x")
+        for a, b in ((3, 16), (64, 7), (1, 1)):
+            yield a * x + b * y - a * x
+            yield FloorDiv(x + b * y, a) + ModularIndexing(x, a, b + 1) - x
+            yield (a * (plain + 1) ** 2 - a * plain**2) / b
+            yield sympy.Max(x, y + a) - sympy.Max(y + a, x)
+
+    def test_is_what_sympy_says_and_asked_once_by_all(self):
+        own = {expression: sympy.simplify(expression) for expression in self.expressions()}
+        asked = mock.Mock(side_effect=sympy.simplify)
+        sympy.simplify = asked
+        remember_simplifications()
+        for _ in range(2):
+            for expression, simpler in own.items():
+                self.assertEqual(sympy.simplify(expression), simpler)
+                self.assertEqual(sympy.simplify(expression).free_symbols, simpler.free_symbols)
+            self.assertEqual(asked.call_count, len(own))
+
+    def test_in_a_way_of_ones_own_is_asked_of_sympy(self):
+        remember_simplifications()
+        x = sympy.Symbol("x")
+        self.assertEqual(sympy.simplify(x**2 + x, ratio=1), sympy.simplify(x**2 + x))
+        self.assertEqual(sympy.simplify("x + x"), 2 * x)
 
 
 class AFork(unittest.TestCase):
