@@ -17,10 +17,15 @@ def headers() -> dict[str, Any]:
     return runpy.run_path(str(SCRIPT))
 
 
-def write(folder: Path, name: str, compiled: bytes = b"compiled") -> None:
+def write(folder: Path, name: str, compiled: bytes = b"compiled") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.h").write_text("#include <some.h>\n")
     (folder / f"{name}.h.gch").write_bytes(compiled)
+    return folder / f"{name}.h.gch"
+
+
+def used(tmp_path: Path, name: str) -> Path:
+    (tmp_path / "used").mkdir(exist_ok=True)
+    return tmp_path / "used" / f"{name}.h.gch"
 
 
 def names(folder: Path) -> set[str]:
@@ -30,35 +35,35 @@ def names(folder: Path) -> set[str]:
 def test_what_one_run_makes_the_next_has(headers: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path / "first", "a")
     headers["keep"](tmp_path / "first", tmp_path / "store")
-    headers["bring"](tmp_path / "store", tmp_path / "second")
-    assert (tmp_path / "second" / "a.h.gch").read_bytes() == b"compiled"
-    assert names(tmp_path / "store") == {"a.h", "a.h.gch"}
+    assert headers["bring"](tmp_path / "store", used(tmp_path, "a"))
+    assert used(tmp_path, "a").read_bytes() == b"compiled"
+    assert names(tmp_path / "store") == {"a.h.gch"}
+    assert not headers["bring"](tmp_path / "store", used(tmp_path, "b"))
+    assert names(tmp_path / "used") == {"a.h.gch"}
 
 
 def test_a_run_works_on_a_copy(headers: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path / "store", "a")
-    headers["bring"](tmp_path / "store", tmp_path / "used")
-    with open(tmp_path / "used" / "a.h.gch", "r+b") as file:
+    assert headers["bring"](tmp_path / "store", used(tmp_path, "a"))
+    with open(used(tmp_path, "a"), "r+b") as file:
         file.write(b"changed!")
     headers["keep"](tmp_path / "used", tmp_path / "store")
     assert (tmp_path / "store" / "a.h.gch").read_bytes() == b"compiled"
 
 
 def test_what_others_may_write_is_not_taken(headers: dict[str, Any], tmp_path: Path) -> None:
-    write(tmp_path / "store", "others")
-    (tmp_path / "store" / "others.h.gch").chmod(0o666)
-    write(tmp_path / "elsewhere", "link")
-    for name in ("link.h", "link.h.gch"):
-        (tmp_path / "store" / name).symlink_to(tmp_path / "elsewhere" / name)
-    headers["bring"](tmp_path / "store", tmp_path / "used")
-    assert not [name for name in names(tmp_path / "used") if name.endswith(".gch")]
+    write(tmp_path / "store", "others").chmod(0o666)
+    (tmp_path / "store" / "link.h.gch").symlink_to(write(tmp_path / "elsewhere", "link"))
+    for name in ("others", "link"):
+        assert not headers["bring"](tmp_path / "store", used(tmp_path, name))
+    assert names(tmp_path / "used") == set()
 
 
 def test_no_more_are_kept_than_a_few(headers: dict[str, Any], tmp_path: Path) -> None:
     for age in range(headers["MOST"] + 2):
         write(tmp_path / "store", f"old{age}")
         os.utime(tmp_path / "store" / f"old{age}.h.gch", (1000 - age, 1000 - age))
-    headers["bring"](tmp_path / "store", tmp_path / "used")
+    assert headers["bring"](tmp_path / "store", used(tmp_path, "old0"))
     write(tmp_path / "used", "new")
     headers["keep"](tmp_path / "used", tmp_path / "store")
     kept = {name for name in names(tmp_path / "store") if name.endswith(".gch")}
@@ -67,10 +72,10 @@ def test_no_more_are_kept_than_a_few(headers: dict[str, Any], tmp_path: Path) ->
 
 def test_without_a_place_to_keep_it_all_goes_on(headers: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
-    headers["bring"](tmp_path / "store", tmp_path / "used")
+    assert not headers["bring"](tmp_path / "store", used(tmp_path, "a"))
     write(tmp_path / "used", "a")
     headers["keep"](tmp_path / "used", tmp_path / "store")
-    assert names(tmp_path / "used") == {"a.h", "a.h.gch"}
+    assert names(tmp_path / "used") == {"a.h.gch"}
 
 
 WRITES = """

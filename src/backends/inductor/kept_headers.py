@@ -14,26 +14,25 @@ from pathlib import Path
 MOST = 4  # of some 150 MB each: one for each PyTorch and each pair of options
 
 
-def bring(store: Path, used: Path) -> None:
-    """What `store` has is in `used` afterwards. No room, nothing kept yet: then it is made."""
+def bring(store: Path, compiled: Path) -> bool:
+    """Whether `compiled` is there afterwards. No room, nothing kept yet: then it is made."""
+    kept = store / compiled.name
     with contextlib.suppress(OSError):
-        copy_headers(store, used)
+        if is_ours(kept):
+            copy_whole(kept, compiled)
+            return True
+    return False
 
 
 def keep(used: Path, store: Path) -> None:
     """What is new in `used` is in `store` afterwards."""
     with contextlib.suppress(OSError):
-        if {file.name for file in compiled_in(used)} - {file.name for file in compiled_in(store)}:
-            copy_headers(used, store)
+        new = [file for file in compiled_in(used) if is_ours(file) and not (store / file.name).exists()]
+        if new:
+            store.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for file in new:
+                copy_whole(file, store / file.name)
             leave_newest(store)
-
-
-def copy_headers(source: Path, target: Path) -> None:
-    target.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for compiled in compiled_in(source):
-        for file in (compiled.with_suffix(""), compiled):  # the text comes before what is made of it
-            if is_ours(file) and not (target / file.name).exists():
-                copy_whole(file, target / file.name)
 
 
 def compiled_in(folder: Path) -> list[Path]:
@@ -60,7 +59,6 @@ def copy_whole(source: Path, target: Path) -> None:
 
 
 def leave_newest(folder: Path) -> None:
-    """The text stays: it is a line."""
     newest_first = sorted(compiled_in(folder), key=lambda file: file.stat().st_mtime, reverse=True)
     for file in newest_first[MOST:]:
         file.unlink(missing_ok=True)

@@ -38,13 +38,13 @@ class Preparation:
         self.kept = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR", folder))
         self.kept_headers = self.kept / "headers"
         self.headers = Path(getattr(codecache, "_HEADER_DIR", self.kept_headers))
+        make_no_header_that_is_kept(self.kept_headers)
         self.header_maker = in_a_fork(self.make_header)
 
     def make_header(self):
         """For the processor as it will be found to be: the answer takes as long as the header. Where it was another,
         or PyTorch asks for another header, that one is made later."""
         use_folder(self.folder)
-        kept_headers.bring(self.kept_headers, self.headers)
         with processor.believed(), only_headers_built():
             codecache.CppPythonBindingsCodeCache.load_pybinding(["float*"], 'extern "C" void kernel(float*) {}')
 
@@ -94,6 +94,17 @@ def warm_up():
     with torch.no_grad(), only_headers_built(), contextlib.suppress(Exception):  # the candidates will tell
         module(torch.ones(16))
     torch._dynamo.reset()
+
+
+def make_no_header_that_is_kept(store):
+    build = CppBuilder.build
+
+    def build_unless_kept(builder):
+        is_header = getattr(builder, "_precompiling", False)
+        if not (is_header and kept_headers.bring(store, Path(builder.get_target_file_path()))):
+            build(builder)
+
+    CppBuilder.build = build_unless_kept
 
 
 @contextlib.contextmanager
