@@ -77,6 +77,19 @@ def compares_data(name, values):
     return name in plain.COMPARING and isinstance(values[0], list) and has_symbols(values)
 
 
+def names_a_tensor(block):
+    """Whether a constant in it, however deep, is a tensor or holds one."""
+    kinds = (torch.Tensor, torch.ScriptObject)
+    for node in block.nodes():
+        if node.kind() == "prim::Constant" and node.output().type().kind() != "EnumType":
+            leaves = pytree.tree_leaves(node.output().toIValue())
+            if any(isinstance(leaf, kinds) for leaf in leaves):
+                return True
+        if any(names_a_tensor(inner) for inner in node.blocks()):
+            return True
+    return False
+
+
 class Builder:
     """Interprets a graph: operators on tensors become nodes, everything else is a value at once."""
 
@@ -125,7 +138,7 @@ class Builder:
             "prim::TupleConstruct": self.construct, "prim::DictConstruct": self.construct,
             "prim::ListUnpack": self.unpack, "prim::TupleUnpack": self.unpack,
             "prim::NumToTensor": self.number_to_tensor, "prim::abs": self.absolute,
-            "prim::AutogradZero": self.undefined,
+            "prim::AutogradZero": self.undefined, "prim::If": self.branch,
         }.get(kind)  # fmt: skip
         if special:
             special(node)
@@ -139,6 +152,19 @@ class Builder:
             raise Uncovered(kind)
         else:
             self.operator(node)
+
+    def branch(self, node):
+        """One that shapes, dtypes or numbers decide is decided as Dynamo decides it, once for these inputs."""
+        condition = self.value(node.input())
+        if not isinstance(condition, bool):
+            raise Uncovered("prim::If of a Tensor's data")
+        blocks = list(node.blocks())
+        taken = blocks.pop(0 if condition else 1)
+        if any(names_a_tensor(left) for left in blocks):  # constants are counted as they stand
+            raise Uncovered("prim::If with constant tensors in the branch that is not taken")
+        for inner in taken.nodes():
+            self.node(inner)
+        self.assign(node, [self.value(result) for result in taken.outputs()])
 
     def constant(self, node):
         if not node.output().uses():
@@ -291,8 +317,21 @@ class Builder:
         for node in reversed(self.graph.nodes):
             if node.target is operator.getitem and not node.users:
                 self.graph.erase_node(node)
+        self.read_attributes_where_they_are_used()
         self.graph.lint()
         return template
+
+    def read_attributes_where_they_are_used(self):
+        """TorchInductor numbers parameters in the order in which they are read: a program is the same graph to it
+        wherever that is done, as it stands in a model and flattened."""
+        read = {node: None for node in self.graph.nodes if node.op == "get_attr"}
+        for node in list(self.graph.nodes):
+            for operand in node.all_input_nodes:
+                if operand in read:
+                    node.prepend(operand)
+                    del read[operand]
+        for node in read:
+            self.graph.erase_node(node)
 
 
 def build(script, module, arguments):

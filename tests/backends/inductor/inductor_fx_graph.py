@@ -82,6 +82,13 @@ class Branch(torch.nn.Module):
         return x
 
 
+class BranchOnData(torch.nn.Module):
+    def forward(self, x):
+        if bool(x.sum() > 3):
+            x = x + 1
+        return x
+
+
 class ReadsData(torch.nn.Module):
     def forward(self, x):
         return x + int(x.sum())
@@ -190,6 +197,30 @@ class Graph(unittest.TestCase):
             compiled(torch.ones(size))
         self.assertEqual(len(captured.graphs), 2)
 
+    def test_has_of_a_branch_that_shapes_decide_what_is_taken(self):
+        captured = Captured()
+        compiled = through(captured, Branch())
+        for x in (torch.ones(2, 2), torch.ones(2)):
+            torch.testing.assert_close(compiled(x), Branch()(x))
+        self.assertEqual([node.target for node in captured.nodes()], [aten.add.Tensor])
+
+    def test_reads_parameters_in_the_order_of_their_use(self):
+        class Ordered(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.second, self.first = (torch.nn.Parameter(torch.full((2,), n)) for n in (2.0, 1.0))
+
+            def forward(self, x):
+                if x.dim() > 3:
+                    x = x * torch.tensor([3.0, 4.0])
+                last = self.second
+                return x * self.first + last
+
+        captured = Captured()
+        result = through(captured, Ordered())(torch.ones(2))
+        self.assertEqual([name for name, _ in captured.graphs[0].named_parameters()], ["first", "second"])
+        torch.testing.assert_close(result, torch.full((2,), 3.0))
+
     def test_is_not_compiled_where_nothing_is_computed(self):
         captured = Captured()
         x = torch.ones(2)
@@ -199,7 +230,7 @@ class Graph(unittest.TestCase):
 
 class LeftToDynamo(unittest.TestCase):
     def test_names_what_it_does_not_cover(self):
-        for model, x, why in ((Loop(), torch.ones(2), "prim::Loop"), (Branch(), torch.ones(2), "prim::If"),
+        for model, x, why in ((Loop(), torch.ones(2), "prim::Loop"), (BranchOnData(), torch.ones(2), "Bool|prim::If"),
                               (ReadsData(), torch.ones(2), "aten::Int"),
                               (ShapeOfData(), torch.ones(2), "DynamicOutputShape")):  # fmt: skip
             captured = Captured()
@@ -208,7 +239,7 @@ class LeftToDynamo(unittest.TestCase):
             self.assertEqual(captured.graphs, [])
 
     def test_gives_what_eager_gives(self):
-        for model in (Loop(), Branch(), ReadsData(), ShapeOfData()):
+        for model in (Loop(), BranchOnData(), ReadsData(), ShapeOfData()):
             script = torch.jit.script(model)
             compiled = candidate.compiled(script, make_module(script)[0], {"backend": "eager"})
             for x in (torch.ones(2), torch.ones(2, 2)):
