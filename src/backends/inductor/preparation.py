@@ -1,6 +1,7 @@
 """What the warm parent does once, so that no child has to: its settings made, its header built."""
 
 import contextlib
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -39,20 +40,21 @@ class Preparation:
         self.kept_headers = self.kept / "headers"
         self.headers = Path(getattr(codecache, "_HEADER_DIR", self.kept_headers))
         make_no_header_that_is_kept(self.kept_headers)
+        self.header_names = Path(folder) / "header_names"
         self.header_maker = in_a_fork(self.make_header)
 
     def make_header(self):
         """For the processor as it will be found to be: the answer takes as long as the header. Where it was another,
         or PyTorch asks for another header, that one is made later."""
         use_folder(self.folder)
-        with processor.believed(), only_headers_built():
+        with processor.believed(), only_headers_built(), headers_named_in(self.header_names):
             codecache.CppPythonBindingsCodeCache.load_pybinding(["float*"], 'extern "C" void kernel(float*) {}')
 
     def finish(self):
         """Candidates can be compiled from here on. Where the header has long been there, the rest of the warming up is
         left for when the first candidate is compiled."""
         with processor.asked_in_forks():
-            processor.settle(entries.configured)
+            as_believed = processor.settle(entries.configured)
             lends = "TMPDIR" in os.environ  # else it is anybody's
             if lends:
                 lent_probes.lend(self.kept, self.headers.parent)
@@ -61,8 +63,12 @@ class Preparation:
         inductor_config.fallback_random = True  # the numbers that eager draws
         self.is_warm = os.waitpid(self.header_maker, os.WNOHANG)[0] == 0
         if self.is_warm:
-            warm_up()  # waits for the header, by PyTorch's own lock
+            with without_the_header():  # what else there is to it takes no longer
+                warm_up()
             os.waitpid(self.header_maker, 0)
+        know_headers_named_in(self.header_names)
+        if not as_believed:  # another header
+            warm_up()
         kept_headers.keep(self.headers, self.kept_headers)
 
     def warm_up_if_cold(self):
@@ -120,6 +126,38 @@ def only_headers_built():
 
     with mock.patch.object(CppBuilder, "build", build_headers):
         yield
+
+
+@contextlib.contextmanager
+def headers_named_in(file):
+    """What PyTorch calls each header that is asked for, which it finds out by a compiler."""
+    find_out, names = codecache._precompile_header, {}
+
+    def write_down(*what, **how):
+        names[asked_for(what, how)] = name = find_out(*what, **how)
+        file.write_text(json.dumps(names))
+        return name
+
+    with mock.patch.object(codecache, "_precompile_header", write_down):
+        yield
+
+
+def know_headers_named_in(file):
+    find_out = codecache._precompile_header
+    names = json.loads(file.read_text()) if file.exists() else {}
+
+    def precompile(*what, **how):
+        return names.get(asked_for(what, how)) or find_out(*what, **how)
+
+    codecache._precompile_header = precompile
+
+
+def asked_for(what, how):
+    return repr((what, sorted((key, str(value)) for key, value in how.items())))
+
+
+def without_the_header():
+    return mock.patch.object(codecache, "_precompile_header", side_effect=Enough, create=True)
 
 
 class Enough(Exception):

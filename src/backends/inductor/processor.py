@@ -11,14 +11,18 @@ from torch._inductor import cpu_vec_isa
 
 def settle(configured):
     """What is asked here is inherited. PyTorch takes the first set that works where nobody has named another, so the
-    others are not asked."""
+    others are not asked. Whether that is what was `believed`."""
     named = any(key in ("cpp.simdlen", "cpp.vec_isa_ok") for key, _ in configured)
     is_open = inductor_config.cpp.simdlen is None and "ATEN_CPU_CAPABILITY" not in os.environ
+    as_believed = False
     if is_open and not named:
-        first = next((isa for isa in sets_of_this_processor() if isa), None)
+        sets = sets_of_this_processor()
+        first = next((isa for isa in sets if isa), None)
         if first is not None:
             cpu_vec_isa.valid_vec_isa_list = lambda: [first]
+            as_believed = first is sets[0]
     cpu_vec_isa.pick_vec_isa()
+    return as_believed
 
 
 def ask_all():
