@@ -131,19 +131,19 @@ def only_headers_built():
 @contextlib.contextmanager
 def headers_named_in(file):
     """What PyTorch calls each header that is asked for, which it finds out by a compiler."""
-    find_out, names = codecache._precompile_header, {}
+    find_out, names = getattr(codecache, "_precompile_header", None), {}
 
     def write_down(*what, **how):
         names[asked_for(what, how)] = name = find_out(*what, **how)
         file.write_text(json.dumps(names))
         return name
 
-    with mock.patch.object(codecache, "_precompile_header", write_down):
+    with mock.patch.object(codecache, "_precompile_header", write_down, create=True):
         yield
 
 
 def know_headers_named_in(file):
-    find_out = codecache._precompile_header
+    find_out = getattr(codecache, "_precompile_header", None)
     names = json.loads(file.read_text()) if file.exists() else {}
 
     def precompile(*what, **how):
