@@ -354,11 +354,10 @@ SNIPPETS = {
             -float('inf'), 'q"\\'\\\\'
         )""",
 }  # fmt: skip
-# Only Dynamo, or Python, can do these: numbers from data, control flow, switches.
+# Only Dynamo, or Python, can do these: numbers from data, loops, switches.
 NO_STRAIGHT_LINE = {
-    "read from tensors", "tensors to lists", "ranges", "dicts of tensors", "types merged", "types carried",
-    "optionals", "any", "unions", "loops", "branches", "early returns", "ternaries", "assertions", "no gradients",
-    "autocast", "slices", "types", "data", "interpolation", "comparisons",
+    "read from tensors", "tensors to lists", "ranges", "dicts of tensors", "types carried", "loops", "no gradients",
+    "autocast", "slices", "data", "interpolation",
 }  # fmt: skip
 
 
