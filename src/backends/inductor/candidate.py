@@ -225,7 +225,7 @@ def settings(given):
     torch.utils.deterministic.fill_uninitialized_memory = False
     if given["device"] != "cpu":
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given["tf32"]
-    torch.compiler.config.cache_key_tag = json.dumps(given)  # one of 2.12 has the same graph for any number of threads
+    torch.compiler.config.cache_key_tag = json.dumps(given)  # up to 2.12 the key has no number of threads
     dtype = getattr(torch, given["autocast_dtype"])
     with torch.set_grad_enabled(given["grad"]), torch.autocast(given["device"], dtype, enabled=given["autocast"]):
         yield

@@ -77,13 +77,15 @@ def compares_data(name, values):
     return name in plain.COMPARING and isinstance(values[0], list) and has_symbols(values)
 
 
+HELD = (torch.Tensor, torch.ScriptObject)  # what of a constant is an attribute of the module
+
+
 def names_a_tensor(block):
     """Whether a constant in it, however deep, is a tensor or holds one."""
-    kinds = (torch.Tensor, torch.ScriptObject)
     for node in block.nodes():
         if node.kind() == "prim::Constant" and node.output().type().kind() != "EnumType":
             leaves = pytree.tree_leaves(node.output().toIValue())
-            if any(isinstance(leaf, kinds) for leaf in leaves):
+            if any(isinstance(leaf, HELD) for leaf in leaves):
                 return True
         if any(names_a_tensor(inner) for inner in node.blocks()):
             return True
@@ -158,9 +160,8 @@ class Builder:
         condition = self.value(node.input())
         if not isinstance(condition, bool):
             raise Uncovered("prim::If of a Tensor's data")
-        blocks = list(node.blocks())
-        taken = blocks.pop(0 if condition else 1)
-        if any(names_a_tensor(left) for left in blocks):  # constants are counted as they stand
+        taken, left = node.blocks() if condition else reversed(list(node.blocks()))
+        if names_a_tensor(left):  # constants are counted as they stand
             raise Uncovered("prim::If with constant tensors in the branch that is not taken")
         for inner in taken.nodes():
             self.node(inner)
@@ -171,8 +172,7 @@ class Builder:
             return
         value = enum_name(node) if node.output().type().kind() == "EnumType" else node.output().toIValue()
         literal(value, lambda _: "")  # what Python has no word for is no value here either
-        kinds = (torch.Tensor, torch.ScriptObject)
-        self.values[node.output().debugName()] = pytree.tree_map_only(kinds, self.held, value)
+        self.values[node.output().debugName()] = pytree.tree_map_only(HELD, self.held, value)
 
     def held(self, _):
         self.constants += 1

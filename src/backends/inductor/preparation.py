@@ -61,14 +61,15 @@ class Preparation:
             self.rest = Later(lambda: self.ask_the_rest(lends))
         use_folder(self.folder)
         inductor_config.fallback_random = True  # the numbers that eager draws
-        self.is_warm = os.waitpid(self.header_maker, os.WNOHANG)[0] == 0
-        if self.is_warm:
+        still_made = os.waitpid(self.header_maker, os.WNOHANG)[0] == 0
+        if still_made:
             with without_the_header():  # what else there is to it takes no longer
                 warm_up()
             os.waitpid(self.header_maker, 0)
-        know_headers_named_in(self.header_names)
-        if not as_believed:  # another header
+        found = know_headers_named_in(self.header_names)
+        if not (as_believed and found):  # another header, or none yet
             warm_up()
+        self.is_warm = still_made or not (as_believed and found)
         kept_headers.keep(self.headers, self.kept_headers)
 
     def warm_up_if_cold(self):
@@ -143,6 +144,7 @@ def headers_named_in(file):
 
 
 def know_headers_named_in(file):
+    """Whether there is one."""
     find_out = getattr(codecache, "_precompile_header", None)
     names = json.loads(file.read_text()) if file.exists() else {}
 
@@ -150,6 +152,7 @@ def know_headers_named_in(file):
         return names.get(asked_for(what, how)) or find_out(*what, **how)
 
     codecache._precompile_header = precompile
+    return bool(names)
 
 
 def asked_for(what, how):

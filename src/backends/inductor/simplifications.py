@@ -17,7 +17,6 @@ def remember_simplifications():
     part in it."""
     simplify = sympy.simplify
     folder = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]) / "simplifications"
-    folder.mkdir(exist_ok=True)
 
     def simplify_once(expression, *others, **options):
         if others or options or not isinstance(expression, sympy.Basic):
@@ -27,6 +26,7 @@ def remember_simplifications():
             return pickle.loads(place.read_bytes())
         simpler = simplify(expression)
         with contextlib.suppress(OSError):  # no room: the next one simplifies it again
+            folder.mkdir(exist_ok=True)
             write_whole(place, pickle.dumps(simpler))
         return simpler
 

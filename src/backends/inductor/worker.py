@@ -160,10 +160,8 @@ def main():
         report(ready, {**versions, "call": entries.call_of_its_user()})
         worker = Worker(listen, alive, lambda connection: candidate.serve(connection, prepared.rest.begin))
         worker.serve_first(SECONDS_TO_CONNECT)
-        gc.disable()
         prepared.warm_up_if_cold()
         gc.freeze()
-        gc.enable()
         worker.run()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
