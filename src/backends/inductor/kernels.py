@@ -1,4 +1,5 @@
-"""How a child compiles: several kernels at once, none twice that the compiler has refused, and no graph twice."""
+"""How a child compiles: several kernels at once, none twice that the compiler has refused nor further than to what is
+wrong with it, and no graph twice."""
 
 import contextlib
 import json
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import torch
 import torch._inductor.config as inductor_config
-from torch._inductor import codecache
+from torch._inductor import codecache, cpp_builder
 from torch._inductor.async_compile import AsyncCompile
 from torch._inductor.cpp_builder import CppBuilder
 from torch._inductor.exc import CppCompileError
@@ -42,6 +43,7 @@ def remember_refusals():
         refusal = Path(builder.get_target_file_path() + ".refused")
         if refusal.exists():
             raise CppCompileError(*json.loads(refusal.read_text()))
+        stop_at_first_fault(builder)
         try:
             return build(builder)
         except CppCompileError as error:
@@ -51,6 +53,14 @@ def remember_refusals():
             raise
 
     CppBuilder.build = build_once
+
+
+def stop_at_first_fault(builder):
+    """It is the one that is told (failure.py). GCC would go on to all the templates that the precompiled header leaves
+    for the end of the file: ten times what it took so far."""
+    if cpp_builder.is_gcc() or cpp_builder.is_clang():
+        command = builder.get_command_line() + " -Wfatal-errors"
+        builder.get_command_line = lambda: command
 
 
 def write_whole(path, content):

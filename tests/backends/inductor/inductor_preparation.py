@@ -4,6 +4,7 @@ kernels.py, simplifications.py and forks.py.
 inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 import bisector
 import kernels
 import preparation
+from failure import first_sentence
 from forks import Later, in_a_fork
 from simplifications import remember_simplifications
 
@@ -100,6 +102,17 @@ class AKernel(unittest.TestCase):
         self.assertEqual(said[0], said[1])
         self.assertIn("error: ", said[0])
         self.assertEqual(len(self.builds), 1)
+
+    def test_that_is_refused_for_two_reasons_is_refused_for_the_first_as_pytorch_says_it(self):
+        text = 'extern "C" void kernel(float*) { one_fault; }\nint another_fault = "";\n'
+        said = []
+        for ours in (True, False):
+            with contextlib.nullcontext() if ours else mock.patch.object(kernels, "stop_at_first_fault"):
+                with self.assertRaises(CppCompileError) as raised:
+                    self.load(text if ours else text + "\n")
+            said.append(raised.exception)
+        self.assertEqual(first_sentence(said[0]), first_sentence(said[1]))
+        self.assertEqual([error.output.count(": error: ") for error in said], [1, 2])
 
     def test_that_a_compiler_could_not_look_at_is_tried_again(self):
         text = 'extern "C" void kernel(float*) { /* tried again */ }\n'
