@@ -68,6 +68,7 @@ struct ReproFacts {
   int checks = 0, cached = 0, resumed = 0;
   double search_seconds = 0, check_seconds = 0, verify_seconds = 0, total_seconds = 0;
   std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
+  bool verify = true;                                 ///< whether it is to be tried
   std::optional<bool> verified;                       ///< nothing: not tried, or no answer
   std::string verify_message;                         ///< empty: not tried, or verified
   ScriptVerification script;

@@ -33,6 +33,7 @@ nlohmann::json facts_for_python(const ReproFacts &facts, const std::string &mark
           {"calls", std::max(1, facts.reduced.failing_call)},
           {"seed", facts.check.seed},
           {"threads", facts.check.threads},
+          {"verify", facts.verify},
           {"grad", facts.check.grad},
           {"autocast", facts.check.autocast},
           {"autocast_dtype", dtype_name(facts.check.autocast_dtype)},

@@ -41,6 +41,7 @@ void collect_facts(Work &work, const Program &program) {
   facts.memory_bytes = session.options.memory_bytes;
   facts.train = session.options.train;
   facts.anonymous = session.options.anonymous;
+  facts.verify = session.options.verify;
 }
 
 void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction) {

@@ -88,6 +88,7 @@ void expect_reduces(const Case &one) {
   EXPECT_EQ(report.at("verified"), true);
   EXPECT_EQ(report.at("bisect").is_object() && report.at("bisect").at("guilty").is_string(), !one.guilty.empty());
   expect_short_script(one, report);
+  EXPECT_EQ(read_text(repro / "repro.cpp").find("It shows from Python only"), std::string::npos) << repro;
   expect_issue_survives_triage(repro);
 }
 

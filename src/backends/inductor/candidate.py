@@ -242,7 +242,7 @@ def serve(connection, search_is_over):
     """`search_is_over`: what to call once something else than a candidate is asked about."""
     hold_unwritten_memory_still()
     kernels.compile_side_by_side()
-    kernels.remember_refusals()
+    kernels.compile_once()
     kernels.compile_no_graph_twice()
     remember_simplifications()
     entries.configure()  # a fault that is injected is for the candidates, not for what is compiled to warm up

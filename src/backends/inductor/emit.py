@@ -484,11 +484,18 @@ def asks_for_determinism(warn_only, device):
     return not warn_only or device != "cpu"
 
 
+def compiled_for_once():
+    """To precompile the headers takes longer than to read them."""
+    names = ["aot_inductor.precompile_headers"]
+    return {name: False for name in names if name in torch._inductor.config.get_config_copy()}
+
+
 def ahead_of_time(repro, path):
     """Compiles the program with AOTInductor into `path`; an empty string if the result fails in the same way, else why
     it is no use."""
     facts = repro.facts
     for problem, holds in (
+        ("what runs from C++ is made where it is verified (--no-verify was given)", not facts["verify"]),
         ("the failure is in gradients", facts["grad"]),
         ("the failure is in what the run leaves behind", facts["where"] == "state"),
         ("it runs under autocast", facts["autocast"]),
@@ -508,7 +515,7 @@ def ahead_of_time(repro, path):
         with torch.no_grad():
             expected = space["leaves"](repro.module(*clones))
             exported = torch.export.export(repro.module, clones, strict=False)
-            torch._inductor.aoti_compile_and_package(exported, package_path=path)
+            torch._inductor.aoti_compile_and_package(exported, package_path=path, inductor_configs=compiled_for_once())
             found = torch._inductor.aoti_load_package(path)(*arguments)
     except Exception as error:
         return "compiling ahead of time raises: " + first_sentence(error)

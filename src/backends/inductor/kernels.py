@@ -1,5 +1,5 @@
-"""How a child compiles: several kernels at once, none twice that the compiler has refused nor further than to what is
-wrong with it, and no graph twice."""
+"""How a child compiles: several kernels at once, each under its name once it is whole, none twice that the compiler has
+refused nor further than to what is wrong with it, and no graph twice."""
 
 import contextlib
 import json
@@ -32,25 +32,37 @@ def compile_no_graph_twice():
         codecache.torch_key.set(torch.__version__.encode())
 
 
-def remember_refusals():
+def compile_once():
     """A kernel that compiles is compiled once: its file is there. One that the compiler finds fault with has no file,
     and was compiled again by each child that met it; what was said of it lies in the place of the file."""
     build = CppBuilder.build
 
     def build_once(builder):
-        if getattr(builder, "_precompiling", False) or getattr(builder, "_preprocessing", False):
+        if getattr(builder, "_preprocessing", False):
             return build(builder)
+        if getattr(builder, "_precompiling", False):
+            return build_whole(builder)
         refusal = Path(builder.get_target_file_path() + ".refused")
         if refusal.exists():
             raise CppCompileError(*json.loads(refusal.read_text()))
         stop_at_first_fault(builder)
         try:
-            return build(builder)
+            return build_whole(builder)
         except CppCompileError as error:
             if has_compilers_verdict(str(error)):
                 with contextlib.suppress(OSError):  # no room: the next one asks the compiler
                     write_whole(refusal, json.dumps([error.cmd, error.output]).encode())
             raise
+
+    def build_whole(builder):
+        """Any child may be killed at any moment, and the next one loads the file that is there."""
+        target = builder.get_target_file_path()
+        partial = f"{target}.{os.getpid()}"
+        command = builder.get_command_line().replace(f" -o {target}", f" -o {partial}")
+        builder.get_command_line = lambda: command
+        build(builder)
+        with contextlib.suppress(FileNotFoundError):  # what is no compiler writes nothing
+            os.rename(partial, target)
 
     CppBuilder.build = build_once
 

@@ -6,6 +6,7 @@ inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ import torch
 import torch._dynamo
 import torch._inductor.config as inductor_config
 from torch._dynamo.utils import counters
-from torch._inductor import codecache
+from torch._inductor import codecache, cpp_builder
 from torch._inductor.exc import CppCompileError
 from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
@@ -87,7 +88,7 @@ class AKernel(unittest.TestCase):
             patch = mock.patch.object(place, name, value)
             patch.start()
             self.addCleanup(patch.stop)
-        kernels.remember_refusals()
+        kernels.compile_once()
 
     def load(self, text):
         codecache.CppPythonBindingsCodeCache.cache.clear()  # as in another child
@@ -118,8 +119,21 @@ class AKernel(unittest.TestCase):
         text = 'extern "C" void kernel(float*) { /* tried again */ }\n'
         broken = mock.patch.object(kernels.CppBuilder, "build", side_effect=CppCompileError(["g++"], "Killed signal"))
         with broken:
-            kernels.remember_refusals()
+            kernels.compile_once()
             with self.assertRaises(CppCompileError):
+                self.load(text)
+        self.assertTrue(self.load(text))
+
+    def test_that_was_half_written_when_its_child_was_killed_is_compiled_anew(self):
+        text = 'extern "C" void kernel(float*) { /* half */ }\n'
+
+        def die_while_writing(command, **_):
+            words = shlex.split(command)
+            Path(words[words.index("-o") + 1]).write_bytes(b"half")
+            raise KeyboardInterrupt
+
+        with mock.patch.object(cpp_builder, "run_compile_cmd", die_while_writing):
+            with self.assertRaises(KeyboardInterrupt):
                 self.load(text)
         self.assertTrue(self.load(text))
 
