@@ -22,7 +22,7 @@ struct Signature {
   /// hang.
   std::string where;
   /// For an exception its message without numbers, addresses and paths; for a crash its signal and the innermost named
-  /// frames ("signal 11 in f, g").
+  /// frames ("signal 11 in f, g"); "whole numbers" for those under CompareRule::Exact and Close.
   std::string detail;
 
   bool operator==(const Signature &) const = default;

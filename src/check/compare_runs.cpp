@@ -30,6 +30,14 @@ LeafReport unchanged_leaf(const std::string &name, const std::string &type) {
   return leaf;
 }
 
+/// Where rounding is a failure, a wrong whole number is another one: no search may end at what is only rounded.
+std::string what_is_wrong(const LeafReport &leaf, FailureKind kind, const CompareOptions &options) {
+  const bool rounding_fails = options.rule == CompareRule::Exact || options.rule == CompareRule::Close;
+  const auto &type = leaf.ref_type;
+  const bool is_whole = type.starts_with("int") || type.starts_with("uint") || type.starts_with("bool");
+  return kind == FailureKind::Accuracy && rounding_fails && is_whole ? "whole numbers" : "";
+}
+
 /// Compares one aspect of two runs; adds the Signatures it shows. `unchanged`: see unchanged_in_both().
 bool compare_lists(const std::string &where, const std::vector<std::string> &names, const std::vector<c10::IValue> &ref,
                    const std::vector<c10::IValue> &res, const std::vector<c10::IValue> *fp64,
@@ -50,7 +58,7 @@ bool compare_lists(const std::string &where, const std::vector<std::string> &nam
       for (FailureKind kind : leaves[leaf].kinds) {
         if (where == "gradient" && (kind == FailureKind::Accuracy || kind == FailureKind::Structure))
           kind = FailureKind::Gradient;
-        const Signature signature{kind, where, ""};
+        const Signature signature{kind, where, what_is_wrong(leaves[leaf], kind, options)};
         if (std::find(signatures.begin(), signatures.end(), signature) == signatures.end())
           signatures.push_back(signature);
       }

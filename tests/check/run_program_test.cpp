@@ -381,7 +381,8 @@ std::shared_ptr<const Backend> backend_off_by(double factor) {
                               .compile = [factor](torch::jit::Module module) -> Compiled {
                                 return [=, first = true](std::vector<IValue> arguments) mutable -> IValue {
                                   const at::Tensor result = module.forward(std::move(arguments)).toTensor();
-                                  return std::exchange(first, false) ? result : result * factor;
+                                  return std::exchange(first, false) ? result
+                                                                     : (result * factor).to(result.scalar_type());
                                 };
                               },
                               .source = {}});
@@ -406,6 +407,30 @@ TEST(Fp64Reference, IsMadeWhereItHasASayOnly) {
     EXPECT_EQ(verdict.outcome == Verdict::Outcome::Pass, row.pass) << row.factor << " " << verdict.message;
     EXPECT_EQ(verdict.has_fp64_reference, row.made) << row.factor << " " << to_string(row.rule);
     EXPECT_EQ(verdict.failing_call, row.pass ? 0 : 2);
+  }
+}
+
+/// Else a search under `exact` ends at what is only rounded.
+TEST(WholeNumbers, ThatAreWrongAreNoRounding) {
+  const auto numbers = module_of("def forward(self, x: Tensor):\n  return x.to(4) * 2\n");
+  const auto floats = module_of("def forward(self, x: Tensor):\n  return x * 2\n");
+  const struct {
+    CompareRule rule;
+    bool one_failure;
+  } table[] = {{CompareRule::Default, true},
+               {CompareRule::Strict, true},
+               {CompareRule::Close, false},
+               {CompareRule::Exact, false}};
+  for (const auto &[rule, one_failure] : table) {
+    CheckOptions options;
+    options.compare.rule = rule;
+    const Verdict whole = check_module(numbers, {float_tensor({1, 2, 3})}, options, backend_off_by(2));
+    const Verdict rounded = check_module(floats, {float_tensor({1, 2, 3})}, options, backend_off_by(1.01));
+    ASSERT_EQ(whole.outcome, Verdict::Outcome::Fail) << whole.message;
+    ASSERT_EQ(rounded.outcome, Verdict::Outcome::Fail) << rounded.message;
+    EXPECT_EQ(shows(rounded, whole.signatures.front()), one_failure) << to_string(rule);
+    EXPECT_EQ(shows(whole, rounded.signatures.front()), one_failure) << to_string(rule);
+    EXPECT_TRUE(shows(rounded, whole.signatures.front(), SameFailure::Kind));
   }
 }
 
