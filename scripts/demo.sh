@@ -11,7 +11,7 @@ if [ ! -x build/release/repro-minify ] && command -v clang++ >/dev/null; then
 fi
 scripts/build.sh "$preset" repro-minify
 "build/$preset/repro-minify" fixtures/cases/big_freeze_linear_bn_3d/failing.pt --backend freeze \
-  -o out/demo.repro --force
+  -o out/demo.repro --force --no-ablation
 
 printf '\n%s\n\n' "$PWD/out/demo.repro/repro.cpp"
 cat out/demo.repro/repro.cpp

@@ -2,17 +2,23 @@
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
+# missing_packages NAME...: those of Debian that are missing, a line each.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+  done
+}
+
 # install_packages NAME...: those of Debian that are missing. Not root and no sudo: says what to ask for, and ends the
 # script. Another system: says what is needed, and goes on.
 install_packages() {
-  local missing=() package
+  local missing
   if ! command -v dpkg-query >/dev/null; then
     say "not a Debian system: it needs what these packages hold: $*"
     return
   fi
-  for package in "$@"; do
-    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
-  done
+  mapfile -t missing < <(missing_packages "$@")
   if [ ${#missing[@]} -eq 0 ]; then
     say "Debian packages: all present"
     return

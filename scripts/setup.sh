@@ -85,5 +85,12 @@ find_torch() {
   fi
 }
 
+# torch is fetched while Debian's packages are. Where that comes to nothing, it is tried again, and heard.
+torch_begun=
+if [ -n "$(missing_packages "${packages[@]}")" ] && python3 -c 'import ensurepip, venv' 2>/dev/null; then
+  (find_torch) >/dev/null 2>&1 &
+  torch_begun=$!
+fi
 install_packages "${packages[@]}"
+[ -z "$torch_begun" ] || wait "$torch_begun" || true
 find_torch
