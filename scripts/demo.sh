@@ -8,7 +8,6 @@ scripts/setup.sh
 preset=release
 if [ ! -x build/release/repro-minify ] && command -v clang++ >/dev/null; then
   preset=quick
-  export CCACHE_DISABLE=1 # nobody else compiles so, and to store a precompiled header takes longer than to make it
 fi
 scripts/build.sh "$preset" repro-minify
 "build/$preset/repro-minify" fixtures/cases/big_freeze_linear_bn_3d/failing.pt --backend freeze \
