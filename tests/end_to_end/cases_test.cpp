@@ -88,7 +88,9 @@ void expect_reduces(const Case &one) {
   EXPECT_EQ(report.at("verified"), true);
   EXPECT_EQ(report.at("bisect").is_object() && report.at("bisect").at("guilty").is_string(), !one.guilty.empty());
   expect_short_script(one, report);
-  EXPECT_EQ(read_text(repro / "repro.cpp").find("It shows from Python only"), std::string::npos) << repro;
+  const bool only_in_python = read_text(repro / "repro.cpp").find("It shows from Python only") != std::string::npos;
+  // Before 2.13 packages of AOTInductor are unpacked in /tmp alone, which a check may not write.
+  EXPECT_EQ(only_in_python, one.backend == "inductor" && report.at("torch").get<std::string>() < "2.13") << repro;
   expect_issue_survives_triage(repro);
 }
 
