@@ -486,8 +486,8 @@ def asks_for_determinism(warn_only, device):
 
 def compiled_for_once():
     """To precompile the headers takes longer than to read them."""
-    names = ["aot_inductor.precompile_headers"]
-    return {name: False for name in names if name in torch._inductor.config.get_config_copy()}
+    name = "aot_inductor.precompile_headers"
+    return {name: False} if name in torch._inductor.config.get_config_copy() else {}
 
 
 def ahead_of_time(repro, path):
