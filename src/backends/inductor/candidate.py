@@ -242,6 +242,7 @@ def serve(connection, search_is_over):
     """`search_is_over`: what to call once something else than a candidate is asked about."""
     hold_unwritten_memory_still()
     kernels.compile_side_by_side()
+    kernels.compile_as_they_are_written()
     kernels.compile_once()
     kernels.compile_no_graph_twice()
     remember_simplifications()

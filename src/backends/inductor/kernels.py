@@ -1,5 +1,5 @@
-"""How a child compiles: several kernels at once, each under its name once it is whole, none twice that the compiler has
-refused nor further than to what is wrong with it, and no graph twice."""
+"""How a child compiles: several kernels at once and beside what writes them, each under its name once it is whole, none
+twice that the compiler has refused nor further than to what is wrong with it, and no graph twice."""
 
 import contextlib
 import json
@@ -11,9 +11,11 @@ import torch
 import torch._inductor.config as inductor_config
 from torch._inductor import codecache, cpp_builder
 from torch._inductor.async_compile import AsyncCompile
+from torch._inductor.codegen.wrapper import PythonWrapperCodegen
 from torch._inductor.cpp_builder import CppBuilder
 from torch._inductor.exc import CppCompileError
 
+import stub_libraries
 from failure import has_compilers_verdict
 
 
@@ -22,6 +24,20 @@ def compile_side_by_side():
     AsyncCompile.use_process_pool = classmethod(lambda _: False)
     AsyncCompile.warm_pool = classmethod(lambda _: None)
     inductor_config.compile_threads = len(os.sched_getaffinity(0))
+
+
+def compile_as_they_are_written():
+    """TorchInductor writes all kernels of a graph, then compiles them. By the time that it asks for one, its compiler
+    is at work, or through."""
+    define = PythonWrapperCodegen.define_kernel
+
+    def define_and_compile(wrapper, name, body, *more, **also):
+        define(wrapper, name, body, *more, **also)
+        if inductor_config.compile_threads > 1 and body.startswith("async_compile.cpp_pybinding("):
+            with contextlib.suppress(Exception):  # whoever asks for it will be told
+                eval(body, {"async_compile": AsyncCompile()})  # as the module does that they are written into
+
+    PythonWrapperCodegen.define_kernel = define_and_compile
 
 
 def compile_no_graph_twice():
@@ -45,20 +61,21 @@ def compile_once():
         refusal = Path(builder.get_target_file_path() + ".refused")
         if refusal.exists():
             raise CppCompileError(*json.loads(refusal.read_text()))
-        stop_at_first_fault(builder)
+        with contextlib.suppress(AttributeError):  # another PyTorch's builder: linked as it links
+            stub_libraries.link_to(builder, os.environ["TORCHINDUCTOR_CACHE_DIR"])
         try:
-            return build_whole(builder)
+            return build_whole(builder, and_no_further())
         except CppCompileError as error:
             if has_compilers_verdict(str(error)):
                 with contextlib.suppress(OSError):  # no room: the next one asks the compiler
                     write_whole(refusal, json.dumps([error.cmd, error.output]).encode())
             raise
 
-    def build_whole(builder):
+    def build_whole(builder, more=""):
         """Any child may be killed at any moment, and the next one loads the file that is there."""
         target = builder.get_target_file_path()
         partial = f"{target}.{os.getpid()}"
-        command = builder.get_command_line().replace(f" -o {target}", f" -o {partial}")
+        command = builder.get_command_line().replace(f" -o {target}", f" -o {partial}") + more
         builder.get_command_line = lambda: command
         build(builder)
         with contextlib.suppress(FileNotFoundError):  # what is no compiler writes nothing
@@ -67,12 +84,11 @@ def compile_once():
     CppBuilder.build = build_once
 
 
-def stop_at_first_fault(builder):
-    """It is the one that is told (failure.py). GCC would go on to all the templates that the precompiled header leaves
-    for the end of the file: ten times what it took so far."""
-    if cpp_builder.is_gcc() or cpp_builder.is_clang():
-        command = builder.get_command_line() + " -Wfatal-errors"
-        builder.get_command_line = lambda: command
+def and_no_further():
+    """Than to the first fault, which is the one that is told (failure.py). GCC would go on to all the templates that the
+    precompiled header leaves for the end of the file: ten times what it took so far. Nor to warnings, which nobody
+    reads."""
+    return " -Wfatal-errors" if cpp_builder.is_gcc() or cpp_builder.is_clang() else ""
 
 
 def write_whole(path, content):

@@ -19,6 +19,7 @@ import entries
 import kept_headers
 import lent_probes
 import processor
+import stub_libraries
 from forks import Later, in_a_fork
 
 
@@ -42,6 +43,7 @@ class Preparation:
         make_no_header_that_is_kept(self.kept_headers)
         self.header_names = Path(folder) / "header_names"
         self.header_maker = in_a_fork(self.make_header)
+        in_a_fork(lambda: stub_libraries.make(folder))
 
     def make_header(self):
         """For the processor as it will be found to be: the answer takes as long as the header. Where it was another,

@@ -108,7 +108,7 @@ class AKernel(unittest.TestCase):
         text = 'extern "C" void kernel(float*) { one_fault; }\nint another_fault = "";\n'
         said = []
         for ours in (True, False):
-            with contextlib.nullcontext() if ours else mock.patch.object(kernels, "stop_at_first_fault"):
+            with contextlib.nullcontext() if ours else mock.patch.object(kernels, "and_no_further", lambda: ""):
                 with self.assertRaises(CppCompileError) as raised:
                     self.load(text if ours else text + "\n")
             said.append(raised.exception)
