@@ -80,6 +80,21 @@ struct AnalyzeOptions {
 /// `recording`: of `program`, where there is one already.
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
                  const AnalyzeOptions &options, std::shared_ptr<const Recording> recording = nullptr);
+
+/// analyze() beside other work: one program that returns every value is run from the beginning.
+class AnalysisUnderWay {
+public:
+  AnalysisUnderWay(const Verdict &verdict, std::shared_ptr<const Backend> backend, const AnalyzeOptions &options,
+                   std::shared_ptr<const Recording> recording);
+  ~AnalysisUnderWay(); ///< kills what runs
+  /// Once. Throws as analyze() does.
+  Analysis take();
+
+private:
+  class Analyzer;
+  std::unique_ptr<Analyzer> analyzer_;
+};
+
 /// The rows and the inputs of a program, nothing of them compared.
 Analysis outline(const Recording &recording);
 

@@ -37,7 +37,9 @@ void describe_rows(const Recording &recording, const std::vector<Intermediate> &
   }
 }
 
-class Analyzer {
+} // namespace
+
+class AnalysisUnderWay::Analyzer {
 public:
   Analyzer(std::shared_ptr<const Recording> recording, const Verdict &verdict, std::shared_ptr<const Backend> backend,
            const AnalyzeOptions &options)
@@ -46,10 +48,12 @@ public:
     analysis_.verdict = verdict;
     analysis_.is_compared = true;
     options_.check.measure_always = true; // each value's errors are what the picture shows
+    analysis_.why = why_not_exposed();
+    if (analysis_.why.empty())
+      expose();
   }
 
-  Analysis run() {
-    analysis_.why = why_not_exposed();
+  Analysis end() {
     if (analysis_.why.empty() && !compare_exposed())
       analysis_.why = "returning every value makes the failure vanish: it changes what the backend does";
     if (!analysis_.why.empty()) {
@@ -86,12 +90,26 @@ private:
     return check(subject_for(std::make_shared<Program>(program), *backend_), backend_, options_.check, options_.limits);
   }
 
+  /// Asks for what compare_exposed() waits for.
+  void expose() {
+    exposed_ = std::make_shared<Program>(expose_all(recording_, values_));
+    // The call that fails is that of the program itself, as a rule.
+    shown_ = values_in_exposed(analysis_.verdict.failing_call);
+    asked_ = pool_.submit(check_job(subject_for(exposed_, *backend_), backend_, options_.check), options_.limits);
+    ++analysis_.checks;
+  }
+
+  Verdict verdict_of_exposed() {
+    const auto job_end = pool_.wait(*asked_, options_.interrupted);
+    if (!job_end)
+      throw Interrupted{};
+    Verdict verdict = verdict_of(*job_end);
+    return verdict.no_answer ? check_program(*exposed_) : verdict;
+  }
+
   /// False when the failure is not in it.
   bool compare_exposed() {
-    const Program exposed = expose_all(recording_, values_);
-    // The call that fails is that of the program itself, as a rule.
-    auto values = values_in(exposed, analysis_.verdict.failing_call);
-    const Verdict verdict = check_program(exposed);
+    const Verdict verdict = verdict_of_exposed();
     if (verdict.outputs.size() != values_.size())
       return values_.empty();
     const bool fails = analysis_.verdict.outcome == Verdict::Outcome::Fail;
@@ -106,20 +124,20 @@ private:
       set_row(i, report);
     }
     if (std::max(1, verdict.failing_call) != std::max(1, analysis_.verdict.failing_call))
-      values = values_in(exposed, verdict.failing_call);
-    if (values)
-      show_values(values->wait());
+      shown_ = values_in_exposed(verdict.failing_call);
+    if (shown_)
+      show_values(shown_->wait());
     return true;
   }
 
   /// Null where nobody wants to see them.
-  std::unique_ptr<ShowingBothSides> values_in(const Program &exposed, int call) const {
+  std::unique_ptr<ShowingBothSides> values_in_exposed(int call) const {
     if (options_.shown_elements <= 0)
       return nullptr;
     ShowOptions show;
     show.call = std::max(1, call);
     show.elements = options_.shown_elements;
-    const Subject subject = subject_for(std::make_shared<Program>(exposed), *backend_);
+    const Subject subject = subject_for(exposed_, *backend_);
     return std::make_unique<ShowingBothSides>(subject, backend_, options_.check, show, options_.limits);
   }
 
@@ -248,9 +266,21 @@ private:
   std::vector<Intermediate> values_;
   std::vector<bool> as_the_whole_; ///< by row: the program that ends there has the Signature of the whole one
   Analysis analysis_;
+  std::shared_ptr<const Program> exposed_; ///< what returns every value; null where nothing is to be had of that
+  std::unique_ptr<ShowingBothSides> shown_;
+  SandboxPool pool_{1};
+  std::optional<SandboxPool::Ticket> asked_;
 };
 
-} // namespace
+AnalysisUnderWay::AnalysisUnderWay(const Verdict &verdict, std::shared_ptr<const Backend> backend,
+                                   const AnalyzeOptions &options, std::shared_ptr<const Recording> recording)
+    : analyzer_(std::make_unique<Analyzer>(std::move(recording), verdict, std::move(backend), options)) {}
+
+AnalysisUnderWay::~AnalysisUnderWay() = default;
+
+Analysis AnalysisUnderWay::take() {
+  return analyzer_->end();
+}
 
 Analysis outline(const Recording &recording) {
   Analysis analysis;
@@ -264,8 +294,7 @@ Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr
                  const AnalyzeOptions &options, std::shared_ptr<const Recording> recording) {
   if (!recording)
     recording = std::make_shared<Recording>(record(program, run_settings(*backend, options.check), options.limits));
-  Analysis analysis = Analyzer(std::move(recording), verdict, std::move(backend), options).run();
-  return analysis;
+  return AnalysisUnderWay(verdict, std::move(backend), options, std::move(recording)).take();
 }
 
 } // namespace repro_minify

@@ -142,8 +142,8 @@ std::shared_ptr<const Recording> original_recording(const Work &work) {
   }
 }
 
-/// Nice to look at: it never stands in the way of the repro.
-void write_page(Work &work, const Program &program, bool interrupted) {
+/// What report.html shows of the original, begun: it has seconds to run beside what else is found out.
+ReportPage begin_page(const Work &work, const Program &program, bool interrupted) {
   ReportPage page{.program = program, .facts = work.facts};
   if (!interrupted) // nobody waits for a picture of it
     page.original = original_recording(work);
@@ -154,6 +154,17 @@ void write_page(Work &work, const Program &program, bool interrupted) {
   page.limits = work.session.limits();
   page.may_run = !interrupted && !work.has_oracle();
   page.interrupted = work.options().listener.interrupted;
+  page.original_analysis = begin_original(page);
+  return page;
+}
+
+/// Nice to look at: it never stands in the way of the repro.
+void write_page(Work &work, ReportPage page) {
+  if (work.facts.interrupted) {
+    page.original = nullptr;
+    page.original_analysis = nullptr;
+    page.may_run = false;
+  }
   try {
     write_report_page(page, work.folder);
   } catch (const UserError &) {
@@ -207,6 +218,7 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
     fs::remove_all(work.folder + "/candidates", ignored);
   if (!interrupted)
     verifying.begin(program);
+  ReportPage page = begin_page(work, program, interrupted);
   session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(work, subject);
@@ -235,7 +247,7 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
   if (!work.has_oracle())
     write_issue(program, facts, work.folder);
   session.phases.enter("page");
-  write_page(work, program, interrupted || facts.interrupted);
+  write_page(work, std::move(page));
   ask_inductor(work, program);
   // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. Whoever
   // interrupts later has missed nothing.

@@ -30,11 +30,12 @@ bool can_compare(const ReportPage &page) {
          kind != FailureKind::Memory && kind != FailureKind::Interesting;
 }
 
-Analysis analysis_of(const ReportPage &page, const std::shared_ptr<const Recording> &recording, const Verdict &verdict,
-                     int elements) {
+/// Null where that would take too long, or nothing is to be run: the graph has to do without its values.
+std::shared_ptr<AnalysisUnderWay> begin(const ReportPage &page, const std::shared_ptr<const Recording> &recording,
+                                        const Verdict &verdict, int elements) {
   const double affordable = seconds_for_values / std::max(0.05, verdict.wall_seconds);
   if (!can_compare(page) || affordable < 3) // one check, both sides once more, and some for luck
-    return outline(*recording);
+    return nullptr;
   AnalyzeOptions options;
   options.check = page.facts.check;
   options.limits = page.limits;
@@ -43,11 +44,20 @@ Analysis analysis_of(const ReportPage &page, const std::shared_ptr<const Recordi
   options.shown_elements = elements;
   options.interrupted = page.interrupted;
   try {
-    return analyze(recording->program, verdict, page.facts.backend, options, recording);
-  } catch (const Interrupted &) {
+    return std::make_shared<AnalysisUnderWay>(verdict, page.facts.backend, options, recording);
   } catch (const std::exception &) { // a picture stands in nobody's way
+    return nullptr;
   }
-  return outline(*recording);
+}
+
+Analysis end(const std::shared_ptr<AnalysisUnderWay> &under_way, const Recording &recording) {
+  try {
+    if (under_way)
+      return under_way->take();
+  } catch (const Interrupted &) {
+  } catch (const std::exception &) {
+  }
+  return outline(recording);
 }
 
 /// Of the program that is handed over. Empty where it cannot be recorded.
@@ -57,7 +67,7 @@ Analysis reduced_analysis(const ReportPage &page) {
   try {
     const auto recording = std::make_shared<Recording>(
         record(page.program, run_settings(*page.facts.backend, page.facts.check), page.limits));
-    return analysis_of(page, recording, page.facts.reduced, 16);
+    return end(begin(page, recording, page.facts.reduced, 16), *recording);
   } catch (const std::exception &) {
     return {};
   }
@@ -92,8 +102,7 @@ Graphs graphs_of(const ReportPage &page) {
   Graphs graphs;
   graphs.reduced = reduced_analysis(page);
   if (page.original)
-    graphs.original =
-        has_wrong_values(page) ? analysis_of(page, page.original, page.original_verdict, 8) : outline(*page.original);
+    graphs.original = end(page.original_analysis, *page.original);
   graphs.original_options.prefix = "o";
   graphs.original_options.interrupted = graphs.reduced_options.interrupted = page.interrupted;
   graphs.original_options.label = "the graph of the original";
@@ -208,6 +217,11 @@ json passes_with_bars(const ReproFacts &facts, json rows) {
 }
 
 } // namespace
+
+std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page) {
+  const bool runs = page.original && has_wrong_values(page);
+  return runs ? begin(page, page.original, page.original_verdict, 8) : nullptr;
+}
 
 void write_report_page(const ReportPage &page, const std::string &folder) {
   const ReproFacts &facts = page.facts;

@@ -7,7 +7,9 @@
 #include "reduce/passes/suspects.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -31,8 +33,10 @@ public:
       : ProgramOracle(context, [&cutter](const IndexSet &kept) { return cutter.cut(kept); }), chance_(context.chance),
         patient_(context.last_resort) {}
 
-  bool most_likely_fails(const IndexSet &kept) {
+  /// `after`: what is asked after that and what comes between.
+  bool most_likely_fails(const IndexSet &kept, const std::vector<LazyProgram> &after) {
     chance_ = most_likely;
+    expect(after);
     return fails(kept);
   }
 
@@ -143,11 +147,11 @@ IndexSet behind_gradient(const Cutter &cutter, const Verdict &verdict, const std
 
 /// A model can fail in several outputs (or gradients) for several reasons. The reduction is about the first that shows
 /// the wanted failure: what has no part in that one goes before anything else, and cannot lead to another bug.
-IndexSet part_of_the_wanted(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
-  const auto &wanted = context.examiner.wanted();
+/// `verdict`: of all atoms.
+IndexSet part_of_the_wanted(const Signature &wanted, const Cutter &cutter, const IndexSet &all,
+                            const Verdict &verdict) {
   std::vector<int> atoms;
   const Program program = cutter.cut(all, /*expose_all=*/false, atoms);
-  const Verdict verdict = context.examiner.verdict_of(program);
   if (atoms.size() < 2)
     return all;
   IndexSet made_from;
@@ -156,7 +160,19 @@ IndexSet part_of_the_wanted(PassContext &context, const Cutter &cutter, const In
   else if (wanted.where == "gradient")
     made_from = behind_gradient(cutter, verdict, atoms, program, wanted.kind);
   made_from = cutter.close(made_from);
-  return !made_from.empty() && made_from.size() < all.size() && oracle.most_likely_fails(made_from) ? made_from : all;
+  return made_from.empty() ? all : made_from;
+}
+
+/// What the search begins with; nothing where the Program cannot be cut: taking nothing out changed the failure.
+std::optional<IndexSet> beginning(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
+  const Signature &wanted = context.examiner.wanted();
+  std::vector<LazyProgram> hint;
+  if (all.size() >= small_program)
+    hint = asked_by_suspects(wanted, cutter, part_of_the_wanted(wanted, cutter, all, context.verdict));
+  if (!oracle.most_likely_fails(all, hint))
+    return std::nullopt;
+  const IndexSet part = part_of_the_wanted(wanted, cutter, all, context.examiner.verdict_of(cutter.cut(all)));
+  return part.size() < all.size() && oracle.most_likely_fails(part, hint) ? part : all;
 }
 
 /// What is equal of equal operators: kind and types, so that a repeated block of a network is seen as one.
@@ -177,7 +193,7 @@ void give_hints(PassContext &context, const Cutter &cutter, const IndexSet &all,
   if (all.size() < small_program)
     return;
   if (const IndexSet named = suspects(context, cutter, all); !named.empty()) {
-    for (int radius : {1, 3})
+    for (int radius : {0, 1, 3})
       search.guesses.push_back(cutter.dataflow().ball(named, radius, all));
     search.weights = suspicion(cutter, named, all);
   }
@@ -239,22 +255,22 @@ bool cut_nodes(PassContext &context) {
   CutOracle oracle(context, cutter);
   if (all.empty())
     return false;
-  if (!oracle.most_likely_fails(all)) { // a cut that removes nothing changed the failure: this Program cannot be cut
+  const auto start = beginning(context, cutter, all, oracle);
+  if (!start) {
     context.untried = "could take nothing out: with recorded values in its place the program no longer fails";
     return false;
   }
-  const IndexSet start = part_of_the_wanted(context, cutter, all, oracle);
   SearchOptions search;
   search.speculation_width = speculation_width(context);
   context.examiner.enter_phase("hints");
-  give_hints(context, cutter, start, search);
+  give_hints(context, cutter, *start, search);
   context.examiner.enter_phase("first cut");
   // Other passes make the program smaller still: what is certified now would have to be certified again.
   search.certify = context.last_resort || all.size() < small_program;
   search.mostly_needed = context.again && all.size() < small_program;
   context.put_off = !search.certify;
   try {
-    minimize(start, cutter.dataflow(), oracle, search);
+    minimize(*start, cutter.dataflow(), oracle, search);
   } catch (const PutOff &) {
     context.put_off = true;
   }

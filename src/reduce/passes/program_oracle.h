@@ -31,6 +31,10 @@ public:
       likely_.emplace_back([this, kept] { return make_(kept); });
   }
 
+protected:
+  /// For the next question, beside what the search says.
+  void expect(const std::vector<LazyProgram> &likely_next) { likely_ = likely_next; }
+
 private:
   PassContext &context_;
   const Make make_;

@@ -56,13 +56,17 @@ IndexSet around(int first_wrong, const IndexSet &rewritten, const Cutter &cutter
   return result;
 }
 
+bool returns_every_value(const Signature &wanted) {
+  return wanted.kind != FailureKind::Exception && wanted.where == "output";
+}
+
 } // namespace
 
 IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
   const auto &wanted = context.examiner.wanted();
   if (wanted.kind == FailureKind::Exception)
     return named_atoms(cutter, wanted.detail, all);
-  if (wanted.where == "output") {
+  if (returns_every_value(wanted)) {
     std::vector<int> output_atoms;
     const Program everything = cutter.cut(all, /*expose_all=*/true, output_atoms);
     const Verdict verdict = context.examiner.verdict_of(everything);
@@ -70,6 +74,15 @@ IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &al
       return around(*first, rewritten_atoms(cutter, verdict, all), cutter, all);
   }
   return rewritten_atoms(cutter, context.examiner.verdict_of(cutter.cut(all)), all);
+}
+
+std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter, const IndexSet &all) {
+  if (!returns_every_value(wanted))
+    return {};
+  return {[&cutter, all] {
+    std::vector<int> output_atoms;
+    return cutter.cut(all, /*expose_all=*/true, output_atoms);
+  }};
 }
 
 std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {
