@@ -26,6 +26,7 @@ struct Limits {
   bool allow_for_load = false;
   std::uint64_t memory_bytes = 0;        ///< private memory the child may add to what it inherited; 0 = no limit
   std::size_t reply_capacity = 1u << 28; ///< most bytes the reply may have; pages are used only when written
+  int niceness = 0;                      ///< more than the parent's leaves the processors to others: see setpriority(2)
   std::function<bool()> interrupted{};   ///< polled by run_in_sandbox(): true kills the child, which is then Cancelled
 };
 

@@ -131,40 +131,18 @@ void ask_others(Work &work) {
   }
 }
 
-/// What the search began with, with its values; null where they cannot be had.
-std::shared_ptr<const Recording> original_recording(const Work &work) {
-  if (!work.flattened || work.flattened->recording)
-    return work.flattened ? work.flattened->recording : nullptr;
-  try {
-    return std::make_shared<Recording>(record(work.flattened->program, work.session.settings(), work.session.limits()));
-  } catch (const std::exception &) { // then there is no picture of it
-    return nullptr;
-  }
-}
-
-/// What report.html shows of the original, begun: it has seconds to run beside what else is found out.
-ReportPage begin_page(const Work &work, const Program &program, bool interrupted) {
+/// Nice to look at: it never stands in the way of the repro.
+void write_page(Work &work, const Program &program) {
   ReportPage page{.program = program, .facts = work.facts};
-  if (!interrupted) // nobody waits for a picture of it
-    page.original = original_recording(work);
-  if (work.flattened)
-    page.original_verdict = work.flattened->verdict;
+  if (work.picture && !work.facts.interrupted) { // nobody waits for it then
+    page.original = work.picture->original;
+    page.original_analysis = work.picture->analysis;
+  }
   page.passing = work.passing;
   page.course = work.course;
   page.limits = work.session.limits();
-  page.may_run = !interrupted && !work.has_oracle();
+  page.may_run = !work.facts.interrupted && !work.has_oracle();
   page.interrupted = work.options().listener.interrupted;
-  page.original_analysis = begin_original(page);
-  return page;
-}
-
-/// Nice to look at: it never stands in the way of the repro.
-void write_page(Work &work, ReportPage page) {
-  if (work.facts.interrupted) {
-    page.original = nullptr;
-    page.original_analysis = nullptr;
-    page.may_run = false;
-  }
   try {
     write_report_page(page, work.folder);
   } catch (const UserError &) {
@@ -218,7 +196,8 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
     fs::remove_all(work.folder + "/candidates", ignored);
   if (!interrupted)
     verifying.begin(program);
-  ReportPage page = begin_page(work, program, interrupted);
+  if (!interrupted && !work.picture)
+    begin_picture(work);
   session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(work, subject);
@@ -247,7 +226,7 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
   if (!work.has_oracle())
     write_issue(program, facts, work.folder);
   session.phases.enter("page");
-  write_page(work, std::move(page));
+  write_page(work, program);
   ask_inductor(work, program);
   // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. Whoever
   // interrupts later has missed nothing.

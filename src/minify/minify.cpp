@@ -138,11 +138,12 @@ Result finished(Work &work, Result::Ending ending, Program program) {
 Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
   Verifying verifying(work);
   verifying.prepare();
+  work.flattened = flattened;
+  collect_facts(work, flattened.program); // as far as a picture needs them
   Reduction reduction = search(work, flattened);
   collect_facts(work, reduction.program);
   collect_facts(work, flattened, reduction);
   save_passing(work, reduction);
-  work.flattened = flattened;
   work.passing = reduction.passing;
   const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
   hand_over(work, verifying, reduction.program, subject, reduction.interrupted);

@@ -32,6 +32,13 @@ ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   return how;
 }
 
+/// By then the checks that take long are over, and what is left to ask leaves processors idle. Nobody knows how much
+/// room a device has.
+bool is_time_for_picture(const Work &work, const ProgramSize &before, const Program &best) {
+  return !work.picture && work.options().jobs > 1 && work.session.check.device.is_cpu() &&
+         4 * size_of(best).operators <= before.operators;
+}
+
 void say_what_came_of(const Work &work, const Reduction &reduction) {
   work.options().listener.say_finished();
   if (work.options().listener.reduced)
@@ -49,7 +56,11 @@ Reduction search_once(Work &work, const Flattened &flattened, const Interestingn
   if (const auto &begun = work.options().listener.begun)
     begun(flattened.before);
   SaveNowAndThen save(work.folder, work.options().check.grad);
-  how.on_improved = [&save](const Program &program) { save(program); };
+  how.on_improved = [&](const Program &program) {
+    save(program);
+    if (is_time_for_picture(work, flattened.before, program))
+      begin_picture(work);
+  };
   // An oracle of the user's own has settings of its own.
   const auto recording = work.has_oracle() ? nullptr : flattened.recording;
   Reduction reduction =

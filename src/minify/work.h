@@ -1,6 +1,7 @@
 // A job in progress: what the stages of minify() hand to one another. One file a stage.
 #pragma once
 #include "emit/page/course.h"
+#include "repro_minify/analysis.h"
 #include "repro_minify/repro.h"
 #include "repro_minify/session.h"
 
@@ -12,6 +13,12 @@
 
 namespace repro_minify {
 
+/// What the search began with, as report.html shows it.
+struct Picture {
+  std::shared_ptr<const Recording> original = {};  ///< null: there is none
+  std::shared_ptr<AnalysisUnderWay> analysis = {}; ///< null: the graph has to do without values
+};
+
 struct Work {
   Session &session;
   std::string folder;
@@ -20,6 +27,7 @@ struct Work {
   Course course = {};                          ///< of the search
   std::optional<Flattened> flattened = {};     ///< what the search began with
   std::optional<Program> passing = {};         ///< the closest program that passes
+  std::optional<Picture> picture = {};         ///< from begin_picture()
 
   const MinifyOptions &options() const { return session.options; }
   bool has_oracle() const { return !session.oracle.empty(); }
@@ -33,6 +41,9 @@ struct Work {
 /// The search. What fails as a Program and no longer as its file is searched for once more, each candidate as its file.
 /// The result is in `work.folder` as reduced.pt and inputs.pt.
 Reduction search(Work &work, const Flattened &flattened);
+
+/// Begins `work.picture`, for whoever writes report.html. Once, after collect_facts().
+void begin_picture(Work &work);
 
 /// What reduced.pt and inputs.pt hold, read again by the child that runs it.
 Subject saved_subject(const Work &work);

@@ -22,6 +22,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,6 +126,8 @@ void redirect_standard_streams(int output) {
 void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   setpgid(0, 0);
   die_with_parent(ends.parent);
+  if (limits.niceness > 0)
+    setpriority(PRIO_PROCESS, 0, limits.niceness);
   mark_as_check();
   redirect_standard_streams(ends.output);
   area_of_this_process = &area;

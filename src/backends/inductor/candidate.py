@@ -95,6 +95,8 @@ class Candidate:
 
     def compile(self, header, blobs):
         limit_memory(header["memory"])
+        with contextlib.suppress(PermissionError):  # less than what the parent has
+            os.setpriority(os.PRIO_PROCESS, 0, header["niceness"])
         script = load(header, blobs)
         try:
             self.module, _ = make_module(script)

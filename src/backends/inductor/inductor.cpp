@@ -26,6 +26,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include <sys/resource.h>
+
 namespace repro_minify {
 namespace {
 
@@ -68,7 +70,11 @@ public:
   /// `bisection`: what PyTorch's bisector leaves out; null: nothing.
   RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection)
       : connection_(address), module_(std::move(module)) {
-    connection_.ask({{{"do", "compile"}, {"module", 0}, {"memory", memory_allowance()}, {"bisection", bisection}},
+    connection_.ask({{{"do", "compile"},
+                      {"module", 0},
+                      {"memory", memory_allowance()},
+                      {"niceness", getpriority(PRIO_PROCESS, 0)},
+                      {"bisection", bisection}},
                      {saved_bytes(module_)}});
   }
 

@@ -20,8 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t most_code = 100'000;     ///< bytes of a program that is shown; what was reduced has a few hundred
-constexpr double seconds_for_values = 10; ///< that the checks for a picture may take
+constexpr size_t most_code = 100'000;      ///< bytes of a program that is shown; what was reduced has a few hundred
+constexpr double seconds_for_values = 10;  ///< that the checks for a picture may take
+constexpr int niceness_beside_others = 10; ///< a tenth of a processor where there is no idle one
 
 /// Whether both sides can be run once more at no great cost.
 bool can_compare(const ReportPage &page) {
@@ -32,13 +33,14 @@ bool can_compare(const ReportPage &page) {
 
 /// Null where that would take too long, or nothing is to be run: the graph has to do without its values.
 std::shared_ptr<AnalysisUnderWay> begin(const ReportPage &page, const std::shared_ptr<const Recording> &recording,
-                                        const Verdict &verdict, int elements) {
+                                        const Verdict &verdict, int elements, int niceness = 0) {
   const double affordable = seconds_for_values / std::max(0.05, verdict.wall_seconds);
   if (!can_compare(page) || affordable < 3) // one check, both sides once more, and some for luck
     return nullptr;
   AnalyzeOptions options;
   options.check = page.facts.check;
   options.limits = page.limits;
+  options.limits.niceness = niceness;
   options.most_checks = static_cast<int>(std::min(24.0, affordable));
   options.most_values = 1500;
   options.shown_elements = elements;
@@ -220,7 +222,7 @@ json passes_with_bars(const ReproFacts &facts, json rows) {
 
 std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page) {
   const bool runs = page.original && has_wrong_values(page);
-  return runs ? begin(page, page.original, page.original_verdict, 8) : nullptr;
+  return runs ? begin(page, page.original, page.original_verdict, 8, niceness_beside_others) : nullptr;
 }
 
 void write_report_page(const ReportPage &page, const std::string &folder) {
