@@ -39,20 +39,7 @@ struct ShowOptions {
   int cells = 24;    ///< the grid has no more rows and no more columns than this
 };
 
-/// Runs both sides once, in a sandbox child, beside whoever has something else to do meanwhile.
-class ShowingBothSides {
-public:
-  ShowingBothSides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
-                   const ShowOptions &show, const Limits &limits);
-  /// Once, and never throws for what the backend does: `problem` says it. Not called: it is killed.
-  BothSides wait();
-
-private:
-  SandboxPool pool_{1};
-  SandboxPool::Ticket ticket_;
-};
-
-/// The same, waited for.
+/// Runs both sides once, in a sandbox child. Never throws for what the backend does: `problem` says it.
 BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
                      const ShowOptions &show, const Limits &limits);
 

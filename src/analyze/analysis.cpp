@@ -3,7 +3,9 @@
 #include "analyze/intermediate.h"
 #include "check/subject.h"
 #include "program/values.h"
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/sandbox.h"
+#include "show/show_here.h"
 
 #include <algorithm>
 #include <deque>
@@ -35,6 +37,26 @@ void describe_rows(const Recording &recording, const std::vector<Intermediate> &
     row.is_output = std::find(outputs.begin(), outputs.end(), values[i].value) != outputs.end();
     analysis.rows.push_back(std::move(row));
   }
+}
+
+/// A check whose reply has in a second line what both sides compute in the call that it failed in, where `elements` are
+/// wanted of each value.
+Job check_and_show(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
+                   int elements, std::chrono::milliseconds timeout) {
+  return [=](Child &child) {
+    child.confine(confinement_of(*backend));
+    const Verdict verdict = check_here(subject, *backend, options, child);
+    child.reply(to_json(verdict));
+    if (elements <= 0)
+      return;
+    child.stage("shown");
+    if (timeout.count() > 0)
+      child.allow(timeout);
+    ShowOptions show;
+    show.call = std::max(1, verdict.failing_call);
+    show.elements = elements;
+    child.reply("\n" + show_here(subject, *backend, options, show));
+  };
 }
 
 } // namespace
@@ -93,23 +115,29 @@ private:
   /// Asks for what compare_exposed() waits for.
   void expose() {
     exposed_ = std::make_shared<Program>(expose_all(recording_, values_));
-    // The call that fails is that of the program itself, as a rule.
-    shown_ = values_in_exposed(analysis_.verdict.failing_call);
-    asked_ = pool_.submit(check_job(subject_for(exposed_, *backend_), backend_, options_.check), options_.limits);
+    const Job job = check_and_show(subject_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements,
+                                   options_.limits.timeout);
+    asked_ = pool_.submit(job, options_.limits);
     ++analysis_.checks;
   }
 
-  Verdict verdict_of_exposed() {
-    const auto job_end = pool_.wait(*asked_, options_.interrupted);
+  /// With `shown`: what both sides compute, where it is there.
+  Verdict verdict_of_exposed(BothSides &shown) {
+    auto job_end = pool_.wait(*asked_, options_.interrupted);
     if (!job_end)
       throw Interrupted{};
-    Verdict verdict = verdict_of(*job_end);
+    if (const auto end = job_end->reply.find('\n'); end != std::string::npos) {
+      shown = both_sides_from(job_end->reply.substr(end));
+      job_end->reply.resize(end);
+    }
+    const Verdict verdict = verdict_of(*job_end);
     return verdict.no_answer ? check_program(*exposed_) : verdict;
   }
 
   /// False when the failure is not in it.
   bool compare_exposed() {
-    const Verdict verdict = verdict_of_exposed();
+    BothSides shown;
+    const Verdict verdict = verdict_of_exposed(shown);
     if (verdict.outputs.size() != values_.size())
       return values_.empty();
     const bool fails = analysis_.verdict.outcome == Verdict::Outcome::Fail;
@@ -123,22 +151,8 @@ private:
       report.path.clear();
       set_row(i, report);
     }
-    if (std::max(1, verdict.failing_call) != std::max(1, analysis_.verdict.failing_call))
-      shown_ = values_in_exposed(verdict.failing_call);
-    if (shown_)
-      show_values(shown_->wait());
+    show_values(std::move(shown));
     return true;
-  }
-
-  /// Null where nobody wants to see them.
-  std::unique_ptr<ShowingBothSides> values_in_exposed(int call) const {
-    if (options_.shown_elements <= 0)
-      return nullptr;
-    ShowOptions show;
-    show.call = std::max(1, call);
-    show.elements = options_.shown_elements;
-    const Subject subject = subject_for(exposed_, *backend_);
-    return std::make_unique<ShowingBothSides>(subject, backend_, options_.check, show, options_.limits);
   }
 
   void show_values(BothSides sides) {
@@ -267,7 +281,6 @@ private:
   std::vector<bool> as_the_whole_; ///< by row: the program that ends there has the Signature of the whole one
   Analysis analysis_;
   std::shared_ptr<const Program> exposed_; ///< what returns every value; null where nothing is to be had of that
-  std::unique_ptr<ShowingBothSides> shown_;
   SandboxPool pool_{1};
   std::optional<SandboxPool::Ticket> asked_;
 };

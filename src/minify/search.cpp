@@ -34,9 +34,9 @@ ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
 
 /// By then the checks that take long are over, and what is left to ask leaves processors idle. Nobody knows how much
 /// room a device has.
-bool is_time_for_picture(const Work &work, const ProgramSize &before, const Program &best) {
+bool is_time_for_picture(const Work &work, const Flattened &flattened, const Program &best) {
   return !work.picture && work.options().jobs > 1 && work.session.check.device.is_cpu() &&
-         4 * size_of(best).operators <= before.operators;
+         4 * size_of(best).operators <= size_of(flattened.program).operators;
 }
 
 void say_what_came_of(const Work &work, const Reduction &reduction) {
@@ -58,7 +58,7 @@ Reduction search_once(Work &work, const Flattened &flattened, const Interestingn
   SaveNowAndThen save(work.folder, work.options().check.grad);
   how.on_improved = [&](const Program &program) {
     save(program);
-    if (is_time_for_picture(work, flattened.before, program))
+    if (is_time_for_picture(work, flattened, program))
       begin_picture(work);
   };
   // An oracle of the user's own has settings of its own.

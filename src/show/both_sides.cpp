@@ -4,6 +4,7 @@
 #include "program/compute.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
+#include "show/show_here.h"
 #include "show/shown_value.h"
 
 #include <nlohmann/json.hpp>
@@ -44,7 +45,20 @@ json list_of(const Leaves &expected, const Leaves *found, const ShowOptions &sho
   return list;
 }
 
-json show_here(const Sides &sides, const ShowOptions &show) {
+std::vector<ShownValue> values_from(const json &list) {
+  std::vector<ShownValue> values;
+  for (const auto &value : list)
+    values.push_back(shown_value_from(value));
+  return values;
+}
+
+} // namespace
+
+std::string show_here(const Subject &subject, const Backend &backend, const CheckOptions &options,
+                      const ShowOptions &show) {
+  CheckOptions how = options;
+  how.only_forward = true; // what it leaves behind is in no picture
+  const Sides sides{subject, backend, how};
   const Observed eager = sides.run_eager(show.call).back();
   std::optional<Observed> optimised;
   std::string problem;
@@ -56,16 +70,10 @@ json show_here(const Sides &sides, const ShowOptions &show) {
     problem = first_sentence(error.what());
   }
   const Leaves found = optimised ? Leaves{optimised->output} : Leaves{};
-  return {{"outputs", list_of({eager.output}, optimised ? &found : nullptr, show)},
-          {"gradients", list_of(eager.gradients, optimised ? &optimised->gradients : nullptr, show)},
-          {"problem", problem}};
-}
-
-std::vector<ShownValue> values_from(const json &list) {
-  std::vector<ShownValue> values;
-  for (const auto &value : list)
-    values.push_back(shown_value_from(value));
-  return values;
+  return json{{"outputs", list_of({eager.output}, optimised ? &found : nullptr, show)},
+              {"gradients", list_of(eager.gradients, optimised ? &optimised->gradients : nullptr, show)},
+              {"problem", problem}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 BothSides both_sides_from(const std::string &text) {
@@ -73,35 +81,19 @@ BothSides both_sides_from(const std::string &text) {
   return {values_from(reply.at("outputs")), values_from(reply.at("gradients")), reply.at("problem")};
 }
 
-Job showing(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
-            const ShowOptions &show) {
-  CheckOptions how = options;
-  how.only_forward = true; // what it leaves behind is in no picture
-  return [subject, backend, how, show](Child &child) {
-    child.confine(confinement_of(*backend));
-    child.reply(show_here(Sides{subject, *backend, how}, show).dump(-1, ' ', false, json::error_handler_t::replace));
-  };
-}
-
-} // namespace
-
-ShowingBothSides::ShowingBothSides(const Subject &subject, const std::shared_ptr<const Backend> &backend,
-                                   const CheckOptions &options, const ShowOptions &show, const Limits &limits)
-    : ticket_(pool_.submit(showing(subject, backend, options, show), limits)) {}
-
-BothSides ShowingBothSides::wait() {
-  const auto job_end = pool_.wait(ticket_);
-  if (job_end && job_end->ending == Ending::Replied)
-    return both_sides_from(job_end->reply);
-  BothSides none;
-  if (job_end)
-    none.problem = job_end->message.empty() ? std::string("it ") + to_string(job_end->ending) : job_end->message;
-  return none;
-}
-
 BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
                      const ShowOptions &show, const Limits &limits) {
-  return ShowingBothSides(subject, backend, options, show, limits).wait();
+  const JobEnd job_end = run_in_sandbox(
+      [&](Child &child) {
+        child.confine(confinement_of(*backend));
+        child.reply(show_here(subject, *backend, options, show));
+      },
+      limits);
+  if (job_end.ending == Ending::Replied)
+    return both_sides_from(job_end.reply);
+  BothSides none;
+  none.problem = job_end.message.empty() ? std::string("it ") + to_string(job_end.ending) : job_end.message;
+  return none;
 }
 
 } // namespace repro_minify

@@ -6,6 +6,7 @@ import io
 import os
 import tempfile
 
+import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
 from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
 
@@ -57,3 +58,4 @@ def take_part(folder):
     CompilerBisector.in_process_cache = folder
     CompilerBisector.bisection_enabled = True
     inductor_config.fx_graph_cache = False  # knows nothing of what is left out
+    functorch_config.enable_autograd_cache = False

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import torch
+import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
 from torch._inductor import codecache, cpp_builder
 from torch._inductor.async_compile import AsyncCompile
@@ -41,9 +42,10 @@ def compile_as_they_are_written():
 
 
 def compile_no_graph_twice():
-    """PyTorch's own cache, which users have too, in the private folder of this run: a cut that takes nothing out is the
+    """PyTorch's own caches, which users have too, in the private folder of this run: a cut that takes nothing out is the
     same graph to TorchInductor, and seconds of its Python. The sources of torch are the same all along."""
     inductor_config.fx_graph_cache = True
+    functorch_config.enable_autograd_cache = True
     with contextlib.suppress(AttributeError, RuntimeError):  # it has read the sources already
         codecache.torch_key.set(torch.__version__.encode())
 

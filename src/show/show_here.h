@@ -1,0 +1,15 @@
+// What both_sides() does, for a child that has checked the same program before.
+#pragma once
+#include "repro_minify/both_sides.h"
+
+#include <string>
+
+namespace repro_minify {
+
+/// As JSON in one line, for both_sides_from(). Runs the backend in the process that calls it.
+std::string show_here(const Subject &subject, const Backend &backend, const CheckOptions &options,
+                      const ShowOptions &show);
+/// Throws nlohmann::json::exception.
+BothSides both_sides_from(const std::string &text);
+
+} // namespace repro_minify
