@@ -42,7 +42,7 @@ void describe_rows(const Recording &recording, const std::vector<Intermediate> &
 /// A check whose reply has in a second line what both sides compute in the call that it failed in, where `elements` are
 /// wanted of each value.
 Job check_and_show(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
-                   int elements, std::chrono::milliseconds timeout) {
+                   int elements) {
   return [=](Child &child) {
     child.confine(confinement_of(*backend));
     const Verdict verdict = check_here(subject, *backend, options, child);
@@ -50,8 +50,6 @@ Job check_and_show(const Subject &subject, const std::shared_ptr<const Backend> 
     if (elements <= 0)
       return;
     child.stage("shown");
-    if (timeout.count() > 0)
-      child.allow(timeout);
     ShowOptions show;
     show.call = std::max(1, verdict.failing_call);
     show.elements = elements;
@@ -115,8 +113,7 @@ private:
   /// Asks for what compare_exposed() waits for.
   void expose() {
     exposed_ = std::make_shared<Program>(expose_all(recording_, values_));
-    const Job job = check_and_show(subject_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements,
-                                   options_.limits.timeout);
+    const Job job = check_and_show(subject_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements);
     asked_ = pool_.submit(job, options_.limits);
     ++analysis_.checks;
   }

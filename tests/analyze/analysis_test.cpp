@@ -103,6 +103,28 @@ TEST(Analysis, SeesValuesAsTheyWereMade) {
   EXPECT_EQ(analysis.rows[1].reads, std::vector<int>{0});
 }
 
+/// What both sides have, from the child that has checked them.
+TEST(Analysis, ShowsTheValuesOfTheCallThatFails) {
+  const auto loaded = testing_support::load_case("freeze_linear_bn_3d");
+  const auto program = std::make_shared<Program>(flatten_calls(loaded.model, loaded.inputs.values));
+  AnalyzeOptions options;
+  options.limits = testing_support::test_limits();
+  options.shown_elements = 4;
+  const std::shared_ptr<const Backend> freeze = make_backend("freeze");
+  const Verdict verdict = check(subject_of(program), freeze, options.check, options.limits);
+  const auto recording =
+      std::make_shared<Recording>(record(*program, run_settings(*freeze, options.check), options.limits));
+  AnalysisUnderWay under_way(verdict, freeze, options, recording);
+  const AnalysisUnderWay nobody_waits_for_this(verdict, freeze, options, recording);
+  const Analysis analysis = under_way.take();
+  ASSERT_TRUE(analysis.first);
+  EXPECT_EQ(analysis.checks, 1);
+  for (const auto &row : analysis.rows) {
+    EXPECT_EQ(row.shown.expected.size(), 4u) << row.value;
+    EXPECT_EQ(row.shown.found == row.shown.expected, row.state == State::Same) << row.value;
+  }
+}
+
 /// Of a linear layer that is folded wrongly into a batch norm: it is wrong itself, and what reads it inherits that.
 TEST(Analysis, TellsTheCauseFromWhatCarriesIt) {
   const Analysis analysis = analysis_of("freeze_linear_bn_3d", "freeze", false);

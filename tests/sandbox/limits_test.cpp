@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <ctime>
+#include <string>
 #include <thread>
 
 namespace repro_minify {
@@ -99,6 +101,20 @@ TEST(OwnLimit, IsNeverMoreThanTheLimitOfTheSandbox) {
       },
       {.timeout = 200ms});
   EXPECT_EQ(job_end.ending, Ending::TimedOut);
+}
+
+TEST(Niceness, IsThatOfTheChildAlone) {
+  const auto niceness_of_child = [](int asked) {
+    Limits limits{.timeout = 1h};
+    limits.niceness = asked;
+    const JobEnd job_end =
+        run_in_sandbox([](Child &child) { child.reply(std::to_string(getpriority(PRIO_PROCESS, 0))); }, limits);
+    return std::stoi(job_end.reply);
+  };
+  const int own = getpriority(PRIO_PROCESS, 0);
+  EXPECT_EQ(niceness_of_child(0), own);
+  EXPECT_EQ(niceness_of_child(19), 19);
+  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
 }
 
 TEST(Interrupted, AJobIsCancelled) {

@@ -5,6 +5,7 @@ inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
 import contextlib
+import io
 import os
 import shlex
 import subprocess
@@ -28,8 +29,10 @@ from torch._inductor.exc import CppCompileError
 from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
 import bisector
+import candidate
 import kernels
 import preparation
+import stub_libraries
 from failure import first_sentence
 from forks import Later, in_a_fork
 from simplifications import remember_simplifications
@@ -44,7 +47,11 @@ prepared = preparation.Preparation(tempfile.mkdtemp(), sys.argv[2:])
 prepared.finish()
 prepared.warm_up_if_cold()
 prepared.rest.begin()
-os.wait()
+while True:
+    try:
+        os.wait()
+    except ChildProcessError:
+        break
 import entries
 entries.configure()
 from torch._inductor import cpu_vec_isa
@@ -150,8 +157,114 @@ class AKernel(unittest.TestCase):
         inductor_config.compile_threads = 1
 
 
+class Stubs(unittest.TestCase):
+    """Of torch's libraries, for the linker."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        environment = mock.patch.dict(os.environ, TORCHINDUCTOR_CACHE_DIR=self.folder)
+        environment.start()
+        self.addCleanup(environment.stop)
+
+    def commands_of(self, text):
+        """That a kernel is built by, which has to work."""
+        commands = []
+        run = cpp_builder.run_compile_cmd
+
+        def write_down(command, **how):
+            commands.append(command)
+            return run(command, **how)
+
+        with mock.patch.object(kernels.CppBuilder, "build", kernels.CppBuilder.build):
+            kernels.compile_once()
+            with mock.patch.object(cpp_builder, "run_compile_cmd", write_down):
+                kernel = codecache.CppPythonBindingsCodeCache.load_pybinding(["float*"], text)
+        numbers = torch.full((16,), 0.5)
+        kernel(numbers)
+        self.assertTrue(torch.allclose(numbers, torch.full((16,), 0.5).sin()))
+        return commands
+
+    # What libtorch_cpu.so has, and no other library.
+    SINE = """#include <torch/csrc/inductor/cpp_prefix.h>
+        extern "C" void kernel(float* x) {{
+          for (int i = 0; i < 16; ++i) at::vec::Vectorized<float>(x[i]).sin().store(x + i, 1); /* {} */
+        }}"""
+
+    def test_are_what_a_kernel_is_linked_to_and_loads_as_ever(self):
+        stub_libraries.make(self.folder)
+        made = {path.name for path in Path(self.folder, stub_libraries.FOLDER).iterdir()}
+        self.assertIn("libtorch_cpu.so", made)
+        command = self.commands_of(self.SINE.format("with"))[-1]
+        self.assertIn(f"-L{self.folder}/{stub_libraries.FOLDER} ", command)
+
+    def test_are_not_needed(self):
+        command = self.commands_of(self.SINE.format("without"))[-1]
+        self.assertNotIn(stub_libraries.FOLDER, command)
+
+    def test_are_not_made_where_the_linker_leaves_no_name_unresolved(self):
+        strict = Path(self.folder, "strict")
+        strict.write_text(f'#!/bin/sh\nexec {cpp_builder.get_cpp_compiler()} -Wl,-z,defs "$@"\n')
+        strict.chmod(0o755)
+        with mock.patch.object(cpp_builder, "get_cpp_compiler", lambda: str(strict)):
+            stub_libraries.make(self.folder)
+        self.assertFalse(Path(self.folder, stub_libraries.FOLDER).exists())
+
+    def test_are_made_of_what_is_loaded_alone(self):
+        self.assertTrue(stub_libraries.is_loaded("torch_cpu"))
+        self.assertFalse(stub_libraries.is_loaded("torch_that_nobody_has"))
+
+
+class KernelsOfAGraph(unittest.TestCase):
+    def test_are_compiled_while_the_rest_is_written(self):
+        seen = []
+        load = codecache.PyCodeCache.load_by_key_path
+        start = kernels.AsyncCompile.cpp_pybinding
+
+        def loads(*what, **how):
+            seen.append("module")
+            return load(*what, **how)
+
+        def starts(self, *what):
+            seen.append("kernel")
+            return start(self, *what)
+
+        with (
+            mock.patch.object(codecache.PyCodeCache, "load_by_key_path", loads),
+            mock.patch.object(kernels.AsyncCompile, "cpp_pybinding", starts),
+            mock.patch.object(kernels.PythonWrapperCodegen, "define_kernel", kernels.PythonWrapperCodegen.define_kernel),
+            mock.patch.object(inductor_config, "compile_threads", 2),
+            torch.no_grad(),
+        ):
+            kernels.compile_as_they_are_written()
+            x = torch.rand(5, 5)
+            found = torch.compile(lambda x: torch.softmax((x @ x).relu() @ x, 0))(x)
+        self.assertTrue(torch.allclose(found, torch.softmax((x @ x).relu() @ x, 0)))
+        written = seen.index("module")
+        self.assertGreaterEqual(written, 2)  # both kernels
+        self.assertEqual(seen[written + 1 :], ["kernel"] * written)  # when they are asked for
+
+
+class APicture(unittest.TestCase):
+    def test_leaves_the_processors_to_others_here_too(self):
+        module = torch.jit.script(torch.nn.ReLU())
+        buffer = io.BytesIO()
+        torch.jit.save(module, buffer)
+        blob = torch.frombuffer(bytearray(buffer.getvalue()), dtype=torch.uint8)
+        read, write = os.pipe()
+
+        def child():
+            header = {"do": "compile", "module": 0, "memory": 0, "niceness": 19, "bisection": None}
+            candidate.Candidate().compile(header, [blob])
+            os.write(write, bytes([os.getpriority(os.PRIO_PROCESS, 0)]))
+
+        os.waitpid(in_a_fork(child), 0)
+        os.close(write)
+        with open(read, "rb") as answer:
+            self.assertEqual(list(answer.read()), [19])
+
+
 def hits_in_a_child(bisecting=False):
-    """How often a child finds the graph of this function compiled."""
+    """How often a child finds the graph of this function compiled: by TorchInductor, by AOTAutograd."""
     read, write = os.pipe()
 
     def child():
@@ -160,7 +273,8 @@ def hits_in_a_child(bisecting=False):
             bisector.take_part(tempfile.mkdtemp())
         with torch.no_grad():
             torch.compile(lambda x: (x @ x).relu() + 1.25)(torch.ones(3, 3))
-        os.write(write, bytes([counters["inductor"]["fxgraph_cache_hit"]]))
+        hits = counters["inductor"]["fxgraph_cache_hit"], counters["aot_autograd"]["autograd_cache_hit"]
+        os.write(write, bytes(hits))
 
     os.waitpid(in_a_fork(child), 0)
     os.close(write)
@@ -170,7 +284,7 @@ def hits_in_a_child(bisecting=False):
 
 class AGraph(unittest.TestCase):
     def test_is_compiled_by_one_child_for_all_but_not_for_a_bisection(self):
-        self.assertEqual([hits_in_a_child(), hits_in_a_child(), hits_in_a_child(bisecting=True)], [[0], [1], [0]])
+        self.assertEqual([hits_in_a_child(), hits_in_a_child(), hits_in_a_child(bisecting=True)], [[0, 0], [1, 1], [0, 0]])
 
 
 class ASimplification(unittest.TestCase):

@@ -1,0 +1,90 @@
+// What a failure says of its own place. (How much that helps is in the checks that the cases take.)
+#include "reduce/passes/suspects.h"
+
+#include "program/program_from.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+/// Answers that every value from `first_wrong` on is wrong, and keeps what was asked.
+class Doctor final : public Examiner {
+public:
+  explicit Doctor(Signature wanted) : wanted_(std::move(wanted)) {}
+
+  const Signature &wanted() const override { return wanted_; }
+  Verdict verdict_of(const Program &program) override {
+    asked.push_back(canonical_hash(program));
+    Verdict verdict;
+    verdict.outcome = Verdict::Outcome::Fail;
+    for (size_t i = 0; i < program.graph->outputs().size(); ++i) {
+      LeafReport leaf;
+      leaf.same = i < first_wrong;
+      verdict.outputs.push_back(leaf);
+    }
+    return verdict;
+  }
+  std::shared_ptr<const Recording> record(const Program &) override { return nullptr; }
+  int questions_at_once() const override { return 1; }
+  void enter_phase(const std::string &) override {}
+
+  size_t first_wrong = 0;
+  std::vector<std::string> asked;
+
+private:
+  const Signature wanted_;
+};
+
+struct Patient {
+  const Program program = testing_support::program_from(R"IR(
+graph(%x : Tensor):
+  %a : Tensor = aten::relu(%x)
+  %b : Tensor = aten::sin(%a)
+  %c : Tensor = aten::neg(%b)
+  %d : Tensor = aten::cos(%c)
+  return (%d))IR",
+                                                        {at::ones({2, 3})});
+  const Cutter cutter{std::make_shared<Recording>(record(program, {}, {.timeout = std::chrono::minutes(1)}))};
+  const IndexSet all = {0, 1, 2, 3};
+};
+
+/// suspects(), asked by a pass.
+IndexSet suspects_of(const Patient &patient, Doctor &doctor) {
+  const Verdict verdict;
+  const PassContext::Accept accept = [](const Program &) { return false; };
+  const PassContext::Ask fails = [](const Program &, const std::vector<LazyProgram> &) { return false; };
+  std::optional<double> chance;
+  std::string untried;
+  bool put_off = false;
+  PassContext context{doctor, patient.program, verdict, accept, fails, chance, untried, put_off, false, false};
+  return suspects(context, patient.cutter, patient.all);
+}
+
+TEST(Suspects, TheFirstWrongValueIsWhereTheFailureIs) {
+  const Patient patient;
+  Doctor doctor({FailureKind::Accuracy, "output", ""});
+  doctor.first_wrong = 2;
+  EXPECT_EQ(suspects_of(patient, doctor), IndexSet{2});
+}
+
+TEST(Suspects, WhatTheyAskIsKnownBefore) {
+  const Patient patient;
+  Doctor doctor({FailureKind::Accuracy, "output", ""});
+  suspects_of(patient, doctor);
+  ASSERT_EQ(doctor.asked.size(), 1u);
+  const auto known = asked_by_suspects(doctor.wanted(), patient.cutter, patient.all);
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(canonical_hash(known.front()()), doctor.asked.front());
+}
+
+TEST(Suspects, AnExceptionCostsNoQuestion) {
+  const Patient patient;
+  Doctor doctor({FailureKind::Exception, "", "aten::cos: not implemented"});
+  EXPECT_EQ(suspects_of(patient, doctor), IndexSet{}); // "cos" is too short a word to name anything
+  EXPECT_TRUE(doctor.asked.empty());
+  EXPECT_TRUE(asked_by_suspects(doctor.wanted(), patient.cutter, patient.all).empty());
+}
+
+} // namespace
+} // namespace repro_minify
