@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace repro_minify {
 namespace {
 
-/// Answers that every value from `first_wrong` on is wrong, and keeps what was asked.
+/// Answers that the values in `wrong` are, and keeps what was asked.
 class Doctor final : public Examiner {
 public:
   explicit Doctor(Signature wanted) : wanted_(std::move(wanted)) {}
@@ -20,7 +22,7 @@ public:
     verdict.outcome = Verdict::Outcome::Fail;
     for (size_t i = 0; i < program.graph->outputs().size(); ++i) {
       LeafReport leaf;
-      leaf.same = i < first_wrong;
+      leaf.same = wrong.count(i) == 0;
       verdict.outputs.push_back(leaf);
     }
     return verdict;
@@ -29,7 +31,7 @@ public:
   int questions_at_once() const override { return 1; }
   void enter_phase(const std::string &) override {}
 
-  size_t first_wrong = 0;
+  std::set<size_t> wrong;
   std::vector<std::string> asked;
 
 private:
@@ -64,13 +66,19 @@ IndexSet suspects_of(const Patient &patient, Doctor &doctor) {
 TEST(Suspects, TheFirstWrongValueIsWhereTheFailureIs) {
   const Patient patient;
   Doctor doctor({FailureKind::Accuracy, "output", ""});
-  doctor.first_wrong = 2;
+  std::vector<int> atoms; // that make what is returned
+  patient.cutter.cut(patient.all, /*expose_all=*/true, atoms);
+  for (size_t i = 0; i < atoms.size(); ++i)
+    if (atoms[i] >= 2)
+      doctor.wrong.insert(i);
+  EXPECT_EQ(doctor.wrong.size(), 2u);
   EXPECT_EQ(suspects_of(patient, doctor), IndexSet{2});
 }
 
 TEST(Suspects, WhatTheyAskIsKnownBefore) {
   const Patient patient;
   Doctor doctor({FailureKind::Accuracy, "output", ""});
+  doctor.wrong = {0}; // else they ask for what was rewritten, too
   suspects_of(patient, doctor);
   ASSERT_EQ(doctor.asked.size(), 1u);
   const auto known = asked_by_suspects(doctor.wanted(), patient.cutter, patient.all);
