@@ -35,14 +35,8 @@ version_of_python() {
   "$1" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null || echo unknown
 }
 
-# What pip does on one processor, at the end and while the others wait. Who starts a Python under the limits of a model
-# cannot: its modules are not its to write.
-compile_modules_of() {
-  nice "$1" -m compileall -q -j 0 "$("$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" >/dev/null || true
-}
-
-# A virtual environment of our own, completed where an earlier run was interrupted. With compiles_modules=no, whoever
-# says so calls compile_modules_of later.
+# A virtual environment of our own, completed where an earlier run was interrupted. pip_options: for who knows
+# better.
 make_venv() {
   local venv=$root/build/venv python
   if ! torch_config_of_python "$venv/bin/python" >/dev/null || ! "$venv/bin/python" -c 'import numpy' 2>/dev/null; then
@@ -50,8 +44,7 @@ make_venv() {
       say "installing torch==$torch_version into build/venv with $(command -v "$python")"
       # torch reads numpy arrays, and the helpers in Python use them.
       if "$python" -m venv --clear "$venv" &&
-        "$venv/bin/python" -m pip install -q --no-compile --disable-pip-version-check "torch==$torch_version" numpy; then
-        [ "${compiles_modules:-}" = no ] || compile_modules_of "$venv/bin/python"
+        "$venv/bin/python" -m pip install -q ${pip_options:-} --disable-pip-version-check "torch==$torch_version" numpy; then
         break
       fi
     done
