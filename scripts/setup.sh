@@ -44,7 +44,8 @@ make_venv() {
       say "installing torch==$torch_version into build/venv with $(command -v "$python")"
       # torch reads numpy arrays, and the helpers in Python use them.
       if "$python" -m venv --clear "$venv" &&
-        "$venv/bin/python" -m pip install -q ${pip_options:-} --disable-pip-version-check "torch==$torch_version" numpy; then
+        "$venv/bin/python" -m pip install -q --disable-pip-version-check ${pip_options:-} \
+          "torch==$torch_version" numpy; then
         break
       fi
     done

@@ -179,7 +179,8 @@ void add_reduce_options(CLI::App &app, Options &options) {
       ->allow_extra_args(false);
   app.add_option("--skip-pass", options.skip_passes, "all passes but these")->delimiter(',')->allow_extra_args(false);
   app.add_flag("--list-passes", options.list_passes, "list the passes, and do nothing")->configurable(false);
-  app.add_flag("--no-verify", options.no_verify, "do not build and run repro.cpp at the end");
+  app.add_flag("--no-verify", options.no_verify,
+               "do not build and run repro.cpp at the end, nor make its model.pt2\n(inductor)");
   add_choice(
       app, "--ablation,!--no-ablation", options.ablation,
       "for issue.md: ask, once the repro is verified, whether TorchInductor\nfails too, and of inductor what parts "

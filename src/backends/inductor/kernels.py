@@ -42,8 +42,8 @@ def compile_as_they_are_written():
 
 
 def compile_no_graph_twice():
-    """PyTorch's own caches, which users have too, in the private folder of this run: a cut that takes nothing out is the
-    same graph to TorchInductor, and seconds of its Python. The sources of torch are the same all along."""
+    """PyTorch's own caches, which users have too, in the private folder of this run: a cut that takes nothing out is
+    the same graph to TorchInductor, and seconds of its Python. The sources of torch are the same all along."""
     inductor_config.fx_graph_cache = True
     functorch_config.enable_autograd_cache = True
     with contextlib.suppress(AttributeError, RuntimeError):  # it has read the sources already
@@ -87,9 +87,8 @@ def compile_once():
 
 
 def and_no_further():
-    """Than to the first fault, which is the one that is told (failure.py). GCC would go on to all the templates that the
-    precompiled header leaves for the end of the file: ten times what it took so far. Nor to warnings, which nobody
-    reads."""
+    """Than to the first fault, which is the one that is told (failure.py). GCC would go on to all the templates that
+    the precompiled header leaves for the end of the file: ten times what it took so far."""
     return " -Wfatal-errors" if cpp_builder.is_gcc() or cpp_builder.is_clang() else ""
 
 

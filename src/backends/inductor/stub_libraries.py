@@ -1,8 +1,8 @@
 """Stubs of torch's libraries, for the linker.
 
-Of each library a kernel is linked to, the linker reads all names, a quarter of a million in libtorch_cpu.so, which takes
-a third of what a small kernel takes. A library may leave names unresolved, and the kernel is loaded by a process that
-has torch loaded: all that has to stand in the kernel is which libraries it needs.
+Of each library a kernel is linked to, the linker reads all names, tens of thousands in libtorch_cpu.so: a third of
+what a small kernel takes. A library may leave names unresolved, and the kernel is loaded by a process that has torch
+loaded: all that has to stand in the kernel is which libraries it needs.
 """
 
 import contextlib

@@ -219,6 +219,7 @@ class KernelsOfAGraph(unittest.TestCase):
         seen = []
         load = codecache.PyCodeCache.load_by_key_path
         start = kernels.AsyncCompile.cpp_pybinding
+        wrapper = kernels.PythonWrapperCodegen
 
         def loads(*what, **how):
             seen.append("module")
@@ -231,7 +232,7 @@ class KernelsOfAGraph(unittest.TestCase):
         with (
             mock.patch.object(codecache.PyCodeCache, "load_by_key_path", loads),
             mock.patch.object(kernels.AsyncCompile, "cpp_pybinding", starts),
-            mock.patch.object(kernels.PythonWrapperCodegen, "define_kernel", kernels.PythonWrapperCodegen.define_kernel),
+            mock.patch.object(wrapper, "define_kernel", wrapper.define_kernel),
             mock.patch.object(inductor_config, "compile_threads", 2),
             torch.no_grad(),
         ):
@@ -284,7 +285,8 @@ def hits_in_a_child(bisecting=False):
 
 class AGraph(unittest.TestCase):
     def test_is_compiled_by_one_child_for_all_but_not_for_a_bisection(self):
-        self.assertEqual([hits_in_a_child(), hits_in_a_child(), hits_in_a_child(bisecting=True)], [[0, 0], [1, 1], [0, 0]])
+        hits = [hits_in_a_child(), hits_in_a_child(), hits_in_a_child(bisecting=True)]
+        self.assertEqual(hits, [[0, 0], [1, 1], [0, 0]])
 
 
 class ASimplification(unittest.TestCase):
