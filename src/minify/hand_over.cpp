@@ -134,7 +134,9 @@ void ask_others(Work &work) {
 /// Nice to look at: it never stands in the way of the repro.
 void write_page(Work &work, const Program &program) {
   ReportPage page{.program = program, .facts = work.facts};
-  if (work.picture && !work.facts.interrupted) { // nobody waits for it then
+  if (!work.facts.interrupted) { // nobody waits for it then
+    if (!work.picture)
+      begin_picture(work);
     page.original = work.picture->original;
     page.original_analysis = work.picture->analysis;
   }
@@ -196,7 +198,7 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
     fs::remove_all(work.folder + "/candidates", ignored);
   if (!interrupted)
     verifying.begin(program);
-  if (!interrupted && !work.picture)
+  if (!interrupted && !work.picture && session.check.device.is_cpu())
     begin_picture(work);
   session.phases.enter("bisect");
   if (!interrupted)

@@ -32,10 +32,9 @@ ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   return how;
 }
 
-/// By then the checks that take long are over, and what is left to ask leaves processors idle. Nobody knows how much
-/// room a device has.
+/// By then the checks that take long are over, and what is left to ask leaves processors idle.
 bool is_time_for_picture(const Work &work, const Flattened &flattened, const Program &best) {
-  return !work.picture && work.options().jobs > 1 && work.session.check.device.is_cpu() &&
+  return !work.picture && !work.has_oracle() && work.options().jobs > 1 && work.session.check.device.is_cpu() &&
          4 * size_of(best).operators <= size_of(flattened.program).operators;
 }
 

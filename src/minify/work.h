@@ -42,7 +42,8 @@ struct Work {
 /// The result is in `work.folder` as reduced.pt and inputs.pt.
 Reduction search(Work &work, const Flattened &flattened);
 
-/// Begins `work.picture`, for whoever writes report.html. Once, after collect_facts().
+/// Begins `work.picture`, for whoever writes report.html. Once, after collect_facts(); on a device while nothing else
+/// runs there, as nobody knows how much room it has.
 void begin_picture(Work &work);
 
 /// What reduced.pt and inputs.pt hold, read again by the child that runs it.
