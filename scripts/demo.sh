@@ -3,9 +3,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Clang takes half the time of GCC, which builds what is tested: where that lies here already, it is taken.
 export pip_options=--no-compile
 . scripts/setup.sh
+# Clang takes half the time of GCC, which builds what is tested: where that lies here already, it is taken.
 preset=release
 if [ ! -x build/release/repro-minify ] && command -v clang++ >/dev/null; then
   preset=quick

@@ -35,8 +35,8 @@ version_of_python() {
   "$1" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null || echo unknown
 }
 
-# A virtual environment of our own, completed where an earlier run was interrupted. pip_options: for who knows
-# better.
+# A virtual environment of our own, completed where an earlier run was interrupted. pip_options: more of them,
+# of whoever runs this.
 make_venv() {
   local venv=$root/build/venv python
   if ! torch_config_of_python "$venv/bin/python" >/dev/null || ! "$venv/bin/python" -c 'import numpy' 2>/dev/null; then

@@ -1,5 +1,4 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
-#include "emit/page/page.h"
 #include "minify/work.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
@@ -128,29 +127,6 @@ void ask_others(Work &work) {
     other.same_signature = shows(other.verdict, work.facts.signature);
     work.say(Severity::Info, "under " + other.name + ": " + to_string(other));
     work.facts.others.push_back(std::move(other));
-  }
-}
-
-/// Nice to look at: it never stands in the way of the repro.
-void write_page(Work &work, const Program &program) {
-  ReportPage page{.program = program, .facts = work.facts};
-  if (!work.facts.interrupted) { // nobody waits for it then
-    if (!work.picture)
-      begin_picture(work);
-    page.original = work.picture->original;
-    page.original_analysis = work.picture->analysis;
-  }
-  page.passing = work.passing;
-  page.course = work.course;
-  page.limits = work.session.limits();
-  page.may_run = !work.facts.interrupted && !work.has_oracle();
-  page.interrupted = work.options().listener.interrupted;
-  try {
-    write_report_page(page, work.folder);
-  } catch (const UserError &) {
-    throw;
-  } catch (const std::exception &error) {
-    work.say(Severity::Warning, std::string("no report.html: ") + first_sentence(error.what()));
   }
 }
 

@@ -45,6 +45,8 @@ Reduction search(Work &work, const Flattened &flattened);
 /// Begins `work.picture`, for whoever writes report.html. Once, after collect_facts(); on a device while nothing else
 /// runs there, as nobody knows how much room it has.
 void begin_picture(Work &work);
+/// What nobody has begun yet is begun now. Throws UserError where it cannot be written.
+void write_page(Work &work, const Program &program);
 
 /// What reduced.pt and inputs.pt hold, read again by the child that runs it.
 Subject saved_subject(const Work &work);

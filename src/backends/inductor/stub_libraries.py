@@ -23,10 +23,10 @@ SOURCE = "void unresolved(void);\nvoid names_it(void) { unresolved(); }\n"
 def make(folder: str) -> None:
     """All or none of them, in `folder`/FOLDER. Where there are none, kernels are linked as PyTorch links them."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        made = Path(tempfile.mkdtemp(dir=folder))
+        made, compiler = Path(tempfile.mkdtemp(dir=folder)), cpp_builder.get_cpp_compiler()
         for name in filter(is_loaded, LARGE):
             library = f"lib{name}.so"
-            command = [cpp_builder.get_cpp_compiler(), "-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{library}"]
+            command = [compiler, "-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{library}"]
             subprocess.run([*command, "-x", "c", "-", "-o", str(made / library)], input=SOURCE.encode(), check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
         os.rename(made, Path(folder) / FOLDER)

@@ -17,7 +17,6 @@ struct ReportPage {
   const ReproFacts &facts;
   std::shared_ptr<const Recording> original =
       {};                              ///< of the flat program that the search began with; null: there is none
-  Verdict original_verdict = {};       ///< of that program
   std::optional<Program> passing = {}; ///< the closest program that passes
   Course course = {};
   Limits limits = {};   ///< of one check
@@ -26,8 +25,9 @@ struct ReportPage {
   std::shared_ptr<AnalysisUnderWay> original_analysis = {}; ///< from begin_original()
 };
 
-/// For the page's picture of the original: runs it beside other work. Null where nothing is to be run.
-std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page);
+/// For the page's picture of the original, whose Verdict this is: runs it beside other work. Null where nothing is to
+/// be run.
+std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page, const Verdict &verdict);
 
 /// Writes report.html into the folder. Throws UserError when it cannot be written; what a backend or Graphviz does only
 /// leaves something out, and the page says what and why.

@@ -220,9 +220,9 @@ json passes_with_bars(const ReproFacts &facts, json rows) {
 
 } // namespace
 
-std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page) {
+std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page, const Verdict &verdict) {
   const bool runs = page.original && has_wrong_values(page);
-  return runs ? begin(page, page.original, page.original_verdict, 8, niceness_beside_others) : nullptr;
+  return runs ? begin(page, page.original, verdict, 8, niceness_beside_others) : nullptr;
 }
 
 void write_report_page(const ReportPage &page, const std::string &folder) {

@@ -168,7 +168,7 @@ std::optional<IndexSet> beginning(PassContext &context, const Cutter &cutter, co
   const Signature &wanted = context.examiner.wanted();
   std::vector<LazyProgram> hint;
   if (all.size() >= small_program)
-    hint = asked_by_suspects(wanted, cutter, part_of_the_wanted(wanted, cutter, all, context.verdict));
+    hint = asked_by_suspects(wanted, cutter, [&] { return part_of_the_wanted(wanted, cutter, all, context.verdict); });
   if (!oracle.most_likely_fails(all, hint))
     return std::nullopt;
   const IndexSet part = part_of_the_wanted(wanted, cutter, all, context.examiner.verdict_of(cutter.cut(all)));

@@ -76,13 +76,11 @@ IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &al
   return rewritten_atoms(cutter, context.examiner.verdict_of(cutter.cut(all)), all);
 }
 
-std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter, const IndexSet &all) {
+std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter,
+                                           const std::function<IndexSet()> &all) {
   if (!returns_every_value(wanted))
     return {};
-  return {[&cutter, all] {
-    std::vector<int> output_atoms;
-    return cutter.cut(all, /*expose_all=*/true, output_atoms);
-  }};
+  return {[&cutter, all] { return cutter.cut(all(), /*expose_all=*/true); }};
 }
 
 std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {

@@ -3,6 +3,7 @@
 #include "program/cut.h"
 #include "reduce/passes/pass.h"
 
+#include <functional>
 #include <vector>
 
 namespace repro_minify {
@@ -13,8 +14,10 @@ namespace repro_minify {
 /// one check at most.
 IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all);
 
-/// The check that it costs, known before: empty where there is none, or it depends on answers.
-std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter, const IndexSet &all);
+/// The check that it costs, known before: empty where there is none, or it depends on answers. `all` is called when
+/// somebody is free to look at it.
+std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter,
+                                           const std::function<IndexSet()> &all);
 
 /// By atom, for SearchOptions::weights: falls off with the distance from the nearest suspect.
 std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all);
