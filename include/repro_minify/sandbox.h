@@ -118,7 +118,10 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// One job, now; returns when it has ended.
-JobEnd run_in_sandbox(const Job &job, const Limits &limits);
+/// What is done while a job runs; is told whether the job is over.
+using Meanwhile = std::function<void(const std::function<bool()> &is_over)>;
+
+/// One job, now; returns when it has ended. `meanwhile` is called once, after the fork.
+JobEnd run_in_sandbox(const Job &job, const Limits &limits, const Meanwhile &meanwhile = {});
 
 } // namespace repro_minify

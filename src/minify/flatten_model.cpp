@@ -32,8 +32,8 @@ bool is_what_was_checked(const Session &session, const Program &inlined) {
 }
 
 /// As the check will see it: without --grad nothing requires one, and a cut that removes nothing is the same Program.
-FlatModel inlined_model(const Session &session) {
-  FlatModel model = flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits());
+FlatModel inlined_model(const Session &session, const Limits &limits) {
+  FlatModel model = flatten_or_trace(session.model, session.inputs.values, session.settings(), limits);
   if (!session.settings().grad)
     for (auto &input : model.program.inputs)
       if (input.value.isTensor() && input.value.toTensor().requires_grad())
@@ -41,45 +41,66 @@ FlatModel inlined_model(const Session &session) {
   return model;
 }
 
+void follow_path(RecordedModel &model) {
+  const Recording &recording = *model.recording;
+  if (!has_control_flow(recording.program))
+    return;
+  try {
+    model.straight = follow_decisions(recording.program, recording.decisions);
+  } catch (const CannotFlatten &error) {
+    model.not_straight = error.what();
+  }
+}
+
+/// What `program` made of it is as wrong as the model, and in the same place.
+bool still_fails(const Session &session, const Verdict &original, const Verdict &verdict) {
+  const SameFailure how = session.options.same_failure;
+  return shows(verdict, original.signatures.front(), how) &&
+         (how != SameFailure::Strict || in_the_same_place(original, verdict));
+}
+
 } // namespace
+
+RecordedModel record_model(const Session &session, const Limits &limits, const std::function<void()> &once_flat) {
+  const FlatModel flat = inlined_model(session, limits);
+  RecordedModel model;
+  model.level = flat.traced ? "the operators of one run, without the objects, tasks and calls that led to them"
+                            : "calls inlined";
+  if (once_flat)
+    once_flat();
+  model.recording = std::make_shared<const Recording>(session.recording_of(flat.program, limits));
+  follow_path(model);
+  return model;
+}
 
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
-  const SameFailure how = session.options.same_failure;
-  const FlatModel model = inlined_model(session);
-  session.phases.enter("record");
-  const auto recording = std::make_shared<const Recording>(session.recording_of(model.program, session.limits()));
+  auto model = session.recorded;
+  if (!model)
+    model = std::make_shared<const RecordedModel>(
+        record_model(session, session.limits(), [&session] { session.phases.enter("record"); }));
   session.phases.enter("flat check");
-  const Program &inlined = recording->program;
-  Flattened result{inlined,
-                   {},
-                   model.traced ? "the operators of one run, without the objects, tasks and calls that led to them"
-                                : "calls inlined",
-                   std::nullopt,
-                   size_of(inlined),
-                   recording};
-  if (has_control_flow(inlined)) {
-    try {
-      const Program straight = follow_decisions(inlined, recording->decisions);
-      const Verdict verdict = session.ask(straight, wanted);
-      if (shows(verdict, wanted, how) && (how != SameFailure::Strict || in_the_same_place(original, verdict))) {
-        result.program = straight;
-        result.recording = nullptr;
-        result.verdict = verdict;
-        result.level = "calls inlined, control flow replaced by the path that was taken";
-        return result;
-      }
-      result.hidden_by = "replacing control flow by the path that was taken";
-    } catch (const CannotFlatten &error) {
-      session.options.listener.say(Severity::Detail, error.what());
+  const Program &inlined = model->recording->program;
+  Flattened result{inlined, {}, model->level, std::nullopt, size_of(inlined), model->recording};
+  if (model->straight) {
+    const Verdict verdict = session.ask(*model->straight, wanted);
+    if (still_fails(session, original, verdict)) {
+      result.program = *model->straight;
+      result.recording = model->of_straight;
+      result.verdict = verdict;
+      result.level = "calls inlined, control flow replaced by the path that was taken";
+      return result;
     }
+    result.hidden_by = "replacing control flow by the path that was taken";
+  } else if (!model->not_straight.empty()) {
+    session.options.listener.say(Severity::Detail, model->not_straight);
   }
   if (is_what_was_checked(session, inlined)) {
     result.verdict = original;
     return result;
   }
   result.verdict = session.ask(inlined, wanted);
-  if (!shows(result.verdict, wanted, how)) {
+  if (!shows(result.verdict, wanted, session.options.same_failure)) {
     session.options.listener.say(
         Severity::Detail,
         "once inlined: " + result.verdict.message +

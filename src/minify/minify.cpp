@@ -3,6 +3,7 @@
 
 #include "emit/atomic_file.h"
 #include "emit/results_folder.h"
+#include "minify/head_start.h"
 #include "minify/open_model.h"
 #include "minify/original.h"
 #include "minify/output_folder.h"
@@ -198,7 +199,9 @@ Result minify_in(const std::string &model_path, const MinifyOptions &given) {
   if (resumes)
     resume(work, journal);
   session.phases.enter("original check");
-  const FailureRate rate = session.check_original();
+  const FailureRate rate =
+      session.check_original([&](const std::function<bool()> &is_over) { take_head_start(session, is_over); });
+  drop_head_start_unless_wanted(session, rate.verdict);
   options.listener.throw_if_interrupted();
   if (auto result = nothing_to_reduce(session, rate))
     return *result;

@@ -5,6 +5,8 @@
 #include "reduce/reduce_recorded.h"
 #include "reduce/reloaded.h"
 
+#include <utility>
+
 namespace repro_minify {
 namespace {
 
@@ -17,6 +19,7 @@ ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   if (options.timeout_seconds <= 0)
     how.highest_timeout = 4 * how.limits.timeout;
   how.jobs = options.jobs;
+  how.begun = std::exchange(work.session.begun, nullptr);
   how.journal = std::move(journal);
   how.passes = options.passes;
   if (options.time_budget_seconds > 0)

@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -281,10 +282,11 @@ std::string Session::kept_eager() const {
   return eager_memo_->file_for(flat_original() ? form_of_flat(*this) + in_parts : "as given", *backend, check);
 }
 
-FailureRate Session::check_original() {
+FailureRate Session::check_original(const Meanwhile &meanwhile) {
   FailureRate rate;
   while (rate.runs < options.repetition.runs && !(rate.runs > 0 && options.listener.stops())) {
-    const Verdict verdict = check_once(++rate.runs);
+    ++rate.runs;
+    const Verdict verdict = check_once(rate.runs, rate.runs == 1 ? meanwhile : Meanwhile());
     original_seconds_ = std::max(original_seconds_, verdict.wall_seconds);
     if (is_hang(verdict))
       eager_seconds_ = std::max(eager_seconds_.value_or(0), verdict.eager_seconds);
@@ -305,11 +307,11 @@ FailureRate Session::check_original() {
   return rate;
 }
 
-Verdict Session::check_once(int run) {
+Verdict Session::check_once(int run, const Meanwhile &meanwhile) {
   const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
   if (known)
     return *known;
-  const Verdict verdict = check_within(1);
+  const Verdict verdict = check_within(1, meanwhile);
   if (!is_hang(verdict) || !oracle.empty() || options.timeout_seconds > 0)
     return verdict;
   options.listener.say(Severity::Info, shown_path() + ": " + verdict.message + "; once more, with twice that time");
@@ -317,7 +319,7 @@ Verdict Session::check_once(int run) {
 }
 
 /// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.
-Verdict Session::check_within(double times_the_limit) {
+Verdict Session::check_within(double times_the_limit, const Meanwhile &meanwhile) {
   CheckOptions how = check;
   Limits limits;
   limits.memory_bytes = memory_limit(options);
@@ -334,7 +336,7 @@ Verdict Session::check_within(double times_the_limit) {
   }
   limits.timeout = limit_of(seconds * times_the_limit);
   const Job job = oracle.empty() ? check_job(original(), backend, how, kept) : ask_oracle(oracle, model.path);
-  return answer_to(job, limits);
+  return answer_to(test, job, limits, meanwhile);
 }
 
 Recording Session::recording_of(const Program &program, const Limits &limits) const {
@@ -350,9 +352,11 @@ Verdict Session::answer_to(const Job &job, const Limits &limits) const {
   return answer_to(test, job, limits);
 }
 
-Verdict Session::answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const {
+Verdict Session::answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits,
+                           const Meanwhile &meanwhile) const {
+  Meanwhile not_done_yet = meanwhile;
   const auto once = [&] {
-    Verdict verdict = asked.verdict_of(run_in_sandbox(job, limits));
+    Verdict verdict = asked.verdict_of(run_in_sandbox(job, limits, std::exchange(not_done_yet, nullptr)));
     options.listener.throw_if_interrupted();
     return verdict;
   };

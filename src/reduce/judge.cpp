@@ -15,18 +15,27 @@ Verdict no_output() {
   return verdict;
 }
 
+std::shared_ptr<SandboxPool> pool_of(const ReduceOptions &options) {
+  return options.begun ? std::shared_ptr<SandboxPool>(options.begun, &options.begun->pool)
+                       : std::make_shared<SandboxPool>(options.jobs);
+}
+
 } // namespace
 
 Judge::Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
-    : inquiry_{test, std::move(wanted), options}, pool_(options.jobs), memory_(options.journal),
-      checks_(pool_, options.limits, test.verdict_of,
+    : inquiry_{test, std::move(wanted), options}, pool_(pool_of(options)), memory_(options.journal),
+      checks_(*pool_, options.limits, test.verdict_of,
               [this](const std::string &hash) {
                 const Verdict *verdict = memory_.find(hash);
                 return verdict ? std::optional(inquiry_.is_wanted(*verdict)) : std::nullopt;
               }),
       timeout_(options.limits.timeout,
                inquiry_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any,
-               options.highest_timeout) {}
+               options.highest_timeout) {
+  if (options.begun)
+    for (const auto &[hash, check] : options.begun->checks)
+      checks_.take_over(hash, check.ticket, check.timeout);
+}
 
 void Judge::tell_with(Outlook &outlook) {
   if (inquiry_.options.progress)

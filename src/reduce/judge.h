@@ -13,6 +13,7 @@
 #include "reduce/questions/under_way.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,7 @@ public:
   int unanswered() const override { return tally_.unanswered(); }
   /// Checks that were started and whose answer nobody asked for.
   int speculative() const { return checks_.started() - tally_.checks(); }
-  int questions_at_once() const override { return pool_.workers(); }
+  int questions_at_once() const override { return pool_->workers(); }
 
 private:
   using Checks = ChecksUnderWay<Verdict>;
@@ -85,7 +86,7 @@ private:
   void report_progress() const;
 
   const Inquiry inquiry_;
-  SandboxPool pool_;
+  const std::shared_ptr<SandboxPool> pool_;
   Memory<Verdict, Journal> memory_;
   Checks checks_;
   Tally tally_;

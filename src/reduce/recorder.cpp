@@ -5,10 +5,8 @@
 
 namespace repro_minify {
 
-LastRecording::LastRecording(std::shared_ptr<const Recording> first) : last_(std::move(first)) {
-  if (last_)
-    of_ = last_->program;
-}
+LastRecording::LastRecording(const Program &program, std::shared_ptr<const Recording> first)
+    : last_(std::move(first)), of_(program) {}
 
 bool LastRecording::is_of(const Program &program) const {
   return last_ && of_.graph == program.graph &&

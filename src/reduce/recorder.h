@@ -9,8 +9,8 @@ namespace repro_minify {
 class LastRecording {
 public:
   LastRecording() = default;
-  /// Begins with one that was made already, under the settings that will be asked for; null for none.
-  explicit LastRecording(std::shared_ptr<const Recording> first);
+  /// Begins with one of `program` that was made already, under the settings that will be asked for; null for none.
+  LastRecording(const Program &program, std::shared_ptr<const Recording> first);
   /// The Program's Recording: the last one made if it is of this very graph and these very values. Throws
   /// std::runtime_error for a Program that eager cannot run.
   std::shared_ptr<const Recording> recording_of(const Program &program, const RunSettings &settings,

@@ -23,7 +23,7 @@ public:
       : judge_(judge), options_(options),
         passes_(std::move(passes)), standing_{start, std::move(verdict), order_of(start), Schedule(passes_),
                                               std::vector<std::string>(passes_.size())},
-        turn_began_(standing_), recorder_(std::move(recording)) {
+        turn_began_(standing_), recorder_(start, std::move(recording)) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
     judge_.foresee_with([this] { return std::make_unique<Rehearsal>(judge_, recorder_, passes_, turn_began_); });

@@ -340,8 +340,11 @@ public:
 )"};
   }
   BackendTraits traits() const override {
-    return {
-        .runs_the_module = true, .needs_flat_graph = true, .loads_what_was_saved = true, .needs_several_calls = false};
+    return {.runs_the_module = true,
+            .needs_flat_graph = true,
+            .loads_what_was_saved = true,
+            .needs_several_calls = false,
+            .compiles_for_seconds = true};
   }
   BackendParts parts() const override {
     return {.preparation = this,

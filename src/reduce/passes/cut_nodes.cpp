@@ -3,6 +3,7 @@
 #include "reduce/passes/program_oracle.h"
 
 #include "program/cut.h"
+#include "reduce/first_question.h"
 #include "reduce/passes/in_bulk.h"
 #include "reduce/passes/suspects.h"
 
@@ -122,6 +123,12 @@ const LeafReport *first_wanted(const std::vector<LeafReport> &leaves, FailureKin
   return nullptr;
 }
 
+/// With what it takes to be a program; everything where that is nothing.
+IndexSet whole(const Cutter &cutter, const IndexSet &all, const IndexSet &part) {
+  IndexSet closed = cutter.close(part);
+  return closed.empty() ? all : closed;
+}
+
 /// What the first output that fails is made from.
 IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms, FailureKind kind) {
   const LeafReport *leaf = first_wanted(verdict.outputs, kind);
@@ -159,8 +166,7 @@ IndexSet part_of_the_wanted(const Signature &wanted, const Cutter &cutter, const
     made_from = behind_output(cutter, verdict, atoms, wanted.kind);
   else if (wanted.where == "gradient")
     made_from = behind_gradient(cutter, verdict, atoms, program, wanted.kind);
-  made_from = cutter.close(made_from);
-  return made_from.empty() ? all : made_from;
+  return whole(cutter, all, made_from);
 }
 
 /// What the search begins with; nothing where the Program cannot be cut: taking nothing out changed the failure.
@@ -243,6 +249,17 @@ bool has_blocks(const Program &program) {
 }
 
 } // namespace
+
+std::optional<Program> first_question(const std::shared_ptr<const Recording> &recording) {
+  const Cutter cutter(recording);
+  const IndexSet all = every_atom(cutter);
+  std::vector<int> outputs;
+  if (all.size() >= small_program)
+    cutter.cut(all, /*expose_all=*/false, outputs);
+  if (outputs.empty())
+    return std::nullopt;
+  return cutter.cut(outputs.size() == 1 ? all : whole(cutter, all, ancestors(cutter, outputs.front())), /*expose_all=*/true);
+}
 
 bool cut_nodes(PassContext &context) {
   const Order before = order_of(context.current);

@@ -1,0 +1,77 @@
+#include "minify/head_start.h"
+
+#include "minify/reading_limits.h"
+#include "reduce/first_question.h"
+#include "sandbox/limits.h"
+
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+/// Nobody knows yet what is long for this model. A candidate is given ten times what the model took, and asked again
+/// where it had less.
+constexpr std::chrono::minutes long_enough{2};
+
+/// Not where processors or memory are short (nobody knows how much of a device is free), where what is asked first is
+/// something else, or where answers are there already.
+bool is_worth_it(const Session &session) {
+  const MinifyOptions &options = session.options;
+  return session.backend->traits().compiles_for_seconds && session.oracle.empty() && options.jobs > 1 &&
+         session.check.device.is_cpu() && session.check.mode == CheckMode::Accuracy && !session.check.grad &&
+         options.repetition.runs == 1 && options.passes.only.empty() && options.passes.skip.empty() &&
+         session.model.method == "forward";
+}
+
+Limits limits_until(const Session &session, const std::function<bool()> &is_over) {
+  Limits limits = generous_limits();
+  limits.memory_bytes = memory_limit(session.options);
+  limits.interrupted = is_over;
+  return limits;
+}
+
+/// With the Recording of what the reduction most likely begins with.
+std::shared_ptr<const RecordedModel> record_all(const Session &session, const Limits &limits) {
+  auto model = std::make_shared<RecordedModel>(record_model(session, limits));
+  if (model->straight)
+    model->of_straight = std::make_shared<const Recording>(record(*model->straight, session.settings(), limits));
+  return model;
+}
+
+void begin_check(Session &session, const Program &program) {
+  Limits limits;
+  limits.timeout = session.options.timeout_seconds > 0 ? limit_of(session.options.timeout_seconds) : long_enough;
+  limits.allow_for_load = session.options.timeout_seconds <= 0;
+  limits.memory_bytes = memory_limit(session.options);
+  auto begun = std::make_shared<ChecksBegun>(session.options.jobs);
+  const auto ticket = begun->pool.submit(session.test.job(std::make_shared<Program>(program)), limits);
+  begun->checks[canonical_hash(program)] = {ticket, limits.timeout};
+  session.begun = std::move(begun);
+}
+
+} // namespace
+
+void take_head_start(Session &session, const std::function<bool()> &is_over) {
+  if (!is_worth_it(session))
+    return;
+  try {
+    session.recorded = record_all(session, limits_until(session, is_over));
+    const auto &recording = session.recorded->straight ? session.recorded->of_straight : session.recorded->recording;
+    const auto question = first_question(recording);
+    if (question && !is_over())
+      begin_check(session, *question);
+  } catch (const std::exception &) {
+  } catch (const Interrupted &) {
+  }
+}
+
+void drop_head_start_unless_wanted(Session &session, const Verdict &original) {
+  const bool wanted = original.outcome == Verdict::Outcome::Fail &&
+                      original.signatures.front().kind != FailureKind::Exception &&
+                      original.signatures.front().where == "output" && !original.outputs.empty() &&
+                      !original.outputs.front().same;
+  if (!wanted)
+    session.begun = nullptr;
+}
+
+} // namespace repro_minify
