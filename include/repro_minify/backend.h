@@ -102,6 +102,7 @@ class OwnBisector;
 class PartialCompilation;
 class GeneratedSource;
 class ReproInPython;
+class LibrarySettings;
 struct PythonCall;
 
 /// What a backend has beside the rest (repro_minify/backend_parts.h); null: no such thing. The pointers live as long as
@@ -114,7 +115,8 @@ struct BackendParts {
   const PartialCompilation *partial = nullptr;
   const GeneratedSource *generated = nullptr;
   const ReproInPython *repro_in_python = nullptr; ///< it is used from Python alone (backends/in_python.h)
-  const PythonCall *python_call = nullptr;        ///< Python reaches it too (likewise)
+  const LibrarySettings *library_settings = nullptr;
+  const PythonCall *python_call = nullptr; ///< Python reaches it too (likewise)
 };
 
 class Backend {

@@ -89,6 +89,15 @@ public:
   virtual BackendSource source_for(const Program &program, const RunSettings &settings) const = 0;
 };
 
+/// Its library has settings of its own, which each check can be made under.
+class LibrarySettings {
+public:
+  virtual ~LibrarySettings() = default;
+  /// The same backend, with nothing more to start, under these beside its own: KEY=VALUE, as --inductor-config has
+  /// them.
+  virtual std::shared_ptr<const Backend> under(const std::vector<std::string> &entries) const = 0;
+};
+
 // What a backend without the part is like.
 std::string needs_of(const Backend &backend);
 std::string unusable_because(const Backend &backend);

@@ -79,6 +79,8 @@ struct ReproFacts {
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
   std::vector<OtherBackend> others;
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of the reduced program
+  /// Of a backend that is used from Python: why C++ cannot run the program as that has compiled it; empty: it can.
+  std::string no_package_because;
 };
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);
@@ -107,6 +109,14 @@ int operators_after_freezing(const Program &program, const Limits &limits);
 /// "REPRODUCED accuracy 3f9a2c1b". The number is that of the Program: nothing that the Program prints can hold it.
 std::string reproduction_marker(const Program &program, const Signature &signature);
 
+/// Why there can be no write_package() of such a failure; empty: there may be one.
+std::string why_no_package(const ReproFacts &facts);
+/// model.pt2, which repro.cpp loads where the backend is used from Python: the program compiled ahead of time. Returns
+/// why there is none; empty if it is there and fails in the same way. Compiles for ten seconds: call it in a sandbox
+/// child.
+std::string write_package(const Program &program, const ReproFacts &facts, const std::string &folder);
+/// repro.cpp where there is none: it says why, and runs repro.py.
+void write_runner(const ReproFacts &facts, const std::string &folder);
 /// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder);
 
@@ -126,6 +136,9 @@ struct VerifyOptions {
   /// Called once, in this thread, while the compiler works; may be empty. Whether it has put a repro.py into the folder
   /// that was run, and lets the failure happen: asked for a backend that is used from Python.
   std::function<bool()> meanwhile;
+  /// Called after it; may be empty. What was still missing in the folder is there afterwards, and repro.cpp may be
+  /// another.
+  std::function<void()> complete;
   std::string python; ///< interpreter of a backend that is used from Python; empty: of another backend
   /// repro.cpp may be built with the quickest compiler that there is: nothing in it but calls. What does not show the
   /// failure then is built once more, with the one that CMake chooses.

@@ -31,7 +31,8 @@ class EagerMemo;
 struct RecordedModel {
   std::string level;                          ///< how its calls were taken out, for a person
   std::shared_ptr<const Recording> recording; ///< of the model with its calls inlined
-  /// The path that was taken, where there is control flow; nothing where it cannot be followed: `not_straight` says why.
+  /// The path that was taken, where there is control flow; nothing where it cannot be followed: `not_straight` says
+  /// why.
   std::optional<Program> straight;
   std::string not_straight;
   std::shared_ptr<const Recording> of_straight; ///< null: nobody has made it

@@ -10,10 +10,14 @@
 namespace repro_minify {
 
 struct PythonRepro {
-  std::string text;               ///< repro.py
-  bool reads_files = false;       ///< it reads inputs.pt and attributes.pt
-  std::string package;            ///< the same program compiled ahead of time, which C++ loads as model.pt2
-  std::string no_package_because; ///< empty when there is one, and it fails in the same way
+  std::string text;         ///< repro.py
+  bool reads_files = false; ///< it reads inputs.pt and attributes.pt
+};
+
+/// The same program compiled ahead of time, which C++ loads as model.pt2.
+struct AheadOfTime {
+  std::string package;
+  std::string none_because; ///< empty when there is one, and it fails in the same way
 };
 
 /// How the user of a backend calls it from Python.
@@ -39,6 +43,8 @@ public:
   /// repro.py for a Program without tensor constants. `facts` are what emit.py reads. May take minutes. Called in a
   /// sandbox child; throws what compile() throws.
   virtual PythonRepro python_repro(const Program &program, const nlohmann::json &facts) const = 0;
+  /// Likewise.
+  virtual AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;
   /// The PyTorch in it.

@@ -5,6 +5,8 @@
 #include "repro_minify/repro.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <utility>
 
 namespace repro_minify {
@@ -87,35 +89,43 @@ private:
 struct Variant {
   std::string what;
   std::vector<std::string> config = {};
-  bool emulates = false;
+  /// Another Python answers, not the one of the search: that is not there, or has prepared what all its kernels share.
+  bool has_its_own = false;
 };
 
 std::vector<Variant> variants_for(const Backend &backend) {
   if (!is_inductor(backend))
-    return {{ablation_names::inductor}};
+    return {{ablation_names::inductor, {}, /*has_its_own=*/true}};
   return {{"torch.compile, backend=eager", {"backend=eager"}},
           {ablation_names::aot_eager, {"backend=aot_eager"}},
-          {ablation_names::emulated, {}, /*emulates=*/true},
-          {"inductor, cpp.simdlen=1", {"cpp.simdlen=1"}},
+          {ablation_names::emulated, {"emulate_precision_casts=true"}},
+          // Its header would be precompiled for this one kernel.
+          {"inductor, cpp.simdlen=1", {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}},
           {"inductor, dynamic=True", {"dynamic=true"}}};
 }
 
-/// Asks the variants one after the other; the next one's Python starts while one is asked.
+/// Asks the variants one after the other. One with a Python of its own, which takes seconds to start, comes last.
 class InductorAblation {
 public:
   InductorAblation(const Subject &subject, const ReproFacts &facts, const Limits &limits, const BackendOptions &options)
       : subject_(subject), facts_(facts), limits_(limits), options_(options), variants_(variants_for(*facts.backend)) {}
 
+  /// In the order of the variants.
   std::vector<AblationRow> rows() const {
-    std::vector<AblationRow> rows;
-    Started next = started(0);
-    for (std::size_t i = 0; i < variants_.size() && !stops(); ++i) {
-      const Started current = std::exchange(next, started(i + 1));
-      const AblationRow row = row_under(current, variants_[i].what);
-      if (!stops())
-        rows.push_back(row);
-    }
-    return rows;
+    std::map<std::size_t, AblationRow> rows;
+    std::map<std::size_t, Started> started;
+    for (std::size_t i = 0; i < variants_.size(); ++i)
+      if (variants_[i].has_its_own)
+        started[i] = start(variants_[i]);
+    for (std::size_t i = 0; i < variants_.size(); ++i)
+      if (!variants_[i].has_its_own)
+        ask(i, {facts_.backend->parts().library_settings->under(variants_[i].config), ""}, rows);
+    for (const auto &[i, backend] : started)
+      ask(i, backend, rows);
+    std::vector<AblationRow> result;
+    for (auto &[i, row] : rows)
+      result.push_back(std::move(row));
+    return result;
   }
 
 private:
@@ -126,6 +136,14 @@ private:
 
   bool stops() const { return limits_.interrupted && limits_.interrupted(); }
 
+  void ask(std::size_t index, const Started &backend, std::map<std::size_t, AblationRow> &rows) const {
+    if (stops())
+      return;
+    AblationRow row = row_under(backend, variants_[index].what);
+    if (!stops())
+      rows[index] = std::move(row);
+  }
+
   /// What is the user's about TorchInductor itself stays as it is; the rest is another backend's.
   BackendOptions options_for(const Variant &variant) const {
     BackendOptions options;
@@ -134,16 +152,13 @@ private:
     options.libraries = options_.libraries;
     options.inductor_config = options_.inductor_config;
     options.inductor_config.insert(options.inductor_config.end(), variant.config.begin(), variant.config.end());
-    options.emulate_precision_casts =
-        variant.emulates || (is_inductor(*facts_.backend) && options_.emulate_precision_casts);
+    options.emulate_precision_casts = is_inductor(*facts_.backend) && options_.emulate_precision_casts;
     return options;
   }
 
-  Started started(std::size_t index) const {
-    if (index >= variants_.size())
-      return {};
+  Started start(const Variant &variant) const {
     try {
-      std::shared_ptr<const Backend> backend = make_backend("inductor", options_for(variants_[index]));
+      std::shared_ptr<const Backend> backend = make_backend("inductor", options_for(variant));
       if (const std::string problem = unusable_because(*backend); !problem.empty())
         return {nullptr, problem};
       start_backend(*backend);

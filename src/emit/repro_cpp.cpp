@@ -289,8 +289,11 @@ private:
 } // namespace
 
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
-  if (!write_repro_py(program, facts, folder))
+  write_repro_py(program, facts, folder);
+  if (!facts.no_package_because.empty()) {
+    write_runner(facts, folder);
     return {};
+  }
   const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);
   const GeneratedSource *generated = facts.backend->parts().generated;
   const BackendSource source = generated ? generated->source_for(program, facts.check) : facts.backend->source();

@@ -13,12 +13,11 @@
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace repro_minify {
 namespace {
 
-nlohmann::json facts_for_python(const ReproFacts &facts, const std::string &marker) {
+nlohmann::json facts_for_python(const Program &program, const ReproFacts &facts) {
   const bool sets_determinism = facts.needs_determinism && facts.check.determinism != Determinism::Off;
   return {{"headline", headline(facts)},
           {"found", facts.reduced.message},
@@ -26,14 +25,13 @@ nlohmann::json facts_for_python(const ReproFacts &facts, const std::string &mark
                             std::to_string(facts.after.operators) + " by repro-minify " + facts.version},
           {"operator_libraries", facts.libraries},
           {"kind", to_string(facts.signature.kind)},
-          {"marker", marker},
+          {"marker", reproduction_marker(program, facts.signature)},
           {"where", facts.signature.where},
           {"differs", differs_json(facts)},
           {"perturb", facts.reads_unwritten.value_or(false) ? nlohmann::json(usual_perturbation) : nlohmann::json()},
           {"calls", std::max(1, facts.reduced.failing_call)},
           {"seed", facts.check.seed},
           {"threads", facts.check.threads},
-          {"verify", facts.verify},
           {"grad", facts.check.grad},
           {"autocast", facts.check.autocast},
           {"autocast_dtype", dtype_name(facts.check.autocast_dtype)},
@@ -53,27 +51,45 @@ std::string saved_attributes(const Program &program) {
 
 } // namespace
 
-bool write_repro_py(const Program &given, const ReproFacts &facts, const std::string &folder) {
+void write_repro_py(const Program &given, const ReproFacts &facts, const std::string &folder) {
   const ReproInPython *python = facts.backend->parts().repro_in_python;
   if (!python)
-    return true;
+    return;
   const Program program = constants_as_buffers(given);
-  const PythonRepro repro =
-      python->python_repro(program, facts_for_python(facts, reproduction_marker(given, facts.signature)));
+  const PythonRepro repro = python->python_repro(program, facts_for_python(given, facts));
   write_atomically(folder + "/repro.py", repro.text);
   if (repro.reads_files)
     write_atomically(folder + "/attributes.pt", saved_attributes(program));
-  if (repro.no_package_because.empty()) {
-    write_atomically(folder + "/model.pt2", repro.package);
-    return true;
-  }
-  std::filesystem::remove(folder + "/model.pt2"); // of an earlier run into the same folder
+}
+
+std::string why_no_package(const ReproFacts &facts) {
+  if (!facts.verify)
+    return "what runs from C++ is made where it is verified (--no-verify was given)";
+  if (facts.check.grad)
+    return "the failure is in gradients";
+  if (facts.signature.where == "state")
+    return "the failure is in what the run leaves behind";
+  if (facts.check.autocast)
+    return "it runs under autocast";
+  const FailureKind kind = facts.signature.kind;
+  const bool takes_values = is_comparison(kind) && kind != FailureKind::Structure;
+  return takes_values ? "" : "the failure is of the kind " + std::string(to_string(kind));
+}
+
+std::string write_package(const Program &given, const ReproFacts &facts, const std::string &folder) {
+  const ReproInPython &python = *facts.backend->parts().repro_in_python;
+  const AheadOfTime made = python.ahead_of_time(constants_as_buffers(given), facts_for_python(given, facts));
+  if (made.none_because.empty())
+    write_atomically(folder + "/model.pt2", made.package);
+  return made.none_because;
+}
+
+void write_runner(const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/repro.cpp",
                    render("repro_runner.cpp.tpl", {{"headline", headline(facts)},
                                                    {"found", "Found:    " + facts.reduced.message},
-                                                   {"why", repro.no_package_because}}));
+                                                   {"why", facts.no_package_because}}));
   write_atomically(folder + "/CMakeLists.txt", runner_cmake_lists());
-  return false;
 }
 
 } // namespace repro_minify

@@ -6,8 +6,7 @@
 
 namespace repro_minify {
 
-/// Writes repro.py and what it reads, where the backend is one of Python. False when the failure shows from Python
-/// alone: repro.cpp is then written too, says why, and runs repro.py.
-bool write_repro_py(const Program &program, const ReproFacts &facts, const std::string &folder);
+/// Writes repro.py and what it reads, where the backend is one of Python.
+void write_repro_py(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 } // namespace repro_minify

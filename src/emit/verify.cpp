@@ -122,14 +122,13 @@ struct ReproVerifier::Impl {
     marker_ = marker;
     wanted_ = wanted;
     options_ = options;
-    copy_results(folder, results_.path());
     const std::string quick = options_.any_compiler ? find_quick_compiler() : "";
-    if (expected_ && (expected_->compiler != quick || expected_->header != first_header_of(results_ / "repro.cpp")))
-      expected_.reset();
-    if (!expected_)
-      expected_.emplace(results_, quick);
-    expected_->project.start(options_.interrupted);
+    begin_build(quick);
     has_script_ = options_.meanwhile && options_.meanwhile();
+    if (options_.complete) {
+      options_.complete();
+      begin_build(quick);
+    }
     if (is_python() && has_script_)
       fs::copy_file(given_ / "repro.py", results_ / "repro.py", fs::copy_options::overwrite_existing);
     Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
@@ -147,6 +146,20 @@ struct ReproVerifier::Impl {
 
 private:
   using Judge = Verification (*)(const ReproRun &, const std::string &, const Signature &);
+
+  /// Of what is in the folder by now; it goes on where that is what was begun.
+  void begin_build(const std::string &compiler) {
+    copy_results(given_.string(), results_.path());
+    const std::string source = read_file(results_ / "repro.cpp");
+    if (expected_ && (expected_->compiler != compiler || expected_->header != first_header_of(results_ / "repro.cpp")))
+      expected_.reset();
+    if (expected_ && source == begun_)
+      return;
+    begun_ = source;
+    if (!expected_)
+      expected_.emplace(results_, compiler);
+    expected_->project.start(options_.interrupted);
+  }
 
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
   bool is_python() const { return !options_.python.empty(); }
@@ -177,6 +190,7 @@ private:
   VerifyOptions options_;
   const TemporaryFolder results_, printed_;
   std::optional<ReproBuild> expected_; ///< after the folder that it is in
+  std::string begun_;                  ///< the repro.cpp that is built there
   bool has_script_ = false;
 };
 

@@ -64,8 +64,8 @@ bool still_fails(const Session &session, const Verdict &original, const Verdict 
 RecordedModel record_model(const Session &session, const Limits &limits, const std::function<void()> &once_flat) {
   const FlatModel flat = inlined_model(session, limits);
   RecordedModel model;
-  model.level = flat.traced ? "the operators of one run, without the objects, tasks and calls that led to them"
-                            : "calls inlined";
+  model.level =
+      flat.traced ? "the operators of one run, without the objects, tasks and calls that led to them" : "calls inlined";
   if (once_flat)
     once_flat();
   model.recording = std::make_shared<const Recording>(session.recording_of(flat.program, limits));

@@ -1,4 +1,5 @@
 // What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
+#include "minify/package.h"
 #include "minify/work.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
@@ -176,12 +177,14 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
     verifying.begin(program);
   if (!interrupted && !work.picture && session.check.device.is_cpu())
     begin_picture(work);
+  PackageInMaking package(work, program);
   session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(work, subject);
   session.phases.enter("confirm");
   if (!work.has_oracle() && !interrupted && is_comparison(facts.signature.kind))
     facts.reads_unwritten = reads_unwritten_memory(subject, session.backend, session.check, session.limits());
+  package.look();
   ReproInWriting repro(work, program);
   const auto begin = std::chrono::steady_clock::now();
   const bool confirmed = !facts.interrupted && confirm_saved(work);
@@ -194,8 +197,9 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
   };
   session.phases.enter("verify");
   if (confirmed && written && !stops(work))
-    verifying.end(program, meanwhile);
+    verifying.end(program, meanwhile, [&package] { package.finish(); });
   meanwhile();
+  package.finish();
   facts.interrupted |= stops(work);
   facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   facts.total_seconds = work.seconds_so_far();

@@ -111,7 +111,8 @@ void Verifying::begin(const Program &program) {
   }
 }
 
-void Verifying::end(const Program &program, const std::function<void()> &meanwhile) {
+void Verifying::end(const Program &program, const std::function<void()> &meanwhile,
+                    const std::function<void()> &complete) {
   ReproFacts &facts = work_.facts;
   if (work_.has_oracle())
     facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
@@ -139,6 +140,7 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
                       .interrupted = interrupted,
                       .confinement = confinement_of(*work_.session.backend),
                       .meanwhile = while_it_compiles,
+                      .complete = complete,
                       .python = in_python ? *python_ : "",
                       .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
   if (!in_python)

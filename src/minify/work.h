@@ -72,9 +72,9 @@ public:
   /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. For
   /// another of Python alone, what it imports is imported. The program has to live as long.
   void begin(const Program &program);
-  /// repro.cpp is built and run; `meanwhile` is called once while the compiler works. Without begin() too; without this
-  /// what was begun is killed.
-  void end(const Program &program, const std::function<void()> &meanwhile);
+  /// repro.cpp is built and run; `meanwhile` is called once while the compiler works, and `complete` after it: what is
+  /// to be run is whole then. Without begin() too; without this what was begun is killed.
+  void end(const Program &program, const std::function<void()> &meanwhile, const std::function<void()> &complete);
 
 private:
   bool is_wanted() const;

@@ -97,6 +97,7 @@ class Candidate:
         limit_memory(header["memory"])
         with contextlib.suppress(PermissionError):  # less than what the parent has
             os.setpriority(os.PRIO_PROCESS, 0, header["niceness"])
+        configure_for_this(header["entries"])
         script = load(header, blobs)
         try:
             self.module, _ = make_module(script)
@@ -161,24 +162,20 @@ class Candidate:
         return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
 
     def repro(self, header, blobs):
-        """repro.py as text, whether it reads its values from files, and the package of AOTInductor or why there is
-        none."""
-        reader = wire.Reader(blobs)
-        inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
-        repro = emit.Repro(load(header, blobs), inputs, header["facts"])
-        writer = wire.Writer()
-        with tempfile.TemporaryDirectory() as folder:
-            repro.save_values(folder)
-            trial = emit.Trial(repro, folder) if emit.is_tried(repro) else None  # runs beside what follows
+        """repro.py as text, and whether it reads its values from files."""
+        with repro_in_folder(header, blobs) as (repro, folder):
+            if emit.is_tried(repro):
+                emit.choose_front_end(repro, emit.Trial(repro, folder), folder)
+            return {"text": repro.text(), "reads_files": repro.literals is None}, []
+
+    def package(self, header, blobs):
+        """The program compiled by AOTInductor, or why there is no use in that."""
+        with repro_in_folder(header, blobs) as (repro, folder):
             path = os.path.join(folder, "model.pt2")
-            answer = {"reads_files": repro.literals is None, "no_package_because": emit.ahead_of_time(repro, path)}
-            if trial:
-                emit.choose_front_end(repro, trial, folder)
-            answer["text"] = repro.text()
-            if not answer["no_package_because"]:
-                with open(path, "rb") as file:
-                    writer.blobs.append(torch.frombuffer(bytearray(file.read()), dtype=torch.uint8))
-        return answer, writer.blobs
+            if none_because := emit.ahead_of_time(repro, path):
+                return {"none_because": none_because}, []
+            with open(path, "rb") as file:
+                return {"none_because": ""}, [torch.frombuffer(bytearray(file.read()), dtype=torch.uint8)]
 
     def answer(self, header, blobs):
         """(header, blobs) of the answer; what it raises is an answer too."""
@@ -191,6 +188,16 @@ class Candidate:
         except Exception as error:
             lacked = lacked_means(error)
             return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
+
+
+@contextlib.contextmanager
+def repro_in_folder(header, blobs):
+    reader = wire.Reader(blobs)
+    inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
+    repro = emit.Repro(load(header, blobs), inputs, header["facts"])
+    with tempfile.TemporaryDirectory() as folder:
+        repro.save_values(folder)
+        yield repro, folder
 
 
 def tensors_in(value):
@@ -240,6 +247,15 @@ def hold_unwritten_memory_still():
         ctypes.CDLL(None).mallopt(perturb, 85)
 
 
+def configure_for_this(given):
+    """Beside what the worker was started with."""
+    try:
+        entries.check_entries(given)
+    except ValueError as error:
+        raise Untranslatable(str(error)) from error
+    entries.configure()
+
+
 def serve(connection, search_is_over):
     """`search_is_over`: what to call once something else than a candidate is asked about."""
     hold_unwritten_memory_still()
@@ -253,7 +269,7 @@ def serve(connection, search_is_over):
     try:
         while True:
             header, blobs = wire.receive(connection)
-            if header["do"] in ("bisect", "parts", "repro"):
+            if header["do"] in ("bisect", "parts", "repro", "package"):
                 search_is_over()
             if header["do"] == "bisect":
                 bisector.serve(connection)

@@ -15,6 +15,7 @@ import torch
 import torch._inductor.config as inductor_config
 
 import entries
+import kernels
 from calls import attribute_name
 from failure import first_sentence
 from module import attributes_read, make_module, named_tensors
@@ -493,20 +494,8 @@ def compiled_for_once():
 def ahead_of_time(repro, path):
     """Compiles the program with AOTInductor into `path`; an empty string if the result fails in the same way, else why
     it is no use."""
-    facts = repro.facts
-    for problem, holds in (
-        ("what runs from C++ is made where it is verified (--no-verify was given)", not facts["verify"]),
-        ("the failure is in gradients", facts["grad"]),
-        ("the failure is in what the run leaves behind", facts["where"] == "state"),
-        ("it runs under autocast", facts["autocast"]),
-        ("it is compiled with options that only torch.compile takes", bool(entries.compile_options)),
-        (
-            f"the failure is of the kind {facts['kind']}",
-            facts["kind"] in ("exception", "crash", "hang", "memory", "structure"),
-        ),
-    ):
-        if holds:
-            return problem
+    if entries.compile_options:
+        return "it is compiled with options that only torch.compile takes"
     arguments = [tensor for _, role, _, tensor in repro.inputs if role == "input"]
     clones = tuple(tensor.detach().clone() for tensor in arguments)
     space = space_in(os.path.dirname(path), repro)
@@ -515,7 +504,10 @@ def ahead_of_time(repro, path):
         with torch.no_grad():
             expected = space["leaves"](repro.module(*clones))
             exported = torch.export.export(repro.module, clones, strict=False)
-            torch._inductor.aoti_compile_and_package(exported, package_path=path, inductor_configs=compiled_for_once())
+            with kernels.wrapper_beside_kernels():
+                torch._inductor.aoti_compile_and_package(
+                    exported, package_path=path, inductor_configs=compiled_for_once()
+                )
             found = torch._inductor.aoti_load_package(path)(*arguments)
     except Exception as error:
         return "compiling ahead of time raises: " + first_sentence(error)

@@ -67,14 +67,16 @@ at::Tensor saved_bytes(const torch::jit::Module &module) {
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
 public:
-  /// `bisection`: what PyTorch's bisector leaves out; null: nothing.
-  RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection)
+  /// `bisection`: what PyTorch's bisector leaves out; null: nothing. `entries`: beside those of the worker.
+  RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection,
+               const std::vector<std::string> &entries)
       : connection_(address), module_(std::move(module)) {
     connection_.ask({{{"do", "compile"},
                       {"module", 0},
                       {"memory", memory_allowance()},
                       {"niceness", getpriority(PRIO_PROCESS, 0)},
-                      {"bisection", bisection}},
+                      {"bisection", bisection},
+                      {"entries", entries}},
                      {saved_bytes(module_)}});
   }
 
@@ -226,6 +228,7 @@ class InductorBackend : public Backend,
                         public Preparation,
                         public Surroundings,
                         public ReproInPython,
+                        public LibrarySettings,
                         public OwnBisector {
 public:
   explicit InductorBackend(const BackendOptions &options) : options_(options) {}
@@ -287,8 +290,14 @@ public:
   Compiled compile(torch::jit::Module module) const override {
     if (!worker_)
       throw NoAnswer("the Python worker of inductor has not been started");
-    auto remote = std::make_shared<RemoteModule>(worker_->address(), std::move(module), bisection_);
+    auto remote = std::make_shared<RemoteModule>(worker_->address(), std::move(module), bisection_, entries_of_checks_);
     return [remote](const std::vector<c10::IValue> &arguments) { return remote->run(arguments); };
+  }
+
+  std::shared_ptr<const Backend> under(const std::vector<std::string> &entries) const override {
+    auto backend = std::make_shared<InductorBackend>(*this);
+    backend->entries_of_checks_ = entries;
+    return backend;
   }
 
   std::vector<std::string> what_can_go() const override { return inductor_parts(worker_->address()); }
@@ -307,21 +316,17 @@ public:
   const std::string &torch_version() const override { return torch_version_; }
 
   PythonRepro python_repro(const Program &program, const json &facts) const override {
-    InductorMessage message;
-    WireWriter writer(message.blobs);
-    json inputs = json::array();
-    for (const auto &input : program.inputs)
-      inputs.push_back({input.name, to_string(input.role), input.formula, writer.write(input.value)});
-    message.header = {{"do", "repro"}, {"module", message.blobs.size()}, {"inputs", inputs}, {"facts", facts}};
-    message.blobs.push_back(saved_bytes(instantiate(program, {.requires_grad = true}).module));
-    const InductorMessage answer = InductorConnection(worker_->address()).ask(message);
-    PythonRepro repro;
-    repro.text = answer.header.at("text").get<std::string>();
-    repro.reads_files = answer.header.at("reads_files").get<bool>();
-    repro.no_package_because = answer.header.at("no_package_because").get<std::string>();
+    const json answer = ask_about("repro", program, facts).header;
+    return {answer.at("text").get<std::string>(), answer.at("reads_files").get<bool>()};
+  }
+
+  AheadOfTime ahead_of_time(const Program &program, const json &facts) const override {
+    const InductorMessage answer = ask_about("package", program, facts);
+    AheadOfTime result;
+    result.none_because = answer.header.at("none_because").get<std::string>();
     for (const auto &blob : answer.blobs)
-      repro.package.assign(static_cast<const char *>(blob.const_data_ptr()), static_cast<size_t>(blob.numel()));
-    return repro;
+      result.package.assign(static_cast<const char *>(blob.const_data_ptr()), static_cast<size_t>(blob.numel()));
+    return result;
   }
 
   /// From C++ it is used ahead of time.
@@ -351,10 +356,22 @@ public:
             .surroundings = this,
             .bisector = this,
             .repro_in_python = this,
+            .library_settings = this,
             .python_call = python_call_ ? &*python_call_ : nullptr};
   }
 
 private:
+  InductorMessage ask_about(const char *what, const Program &program, const json &facts) const {
+    InductorMessage message;
+    WireWriter writer(message.blobs);
+    json inputs = json::array();
+    for (const auto &input : program.inputs)
+      inputs.push_back({input.name, to_string(input.role), input.formula, writer.write(input.value)});
+    message.header = {{"do", what}, {"module", message.blobs.size()}, {"inputs", inputs}, {"facts", facts}};
+    message.blobs.push_back(saved_bytes(instantiate(program, {.requires_grad = true}).module));
+    return InductorConnection(worker_->address()).ask(message);
+  }
+
   /// The entries, and what has to be loaded before anything is compiled.
   std::vector<std::string> entries_for_worker() const {
     std::vector<std::string> entries;
@@ -371,6 +388,7 @@ private:
   mutable std::optional<PythonCall> python_call_; ///< once it has started
   mutable std::shared_ptr<InductorWorker> worker_;
   json bisection_;
+  std::vector<std::string> entries_of_checks_; ///< beside those that the worker was started with
 };
 
 } // namespace

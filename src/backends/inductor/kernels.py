@@ -5,7 +5,9 @@ import contextlib
 import json
 import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import torch
 import torch._functorch.config as functorch_config
@@ -48,6 +50,25 @@ def compile_no_graph_twice():
     functorch_config.enable_autograd_cache = True
     with contextlib.suppress(AttributeError, RuntimeError):  # it has read the sources already
         codecache.torch_key.set(torch.__version__.encode())
+
+
+@contextlib.contextmanager
+def wrapper_beside_kernels():
+    """AOTInductor compiles its wrapper, six seconds of torch's headers, then the kernels, then links both."""
+    build, wrappers = CppBuilder.build, []
+
+    def build_beside(builder):
+        target = builder.get_target_file_path()
+        if target.endswith(".wrapper.o"):
+            wrappers.append(pool.submit(build, builder))
+            return
+        if not target.endswith(".o"):
+            while wrappers:
+                wrappers.pop().result()
+        build(builder)
+
+    with ThreadPoolExecutor() as pool, mock.patch.object(CppBuilder, "build", build_beside):
+        yield
 
 
 def compile_once():

@@ -254,7 +254,7 @@ class APicture(unittest.TestCase):
         read, write = os.pipe()
 
         def child():
-            header = {"do": "compile", "module": 0, "memory": 0, "niceness": 19, "bisection": None}
+            header = {"do": "compile", "module": 0, "memory": 0, "niceness": 19, "bisection": None, "entries": []}
             candidate.Candidate().compile(header, [blob])
             os.write(write, bytes([os.getpriority(os.PRIO_PROCESS, 0)]))
 

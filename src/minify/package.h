@@ -1,0 +1,31 @@
+// model.pt2, of a backend that is used from Python. It takes ten seconds of a compiler and knows nothing but the reduced
+// program, so it is made beside all that comes after the search.
+#pragma once
+#include "minify/work.h"
+#include "repro_minify/sandbox.h"
+
+#include <optional>
+
+namespace repro_minify {
+
+class PackageInMaking {
+public:
+  /// Begins with it, where there can be one. Both have to live as long.
+  PackageInMaking(Work &work, const Program &program);
+
+  /// What repro.cpp is to be written for: where it is known by now that there is no package, work.facts say why.
+  void look();
+  /// Waits for it. Where there is none after all, a repro.cpp that was written for one is written anew. Whoever
+  /// interrupts does not wait.
+  void finish();
+
+private:
+  void take(const JobEnd &job_end);
+  void give_up(const std::string &why);
+
+  Work &work_;
+  SandboxPool pool_{1};
+  std::optional<SandboxPool::Ticket> ticket_; ///< while it is made
+};
+
+} // namespace repro_minify
