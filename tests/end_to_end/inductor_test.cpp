@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include <csignal>
 #include <unistd.h>
@@ -132,6 +133,49 @@ TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
       << source;
   EXPECT_NE(read_text(repro + "/report.md").find("It shows from Python only"), std::string::npos);
   EXPECT_FALSE(fs::exists(repro + "/model.pt2"));
+}
+
+/// By then repro.cpp has been written, and is being built.
+TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
+  const std::string repro = folder_ / "repro";
+  const std::string deed = "case \"$*\" in *.wrapper.cpp*) sleep 5; echo '/a/b.cpp:7:9: error: no such thing' >&2; "
+                           "exit 1;; esac";
+  const Finished finished =
+      run_tool({case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
+                "--inductor-config", compiler(deed), "-o", repro, "--no-bisect", "--quiet", "--ablation"});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_EQ(json::parse(read_text(repro + "/report.json")).at("verified"), true);
+  const std::string source = read_text(repro + "/repro.cpp");
+  EXPECT_NE(source.find("It shows from Python only: compiling ahead of time raises: "), std::string::npos) << source;
+  EXPECT_FALSE(fs::exists(repro + "/model.pt2"));
+  const std::string issue = read_text(repro + "/issue.md");
+  for (const char *row :
+       {"| torch.compile, backend=eager | passes |", "| torch.compile, backend=aot\\_eager | passes |",
+        "| inductor, emulate\\_precision\\_casts=True | fails in the same way |",
+        "| inductor, cpp.simdlen=1 | passes |", "| inductor, dynamic=True | fails in the same way |"})
+    EXPECT_NE(issue.find(row), std::string::npos) << issue;
+}
+
+/// Most models that are given do fail: what is asked then is begun beside the check that shows it.
+TEST_F(Inductor, CompilesForTheFirstQuestionBesideTheModelItself) {
+  const std::string model =
+      traced("def f(x):\n  for _ in range(7): x = torch.sin(x * 0.5)\n  return x", "(torch.ones(8),)");
+  const std::string deed = // each kernel waits until there are two
+      "for word; do case $word in *.cpp) if grep -q PyInit_kernel $word; then echo $word >> "
+      "$TORCHINDUCTOR_CACHE_DIR/come; "
+      "for i in $(seq SECONDS); do [ $(sort -u $TORCHINDUCTOR_CACHE_DIR/come | wc -l) -gt 1 ] && break; sleep 1; done; "
+      "[ $i = SECONDS ] && echo '/a/b.cpp:7:9: error: alone' >&2 && exit 1; fi;; esac; done";
+  const auto asked = [&](std::vector<std::string> words, const std::string &seconds) {
+    words.insert(words.end(), {model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON, "--inductor-config",
+                               "cpp_cache_precompile_headers=False", "--inductor-config",
+                               compiler(std::regex_replace(deed, std::regex("SECONDS"), seconds))});
+    return run_tool(words);
+  };
+  const Finished beside = asked({"--jobs", "2", "-o", folder_ / "repro"}, "100");
+  EXPECT_EQ(beside.exit_code, 1) << describe(beside);
+  EXPECT_NE(beside.err.find("does not fail under inductor"), std::string::npos) << beside.err;
+  const Finished alone = asked({"run"}, "2"); // nobody asks more than that
+  EXPECT_NE(alone.out.find("C++ compile error: alone"), std::string::npos) << describe(alone);
 }
 
 /// It is TorchInductor's reports that are read: issue.md of every backend says whether it fails too.

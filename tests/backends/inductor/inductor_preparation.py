@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import warnings
@@ -243,6 +244,56 @@ class KernelsOfAGraph(unittest.TestCase):
         written = seen.index("module")
         self.assertGreaterEqual(written, 2)  # both kernels
         self.assertEqual(seen[written + 1 :], ["kernel"] * written)  # when they are asked for
+
+
+class BuilderOf:
+    def __init__(self, target):
+        self.target = target
+
+    def get_target_file_path(self):
+        return self.target
+
+
+class APackage(unittest.TestCase):
+    def build(self, wrapper_fails=False):
+        """What was built of one, in the order of the ends; its wrapper takes until a kernel is there."""
+        ended, kernel = [], threading.Event()
+
+        def build(builder):
+            if builder.target.endswith(".wrapper.o"):
+                kernel.wait(60)
+                if wrapper_fails:
+                    raise CppCompileError(["c++"], "no such header")
+            ended.append(builder.target)
+            if builder.target.endswith(".kernel.o"):
+                kernel.set()
+
+        with mock.patch.object(cpp_builder.CppBuilder, "build", build), kernels.wrapper_beside_kernels():
+            for target in ("a.wrapper.o", "a.kernel.o", "a.so"):
+                cpp_builder.CppBuilder.build(BuilderOf(target))
+        return ended
+
+    def test_has_its_wrapper_compiled_beside_its_kernels_and_linked_after_both(self):
+        self.assertEqual(self.build(), ["a.kernel.o", "a.wrapper.o", "a.so"])
+
+    def test_is_not_linked_where_its_wrapper_does_not_compile(self):
+        with self.assertRaisesRegex(CppCompileError, "no such header"):
+            self.build(wrapper_fails=True)
+
+
+class EntriesOfACheck(unittest.TestCase):
+    def test_are_set_beside_those_of_the_worker(self):
+        def child():
+            candidate.configure_for_this(["cpp.simdlen=1", "dynamic=true"])
+            is_set = inductor_config.cpp.simdlen == 1 and candidate.entries.compile_options == {"dynamic": True}
+            os._exit(0 if is_set else 1)
+
+        self.assertEqual(os.waitpid(in_a_fork(child), 0)[1], 0)
+        self.assertIsNone(inductor_config.cpp.simdlen)
+
+    def test_that_nobody_knows_are_no_fault_of_torchinductor(self):
+        with self.assertRaisesRegex(candidate.Untranslatable, "no such entry"):
+            candidate.configure_for_this(["cpp.simdlength=1"])
 
 
 class APicture(unittest.TestCase):
