@@ -191,9 +191,9 @@ private:
 /// What is asked about the reduced program for issue.md, a row each check: its own backend, that with gradients the
 /// other way round, TorchScript's other backends. `limits.interrupted` ends it early, with the rows so far.
 std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits);
-/// Whether it fails under TorchInductor too; of inductor's own failures, what parts of it do. Each row starts Python:
-/// some 6 s, and 20 s where TorchInductor's header is to be compiled first. `options` are those of the facts' backend.
-/// There is a row also where nobody can be asked, which says why.
+/// Whether it fails under TorchInductor too; of inductor's own failures, what parts of it do, which its worker is
+/// asked: some 3 s. For another backend Python starts: 6 s, and 20 s where TorchInductor's header is to be compiled
+/// first. `options` are those of the facts' backend. There is a row also where nobody can be asked, which says why.
 std::vector<AblationRow> ablate_inductor(const Subject &subject, const ReproFacts &facts, const Limits &limits,
                                          const BackendOptions &options);
 

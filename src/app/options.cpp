@@ -184,7 +184,7 @@ void add_reduce_options(CLI::App &app, Options &options) {
   add_choice(
       app, "--ablation,!--no-ablation", options.ablation,
       "for issue.md: ask, once the repro is verified, whether TorchInductor\nfails too, and of inductor what parts "
-      "of it do (6 to 20 s each;\ndefault: yes)");
+      "of it do (3 to 20 s;\ndefault: yes)");
   app.add_flag("--anonymous", options.anonymous, "say nothing in issue.md of where the model comes from");
   app.add_flag("--no-bisect", options.no_bisect, "do not look for the step of the backend that is guilty");
 }

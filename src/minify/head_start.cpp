@@ -1,7 +1,7 @@
 #include "minify/head_start.h"
 
 #include "minify/reading_limits.h"
-#include "reduce/first_question.h"
+#include "reduce/passes/first_question.h"
 #include "sandbox/limits.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// model.pt2, of a backend that is used from Python. It takes ten seconds of a compiler and knows nothing but the reduced
-// program, so it is made beside all that comes after the search.
+// model.pt2, of a backend that is used from Python. It takes a compiler eight seconds and depends on nothing but the
+// reduced program, so it is made beside all that comes after the search.
 #pragma once
 #include "minify/work.h"
 #include "repro_minify/sandbox.h"

@@ -3,7 +3,7 @@
 #include "reduce/passes/program_oracle.h"
 
 #include "program/cut.h"
-#include "reduce/first_question.h"
+#include "reduce/passes/first_question.h"
 #include "reduce/passes/in_bulk.h"
 #include "reduce/passes/suspects.h"
 
@@ -258,7 +258,8 @@ std::optional<Program> first_question(const std::shared_ptr<const Recording> &re
     cutter.cut(all, /*expose_all=*/false, outputs);
   if (outputs.empty())
     return std::nullopt;
-  return cutter.cut(outputs.size() == 1 ? all : whole(cutter, all, ancestors(cutter, outputs.front())), /*expose_all=*/true);
+  const IndexSet part = outputs.size() == 1 ? all : whole(cutter, all, ancestors(cutter, outputs.front()));
+  return cutter.cut(part, /*expose_all=*/true);
 }
 
 bool cut_nodes(PassContext &context) {

@@ -2,7 +2,7 @@
 #include "reduce/passes/suspects.h"
 
 #include "program/program_from.h"
-#include "reduce/first_question.h"
+#include "reduce/passes/first_question.h"
 
 #include <gtest/gtest.h>
 
