@@ -5,8 +5,7 @@
 #include "repro_minify/repro.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <map>
+#include <stdexcept>
 #include <utility>
 
 namespace repro_minify {
@@ -89,13 +88,11 @@ private:
 struct Variant {
   std::string what;
   std::vector<std::string> config = {};
-  /// Another Python answers, not the one of the search: that is not there, or has prepared what all its kernels share.
-  bool has_its_own = false;
 };
 
 std::vector<Variant> variants_for(const Backend &backend) {
   if (!is_inductor(backend))
-    return {{ablation_names::inductor, {}, /*has_its_own=*/true}};
+    return {{ablation_names::inductor}};
   return {{"torch.compile, backend=eager", {"backend=eager"}},
           {ablation_names::aot_eager, {"backend=aot_eager"}},
           {ablation_names::emulated, {"emulate_precision_casts=true"}},
@@ -104,88 +101,64 @@ std::vector<Variant> variants_for(const Backend &backend) {
           {"inductor, dynamic=True", {"dynamic=true"}}};
 }
 
-/// Asks the variants one after the other. One with a Python of its own, which takes seconds to start, comes last.
+/// Asks the variants one after the other: of inductor itself the Python that is there, else one of its own.
 class InductorAblation {
 public:
   InductorAblation(const Subject &subject, const ReproFacts &facts, const Limits &limits, const BackendOptions &options)
-      : subject_(subject), facts_(facts), limits_(limits), options_(options), variants_(variants_for(*facts.backend)) {}
+      : subject_(subject), facts_(facts), limits_(limits), options_(options) {}
 
-  /// In the order of the variants.
   std::vector<AblationRow> rows() const {
-    std::map<std::size_t, AblationRow> rows;
-    std::map<std::size_t, Started> started;
-    for (std::size_t i = 0; i < variants_.size(); ++i)
-      if (variants_[i].has_its_own)
-        started[i] = start(variants_[i]);
-    for (std::size_t i = 0; i < variants_.size(); ++i)
-      if (!variants_[i].has_its_own)
-        ask(i, {facts_.backend->parts().library_settings->under(variants_[i].config), ""}, rows);
-    for (const auto &[i, backend] : started)
-      ask(i, backend, rows);
-    std::vector<AblationRow> result;
-    for (auto &[i, row] : rows)
-      result.push_back(std::move(row));
-    return result;
+    std::vector<AblationRow> rows;
+    for (const Variant &variant : variants_for(*facts_.backend)) {
+      if (stops())
+        break;
+      const AblationRow row = row_under(variant);
+      if (!stops())
+        rows.push_back(row);
+    }
+    return rows;
   }
 
 private:
-  struct Started {
-    std::shared_ptr<const Backend> backend; ///< null: it cannot be had
-    std::string because;
-  };
-
   bool stops() const { return limits_.interrupted && limits_.interrupted(); }
 
-  void ask(std::size_t index, const Started &backend, std::map<std::size_t, AblationRow> &rows) const {
-    if (stops())
-      return;
-    AblationRow row = row_under(backend, variants_[index].what);
-    if (!stops())
-      rows[index] = std::move(row);
+  AblationRow row_under(const Variant &variant) const {
+    try {
+      const auto *settings = facts_.backend->parts().library_settings;
+      const auto backend = settings ? settings->under(variant.config) : inductor();
+      return row_of(variant.what, check(subject_, backend, facts_.check, limits_), facts_.signature);
+    } catch (const CannotBeAsked &error) {
+      return {variant.what, std::string("not asked: ") + error.what(), std::nullopt};
+    } catch (const std::exception &error) {
+      return {variant.what, "not known: " + first_sentence(error.what()), std::nullopt};
+    } catch (const Interrupted &) {
+      return {variant.what, "not asked", std::nullopt}; // nobody sees it
+    }
   }
 
+  struct CannotBeAsked : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+
   /// What is the user's about TorchInductor itself stays as it is; the rest is another backend's.
-  BackendOptions options_for(const Variant &variant) const {
+  std::shared_ptr<const Backend> inductor() const {
     BackendOptions options;
     options.interrupted = limits_.interrupted;
     options.python = options_.python;
     options.libraries = options_.libraries;
     options.inductor_config = options_.inductor_config;
-    options.inductor_config.insert(options.inductor_config.end(), variant.config.begin(), variant.config.end());
-    options.emulate_precision_casts = is_inductor(*facts_.backend) && options_.emulate_precision_casts;
-    return options;
-  }
-
-  Started start(const Variant &variant) const {
-    try {
-      std::shared_ptr<const Backend> backend = make_backend("inductor", options_for(variant));
-      if (const std::string problem = unusable_because(*backend); !problem.empty())
-        return {nullptr, problem};
-      start_backend(*backend);
-      return {backend, ""};
-    } catch (const std::exception &error) {
-      return {nullptr, first_sentence(error.what())};
-    }
-  }
-
-  AblationRow row_under(const Started &started, const std::string &what) const {
-    if (!started.backend)
-      return {what, "not asked: " + started.because, std::nullopt};
-    try {
-      await_backend(*started.backend);
-      return row_of(what, check(subject_, started.backend, facts_.check, limits_), facts_.signature);
-    } catch (const std::exception &error) {
-      return {what, "not known: " + first_sentence(error.what()), std::nullopt};
-    } catch (const Interrupted &) {
-      return {what, "not asked", std::nullopt}; // nobody sees it
-    }
+    std::shared_ptr<const Backend> backend = make_backend("inductor", options);
+    if (const std::string problem = unusable_because(*backend); !problem.empty())
+      throw CannotBeAsked(problem);
+    start_backend(*backend);
+    await_backend(*backend);
+    return backend;
   }
 
   const Subject &subject_;
   const ReproFacts &facts_;
   const Limits &limits_;
   const BackendOptions &options_;
-  std::vector<Variant> variants_;
 };
 
 } // namespace
