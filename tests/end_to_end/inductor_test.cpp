@@ -120,10 +120,10 @@ TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
 
 TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
   const std::string repro = folder_ / "repro";
-  const Finished finished =
-      run_tool({case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
-                "--inductor-config", compiler("echo '/a/b.cpp:7:9: error: no such thing' >&2; exit 1"), "-o", repro,
-                "--no-bisect", "--quiet"});
+  const Finished finished = run_tool(
+      {case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
+       "--inductor-config", compiler("echo '/a/b.cpp:7:9: error: no such thing' >&2; exit 1"), "-o", repro,
+       "--no-bisect", "--quiet", "--passes", "cut", "--inductor-config", "cpp_cache_precompile_headers=False"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro + "/report.json"));
   EXPECT_EQ(report.at("verified"), true);
@@ -142,7 +142,8 @@ TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
                            "exit 1;; esac";
   const Finished finished =
       run_tool({case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
-                "--inductor-config", compiler(deed), "-o", repro, "--no-bisect", "--quiet", "--ablation"});
+                "--inductor-config", compiler(deed), "-o", repro, "--no-bisect", "--quiet", "--passes", "cut",
+                "--inductor-config", "cpp_cache_precompile_headers=False", "--ablation"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_EQ(json::parse(read_text(repro + "/report.json")).at("verified"), true);
   const std::string source = read_text(repro + "/repro.cpp");
