@@ -9,7 +9,7 @@ namespace repro_minify {
 /// goes wrong is for whoever does it in earnest to say. For Session::check_original(), once.
 void take_head_start(Session &session, const std::function<bool()> &is_over);
 
-/// Ends the check that was begun unless the model fails as was guessed: in its first output.
+/// Ends the check that was begun unless the model fails as was guessed: in an output.
 void drop_head_start_unless_wanted(Session &session, const Verdict &original);
 
 } // namespace repro_minify

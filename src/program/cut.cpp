@@ -475,6 +475,12 @@ Program Cutter::cut(const IndexSet &kept, bool expose_all, std::vector<int> &out
   return program;
 }
 
+IndexSet Cutter::every_atom() const {
+  IndexSet result(static_cast<size_t>(atoms()));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
 IndexSet Cutter::tensor_atoms() const {
   IndexSet result;
   for (int atom = 0; atom < atoms(); ++atom) {

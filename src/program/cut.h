@@ -18,6 +18,7 @@ public:
   ~Cutter();
 
   int atoms() const;
+  IndexSet every_atom() const;
   const torch::jit::Node *node_of(int atom) const;
   /// One edge from the atom that made (or last wrote to) a value to each atom that reads it.
   const Dataflow &dataflow() const;

@@ -55,13 +55,6 @@ private:
   int refusals_ = 0; ///< since something was accepted last
 };
 
-IndexSet every_atom(const Cutter &cutter) {
-  IndexSet all(cutter.atoms());
-  for (int i = 0; i < cutter.atoms(); ++i)
-    all[i] = i;
-  return all;
-}
-
 /// The node of the outermost block that holds this atom, which may be the atom's own.
 const torch::jit::Node *outermost(const Cutter &cutter, int atom) {
   const auto *node = cutter.node_of(atom);
@@ -123,12 +116,6 @@ const LeafReport *first_wanted(const std::vector<LeafReport> &leaves, FailureKin
   return nullptr;
 }
 
-/// With what it takes to be a program; everything where that is nothing.
-IndexSet whole(const Cutter &cutter, const IndexSet &all, const IndexSet &part) {
-  IndexSet closed = cutter.close(part);
-  return closed.empty() ? all : closed;
-}
-
 /// What the first output that fails is made from.
 IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms, FailureKind kind) {
   const LeafReport *leaf = first_wanted(verdict.outputs, kind);
@@ -166,7 +153,8 @@ IndexSet part_of_the_wanted(const Signature &wanted, const Cutter &cutter, const
     made_from = behind_output(cutter, verdict, atoms, wanted.kind);
   else if (wanted.where == "gradient")
     made_from = behind_gradient(cutter, verdict, atoms, program, wanted.kind);
-  return whole(cutter, all, made_from);
+  made_from = cutter.close(made_from);
+  return made_from.empty() ? all : made_from;
 }
 
 /// What the search begins with; nothing where the Program cannot be cut: taking nothing out changed the failure.
@@ -174,7 +162,7 @@ std::optional<IndexSet> beginning(PassContext &context, const Cutter &cutter, co
   const Signature &wanted = context.examiner.wanted();
   std::vector<LazyProgram> hint;
   if (all.size() >= small_program)
-    hint = asked_by_suspects(wanted, cutter, [&] { return part_of_the_wanted(wanted, cutter, all, context.verdict); });
+    hint = asked_by_suspects(wanted, cutter);
   if (!oracle.most_likely_fails(all, hint))
     return std::nullopt;
   const IndexSet part = part_of_the_wanted(wanted, cutter, all, context.examiner.verdict_of(cutter.cut(all)));
@@ -230,7 +218,7 @@ void cut_as_it_ended(PassContext &context) {
   if (!recording || recording->last.empty())
     return;
   const Cutter cutter(std::make_shared<Recording>(as_it_ended(*recording)));
-  const IndexSet all = every_atom(cutter), changing = changing_atoms(cutter, *recording);
+  const IndexSet all = cutter.every_atom(), changing = changing_atoms(cutter, *recording);
   context.put_off = !context.last_resort && !changing.empty();
   if (context.put_off)
     return;
@@ -252,14 +240,8 @@ bool has_blocks(const Program &program) {
 
 std::optional<Program> first_question(const std::shared_ptr<const Recording> &recording) {
   const Cutter cutter(recording);
-  const IndexSet all = every_atom(cutter);
-  std::vector<int> outputs;
-  if (all.size() >= small_program)
-    cutter.cut(all, /*expose_all=*/false, outputs);
-  if (outputs.empty())
-    return std::nullopt;
-  const IndexSet part = outputs.size() == 1 ? all : whole(cutter, all, ancestors(cutter, outputs.front()));
-  return cutter.cut(part, /*expose_all=*/true);
+  const IndexSet all = cutter.every_atom();
+  return all.size() < small_program ? std::nullopt : std::optional(cutter.cut(all, /*expose_all=*/true));
 }
 
 bool cut_nodes(PassContext &context) {
@@ -269,7 +251,7 @@ bool cut_nodes(PassContext &context) {
     return false;
   context.examiner.enter_phase("index");
   const Cutter cutter(recording);
-  const IndexSet all = every_atom(cutter);
+  const IndexSet all = cutter.every_atom();
   CutOracle oracle(context, cutter);
   if (all.empty())
     return false;

@@ -7,8 +7,8 @@
 
 namespace repro_minify {
 
-/// Of the Program of that Recording, should its first output be wrong: which value is the first to be. Nothing where
-/// the program is too small for the question.
+/// Of the Program of that Recording, should an output be wrong: which value is the first to be. Nothing where the
+/// program is too small for the question.
 std::optional<Program> first_question(const std::shared_ptr<const Recording> &recording);
 
 } // namespace repro_minify

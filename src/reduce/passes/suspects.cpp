@@ -14,13 +14,14 @@ constexpr int reach = 3;
 /// Operators that are rewritten all over the program (fused, or compiled) say nothing of the place.
 constexpr size_t one_in_few = 8;
 
-/// Where eager and optimised part. Returning a value changes what is fused, so that this may be nowhere.
-std::optional<int> first_wrong_atom(const Verdict &verdict, const std::vector<int> &output_atoms) {
+/// Where in `all` eager and optimised part. Returning a value changes what is fused, so that this may be nowhere.
+std::optional<int> first_wrong_atom(const Verdict &verdict, const std::vector<int> &output_atoms, const IndexSet &all) {
   std::optional<int> first;
   if (verdict.outcome == Verdict::Outcome::Fail && verdict.outputs.size() == output_atoms.size())
     for (size_t i = 0; i < output_atoms.size(); ++i)
-      if (!verdict.outputs[i].same && (!first || output_atoms[i] < *first))
-        first = output_atoms[i];
+      if (const int atom = output_atoms[i];
+          !verdict.outputs[i].same && (!first || atom < *first) && std::binary_search(all.begin(), all.end(), atom))
+        first = atom;
   return first;
 }
 
@@ -68,19 +69,18 @@ IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &al
     return named_atoms(cutter, wanted.detail, all);
   if (returns_every_value(wanted)) {
     std::vector<int> output_atoms;
-    const Program everything = cutter.cut(all, /*expose_all=*/true, output_atoms);
+    const Program everything = cutter.cut(cutter.every_atom(), /*expose_all=*/true, output_atoms);
     const Verdict verdict = context.examiner.verdict_of(everything);
-    if (const auto first = first_wrong_atom(verdict, output_atoms))
+    if (const auto first = first_wrong_atom(verdict, output_atoms, all))
       return around(*first, rewritten_atoms(cutter, verdict, all), cutter, all);
   }
   return rewritten_atoms(cutter, context.examiner.verdict_of(cutter.cut(all)), all);
 }
 
-std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter,
-                                           const std::function<IndexSet()> &all) {
+std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter) {
   if (!returns_every_value(wanted))
     return {};
-  return {[&cutter, all] { return cutter.cut(all(), /*expose_all=*/true); }};
+  return {[&cutter] { return cutter.cut(cutter.every_atom(), /*expose_all=*/true); }};
 }
 
 std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all) {
