@@ -328,23 +328,23 @@ struct Cutter::Impl : AtomIndex {
       done[exposure.version_id] = 1;
       result.push_back(exposure);
     };
-    for (const auto &output : output_exposures)
-      if (!is_packing(output.version.first->node()) || output.version.second != no_writer)
-        add(output);
     const auto add_tensors_of = [&](const Node *node) {
       for (const Value *output : node->outputs())
         if (const Exposure exposure = exposure_of({output, no_writer}); exposure.tensor && !exposure.owner)
           add(exposure);
     };
+    if (all) // in their order, as an analysis returns them: what has compiled the one has compiled the other
+      for (int atom : kept.atoms)
+        add_tensors_of(atom_nodes[atom]);
+    for (const auto &output : output_exposures)
+      if (!is_packing(output.version.first->node()) || output.version.second != no_writer)
+        add(output);
     for (int use : read_outside(kept)) {
       if (!use_exposures[use].owner)
         add(use_exposures[use]);
       else // What is made inside a block cannot be returned from outside it: what the block makes of it is.
         add_tensors_of(use_exposures[use].owner);
     }
-    if (all)
-      for (int atom : kept.atoms)
-        add_tensors_of(atom_nodes[atom]);
     return result;
   }
 
