@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,15 +47,13 @@ struct PassSelection {
   std::vector<std::string> skip;
 };
 
-/// Checks that were begun before the reduction. It takes over the pool, which has as many workers as it has jobs.
-struct ChecksBegun {
-  struct Check {
-    SandboxPool::Ticket ticket;
-    std::chrono::milliseconds timeout; ///< that it was given
-  };
-  explicit ChecksBegun(int jobs) : pool(jobs) {}
+/// A check that was begun before the reduction. It takes over the pool, which has as many workers as it has jobs.
+struct CheckBegun {
+  explicit CheckBegun(int jobs) : pool(jobs) {}
   SandboxPool pool;
-  std::map<std::string, Check> checks; ///< by canonical_hash() of the Program
+  std::string hash; ///< canonical_hash() of the Program
+  SandboxPool::Ticket ticket = 0;
+  std::chrono::milliseconds timeout{0}; ///< that it was given
 };
 
 struct ReduceOptions {
@@ -66,7 +63,7 @@ struct ReduceOptions {
   /// How far the time limit may rise where a hang is looked for and candidates that pass come near it; 0: not at all.
   std::chrono::milliseconds highest_timeout{0};
   int jobs = 1;
-  std::shared_ptr<ChecksBegun> begun; ///< with that many workers; null: none
+  std::shared_ptr<CheckBegun> begun; ///< with that many workers; null: none
   PassSelection passes;
   double time_budget_seconds = 0;    ///< ends with the best so far; 0: no limit
   std::shared_ptr<Journal> journal;  ///< every verdict is appended, and what it holds is not asked again; null: none

@@ -109,14 +109,6 @@ int operators_after_freezing(const Program &program, const Limits &limits);
 /// "REPRODUCED accuracy 3f9a2c1b". The number is that of the Program: nothing that the Program prints can hold it.
 std::string reproduction_marker(const Program &program, const Signature &signature);
 
-/// Why there can be no write_package() of such a failure; empty: there may be one.
-std::string why_no_package(const ReproFacts &facts);
-/// model.pt2, which repro.cpp loads where the backend is used from Python: the program compiled ahead of time. Returns
-/// why there is none; empty if it is there and fails in the same way. Compiles for ten seconds: call it in a sandbox
-/// child.
-std::string write_package(const Program &program, const ReproFacts &facts, const std::string &folder);
-/// repro.cpp where there is none: it says why, and runs repro.py.
-void write_runner(const ReproFacts &facts, const std::string &folder);
 /// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder);
 

@@ -96,7 +96,7 @@ public:
   Limits confirming_limits(const Signature &wanted) const;
   RunSettings settings() const;
   std::shared_ptr<const RecordedModel> recorded; ///< if somebody has done that already; null: not
-  std::shared_ptr<ChecksBegun> begun;            ///< for the reduction to take over; null: none
+  std::shared_ptr<CheckBegun> begun;             ///< for the reduction to take over; null: none
   /// The operators of the model that may be why eager is not reproducible, for a person.
   std::string unsteady_operators_in_words() const;
 

@@ -2,7 +2,6 @@
 
 #include "minify/reading_limits.h"
 #include "reduce/passes/first_question.h"
-#include "sandbox/limits.h"
 
 #include <utility>
 
@@ -34,7 +33,7 @@ Limits limits_until(const Session &session, const std::function<bool()> &is_over
 std::shared_ptr<const RecordedModel> record_all(const Session &session, const Limits &limits) {
   auto model = std::make_shared<RecordedModel>(record_model(session, limits));
   if (model->straight)
-    model->of_straight = std::make_shared<const Recording>(record(*model->straight, session.settings(), limits));
+    model->of_straight = std::make_shared<const Recording>(session.recording_of(*model->straight, limits));
   return model;
 }
 
@@ -43,9 +42,10 @@ void begin_check(Session &session, const Program &program) {
   limits.timeout = session.options.timeout_seconds > 0 ? limit_of(session.options.timeout_seconds) : long_enough;
   limits.allow_for_load = session.options.timeout_seconds <= 0;
   limits.memory_bytes = memory_limit(session.options);
-  auto begun = std::make_shared<ChecksBegun>(session.options.jobs);
-  const auto ticket = begun->pool.submit(session.test.job(std::make_shared<Program>(program)), limits);
-  begun->checks[canonical_hash(program)] = {ticket, limits.timeout};
+  auto begun = std::make_shared<CheckBegun>(session.options.jobs);
+  begun->hash = canonical_hash(program);
+  begun->timeout = limits.timeout;
+  begun->ticket = begun->pool.submit(session.test.job(std::make_shared<Program>(program)), limits);
   session.begun = std::move(begun);
 }
 
@@ -66,10 +66,7 @@ void take_head_start(Session &session, const std::function<bool()> &is_over) {
 }
 
 void drop_head_start_unless_wanted(Session &session, const Verdict &original) {
-  const bool wanted = original.outcome == Verdict::Outcome::Fail &&
-                      original.signatures.front().kind != FailureKind::Exception &&
-                      original.signatures.front().where == "output";
-  if (!wanted)
+  if (original.outcome != Verdict::Outcome::Fail || !is_asked_first_question(original.signatures.front()))
     session.begun = nullptr;
 }
 

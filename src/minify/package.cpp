@@ -1,5 +1,6 @@
 #include "minify/package.h"
 
+#include "emit/repro_py.h"
 #include "emit/results_folder.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"

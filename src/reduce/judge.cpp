@@ -33,8 +33,7 @@ Judge::Judge(const InterestingnessTest &test, Signature wanted, const ReduceOpti
                inquiry_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any,
                options.highest_timeout) {
   if (options.begun)
-    for (const auto &[hash, check] : options.begun->checks)
-      checks_.take_over(hash, check.ticket, check.timeout);
+    checks_.take_over(options.begun->hash, options.begun->ticket, options.begun->timeout);
 }
 
 void Judge::tell_with(Outlook &outlook) {

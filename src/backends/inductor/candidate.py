@@ -165,7 +165,7 @@ class Candidate:
         """repro.py as text, and whether it reads its values from files."""
         with repro_in_folder(header, blobs) as (repro, folder):
             if emit.is_tried(repro):
-                emit.choose_front_end(repro, emit.Trial(repro, folder), folder)
+                emit.choose_front_end(repro, folder)
             return {"text": repro.text(), "reads_files": repro.literals is None}, []
 
     def package(self, header, blobs):

@@ -468,10 +468,9 @@ def is_tried(repro):
     return entries.front_end != "dynamo" and repro.facts["kind"] != "hang"
 
 
-def choose_front_end(repro, first, folder):
-    """`first`: the Trial of what torch.compile does with it. Where that is right, and the graph without Dynamo is
-    not, repro.py goes without."""
-    if first.fails():
+def choose_front_end(repro, folder):
+    """Where what torch.compile does with it is right, and the graph without Dynamo is not, repro.py goes without."""
+    if Trial(repro, folder).fails():
         return
     repro.front_end = "fx"
     if not Trial(repro, folder).fails():

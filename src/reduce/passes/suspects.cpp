@@ -1,5 +1,7 @@
 #include "reduce/passes/suspects.h"
 
+#include "reduce/passes/first_question.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -57,17 +59,17 @@ IndexSet around(int first_wrong, const IndexSet &rewritten, const Cutter &cutter
   return result;
 }
 
-bool returns_every_value(const Signature &wanted) {
+} // namespace
+
+bool is_asked_first_question(const Signature &wanted) {
   return wanted.kind != FailureKind::Exception && wanted.where == "output";
 }
-
-} // namespace
 
 IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
   const auto &wanted = context.examiner.wanted();
   if (wanted.kind == FailureKind::Exception)
     return named_atoms(cutter, wanted.detail, all);
-  if (returns_every_value(wanted)) {
+  if (is_asked_first_question(wanted)) {
     std::vector<int> output_atoms;
     const Program everything = cutter.cut(cutter.every_atom(), /*expose_all=*/true, output_atoms);
     const Verdict verdict = context.examiner.verdict_of(everything);
@@ -78,7 +80,7 @@ IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &al
 }
 
 std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter) {
-  if (!returns_every_value(wanted))
+  if (!is_asked_first_question(wanted))
     return {};
   return {[&cutter] { return cutter.cut(cutter.every_atom(), /*expose_all=*/true); }};
 }

@@ -321,7 +321,7 @@ class Repro(unittest.TestCase):
         self.addCleanup(entries.configured.clear)
 
     def choose(self):
-        emit.choose_front_end(self.repro, emit.Trial(self.repro, self.folder), self.folder)
+        emit.choose_front_end(self.repro, self.folder)
         return self.repro.front_end
 
     def test_goes_through_torch_compile_where_that_fails(self):
