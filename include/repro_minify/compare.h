@@ -4,6 +4,7 @@
 #include "repro_minify/failure_kind.h"
 
 #include <ATen/core/ivalue.h>
+#include <c10/core/ScalarType.h>
 
 #include <cstdint>
 #include <limits>
@@ -18,7 +19,7 @@ enum class CompareRule {
   PyTorch, ///< exactly what torch._dynamo.utils.same answers
   Strict,  ///< integers and bools exactly, strides and device too, every single element of a float result bounded
   Close,   ///< torch.testing.assert_close: against eager alone
-  Exact,   ///< bit for bit, but that any NaN equals any other
+  Exact,   ///< bit for bit, but that any NaN equals any other; strides too
 };
 
 /// Parameters and defaults of `same`; the accuracy check changes some (see accuracy_check_options).
@@ -43,16 +44,29 @@ bool has_arbiter(CompareRule rule);
 /// As the command line says it: "default".
 const char *to_string(CompareRule rule);
 
+/// A tensor as it was compared. A Python number has the form of the 0-d tensor that holds it: float64 for a float.
+struct TensorForm {
+  c10::ScalarType dtype = c10::ScalarType::Float;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides; ///< empty for a layout that has none
+  std::string device = "cpu";        ///< "cuda:0"
+  std::string layout = "Strided";    ///< as c10 prints it
+
+  bool operator==(const TensorForm &) const = default;
+};
+
 /// One compared leaf (a tensor, a number, a string, ...), in the order of the values. Numbers that do not apply are NaN
 /// / -1.
 struct LeafReport {
   std::string path; ///< where in the value: "", "[0]", "[1]['logits']", ".field"
+  int argument = -1; ///< of a gradient or a state: which argument it is of; -1 for a parameter or a buffer
   bool same = true;
   /// Every kind of wrongness this leaf shows (dtype and accuracy may come together: then values were compared after a
   /// cast); empty when same. Never Gradient: the caller knows what it compares.
   std::vector<FailureKind> kinds;
   std::string message;                                             ///< one line for a person; empty when same
-  std::string ref_type, res_type;                                  ///< "float32[2, 3]", "int", "None", ...
+  std::string ref_type, res_type;                                  ///< "float32[2, 3]", "int", "None", for a person
+  std::optional<TensorForm> ref_form, res_form;                    ///< nothing for what is no tensor and no number
   double ref_error = std::numeric_limits<double>::quiet_NaN();     ///< RMSE of ref against the fp64 reference
   double res_error = std::numeric_limits<double>::quiet_NaN();     ///< RMSE of res against the fp64 reference
   double ref_max_error = std::numeric_limits<double>::quiet_NaN(); ///< largest |ref - fp64|; rule Strict only
