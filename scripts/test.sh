@@ -14,6 +14,9 @@ python3 scripts/check_layers.py
 step "no line is longer than 120 columns"
 python3 scripts/check_columns.py
 
+step "what documents name is there"
+python3 scripts/check_docs.py
+
 step "format"
 find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
 
