@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds against one LibTorch after the other, tests each, and prints a table.
 
-    scripts/versions.py                      2.11.0, 2.12.1, 2.13.0 and 2.14.1
+    scripts/versions.py                      2.12.1, 2.13.0, 2.14.1 and 2.15.0
     scripts/versions.py 2.14.1 --only build  that one, and no test
 
 Each version has a folder build/versions/VERSION: `venv` (torch from PyPI, for the CPU where there is one), `build`, and
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSIONS = ["2.11.0", "2.12.1", "2.13.0", "2.14.1"]
+VERSIONS = ["2.12.1", "2.13.0", "2.14.1", "2.15.0"]  # as src/tested_torch.cmake has the oldest and the newest
 # What ctest is asked for, by the name of the column.
 TESTS = {"fast": ["-L", "^fast$"], "torch": ["-L", "^torch$"], "cases": ["-R", "^Cases/"]}
 CONFIG = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"

@@ -9,4 +9,4 @@ configure_package_config_file(repro_minify-config.cmake.in ${PROJECT_BINARY_DIR}
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/repro_minify-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/repro_minify-config.cmake ${PROJECT_BINARY_DIR}/repro_minify-config-version.cmake
-              find_torch.cmake DESTINATION ${package_folder})
+              find_torch.cmake tested_torch.cmake DESTINATION ${package_folder})
