@@ -5,20 +5,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export pip_options=--no-compile
 . scripts/setup.sh
-# Clang takes half the time of GCC, which builds what is tested: where that lies here already, it is taken.
-preset=release
-if [ ! -x build/release/repro-minify ] && command -v clang++ >/dev/null; then
-  preset=quick
-fi
-scripts/build.sh "$preset" repro-minify
+scripts/build.sh program
 # pip has compiled nothing of torch, which takes ten seconds: what TorchInductor imports is compiled while one processor
 # is idle. A Python under the limits of a model could not keep what it compiles.
 if [ -n "$torch_python" ]; then
   env -u PYTHONDONTWRITEBYTECODE nice "$torch_python" -c 'import torch._dynamo, torch._inductor.compile_fx' || true &
 fi
-"build/$preset/repro-minify" fixtures/cases/big_freeze_linear_bn_3d/failing.pt --backend freeze \
+build/repro-minify fixtures/cases/big_freeze_linear_bn_3d/failing.pt --backend freeze \
   -o out/demo.repro --force --no-ablation
 
 printf '\n%s\n\n' "$PWD/out/demo.repro/repro.cpp"
 cat out/demo.repro/repro.cpp
 wait
+printf '\nThe program is %s; to type repro-minify alone: export PATH="%s:$PATH"\n' "$PWD/build/repro-minify" "$PWD/build"

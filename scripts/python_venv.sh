@@ -3,16 +3,17 @@
 # checks it (ruff, mypy, pytest). It has what pyproject.toml names, but neither the program, which scripts/build.sh
 # builds, nor torch: triage starts programs, and computes nothing (scripts/test_python.sh has torch). Does nothing,
 # quickly, while pyproject.toml is the one that it was made of. Run it, or source it: it leaves python_venv.
+# python_venv_extra: what is added to what the project needs (default: dev); empty: nothing, which takes seconds.
 set -euo pipefail
 
 python_venv=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/python-venv
 
-# What the distribution needs, and what its extra `dev` adds, a line each.
+# What the distribution needs, and what the extra adds, a line each.
 requirements_of() {
-  "$python_venv/bin/python" - "$1" <<'PYTHON'
+  "$python_venv/bin/python" - "$1" "${python_venv_extra-dev}" <<'PYTHON'
 import sys, tomllib
 project = tomllib.load(open(sys.argv[1], "rb"))["project"]
-print("\n".join(project["dependencies"] + project["optional-dependencies"]["dev"]))
+print("\n".join(project["dependencies"] + (project["optional-dependencies"][sys.argv[2]] if sys.argv[2] else [])))
 PYTHON
 }
 
@@ -27,8 +28,12 @@ install_from_clone() {
 }
 
 make_python_venv() {
-  local root=${python_venv%/build/python-venv} stamp=$python_venv/made-of python
-  cmp -s "$root/pyproject.toml" "$stamp" && return
+  local root=${python_venv%/build/python-venv} whole=$python_venv/made-of stamp python
+  stamp=$whole
+  [ -n "${python_venv_extra-dev}" ] || stamp=$whole-without-extra
+  if cmp -s "$root/pyproject.toml" "$whole" || cmp -s "$root/pyproject.toml" "$stamp"; then
+    return
+  fi
   for python in python3 /usr/bin/python3; do
     printf 'setup: making build/python-venv with %s\n' "$(command -v "$python")" >&2
     if "$python" -m venv "$python_venv" && requirements_of "$root/pyproject.toml" >"$python_venv/requirements.txt" &&

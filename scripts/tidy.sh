@@ -11,8 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 configure() {
   local torch_dir
   torch_dir=${Torch_DIR:-$(sed -n "s/^Torch_DIR:PATH=//p" build/release/CMakeCache.txt)}
-  cmake --preset dev -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DTorch_DIR="$torch_dir" \
-    -DREPRO_MINIFY_SANITIZE="$1" >/dev/null
+  cmake --preset dev -B build/tidy -DREPRO_MINIFY_BATCHES=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
+    -DTorch_DIR="$torch_dir" -DREPRO_MINIFY_SANITIZE="$1" >/dev/null
 }
 
 look_at() {

@@ -11,7 +11,7 @@ if [ $# -gt 0 ]; then
 fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 demo=$root/out/triage-demo
-program=${REPRO_MINIFY_PROGRAM:-$root/build/release/repro-minify}
+program=${REPRO_MINIFY_PROGRAM:-$root/build/repro-minify}
 backends=freeze,jit,inductor-like${other:+,inductor}
 
 rm -rf "$demo"
