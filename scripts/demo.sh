@@ -17,4 +17,5 @@ build/repro-minify fixtures/cases/big_freeze_linear_bn_3d/failing.pt --backend f
 printf '\n%s\n\n' "$PWD/out/demo.repro/repro.cpp"
 cat out/demo.repro/repro.cpp
 wait
-printf '\nThe program is %s; to type repro-minify alone: export PATH="%s:$PATH"\n' "$PWD/build/repro-minify" "$PWD/build"
+bin=$PWD/build
+printf '\nThe program is %s/repro-minify; to type repro-minify alone: export PATH="%s:$PATH"\n' "$bin" "$bin"

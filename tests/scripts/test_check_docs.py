@@ -55,7 +55,8 @@ def test_patterns_stand_for_files(tmp_path: Path) -> None:
 
 
 def test_links_to_files_and_headings(tmp_path: Path) -> None:
-    text = "# Top of it\n[a](other.md#a-heading) [b](#top-of-it) [c](https://x.org/y)\n[two\nlines](other.md#gone) [d](no.md)"
+    text = "# Top of it\n[a](other.md#a-heading) [b](#top-of-it) [c](https://x.org/y)\n"
+    text += "[two\nlines](other.md#gone) [d](no.md)"
     assert said_of(tmp_path, text, "docs/page.md", others=("docs/other.md",)) == [
         "docs/page.md:4: links to other.md#gone, which is not there",
         "docs/page.md:4: links to no.md, which is not there",
