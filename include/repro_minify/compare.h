@@ -58,7 +58,7 @@ struct TensorForm {
 /// One compared leaf (a tensor, a number, a string, ...), in the order of the values. Numbers that do not apply are NaN
 /// / -1.
 struct LeafReport {
-  std::string path; ///< where in the value: "", "[0]", "[1]['logits']", ".field"
+  std::string path;  ///< where in the value: "", "[0]", "[1]['logits']", ".field"
   int argument = -1; ///< of a gradient or a state: which argument it is of; -1 for a parameter or a buffer
   bool same = true;
   /// Every kind of wrongness this leaf shows (dtype and accuracy may come together: then values were compared after a

@@ -40,8 +40,10 @@ void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed
     return;
   eager.gradients.clear();
   eager.gradient_names.clear();
+  eager.gradient_arguments.clear();
   observed.gradients.clear();
   observed.gradient_names.clear();
+  observed.gradient_arguments.clear();
   verdict.left_out = "all gradients, as " + sides.backend.name() + " is for inference and gives none";
   verdict.no_gradient_left = true;
 }

@@ -5,6 +5,7 @@
 #include "check/compare_statistics.h"
 #include "check/compare_tensors.h"
 #include "check/compare_values.h"
+#include "check/tensor_form.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/class_type.h>
@@ -46,6 +47,17 @@ std::optional<std::vector<IValue>> iterate(const IValue &value) {
     return std::nullopt;
   }
   return found;
+}
+
+/// A leaf's place, and what stands there on either side.
+LeafReport described(const IValue &ref, const IValue &res, const std::string &path) {
+  LeafReport report;
+  report.path = path;
+  report.ref_type = type_name(ref);
+  report.res_type = type_name(res);
+  report.ref_form = form_of(ref);
+  report.res_form = form_of(res);
+  return report;
 }
 
 /// One comparison: the options, and where the findings go.
@@ -96,12 +108,9 @@ bool LeafWalk::leaf(LeafReport report) {
 
 bool LeafWalk::mismatch(const IValue &ref, const IValue &res, const std::string &path, FailureKind kind,
                         const std::string &reason) {
-  LeafReport report;
-  report.path = path;
+  LeafReport report = described(ref, res, path);
   report.same = false;
   report.kinds = {kind};
-  report.ref_type = type_name(ref);
-  report.res_type = type_name(res);
   report.message = (path.empty() ? "" : path + ": ") + reason;
   return leaf(std::move(report));
 }
@@ -236,17 +245,13 @@ bool LeafWalk::compare_numbers(const IValue &ref, const IValue &res, const IValu
   const bool other_sort = ref.isTensor() != res.isTensor() || (by_element() && res.isList() + res.isTuple() > 0);
   if (!ref_tensor || !res_tensor || !fp64_tensor || ((strict() || by_element()) && other_sort))
     return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
-  LeafReport report;
-  report.path = path;
-  report.ref_type = type_name(ref);
-  report.res_type = type_name(res);
   const auto wide = [this](const IValue &value, const at::Tensor &tensor) {
     if (by_element() && value.isComplexDouble())
       return at::scalar_tensor(value.toComplexDouble(), at::kComplexDouble);
     return (strict() || by_element()) && value.isDouble() ? at::scalar_tensor(value.toDouble(), at::kDouble) : tensor;
   };
   return compare_tensor_leaf(wide(ref, *ref_tensor), wide(res, *res_tensor), wide(fp64, *fp64_tensor),
-                             std::move(report));
+                             described(ref, res, path));
 }
 
 TensorVerdict LeafWalk::compare_two(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64) const {
@@ -303,11 +308,7 @@ bool LeafWalk::compare_plain(const IValue &ref, const IValue &res, const std::st
     return mismatch(ref, res, path, FailureKind::Accuracy, key_text(ref) + " expected, " + key_text(res) + " found");
   if (!same)
     return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
-  LeafReport report;
-  report.path = path;
-  report.ref_type = type_name(ref);
-  report.res_type = type_name(res);
-  return leaf(std::move(report));
+  return leaf(described(ref, res, path));
 }
 
 } // namespace

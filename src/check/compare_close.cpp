@@ -3,6 +3,7 @@
 #include "check/compare_close.h"
 
 #include "check/compare_values.h"
+#include "check/tensor_form.h"
 
 #include <ATen/ATen.h>
 
@@ -36,6 +37,8 @@ bool attributes_match(const at::Tensor &ref, const at::Tensor &res, const Compar
   if (options.exact_dtype && ref.scalar_type() != res.scalar_type())
     fail(verdict, FailureKind::Dtype,
          text("dtype ", dtype_name(ref.scalar_type()), " expected, ", dtype_name(res.scalar_type()), " found"));
+  if (comparable && options.rule == CompareRule::Exact && strides_differ(form_of(ref), form_of(res)))
+    fail(verdict, FailureKind::Structure, text("strides ", ref.strides(), " expected, ", res.strides(), " found"));
   return comparable;
 }
 

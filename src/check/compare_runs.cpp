@@ -1,6 +1,7 @@
 #include "check/compare_runs.h"
 
 #include "check/compare_close.h"
+#include "check/leaf_showing.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
@@ -23,45 +24,43 @@ std::vector<std::string> unchanged_in_both(const Observed &ref, const Observed &
 }
 
 /// A row without numbers: there is nothing to compare.
-LeafReport unchanged_leaf(const std::string &name, const std::string &type) {
+LeafReport unchanged_leaf(const std::string &type) {
   LeafReport leaf;
-  leaf.path = name;
   leaf.ref_type = leaf.res_type = type;
   return leaf;
 }
 
-/// Where rounding is a failure, a wrong whole number is another one: no search may end at what is only rounded.
-std::string what_is_wrong(const LeafReport &leaf, FailureKind kind, const CompareOptions &options) {
-  const bool rounding_fails = options.rule == CompareRule::Exact || options.rule == CompareRule::Close;
-  const auto &type = leaf.ref_type;
-  const bool is_whole = type.starts_with("int") || type.starts_with("uint") || type.starts_with("bool");
-  return kind == FailureKind::Accuracy && rounding_fails && is_whole ? "whole numbers" : "";
-}
+/// The results of two runs in one place.
+struct Aspect {
+  std::string where; ///< as in a Signature
+  const std::vector<c10::IValue> &ref, &res;
+  const std::vector<c10::IValue> *fp64;
+  std::function<void(size_t, LeafReport &)> describe = {}; ///< says whose a leaf of the value at this index is
+  std::vector<std::string> unchanged = {};                 ///< see unchanged_in_both()
+  size_t of_no_interest = 0;                               ///< the first so many are reported only where they differ
+};
 
-/// Compares one aspect of two runs; adds the Signatures it shows. `unchanged`: see unchanged_in_both().
-bool compare_lists(const std::string &where, const std::vector<std::string> &names, const std::vector<c10::IValue> &ref,
-                   const std::vector<c10::IValue> &res, const std::vector<c10::IValue> *fp64,
-                   const CompareOptions &options, std::vector<LeafReport> &leaves, std::vector<Signature> &signatures,
-                   const std::vector<std::string> &unchanged = {}) {
+/// Adds the leaves, and the Signatures that they show.
+bool compare_aspect(const Aspect &aspect, const CompareOptions &options, std::vector<LeafReport> &leaves,
+                    std::vector<Signature> &signatures) {
   bool all = true;
-  for (size_t i = 0; i < ref.size(); ++i) {
-    if (i < unchanged.size() && !unchanged[i].empty()) {
-      leaves.push_back(unchanged_leaf(names[i], unchanged[i]));
-      continue;
+  for (size_t i = 0; i < aspect.ref.size(); ++i) {
+    std::vector<LeafReport> found;
+    if (i < aspect.unchanged.size() && !aspect.unchanged[i].empty()) {
+      found = {unchanged_leaf(aspect.unchanged[i])};
+    } else {
+      const auto reference = aspect.fp64 && i < aspect.fp64->size() ? std::optional((*aspect.fp64)[i]) : std::nullopt;
+      all &= same(aspect.ref[i], i < aspect.res.size() ? aspect.res[i] : c10::IValue(), reference, options, &found);
     }
-    const size_t first = leaves.size();
-    const std::optional<c10::IValue> reference =
-        fp64 && i < fp64->size() ? std::optional<c10::IValue>((*fp64)[i]) : std::nullopt;
-    all &= same(ref[i], i < res.size() ? res[i] : c10::IValue(), reference, options, &leaves);
-    for (size_t leaf = first; leaf < leaves.size(); ++leaf) {
-      leaves[leaf].path = names.empty() ? leaves[leaf].path : names[i] + leaves[leaf].path;
-      for (FailureKind kind : leaves[leaf].kinds) {
-        if (where == "gradient" && (kind == FailureKind::Accuracy || kind == FailureKind::Structure))
-          kind = FailureKind::Gradient;
-        const Signature signature{kind, where, what_is_wrong(leaves[leaf], kind, options)};
+    for (LeafReport &leaf : found) {
+      if (leaf.same && i < aspect.of_no_interest)
+        continue;
+      if (aspect.describe)
+        aspect.describe(i, leaf);
+      for (const Signature &signature : signatures_of(leaf, aspect.where, options.rule))
         if (std::find(signatures.begin(), signatures.end(), signature) == signatures.end())
           signatures.push_back(signature);
-      }
+      leaves.push_back(std::move(leaf));
     }
   }
   return all;
@@ -129,11 +128,11 @@ std::string nearer_to_fp64(const Verdict &verdict) {
 }
 
 std::string worst_message(const Verdict &verdict) {
-  for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
-    for (const auto &leaf : *leaves)
-      if (!leaf.same)
-        return (leaves == &verdict.gradients ? "gradient of " : "") + leaf.message;
-  return "";
+  if (verdict.signatures.empty())
+    return "";
+  const Signature &failure = verdict.signatures.front();
+  const LeafReport *leaf = leaf_showing(verdict, failure);
+  return leaf ? (failure.where == "gradient" ? "gradient of " : "") + leaf->message : "";
 }
 
 bool same_bits(const Observed &one, const Observed &other) {
@@ -154,15 +153,22 @@ bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64
   verdict.signatures.clear();
   const std::vector<c10::IValue> ref_output{ref.output}, res_output{res.output};
   const auto fp64_output = fp64 ? std::vector<c10::IValue>{fp64->output} : std::vector<c10::IValue>{};
-  bool all = compare_lists("output", {}, ref_output, res_output, fp64 ? &fp64_output : nullptr, options,
-                           verdict.outputs, verdict.signatures);
-  all &= compare_lists("gradient", ref.gradient_names, ref.gradients, res.gradients, fp64 ? &fp64->gradients : nullptr,
-                       options, verdict.gradients, verdict.signatures);
-  all &= compare_lists("state", ref.state_names, ref.state, res.state, fp64 ? &fp64->state : nullptr, options,
-                       verdict.state, verdict.signatures, unchanged_in_both(ref, res));
-  // A row for each parameter that nobody wrote to is no news.
-  std::erase_if(verdict.state,
-                [](const LeafReport &leaf) { return leaf.same && leaf.path.rfind("parameter ", 0) == 0; });
+  const auto of_gradient = [&](size_t i, LeafReport &leaf) {
+    leaf.path = ref.gradient_names[i] + leaf.path;
+    leaf.argument = ref.gradient_arguments[i];
+  };
+  const size_t of_the_module = ref.parameters + ref.buffers;
+  const auto of_state = [&](size_t i, LeafReport &leaf) {
+    leaf.path = ref.state_names[i] + leaf.path;
+    leaf.argument = i < of_the_module ? -1 : static_cast<int>(i - of_the_module);
+  };
+  bool all = compare_aspect({"output", ref_output, res_output, fp64 ? &fp64_output : nullptr}, options, verdict.outputs,
+                            verdict.signatures);
+  all &= compare_aspect({"gradient", ref.gradients, res.gradients, fp64 ? &fp64->gradients : nullptr, of_gradient},
+                        options, verdict.gradients, verdict.signatures);
+  all &= compare_aspect({"state", ref.state, res.state, fp64 ? &fp64->state : nullptr, of_state,
+                         unchanged_in_both(ref, res), /*of_no_interest=*/ref.parameters},
+                        options, verdict.state, verdict.signatures);
   order_signatures(verdict.signatures);
   return all;
 }

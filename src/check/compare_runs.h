@@ -18,7 +18,7 @@ bool same_bits(const Observed &one, const Observed &other);
 /// does with one: every rule asks float64 only about what is further apart. False for what it does not understand.
 bool float64_has_no_say(const Observed &ref, const Observed &res, const CompareOptions &options);
 
-/// The first mismatch of the last comparison, in one line.
+/// The mismatch that shows the most telling failure of a comparison, in one line.
 std::string worst_message(const Verdict &verdict);
 
 } // namespace repro_minify

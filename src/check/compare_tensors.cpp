@@ -5,6 +5,7 @@
 #include "check/blocks.h"
 #include "check/compare_close.h"
 #include "check/compare_values.h"
+#include "check/tensor_form.h"
 #include "support/out_of_memory.h"
 
 #include <ATen/ATen.h>
@@ -24,16 +25,6 @@ struct ComparedTensors {
   bool floating = false;  ///< the eager result was floating or complex before any cast
   bool both_bool = false; ///< PyTorch has a rule of their own for bools, as long as dtypes are compared
 };
-
-/// A size-1 dimension's stride, and every stride of an empty tensor, has no effect on anything.
-bool strides_differ(const at::Tensor &ref, const at::Tensor &res) {
-  if (ref.layout() != at::kStrided || res.layout() != at::kStrided || ref.numel() == 0)
-    return false;
-  for (std::int64_t dim = 0; dim < ref.dim(); ++dim)
-    if (ref.size(dim) > 1 && ref.stride(dim) != res.stride(dim))
-      return true;
-  return false;
-}
 
 /// PyTorch raises for tensors on two devices, but lets a 0-d one from the CPU mix with any other.
 bool devices_clash(const at::Tensor &ref, const at::Tensor &res, CompareRule rule) {
@@ -61,7 +52,7 @@ bool forms_match(const at::Tensor &ref, const at::Tensor &res, const CompareOpti
   if (ref.sizes() != res.sizes()) {
     fail(verdict, FailureKind::Shape, text("shape ", ref.sizes(), " expected, ", res.sizes(), " found"));
     comparable = false;
-  } else if (comparable && options.rule == CompareRule::Strict && strides_differ(ref, res)) {
+  } else if (comparable && options.rule == CompareRule::Strict && strides_differ(form_of(ref), form_of(res))) {
     fail(verdict, FailureKind::Structure, text("strides ", ref.strides(), " expected, ", res.strides(), " found"));
   }
   return comparable;

@@ -37,6 +37,20 @@ std::vector<std::string> texts_from(const c10::IValue &packed) {
   return texts;
 }
 
+c10::IValue packed(const std::vector<int> &numbers) {
+  std::vector<c10::IValue> values;
+  for (const int number : numbers)
+    values.emplace_back(static_cast<std::int64_t>(number));
+  return tuple_of(std::move(values));
+}
+
+std::vector<int> numbers_from(const c10::IValue &packed) {
+  std::vector<int> numbers;
+  for (const c10::IValue &value : values_of(packed))
+    numbers.push_back(static_cast<int>(value.toInt()));
+  return numbers;
+}
+
 c10::IValue packed(const OperatorCalls &operators) {
   std::vector<c10::IValue> values;
   for (const auto &[name, count] : operators)
@@ -56,7 +70,9 @@ OperatorCalls operators_from(const c10::IValue &packed) {
 c10::IValue packed(const Observed &observed) {
   return tuple_of({observed.output, packed(observed.gradient_names), tuple_of(observed.gradients),
                    packed(observed.state_names), tuple_of(observed.state), packed(observed.unchanged),
-                   observed.has_way_back, static_cast<std::int64_t>(observed.left_out), packed(observed.operators)});
+                   observed.has_way_back, static_cast<std::int64_t>(observed.left_out), packed(observed.operators),
+                   packed(observed.gradient_arguments), static_cast<std::int64_t>(observed.parameters),
+                   static_cast<std::int64_t>(observed.buffers)});
 }
 
 Observed observed_from(const c10::IValue &packed) {
@@ -71,7 +87,12 @@ Observed observed_from(const c10::IValue &packed) {
   observed.has_way_back = parts.at(6).toBool();
   observed.left_out = static_cast<int>(parts.at(7).toInt());
   observed.operators = operators_from(parts.at(8));
+  observed.gradient_arguments = numbers_from(parts.at(9));
+  observed.parameters = static_cast<std::size_t>(parts.at(10).toInt());
+  observed.buffers = static_cast<std::size_t>(parts.at(11).toInt());
   if (observed.gradients.size() != observed.gradient_names.size() ||
+      observed.gradients.size() != observed.gradient_arguments.size() ||
+      observed.parameters + observed.buffers > observed.state.size() ||
       observed.state.size() != observed.state_names.size() || observed.state.size() != observed.unchanged.size())
     throw std::invalid_argument("as many values as names");
   return observed;
@@ -166,8 +187,11 @@ Observed narrowed(Observed all, const RunOptions &how) {
   some.state.clear();
   some.state_names.clear();
   some.unchanged.clear();
+  const std::size_t of_the_module = all.parameters + all.buffers;
+  if (!how.module)
+    some.parameters = some.buffers = 0;
   for (std::size_t i = 0; i < all.state.size(); ++i)
-    if (all.state_names[i].starts_with("input ") ? !how.boxed : how.module) {
+    if (i < of_the_module ? how.module : !how.boxed) {
       some.state.push_back(std::move(all.state[i]));
       some.state_names.push_back(std::move(all.state_names[i]));
       some.unchanged.push_back(std::move(all.unchanged[i]));

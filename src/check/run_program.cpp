@@ -42,6 +42,7 @@ at::Tensor observed_gradient(at::Tensor gradient, const at::Tensor &leaf) {
 
 struct Leaf {
   std::string name;
+  int argument; ///< -1: a parameter
   at::Tensor tensor;
 };
 
@@ -52,14 +53,14 @@ std::vector<Leaf> leaves_of(const torch::jit::Module &module, const std::vector<
     if (!parameter.value.requires_grad())
       continue;
     if (options.parameter_gradients)
-      leaves.push_back({parameter.name, parameter.value});
+      leaves.push_back({parameter.name, -1, parameter.value});
     else
       ++observed.left_out;
   }
   for (size_t i = 0; i < arguments.size(); ++i)
     for_each_tensor(arguments[i], [&](const at::Tensor &tensor) {
       if (tensor.requires_grad())
-        leaves.push_back({"input " + std::to_string(i), tensor});
+        leaves.push_back({"input " + std::to_string(i), static_cast<int>(i), tensor});
     });
   return leaves;
 }
@@ -85,6 +86,7 @@ std::vector<at::Tensor> gradients_of(const c10::IValue &output, const std::vecto
 void observe_gradients(Observed &observed, const std::vector<Leaf> &leaves, std::vector<at::Tensor> gradients) {
   for (size_t i = 0; i < leaves.size(); ++i) {
     observed.gradient_names.push_back(leaves[i].name);
+    observed.gradient_arguments.push_back(leaves[i].argument);
     observed.gradients.push_back(observed_gradient(std::move(gradients[i]), leaves[i].tensor));
   }
 }
@@ -100,8 +102,10 @@ void observe_state(Observed &observed, const std::string &name, const c10::IValu
 void observe_module(Observed &observed, const torch::jit::Module &module, const RunOptions &options) {
   for (const auto &parameter : module.named_parameters())
     observe_state(observed, "parameter " + parameter.name, parameter.value, options);
+  observed.parameters = observed.state.size();
   for (const auto &buffer : module.named_buffers())
     observe_state(observed, "buffer " + buffer.name, buffer.value, options);
+  observed.buffers = observed.state.size() - observed.parameters;
 }
 
 /// The cloner goes, so that the copies have one owner.

@@ -14,9 +14,11 @@ namespace repro_minify {
 struct Observed {
   c10::IValue output;
   std::vector<std::string> gradient_names;
-  std::vector<c10::IValue> gradients; ///< of every parameter and input that requires grad; zeros where there is none
+  std::vector<int> gradient_arguments; ///< one for each gradient: which argument it is of; -1 for a parameter
+  std::vector<c10::IValue> gradients;  ///< of every parameter and input that requires grad; zeros where there is none
   std::vector<std::string> state_names;
-  std::vector<c10::IValue> state; ///< parameters, buffers and arguments after the run
+  std::vector<c10::IValue> state;          ///< parameters, buffers and arguments after the run
+  std::size_t parameters = 0, buffers = 0; ///< how many of `state` are which: they come before the arguments
   /// One for each state: the type of a value that is what it was before anything ran, and therefore not in `state`;
   /// empty for all others.
   std::vector<std::string> unchanged;

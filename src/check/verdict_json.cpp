@@ -1,4 +1,6 @@
 // Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.
+#include "program/dtype_named.h"
+#include "program/values.h"
 #include "repro_minify/check.h"
 #include "support/json_number.h"
 
@@ -16,16 +18,40 @@ using nlohmann::json;
 
 constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
 
+json to_json(const std::optional<TensorForm> &form) {
+  if (!form)
+    return nullptr;
+  return {{"dtype", dtype_name(form->dtype)},
+          {"sizes", form->sizes},
+          {"strides", form->strides},
+          {"device", form->device},
+          {"layout", form->layout}};
+}
+
+std::optional<TensorForm> form_from(const json &value) {
+  if (value.is_null())
+    return std::nullopt;
+  const std::string dtype = value.at("dtype");
+  const auto known = dtype_named(dtype);
+  if (!known)
+    throw std::invalid_argument("a tensor of an unknown dtype: " + dtype);
+  return TensorForm{*known, integers_from_json(value.at("sizes")), integers_from_json(value.at("strides")),
+                    value.at("device"), value.at("layout")};
+}
+
 json to_json(const LeafReport &leaf) {
   json kinds = json::array();
   for (FailureKind kind : leaf.kinds)
     kinds.push_back(to_string(kind));
   return {{"path", leaf.path},
+          {"argument", leaf.argument},
           {"same", leaf.same},
           {"kinds", kinds},
           {"message", leaf.message},
           {"ref_type", leaf.ref_type},
           {"res_type", leaf.res_type},
+          {"ref_form", to_json(leaf.ref_form)},
+          {"res_form", to_json(leaf.res_form)},
           {"ref_error", json_number(leaf.ref_error)},
           {"res_error", json_number(leaf.res_error)},
           {"ref_max_error", json_number(leaf.ref_max_error)},
@@ -45,12 +71,15 @@ json to_json(const LeafReport &leaf) {
 LeafReport leaf_from(const json &value) {
   LeafReport leaf;
   leaf.path = value.at("path");
+  leaf.argument = static_cast<int>(integer_from_json(value.value("argument", json(-1)))); // not in older journals
   leaf.same = value.at("same");
   for (const auto &kind : value.at("kinds"))
     leaf.kinds.push_back(failure_kind_from(kind));
   leaf.message = value.at("message");
   leaf.ref_type = value.at("ref_type");
   leaf.res_type = value.at("res_type");
+  leaf.ref_form = form_from(value.value("ref_form", json())); // nor are these two
+  leaf.res_form = form_from(value.value("res_form", json()));
   leaf.ref_error = number_from_json(value.at("ref_error"));
   leaf.res_error = number_from_json(value.at("res_error"));
   leaf.ref_max_error = number_from_json(value.value("ref_max_error", json())); // not in older journals

@@ -1,7 +1,7 @@
 #include "emit/predicate.h"
 
 #include "check/compare_close.h"
-#include "program/values.h"
+#include "check/leaf_showing.h"
 #include "support/number_text.h"
 
 #include <algorithm>
@@ -10,24 +10,9 @@
 namespace repro_minify {
 namespace {
 
-/// The result that the failure shows in.
-const LeafReport *wrong_leaf(const ReproFacts &facts) {
-  const Verdict &verdict = facts.reduced;
-  const auto &leaves = facts.signature.where == "gradient" ? verdict.gradients
-                       : facts.signature.where == "state"  ? verdict.state
-                                                           : verdict.outputs;
-  const auto found = std::find_if(leaves.begin(), leaves.end(), [](const LeafReport &leaf) { return !leaf.same; });
-  return found == leaves.end() ? nullptr : &*found;
-}
-
-/// Of "float32[2, 3] on cuda:0".
-at::ScalarType dtype_in(const std::string &type) {
-  const std::string name = type.substr(0, type.find('['));
-  for (const auto dtype : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble, at::kComplexHalf, at::kComplexFloat,
-                           at::kComplexDouble, at::kQUInt8, at::kQInt8, at::kQInt32})
-    if (name == dtype_name(dtype))
-      return dtype;
-  return name == "float" ? at::kDouble : at::kLong;
+/// What has no form has no rounding either.
+at::ScalarType dtype_of(const std::optional<TensorForm> &form) {
+  return form ? form->dtype : at::kLong;
 }
 
 bool has_rounding(at::ScalarType type) {
@@ -52,7 +37,7 @@ bool others_are_below(const Verdict &verdict, double limit) {
 }
 
 Predicate close_by_dtype(const LeafReport &leaf, const CompareOptions &compare) {
-  const at::ScalarType expected = dtype_in(leaf.ref_type), found = dtype_in(leaf.res_type);
+  const at::ScalarType expected = dtype_of(leaf.ref_form), found = dtype_of(leaf.res_form);
   const Tolerances tolerances = close_tolerances(compare, expected, found);
   Predicate predicate;
   predicate.rtol = tolerances.rtol;
@@ -67,7 +52,7 @@ Predicate close_by_dtype(const LeafReport &leaf, const CompareOptions &compare) 
 /// that has been measured, so no float64 run is needed to ask again.
 std::optional<Predicate> beyond_eagers_error(const LeafReport &leaf, const ReproFacts &facts) {
   const double tol = facts.check.compare.tol;
-  const at::ScalarType type = dtype_in(leaf.ref_type);
+  const at::ScalarType type = dtype_of(leaf.ref_form);
   const bool sixteen_bits = type == at::kHalf || type == at::kBFloat16 || type == at::kComplexHalf;
   if (!(sixteen_bits || leaf.ref_error > tol) || std::isnan(leaf.ref_error) || std::isnan(leaf.multiplier))
     return std::nullopt;
@@ -106,7 +91,7 @@ Predicate by_rule(const LeafReport &leaf, const ReproFacts &facts) {
   case CompareRule::Close:
     return close_by_dtype(leaf, compare);
   case CompareRule::Strict:
-    if (has_rounding(dtype_in(leaf.ref_type)))
+    if (has_rounding(dtype_of(leaf.ref_form)))
       return bounded(leaf, compare);
     predicate.form = Predicate::Form::Equal;
     return predicate;
@@ -121,11 +106,11 @@ Predicate by_rule(const LeafReport &leaf, const ReproFacts &facts) {
 
 Predicate predicate_of(const ReproFacts &facts) {
   const LeafReport none;
-  const LeafReport *leaf = wrong_leaf(facts);
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
   Predicate predicate = by_rule(leaf ? *leaf : none, facts);
   predicate.equal_nan = facts.check.compare.equal_nan;
   predicate.floating_only = facts.check.compare.ignore_non_fp;
-  predicate.quantised = leaf && at::isQIntType(dtype_in(leaf->ref_type));
+  predicate.quantised = leaf && at::isQIntType(dtype_of(leaf->ref_form));
   return predicate;
 }
 

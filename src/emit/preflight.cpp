@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <set>
 
 namespace repro_minify {
@@ -30,17 +32,30 @@ bool returns_an_index(const Program &program) {
   return false;
 }
 
-double largest_of(const std::string &type) {
-  if (type.starts_with("float16"))
-    return 65504;
-  return type.starts_with("float64") ? 1.7976931348623157e308 : 3.4028234663852886e38;
+/// The largest number that a dtype of real numbers holds; nothing for any other, and for those of eight bits, whose end
+/// is always near.
+std::optional<double> largest_of(at::ScalarType dtype) {
+  switch (dtype) {
+  case at::kHalf:
+    return std::numeric_limits<at::Half>::max();
+  case at::kBFloat16:
+    return std::numeric_limits<at::BFloat16>::max();
+  case at::kFloat:
+    return std::numeric_limits<float>::max();
+  case at::kDouble:
+    return std::numeric_limits<double>::max();
+  default:
+    return std::nullopt;
+  }
 }
 
 /// Within a factor of a thousand of what the dtype can hold.
 bool is_near_the_end(const LeafReport &leaf) {
-  const bool is_real = leaf.ref_type.starts_with("float") || leaf.ref_type.starts_with("bfloat");
-  const double limit = largest_of(leaf.ref_type) / 1e3;
-  return !leaf.same && is_real && (std::abs(leaf.ref_at_worst) > limit || std::abs(leaf.res_at_worst) > limit);
+  const std::optional<double> largest = leaf.ref_form ? largest_of(leaf.ref_form->dtype) : std::nullopt;
+  if (leaf.same || !largest)
+    return false;
+  const double limit = *largest / 1e3;
+  return std::abs(leaf.ref_at_worst) > limit || std::abs(leaf.res_at_worst) > limit;
 }
 
 /// An Inf where eager has a number: it overflowed, so it was near.

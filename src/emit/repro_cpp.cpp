@@ -216,9 +216,16 @@ private:
 
   bool mentions_complex() const {
     const auto is_complex = [](const ProgramInput &input) { return input.value.toTensor().is_complex(); };
+    const auto has_complex = [](const LeafReport &leaf) {
+      return (leaf.ref_form && at::isComplexType(leaf.ref_form->dtype)) ||
+             (leaf.res_form && at::isComplexType(leaf.res_form->dtype));
+    };
+    const Verdict &reduced = facts_.reduced;
     return facts_.not_reduced || // who knows
            std::any_of(program_.inputs.begin(), program_.inputs.end(), is_complex) ||
-           facts_.reduced.message.find("complex") != std::string::npos;
+           std::any_of(reduced.outputs.begin(), reduced.outputs.end(), has_complex) ||
+           std::any_of(reduced.gradients.begin(), reduced.gradients.end(), has_complex) ||
+           std::any_of(reduced.state.begin(), reduced.state.end(), has_complex);
   }
 
   json run() const {

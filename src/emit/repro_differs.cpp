@@ -1,13 +1,24 @@
 #include "emit/repro_differs.h"
-#include "support/number_text.h"
 
+#include "check/leaf_showing.h"
+#include "check/tensor_form.h"
 #include "emit/render.h"
+#include "support/number_text.h"
 
 namespace repro_minify {
 namespace {
 
-bool asks_for(const ReproFacts &facts, const char *word) {
-  return facts.reduced.message.find(word) != std::string::npos;
+/// In what two results of another form differ, of what a repro can ask.
+struct Differences {
+  bool strides = false, layout = false, device = false;
+};
+
+Differences differences_of(const ReproFacts &facts) {
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  if (!leaf || !leaf->ref_form || !leaf->res_form)
+    return {};
+  return {strides_differ(*leaf->ref_form, *leaf->res_form), leaf->ref_form->layout != leaf->res_form->layout,
+          leaf->ref_form->device != leaf->res_form->device};
 }
 
 /// Whether NaN and Inf in the wrong places are all that is looked for.
@@ -28,6 +39,7 @@ std::string differs_function(const ReproFacts &facts, bool complex) {
   if (!is_comparison(kind))
     return "";
   const Predicate predicate = predicate_of(facts);
+  const Differences differences = differences_of(facts);
   const std::string form = form_of(facts, predicate);
   const bool as_it_is = predicate.as_it_is || predicate.form >= Predicate::Form::Exact;
   const bool values = kind != FailureKind::Structure && kind != FailureKind::Dtype && kind != FailureKind::Shape;
@@ -36,9 +48,9 @@ std::string differs_function(const ReproFacts &facts, bool complex) {
                  {"dtype", kind == FailureKind::Dtype},
                  {"shape", kind == FailureKind::Shape},
                  {"values", values},
-                 {"strides", asks_for(facts, "strides")},
-                 {"layout", asks_for(facts, "layout")},
-                 {"other_device", asks_for(facts, "device")},
+                 {"strides", differences.strides},
+                 {"layout", differences.layout},
+                 {"other_device", differences.device},
                  {"grad", facts.check.grad},
                  {"floating_only", predicate.floating_only},
                  {"quantised", predicate.quantised},
@@ -64,7 +76,7 @@ nlohmann::json differs_json(const ReproFacts &facts) {
           {"relative_to_expected", predicate.relative_to_expected},
           {"floating_only", predicate.floating_only},
           {"why", predicate.why},
-          {"strides", asks_for(facts, "strides")}};
+          {"strides", differences_of(facts).strides}};
 }
 
 } // namespace repro_minify

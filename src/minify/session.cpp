@@ -452,7 +452,7 @@ void require_checkable(const Session &session, const Verdict &verdict) {
     throw UserError(session.shown_path() + ": cannot be checked: " + verdict.message);
   if (verdict.no_gradient_left)
     throw UserError(session.shown_path() + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
-                    (verdict.left_out.rfind("all", 0) == 0
+                    (session.backend->traits().gradients == Gradients::IfItHasAny
                          ? "; leave out --grad"
                          : ", and no input requires a gradient; give inputs that do, or leave out --grad"));
 }

@@ -220,6 +220,8 @@ TEST(Check, VerdictsTravelAsJson) {
   verdict.rewritten = {"aten::zeros", "\xff"};
   verdict.outputs.resize(1);
   verdict.outputs[0].max_abs_error = INFINITY;
+  verdict.outputs[0].argument = 2;
+  verdict.outputs[0].ref_form = TensorForm{at::kFloat8_e5m2, {2, 3}, {3, 1}, "cuda:0"};
   const Verdict back = verdict_from_json(to_json(verdict));
   EXPECT_EQ(back.outcome, verdict.outcome);
   EXPECT_EQ(back.signatures[0], verdict.signatures[0]);
@@ -230,6 +232,9 @@ TEST(Check, VerdictsTravelAsJson) {
   EXPECT_EQ(back.signatures[1].kind, FailureKind::Exception);
   EXPECT_EQ(back.outputs[0].max_abs_error, INFINITY);
   EXPECT_TRUE(std::isnan(back.outputs[0].ref_error));
+  EXPECT_EQ(back.outputs[0].argument, 2);
+  EXPECT_EQ(back.outputs[0].ref_form, verdict.outputs[0].ref_form);
+  EXPECT_EQ(back.outputs[0].res_form, std::nullopt);
 }
 
 } // namespace

@@ -86,7 +86,6 @@ TEST(Issue, SaysWhyEagerIsRight) {
   EXPECT_TRUE(has(issue_of(facts), "float64 has no say in it"));
   LeafReport leaf;
   leaf.same = false;
-  leaf.ref_type = leaf.res_type = "float32[2]";
   leaf.ref_error = 0.25;
   leaf.res_error = 8;
   facts.reduced.outputs = {leaf};

@@ -9,14 +9,14 @@ namespace repro_minify {
 namespace {
 
 /// A float32 output of which one element is off.
-ReproFacts facts_of(CompareRule rule, double off, double ref_error, const std::string &type = "float32[4]") {
+ReproFacts facts_of(CompareRule rule, double off, double ref_error, at::ScalarType dtype = at::kFloat) {
   ReproFacts facts;
   facts.signature = {FailureKind::Accuracy, "output", ""};
   facts.check.compare.rule = rule;
   LeafReport leaf;
   leaf.same = false;
   leaf.kinds = {FailureKind::Accuracy};
-  leaf.ref_type = leaf.res_type = type;
+  leaf.ref_form = leaf.res_form = TensorForm{dtype, {4}, {1}};
   leaf.ref_error = ref_error;
   leaf.ref_max_error = 2 * ref_error;
   leaf.res_error = off / 2;
@@ -42,11 +42,11 @@ TEST(Predicate, TheToleranceInForce) {
 }
 
 TEST(Predicate, WhereEagerItselfIsOffItsOwnErrorIsAllowed) {
-  const Predicate rounding = predicate_of(facts_of(CompareRule::Default, 2.0, 2e-3, "bfloat16[4]"));
+  const Predicate rounding = predicate_of(facts_of(CompareRule::Default, 2.0, 2e-3, at::kBFloat16));
   EXPECT_EQ(rounding.form, Predicate::Form::Rms);
   EXPECT_DOUBLE_EQ(rounding.limit, 8.1e-3); // 4 x 2e-3 + 1e-4
   // Not certain to show then: the tolerance alone.
-  EXPECT_EQ(predicate_of(facts_of(CompareRule::Default, 0.012, 2e-3, "bfloat16[4]")).form, Predicate::Form::Close);
+  EXPECT_EQ(predicate_of(facts_of(CompareRule::Default, 0.012, 2e-3, at::kBFloat16)).form, Predicate::Form::Close);
 }
 
 TEST(Predicate, StrictBoundsEveryElement) {
@@ -55,11 +55,11 @@ TEST(Predicate, StrictBoundsEveryElement) {
   EXPECT_EQ(predicate_of(facts).form, Predicate::Form::Close);
   facts.reduced.outputs[0].max_abs_error = 1.5e-6; // over tol x max(1, |expected|), not over tol + tol x |found|
   EXPECT_EQ(predicate_of(facts).form, Predicate::Form::Bound);
-  EXPECT_EQ(predicate_of(facts_of(CompareRule::Strict, 1, 0, "int64[4]")).form, Predicate::Form::Equal);
+  EXPECT_EQ(predicate_of(facts_of(CompareRule::Strict, 1, 0, at::kLong)).form, Predicate::Form::Equal);
 }
 
 TEST(Predicate, CloseHasTheTolerancesOfTheDtype) {
-  ReproFacts facts = facts_of(CompareRule::Close, 1e-2, 1, "float16[4]");
+  ReproFacts facts = facts_of(CompareRule::Close, 1e-2, 1, at::kHalf);
   facts.check.compare.tol_by_dtype = true;
   facts.check.compare.equal_nan = false;
   const std::string text = cpp_of(facts);
@@ -75,6 +75,34 @@ TEST(Predicate, ExactComparesBits) {
   const std::string text = cpp_of(facts_of(CompareRule::Exact, 1e-9, 0));
   EXPECT_NE(text.find("signbit"), std::string::npos) << text;
   EXPECT_EQ(text.find("allclose"), std::string::npos) << text;
+}
+
+/// What differs is a fact of the leaf, whatever the sentence about it says.
+TEST(Predicate, StructureAsksForWhatDiffers) {
+  ReproFacts facts = facts_of(CompareRule::Strict, 0, 0);
+  facts.signature.kind = FailureKind::Structure;
+  LeafReport &leaf = facts.reduced.outputs[0];
+  leaf.kinds = {FailureKind::Structure};
+  facts.reduced.message = "strides, layout and device are words of this sentence";
+  EXPECT_EQ(cpp_of(facts).find("stride"), std::string::npos) << cpp_of(facts);
+  leaf.ref_form->sizes = leaf.res_form->sizes = {2, 2};
+  leaf.ref_form->strides = {2, 1};
+  leaf.res_form->strides = {1, 2};
+  EXPECT_NE(cpp_of(facts).find("stride"), std::string::npos) << cpp_of(facts);
+  EXPECT_EQ(cpp_of(facts).find("layout"), std::string::npos) << cpp_of(facts);
+  leaf.res_form->device = "cuda:0";
+  EXPECT_NE(cpp_of(facts).find("e.device() != f.device()"), std::string::npos) << cpp_of(facts);
+}
+
+/// The result that is wrong in another way, and comes first, has no say.
+TEST(Predicate, IsThatOfTheLeafWithTheFailure) {
+  ReproFacts facts = facts_of(CompareRule::Close, 1e-2, 1, at::kHalf);
+  facts.check.compare.tol_by_dtype = true;
+  LeafReport other = facts.reduced.outputs[0];
+  other.kinds = {FailureKind::Nan};
+  other.ref_form = other.res_form = TensorForm{at::kDouble, {4}, {1}};
+  facts.reduced.outputs.insert(facts.reduced.outputs.begin(), other);
+  EXPECT_DOUBLE_EQ(predicate_of(facts).rtol, 1e-3);
 }
 
 TEST(Predicate, NumbersAreShort) {

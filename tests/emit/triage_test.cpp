@@ -32,7 +32,7 @@ bool says(const std::vector<std::string> &reasons, const std::string &words) {
 LeafReport wrong_leaf_of(double expected, double found) {
   LeafReport leaf;
   leaf.same = false;
-  leaf.ref_type = leaf.res_type = "float32[1]";
+  leaf.ref_form = leaf.res_form = TensorForm{at::kFloat, {1}, {1}};
   leaf.ref_at_worst = expected;
   leaf.res_at_worst = found;
   return leaf;

@@ -1,6 +1,7 @@
 #include "backends/inductor/inductor_wire.h"
 
 #include "backends/cannot_compile.h"
+#include "program/dtype_named.h"
 #include "program/values.h"
 #include "support/frame.h"
 #include "support/json_number.h"
@@ -27,16 +28,6 @@ std::string text_of(double value) {
 
 double number_in(const std::string &text) {
   return std::strtod(text.c_str(), nullptr); // also Python's inf and nan
-}
-
-const std::map<std::string, at::ScalarType> &dtypes() {
-  static const auto table = [] {
-    std::map<std::string, at::ScalarType> names;
-    for (int i = 0; i < static_cast<int>(at::ScalarType::Undefined); ++i)
-      names.emplace(dtype_name(static_cast<at::ScalarType>(i)), static_cast<at::ScalarType>(i));
-    return names;
-  }();
-  return table;
 }
 
 template <typename T> c10::IValue list_of(const std::vector<c10::IValue> &parts) {
@@ -151,8 +142,9 @@ at::Tensor WireReader::read_tensor(const json &data) {
     entry->second = blobs_.at(place).to(device);
   const auto sizes = integers_from_json(data.at("sizes")), strides = integers_from_json(data.at("strides"));
   const auto offset = integer_from_json(data.at("offset"));
-  const auto options =
-      at::TensorOptions().dtype(dtypes().at(data.at("dtype").get<std::string>())).device(entry->second.device());
+  const auto options = at::TensorOptions()
+                           .dtype(dtype_named(data.at("dtype").get<std::string>()).value())
+                           .device(entry->second.device());
   require_within(entry->second, options.dtype().itemsize(), sizes, strides, offset);
   return at::empty({0}, options).set_(entry->second.storage(), offset, sizes, strides);
 }

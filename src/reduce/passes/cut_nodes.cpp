@@ -2,6 +2,7 @@
 // value.
 #include "reduce/passes/program_oracle.h"
 
+#include "check/leaf_showing.h"
 #include "program/cut.h"
 #include "reduce/passes/first_question.h"
 #include "reduce/passes/in_bulk.h"
@@ -94,31 +95,23 @@ IndexSet ancestors(const Cutter &cutter, int target) {
   return result;
 }
 
-/// The name of the Program's input whose gradient this leaf is ("input 2" counts arguments), or of the parameter.
-std::string input_of_gradient(const Program &program, const std::string &path) {
-  const std::string name = path.substr(path.rfind('.') + 1); // of many, each is in a submodule
+/// The name of the Program's input whose gradient this leaf is.
+std::string input_of_gradient(const Program &program, const LeafReport &leaf) {
+  const std::string name = leaf.path.substr(leaf.path.rfind('.') + 1); // of many parameters, each is in a submodule
   int argument = 0;
   for (const auto &input : program.inputs) {
-    if (input.role == Role::Parameter && name == input.name)
+    if (input.role == Role::Parameter && leaf.argument < 0 && name == input.name)
       return input.name;
-    if (input.role == Role::Input && path == "input " + std::to_string(argument++))
+    if (input.role == Role::Input && leaf.argument == argument++)
       return input.name;
   }
   return "";
 }
 
-/// The first leaf that shows the wanted failure.
-const LeafReport *first_wanted(const std::vector<LeafReport> &leaves, FailureKind kind) {
-  for (const auto &leaf : leaves)
-    if (!leaf.same &&
-        (kind == FailureKind::Gradient || std::find(leaf.kinds.begin(), leaf.kinds.end(), kind) != leaf.kinds.end()))
-      return &leaf;
-  return nullptr;
-}
-
 /// What the first output that fails is made from.
-IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms, FailureKind kind) {
-  const LeafReport *leaf = first_wanted(verdict.outputs, kind);
+IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms,
+                       const Signature &wanted) {
+  const LeafReport *leaf = leaf_showing(verdict, wanted);
   if (!leaf || verdict.outputs.size() != atoms.size())
     return {};
   return ancestors(cutter, atoms[static_cast<size_t>(leaf - verdict.outputs.data())]);
@@ -126,9 +119,9 @@ IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::
 
 /// What the outputs are made from that the input with the first wrong gradient has a part in.
 IndexSet behind_gradient(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms,
-                         const Program &program, FailureKind kind) {
-  const LeafReport *leaf = first_wanted(verdict.gradients, kind);
-  const std::string name = leaf ? input_of_gradient(program, leaf->path) : "";
+                         const Program &program, const Signature &wanted) {
+  const LeafReport *leaf = leaf_showing(verdict, wanted);
+  const std::string name = leaf ? input_of_gradient(program, *leaf) : "";
   std::set<int> made_from;
   for (int atom : atoms) {
     const IndexSet slice = cutter.close(ancestors(cutter, atom));
@@ -150,9 +143,9 @@ IndexSet part_of_the_wanted(const Signature &wanted, const Cutter &cutter, const
     return all;
   IndexSet made_from;
   if (wanted.where == "output")
-    made_from = behind_output(cutter, verdict, atoms, wanted.kind);
+    made_from = behind_output(cutter, verdict, atoms, wanted);
   else if (wanted.where == "gradient")
-    made_from = behind_gradient(cutter, verdict, atoms, program, wanted.kind);
+    made_from = behind_gradient(cutter, verdict, atoms, program, wanted);
   made_from = cutter.close(made_from);
   return made_from.empty() ? all : made_from;
 }

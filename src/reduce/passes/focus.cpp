@@ -6,7 +6,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace repro_minify {
@@ -17,18 +16,6 @@ Focus::Index unravelled(int64_t flat, at::IntArrayRef sizes) {
   for (size_t d = sizes.size(); d-- > 0; flat /= sizes[d])
     index[d] = flat % sizes[d];
   return index;
-}
-
-/// The sizes in "float32[2, 3]".
-std::vector<int64_t> sizes_in(const std::string &type) {
-  std::vector<int64_t> sizes;
-  for (size_t at = type.find('['); at < type.size(); ++at) {
-    int64_t size;
-    if (std::from_chars(type.data() + at, type.data() + type.size(), size).ec == std::errc{})
-      sizes.push_back(size);
-    at = type.find_first_of(" ]", at);
-  }
-  return sizes;
 }
 
 /// A wrong element of a result and the element of an input that it probably came from: dimensions that are equally
@@ -71,7 +58,7 @@ const Focus::Index *Focus::of(size_t input) const {
 std::vector<Focus> foci_of(const Program &program, const Verdict &verdict) {
   Focus worst, extreme;
   const LeafReport *leaf = worst_leaf(verdict);
-  const std::vector<int64_t> result = leaf ? sizes_in(leaf->ref_type) : std::vector<int64_t>();
+  const std::vector<int64_t> result = leaf && leaf->ref_form ? leaf->ref_form->sizes : std::vector<int64_t>();
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     if (!program.inputs[i].formula.empty())
       continue;

@@ -1,0 +1,60 @@
+#include "check/leaf_showing.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+constexpr const char *whole_numbers = "whole numbers";
+
+bool is_whole(const LeafReport &leaf) {
+  return leaf.ref_form && c10::isIntegralType(leaf.ref_form->dtype, /*includeBool=*/true);
+}
+
+/// Where rounding is a failure, a wrong whole number is another one: no search may end at what is only rounded.
+std::string what_is_wrong(const LeafReport &leaf, FailureKind kind, CompareRule rule) {
+  return kind == FailureKind::Accuracy && !has_arbiter(rule) && is_whole(leaf) ? whole_numbers : "";
+}
+
+/// A value of another dtype is wrong in its dtype, whatever it is: a search that kept it wrong in its value could end
+/// where the dtype is right.
+bool goes_with_the_dtype(const LeafReport &leaf, FailureKind kind) {
+  return (kind == FailureKind::Accuracy || kind == FailureKind::Nan) &&
+         std::find(leaf.kinds.begin(), leaf.kinds.end(), FailureKind::Dtype) != leaf.kinds.end();
+}
+
+const std::vector<LeafReport> &leaves_of(const Verdict &verdict, const std::string &where) {
+  return where == "gradient" ? verdict.gradients : where == "state" ? verdict.state : verdict.outputs;
+}
+
+} // namespace
+
+std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &where, CompareRule rule) {
+  std::vector<Signature> signatures;
+  for (FailureKind kind : leaf.kinds) {
+    if (goes_with_the_dtype(leaf, kind))
+      continue;
+    const std::string detail = what_is_wrong(leaf, kind, rule);
+    if (where == "gradient" && (kind == FailureKind::Accuracy || kind == FailureKind::Structure))
+      kind = FailureKind::Gradient;
+    signatures.push_back({kind, where, detail});
+  }
+  return signatures;
+}
+
+const LeafReport *leaf_showing(const Verdict &verdict, const Signature &failure) {
+  const bool tells_whole_numbers = // as only some rules do
+      std::any_of(verdict.signatures.begin(), verdict.signatures.end(),
+                  [](const Signature &signature) { return signature.detail == whole_numbers; });
+  const CompareRule rule = tells_whole_numbers ? CompareRule::Exact : CompareRule::Default;
+  const auto &leaves = leaves_of(verdict, failure.where);
+  auto found = std::find_if(leaves.begin(), leaves.end(), [&](const LeafReport &leaf) {
+    const auto shown = signatures_of(leaf, failure.where, rule);
+    return std::find(shown.begin(), shown.end(), failure) != shown.end();
+  });
+  if (found == leaves.end())
+    found = std::find_if(leaves.begin(), leaves.end(), [](const LeafReport &leaf) { return !leaf.same; });
+  return found == leaves.end() ? nullptr : &*found;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,16 @@
+// Which compared value a failure shows in. Internal to src/check and what is above it.
+#pragma once
+#include "repro_minify/check.h"
+
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// The failures that a leaf shows; `where` as in a Signature.
+std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &where, CompareRule rule);
+
+/// The first leaf that shows this failure, else the first in that place that is wrong; null where none is.
+const LeafReport *leaf_showing(const Verdict &verdict, const Signature &failure);
+
+} // namespace repro_minify
