@@ -10,7 +10,7 @@
 namespace repro_minify {
 namespace {
 
-std::size_t bytes_of(const torch::jit::Module &module) {
+std::size_t bytes_of_module(const torch::jit::Module &module) {
   return bytes_of_tensors(module.parameters()) + bytes_of_tensors(module.buffers());
 }
 
@@ -44,7 +44,7 @@ std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *l
   std::size_t bytes = 0;
   {
     Instance instance = subject(instance_options(/*double_precision=*/like != nullptr));
-    bytes = bytes_of(instance.module);
+    bytes = bytes_of_module(instance.module);
     RunOptions how = run_options();
     const auto before = how.state && !like ? std::make_shared<const InitialState>(instance, how.module) : nullptr;
     const auto forward = [&](std::vector<c10::IValue> arguments) {
