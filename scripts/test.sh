@@ -17,6 +17,9 @@ python3 scripts/check_columns.py
 step "what documents name is there"
 python3 scripts/check_docs.py
 
+step "no test compares a clock"
+python3 scripts/check_clocks.py
+
 step "format"
 find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
 

@@ -57,7 +57,6 @@ TEST(Hang, IsWhatTakesLongBesideEager) {
   EXPECT_EQ(verdict.signatures.front().kind, FailureKind::Hang);
   EXPECT_NE(verdict.message.find("eager took"), std::string::npos) << verdict.message;
   EXPECT_GT(verdict.eager_seconds, 0);
-  EXPECT_LT(verdict.eager_seconds, 60);
   EXPECT_EQ(verdict_from_json(to_json(verdict)).eager_seconds, verdict.eager_seconds);
 }
 

@@ -199,10 +199,10 @@ TEST_F(Inductor, IsInterruptedWhileItStarts) {
   fs::permissions(python, fs::perms::owner_all);
   RunningProgram program({REPRO_MINIFY_BINARY, "run", case_named("inductor_191499_u8_min").model(), "--backend",
                           "inductor", "--python", python});
-  ASSERT_TRUE(program.wait_until([&] { return somebody_sleeps(seconds); }, std::chrono::seconds(60)))
+  ASSERT_TRUE(program.wait_until([&] { return somebody_sleeps(seconds); }, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
   program.send_signal(SIGINT);
-  const Finished finished = program.wait(std::chrono::seconds(60)); // the worker has ten minutes to start
+  const Finished finished = program.wait(std::chrono::seconds(300)); // the worker has ten minutes to start
   EXPECT_EQ(finished.exit_code, 130) << describe(finished);
   EXPECT_FALSE(somebody_sleeps(seconds));
 }

@@ -15,16 +15,17 @@ import tempfile
 import time
 from pathlib import Path
 
-LONGEST = 500.0  # s
+MOST_LOOKS, SECONDS_BETWEEN_LOOKS = 1000, 0.5
 
 
 def wait_for(headers):
     """Until none is being made."""
-    end = time.monotonic() + LONGEST
-    while headers.is_dir() and time.monotonic() < end:
+    for _ in range(MOST_LOOKS):
+        if not headers.is_dir():
+            return
         if not any(re.fullmatch(r"[0-9a-f]{32}\.[A-Za-z0-9]{6}", entry.name) for entry in headers.iterdir()):
             return
-        time.sleep(0.5)
+        time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def verify(binary, model, environment):

@@ -64,9 +64,8 @@ bool RunningProgram::has_ended() {
 }
 
 bool RunningProgram::wait_until(const std::function<bool()> &condition, std::chrono::seconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (has_ended() || std::chrono::steady_clock::now() > end)
+  for (auto polls = limit / poll_interval; !condition(); --polls) {
+    if (polls <= 0 || has_ended())
       return false;
     std::this_thread::sleep_for(poll_interval);
   }
@@ -122,6 +121,11 @@ Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit
 std::string read_text(const std::filesystem::path &file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+long lines_in(const std::filesystem::path &file) {
+  const std::string text = read_text(file);
+  return std::count(text.begin(), text.end(), '\n');
 }
 
 std::string describe(const Finished &finished) {

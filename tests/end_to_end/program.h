@@ -28,7 +28,8 @@ public:
   RunningProgram(const RunningProgram &) = delete;
   RunningProgram &operator=(const RunningProgram &) = delete;
 
-  /// Polls until `condition` holds; false if the program ended or the time went by first.
+  /// Polls until `condition` holds; false if the program ended or the time went by first, which only keeps a test from
+  /// waiting for ever: it is long, and no test is about it.
   bool wait_until(const std::function<bool()> &condition, std::chrono::seconds limit);
   void send_signal(int signal) const;
   Finished wait(std::chrono::seconds limit);
@@ -50,6 +51,7 @@ Finished run_program(const std::vector<std::string> &arguments, std::chrono::sec
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit = std::chrono::seconds(600));
 
 std::string read_text(const std::filesystem::path &file);
+long lines_in(const std::filesystem::path &file);
 /// Everything that is needed to understand a surprise, for a failed expectation.
 std::string describe(const Finished &finished);
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <random>
@@ -42,13 +43,12 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesAfter50Kills) {
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const fs::path undisturbed = folder / "undisturbed.repro";
-  const auto begin = std::chrono::steady_clock::now();
   const Finished finished = run_tool(command(one, undisturbed));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const long lines = lines_in(undisturbed / "journal.jsonl");
 
   std::mt19937 random(1);
-  std::uniform_real_distribution<double> moment(0, seconds);
+  std::uniform_int_distribution<int> microseconds(0, 20'000);
   int kills = 0, in_the_middle = 0;
   for (int round = 0; kills < 50; ++round) {
     const fs::path repro = folder / ("killed" + std::to_string(round) + ".repro");
@@ -56,10 +56,15 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesAfter50Kills) {
     for (int times = 1 + round % 4; times > 0 && kills < 50; --times, ++kills) {
       auto arguments = command(one, repro);
       arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
+      const auto written = [&] { return lines_in(repro / "journal.jsonl"); };
+      const long before = written();
+      const long more = std::uniform_int_distribution<long>(0, std::max(0L, lines - before))(random);
       RunningProgram program(arguments);
-      std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+      program.wait_until([&] { return written() >= before + more; }, std::chrono::seconds(300));
+      // Before an answer, after it, or while the results are written.
+      std::this_thread::sleep_for(std::chrono::microseconds(microseconds(random)));
       program.send_signal(SIGKILL);
-      program.wait(std::chrono::seconds(30));
+      program.wait(std::chrono::seconds(300));
       in_the_middle += fs::exists(repro / "journal.jsonl") && !fs::exists(repro / "report.json");
     }
     const Finished resumed = run_tool(command(one, repro));

@@ -3,7 +3,6 @@
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -110,13 +109,9 @@ def test_a_large_model(browser: Browser, tmp_path: Path) -> None:
     run(str(model), "--backend", "freeze", "--no-verify", "-q", "-o", str(folder), code=0)
     assert report_of(folder)["before"]["nodes"] > 800
     assert (folder / "report.html").stat().st_size < 2_000_000
-    start = time.monotonic()
     opened = browser.open(folder / "report.html")
-    shown = time.monotonic() - start
     assert opened.page.locator("#original svg a.box").count() > 600
     assert opened.page.locator("#original svg a.box.first").is_visible(), "it opens where it goes wrong"
-    print(f"shown in {shown:.2f} s, {(folder / 'report.html').stat().st_size} bytes")
-    assert shown < 20, "a second on a quiet machine"
     opened.check()
 
 

@@ -25,7 +25,6 @@ inline void PrintTo(Ending ending, std::ostream *stream) {
 namespace sandbox_test {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 inline Limits within(std::chrono::milliseconds timeout) {
   Limits limits;
@@ -84,24 +83,26 @@ public:
   void write(std::string_view bytes) const {
     EXPECT_EQ(::write(ends_[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
-  /// Waits for one byte at most two seconds; 0 = none came.
+  /// Waits for one byte; 0 = none came.
   char read() const { return readable() && ::read(ends_[0], &byte_, 1) == 1 ? byte_ : '\0'; }
 
-  /// True when nobody holds the pipe any more, or lets it go within two seconds.
+  /// This process holds the pipe no longer.
+  void let_go() {
+    if (ends_[1] >= 0)
+      close(ends_[1]);
+    ends_[1] = -1;
+  }
+  /// Waits until no process holds the pipe any more.
   bool everyone_is_gone() {
     let_go();
     return readable() && ::read(ends_[0], &byte_, 1) == 0;
   }
 
 private:
-  void let_go() {
-    if (ends_[1] >= 0)
-      close(ends_[1]);
-    ends_[1] = -1;
-  }
+  /// The time is there for a sandbox that leaves processes behind, so that the test fails and does not hang.
   bool readable() const {
     pollfd descriptor{ends_[0], POLLIN, 0};
-    return ::poll(&descriptor, 1, 2000) == 1;
+    return ::poll(&descriptor, 1, 120'000) == 1;
   }
 
   int ends_[2];

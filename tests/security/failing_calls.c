@@ -1,7 +1,8 @@
 /* For LD_PRELOAD: system calls that fail as they would on a machine in trouble.
 
    FAILING_CALL=write:5:ENOSPC fails the fifth call of write() in this process and all it forks, and :all behind it each
-   from the fifth on. Programs that are started from there are left alone. */
+   from the fifth on. FORKS=FILE counts the calls of fork() in FILE, which has room for an int. Programs that are
+   started from there are left alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +20,12 @@
 static char wanted[32];
 static int wanted_number, wanted_error, all_from_there;
 static int *calls; /* shared with what is forked */
+static int *forks; /* and with who has made the file */
+
+static void *shared_int(int flags, int file) {
+  void *mapped = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | flags, file, 0);
+  return mapped == MAP_FAILED ? NULL : mapped;
+}
 
 static const struct {
   const char *name;
@@ -35,9 +42,16 @@ __attribute__((constructor)) static void read_environment(void) {
   for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
     if (strcmp(errors[i].name, error) == 0)
       wanted_error = errors[i].number;
-  calls = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const char *counted = getenv("FORKS");
+  const int file = counted ? open(counted, O_RDWR) : -1;
+  if (file >= 0) {
+    forks = shared_int(0, file);
+    close(file);
+  }
+  calls = shared_int(MAP_ANONYMOUS, -1); /* last: from here on calls fail */
   unsetenv("LD_PRELOAD");
   unsetenv("FAILING_CALL");
+  unsetenv("FORKS");
 }
 
 static int fails(const char *name) {
@@ -59,7 +73,16 @@ static int fails(const char *name) {
     return fails(group) ? (type)-1 : real arguments;                                                                   \
   }
 
-FAILING(pid_t, "fork", fork, (void), ())
+static pid_t counted_fork(void) {
+  if (forks)
+    __atomic_add_fetch(forks, 1, __ATOMIC_SEQ_CST);
+  return ((pid_t(*)(void))dlsym(RTLD_NEXT, "fork"))();
+}
+
+pid_t fork(void) {
+  return fails("fork") ? -1 : counted_fork();
+}
+
 FAILING(ssize_t, "write", write, (int file, const void *data, size_t size), (file, data, size))
 FAILING(ssize_t, "read", read, (int file, void *data, size_t size), (file, data, size))
 FAILING(int, "mkdir", mkdir, (const char *path, mode_t mode), (path, mode))

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -16,9 +17,11 @@ PROGRAM = Path(os.environ.get("REPRO_MINIFY_PROGRAM", ROOT / "build" / "release"
 CASE = ROOT / "fixtures" / "cases" / "jit_type_as_dce"
 MODEL = ROOT / "fixtures" / "small_models" / "conv_net"
 
-# On an idle machine two seconds; this may be a busy one.
-SECONDS_TO_END = 15
-SECONDS_TO_PRECOMPILE = 240
+# What is left running is looked at until it has ended: a moment, or as long as a header takes to be precompiled. These
+# are the longest that a test waits, however busy the machine is.
+SECONDS_TO_END = 60
+SECONDS_TO_PRECOMPILE = 600
+SECONDS_BETWEEN_LOOKS = 0.05
 PASSED, FAILED, UNUSABLE, NO_MACHINE, INTERRUPTED = 0, 1, 2, 70, 130
 
 
@@ -64,8 +67,8 @@ class Run:
     code: int
     out: str
     err: str
-    seconds_after_signal: float = 0.0
-    seconds_until_clear: float = 0.0  # from the same signal until nothing of it ran or lay in its temporary folder
+    forks: int = 0
+    forks_after_signal: int = 0
     processes: list[str] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
@@ -87,12 +90,25 @@ def processes_with(mark: str) -> list[str]:
     return found
 
 
-def left_after(mark: str, seconds: float) -> tuple[list[str], float]:
-    """The processes, and how long it took until there were none."""
-    begin = time.monotonic()
-    while (left := processes_with(mark)) and time.monotonic() < begin + seconds:
-        time.sleep(0.05)
-    return left, time.monotonic() - begin
+def left_after(mark: str, seconds: float) -> list[str]:
+    """The processes that do not end."""
+    left: list[str] = []
+    for _ in range(int(seconds / SECONDS_BETWEEN_LOOKS)):
+        if not (left := processes_with(mark)):
+            break
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    return left
+
+
+class Forks:
+    """How often the program and its children have forked, as failing_calls.c counts it in a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        file.write_bytes(bytes(4))
+
+    def count(self) -> int:
+        return int.from_bytes(self.file.read_bytes(), sys.byteorder)
 
 
 @dataclass(frozen=True)
@@ -111,11 +127,12 @@ def ask(
     question: Question,
     folder: Path,
     trouble: Trouble,
-    stop: tuple[int, float] | None = None,
+    stop: tuple[int, int] | None = None,
     seconds_to_end: float = SECONDS_TO_END,
 ) -> Run:
-    """Starts it in a folder of its own; `stop`: a signal, and after how many seconds. How long what it leaves running
-    is given to end: `seconds_to_end`."""
+    """Starts it in a folder of its own; `stop`: a signal, and after how many forks, which are counted where the trouble
+    preloads failing_calls.c. How long what it leaves running is given to end: `seconds_to_end`."""
+    forks = Forks(folder / "forks")
     mark = f"REPRO_MINIFY_TEST_MARK={uuid.uuid4()}"
     for name in ("tmp", "home"):
         (folder / name).mkdir(exist_ok=True)
@@ -126,6 +143,7 @@ def ask(
         "TMPDIR": str(folder / "tmp"),
         "HOME": str(folder / "home"),
         "REPRO_MINIFY_PRECOMPILED_HEADERS": "off",
+        "FORKS": str(forks.file),
         **dict([mark.split("=", 1)]),
         **trouble.environment,
     }
@@ -138,30 +156,40 @@ def ask(
             start_new_session=True,
             **{"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **trouble.streams},
         )
-        seconds = 0.0
+        before_signal: int | None = None
         try:
             if stop:
-                seconds = interrupt(process, *stop)
+                before_signal = interrupt(process, forks, *stop)
             code = process.wait(300)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
     printed, said = ((folder / name).read_bytes().decode("utf-8", "replace") for name in ("stdout", "stderr"))
-    left, more = left_after(mark, seconds_to_end)
-    return Run(question, folder, code, printed, said, seconds, seconds + more, left)
+    after_signal = 0 if before_signal is None else forks.count() - before_signal
+    left = left_after(mark, seconds_to_end)
+    return Run(question, folder, code, printed, said, forks.count(), after_signal, left)
 
 
-def interrupt(process: subprocess.Popen[bytes], number: int, after: float) -> float:
-    """How long it took to end then; 0 where it had ended before."""
-    try:
-        process.wait(after)
-    except subprocess.TimeoutExpired:
-        begin = time.monotonic()
-        process.send_signal(number)
-        process.wait(SECONDS_TO_END * 4)
-        return time.monotonic() - begin
-    return 0.0
+def interrupt(process: subprocess.Popen[bytes], forks: Forks, number: int, after: int) -> int | None:
+    """Sends the signal once it has forked that often; how often it had when the signal came. None where it had ended.
+
+    It is stopped meanwhile, so that the signal is the first thing that it hears: what it forks then is in spite of it.
+    """
+    while forks.count() < after and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGSTOP)
+    while process.poll() is None and state_of(process.pid) != "T":
+        time.sleep(0.002)
+    before = forks.count()
+    process.send_signal(number)
+    process.send_signal(signal.SIGCONT)
+    return before if process.poll() is None else None
+
+
+def state_of(process: int) -> str:
+    """A letter: see proc(5). T: stopped."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def verdict_of(run: Run) -> str:
