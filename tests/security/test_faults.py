@@ -233,7 +233,7 @@ def test_nobody_reads(question: Question, answers: Answers, tmp_path: Path) -> N
 
 SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGXFSZ"]
 MOMENTS = 20
-# What is asked already, and a picture for the page. A whole search has a hundred.
+# What is asked already, and a picture for the page: four at most were seen. A whole reduction has sixty.
 FORKS_TO_END = 12
 
 
