@@ -139,7 +139,7 @@ bool comes_back(const Observed &call, const Observed &again) {
 }
 
 bool comes_back(const KeptRuns &runs, const std::vector<char> &bytes) {
-  const KeptRuns again = runs_from(unpickled(bytes));
+  const KeptRuns again = runs_from(unpickled({bytes.data(), bytes.size()}));
   return std::equal(runs.calls.begin(), runs.calls.end(), again.calls.begin(), again.calls.end(),
                     [](const Observed &call, const Observed &other) { return comes_back(call, other); });
 }
@@ -176,7 +176,7 @@ std::optional<KeptRuns> load_runs(const std::string &file) noexcept {
       return std::nullopt;
     std::ifstream in(file, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-    return runs_from(unpickled(bytes));
+    return runs_from(unpickled({bytes.data(), bytes.size()}));
   } catch (...) {
     return std::nullopt;
   }

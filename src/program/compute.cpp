@@ -10,7 +10,7 @@
 
 namespace repro_minify {
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits, Confined confined) {
-  JobEnd job_end = run_until_answered(
+  const JobEnd job_end = run_until_answered(
       [&](Child &child) {
         if (confined == Confined::BeforeTheWork)
           child.confine({});
@@ -19,9 +19,7 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
       },
       limits);
   require_reply(job_end);
-  const std::vector<char> bytes(job_end.reply.begin(), job_end.reply.end());
-  job_end.reply = {}; // it can be gigabytes
-  return unpickled(bytes);
+  return unpickled(job_end.reply);
 }
 
 void require_reply(const JobEnd &job_end) {

@@ -3,9 +3,13 @@
 #include "program/map_tensors.h"
 
 #include <ATen/ATen.h>
+#include <caffe2/serialize/in_memory_adapter.h>
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/import_read.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace repro_minify {
 namespace {
@@ -41,8 +45,11 @@ std::vector<char> pickled(const c10::IValue &value) {
   return torch::jit::pickle_save(without_undefined(value));
 }
 
-c10::IValue unpickled(const std::vector<char> &bytes) {
-  return with_undefined(torch::jit::pickle_load(bytes));
+c10::IValue unpickled(std::string_view bytes) {
+  // As torch::jit::pickle_load() does, which wants a copy of its own.
+  caffe2::serialize::PyTorchStreamReader reader(
+      std::make_unique<caffe2::serialize::MemoryReadAdapter>(bytes.data(), static_cast<off_t>(bytes.size())));
+  return with_undefined(torch::jit::readArchiveAndTensors("data", "", "", {}, {}, {}, reader));
 }
 
 } // namespace repro_minify

@@ -2,6 +2,7 @@
 #pragma once
 #include <ATen/core/ivalue.h>
 
+#include <string_view>
 #include <vector>
 
 namespace repro_minify {
@@ -10,6 +11,6 @@ namespace repro_minify {
 /// pickler does not take.
 std::vector<char> pickled(const c10::IValue &value);
 /// Throws c10::Error.
-c10::IValue unpickled(const std::vector<char> &bytes);
+c10::IValue unpickled(std::string_view bytes);
 
 } // namespace repro_minify

@@ -31,11 +31,6 @@ using namespace std::chrono_literals;
 /// A child that has been killed and is still there after this time hangs in the kernel, in a driver for instance.
 constexpr auto patience = 10s;
 
-/// Limits::allow_for_load.
-constexpr int most_for_load = 10;
-constexpr double enough_of_it = 0.8;
-constexpr double hardly_any = 0.04;
-
 /// While it lives, a handler of the parent cannot run in a child that has just been forked.
 class AllSignalsBlocked {
 public:
@@ -74,7 +69,7 @@ ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &fra
   area_.hide_from_later_children();
   allow_for_load_ = limits.allow_for_load;
   if (limits.timeout > 0ms)
-    deadline_ = started_ + limits.timeout;
+    limit_ = TimeLimit{started_, started_ + limits.timeout};
 }
 
 /// A machine that has no room for another process may have some a moment later.
@@ -88,7 +83,7 @@ pid_t ChildProcess::fork_child(const Job &job, const Limits &limits) {
     started_ = Clock::now();
     const pid_t pid = fork();
     if (pid == 0)
-      run_child(job, limits, area_, {output_.write_end(), parent});
+      run_child(job, limits, area_, {output_.write_end(), parent, started_});
     if (pid > 0 || pause > 100ms)
       return pid;
     std::this_thread::sleep_for(pause);
@@ -105,24 +100,20 @@ ChildProcess::~ChildProcess() {
 }
 
 bool ChildProcess::overdue(Clock::time_point now) const {
-  if (killed_for_)
-    return false;
-  if (deadline_ && is_over({started_, *deadline_, 0ns}, now))
-    return true;
-  const auto at = [](std::int64_t since_epoch) { return Clock::time_point(std::chrono::nanoseconds(since_epoch)); };
-  const SharedArea::OwnLimit own = area_.own_limit();
-  return own.ends_ns > 0 &&
-         is_over({at(own.began_ns), at(own.ends_ns), std::chrono::nanoseconds(own.processor_ns)}, now);
+  return !killed_for_ && is_late(now, [this] { return processor_time(); });
 }
 
-bool ChildProcess::is_over(const Span &limit, Clock::time_point now) const {
-  if (now < limit.end)
+/// However late that is seen: what a child comes to does not depend on when its parent looks.
+bool ChildProcess::ended_late() const {
+  const Clock::time_point ended{std::chrono::nanoseconds(area_.ended_at_ns())};
+  if (ended < started_ || ended > Clock::now()) // not known, or scribbled over
     return false;
-  const auto length = limit.end - limit.begin;
-  if (!allow_for_load_ || now - limit.begin >= length * most_for_load)
-    return true;
-  const auto spent = processor_time() - limit.processor;
-  return spent >= length * enough_of_it || spent < (now - limit.begin) * hardly_any;
+  return is_late(ended, [this] { return std::chrono::nanoseconds(area_.processor_ns_at_end()); });
+}
+
+template <typename Spent> bool ChildProcess::is_late(Clock::time_point now, const Spent &spent) const {
+  const auto own = area_.own_limit();
+  return (limit_ && limit_->is_over(now, allow_for_load_, spent)) || (own && own->is_over(now, allow_for_load_, spent));
 }
 
 /// Of all its threads; nothing of the processes that it has started.
@@ -154,7 +145,7 @@ std::chrono::nanoseconds ChildProcess::longest_nap(Clock::time_point now) const 
     return std::clamp<std::chrono::nanoseconds>((now - *expected_end_) / 4, 50us, 2ms);
   // A grandchild may hold the pipe: then the end is seen late by a fiftieth of what the child took.
   const auto nap = std::clamp<std::chrono::nanoseconds>((now - started_) / 50, 1ms, 20ms);
-  return deadline_ && now < *deadline_ ? std::min<std::chrono::nanoseconds>(*deadline_ - now, nap) : nap;
+  return limit_ && now < limit_->end ? std::min<std::chrono::nanoseconds>(limit_->end - now, nap) : nap;
 }
 
 void ChildProcess::kill(Ending reason) {
@@ -216,16 +207,20 @@ JobEnd ChildProcess::job_end_of(int status, std::uint64_t peak_rss_bytes) {
   describe(job_end);
   if (area_.finished()) {
     job_end.ending = area_.ending();
-    const Clock::time_point at{std::chrono::nanoseconds(area_.finished_at_ns())};
+    const Clock::time_point at{std::chrono::nanoseconds(area_.ended_at_ns())};
     job_end.wall = std::chrono::duration_cast<std::chrono::microseconds>(at - started_);
-    if (job_end.ending == Ending::Replied)
-      job_end.reply = area_.take_reply();
   } else if (WIFSIGNALED(status)) {
     classify_signal(job_end, WTERMSIG(status));
   } else {
     job_end.ending = Ending::Exited;
     job_end.exit_code = WEXITSTATUS(status);
   }
+  if (ended_late())
+    job_end.ending = Ending::TimedOut;
+  if (job_end.ending == Ending::Replied && killed_for_ != Ending::Cancelled) // else nobody wants it, or has it already
+    job_end.reply = area_.take_reply();
+  if (job_end.ending == Ending::Crashed)
+    job_end.frames = frame_names_.of(area_.frames());
   return job_end;
 }
 
@@ -237,8 +232,6 @@ void ChildProcess::classify_signal(JobEnd &job_end, int signal) {
     job_end.ending = Ending::Killed;
   else
     job_end.ending = area_.allocation_failed() ? Ending::OutOfMemory : Ending::Crashed;
-  if (job_end.ending == Ending::Crashed)
-    job_end.frames = frame_names_.of(area_.frames());
 }
 
 /// What is known however the child ended.

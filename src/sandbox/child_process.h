@@ -4,6 +4,7 @@
 #include "sandbox/crash_frames.h"
 #include "sandbox/output_tail.h"
 #include "sandbox/shared_area.h"
+#include "sandbox/time_limit.h"
 
 #include <sys/types.h>
 
@@ -48,12 +49,8 @@ public:
   std::optional<JobEnd> try_reap();
 
 private:
-  /// A limit in time of this child.
-  struct Span {
-    Clock::time_point begin, end;
-    std::chrono::nanoseconds processor; ///< what it had spent on processors at the begin
-  };
-  bool is_over(const Span &limit, Clock::time_point now) const;
+  template <typename Spent> bool is_late(Clock::time_point now, const Spent &spent) const;
+  bool ended_late() const;
   std::chrono::nanoseconds processor_time() const;
   pid_t fork_child(const Job &job, const Limits &limits);
   bool has_ended() const;
@@ -68,7 +65,7 @@ private:
   int end_ = -1; ///< read end of the pipe; -1 when it has closed
   pid_t pid_ = -1;
   Clock::time_point started_;
-  std::optional<Clock::time_point> deadline_;
+  std::optional<TimeLimit> limit_; ///< from the fork on
   bool allow_for_load_ = false;
   std::optional<Clock::time_point> expected_end_; ///< since when the child should be ending
   std::optional<Ending> killed_for_;

@@ -29,16 +29,62 @@
 namespace repro_minify {
 namespace {
 
+void flush_output() {
+  std::cout.flush();
+  std::fflush(stdout);
+  std::fflush(stderr);
+}
+
+[[noreturn]] void leave(SharedArea &area, Ending ending) {
+  flush_output();
+  area.finish(ending);
+  // Tells the parent at once: the kernel closes descriptors only after it has taken the memory back, which takes as
+  // long as a small check.
+  close_range(STDERR_FILENO + 1, ~0U, 0);
+  // The parent wakes on this processor where the others are busy, and kills this process once it has the answer. To end
+  // at once would keep it waiting until the kernel is done.
+  constexpr timespec while_parent_takes_over{0, 10'000'000};
+  nanosleep(&while_parent_takes_over, nullptr);
+  _exit(0);
+}
+
 class SandboxedChild final : public Child {
 public:
-  explicit SandboxedChild(SharedArea &area) : area_(area) {}
-  void stage(std::string_view name) override { area_.set_stage(name); }
-  void allow(std::chrono::milliseconds time) override { area_.set_deadline(time); }
+  SandboxedChild(SharedArea &area, const Limits &limits, TimeLimit::Clock::time_point forked)
+      : area_(area), limit_{forked, forked + limits.timeout}, has_limit_(limits.timeout.count() > 0),
+        allow_for_load_(limits.allow_for_load) {}
+  void stage(std::string_view name) override {
+    leave_if_late();
+    area_.set_stage(name);
+  }
+  void allow(std::chrono::milliseconds time) override {
+    leave_if_late();
+    area_.set_deadline(time);
+  }
   void reply(std::string_view bytes) override { area_.append_reply(bytes); }
   void confine(const Confinement &confinement) override { repro_minify::confine(confinement); }
 
 private:
+  /// A stage that took too long is the last one, also where the parent has not looked since.
+  void leave_if_late() {
+    const auto now = TimeLimit::Clock::now();
+    const auto own = area_.own_limit();
+    const bool late = (has_limit_ && limit_.is_over(now, allow_for_load_, processor_time)) ||
+                      (own && own->is_over(now, allow_for_load_, processor_time));
+    if (late && getpid() == self_) // a copy that the job made of itself has no say
+      leave(area_, Ending::TimedOut);
+  }
+
+  static std::chrono::nanoseconds processor_time() {
+    timespec spent{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+  }
+
   SharedArea &area_;
+  const TimeLimit limit_;
+  const bool has_limit_, allow_for_load_;
+  const pid_t self_ = getpid();
 };
 
 /// For the handlers below, which take no argument. A sandbox inside a sandbox sets it anew.
@@ -78,16 +124,11 @@ Ending describe_current_exception(SharedArea &area) {
   throw std::bad_alloc();
 }
 
-void flush_output() {
-  std::cout.flush();
-  std::fflush(stdout);
-  std::fflush(stderr);
-}
-
 /// A job that calls exit() would run the handlers and destructors that its parent has registered, and write its
 /// parent's buffers a second time. Registered last, this runs first, and nothing runs after it.
 void leave_at_once(int status, void *) {
   flush_output();
+  area_of_this_process->note_end();
   _exit(status);
 }
 
@@ -143,7 +184,7 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
 }
 
 /// Not inlined: its return address tells where the frames of the job end and those of the sandbox begin.
-[[gnu::noinline]] Ending run_job(const Job &job, SharedArea &area) {
+[[gnu::noinline]] Ending run_job(const Job &job, SharedArea &area, SandboxedChild &child) {
   install_crash_handler(area, __builtin_return_address(0));
   const pid_t self = getpid();
   // A job may fork and let its child return as well: that one has no say.
@@ -153,7 +194,6 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   };
   Ending ending = Ending::Replied;
   try {
-    SandboxedChild child(area);
     job(child);
   } catch (...) {
     leave_if_a_copy();
@@ -167,17 +207,8 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
 
 void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   set_up(limits, area, ends);
-  const Ending ending = run_job(job, area);
-  flush_output();
-  area.finish(ending);
-  // Tells the parent at once: the kernel closes descriptors only after it has taken the memory back, which takes as
-  // long as a small check.
-  close_range(STDERR_FILENO + 1, ~0U, 0);
-  // The parent wakes on this processor where the others are busy, and kills this process once it has the answer. To end
-  // at once would keep it waiting until the kernel is done.
-  constexpr timespec while_parent_takes_over{0, 10'000'000};
-  nanosleep(&while_parent_takes_over, nullptr);
-  _exit(0);
+  SandboxedChild child(area, limits, ends.forked);
+  leave(area, run_job(job, area, child));
 }
 
 } // namespace repro_minify

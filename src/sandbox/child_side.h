@@ -2,15 +2,17 @@
 #pragma once
 #include "repro_minify/sandbox.h"
 #include "sandbox/shared_area.h"
+#include "sandbox/time_limit.h"
 
 #include <sys/types.h>
 
 namespace repro_minify {
 
-/// The descriptors that a child got from its parent.
+/// What a child got from its parent.
 struct ChildEnds {
-  int output;   ///< becomes standard output and standard error
-  pid_t parent; ///< whom the child must not outlive
+  int output;                          ///< becomes standard output and standard error
+  pid_t parent;                        ///< whom the child must not outlive
+  TimeLimit::Clock::time_point forked; ///< when its time began
 };
 
 /// Runs the job and ends the process. All signals are blocked when it is called.

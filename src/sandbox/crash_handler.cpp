@@ -171,6 +171,7 @@ void on_crash(int signal, siginfo_t *info, void *context) {
   if (first_thread.compare_exchange_strong(first, gettid())) {
     first_signal = signal;
     die_when_patience_ends();
+    area_for_crashes->note_end();
     leave_frames(signal, *info, *static_cast<ucontext_t *>(context));
   } else if (first != gettid()) {
     for (;;) // until the first has left its frames

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <limits>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ std::int64_t processor_ns() {
 
 struct SharedArea::Header {
   std::atomic<std::uint64_t> mark;
-  std::atomic<std::int64_t> finished_at;
+  std::atomic<std::int64_t> ended_at, processor_at_end;
   std::atomic<std::int64_t> stage_began;
   std::atomic<std::int64_t> limit_began, limit_ends, limit_processor;
   std::atomic<std::uint64_t> peak_rss;
@@ -176,8 +177,13 @@ void SharedArea::name_frame(std::size_t index, const char *symbol) {
   text[size] = '\0';
 }
 
+void SharedArea::note_end() {
+  header().processor_at_end.store(processor_ns());
+  header().ended_at.store(now_ns());
+}
+
 void SharedArea::finish(Ending ending) {
-  header().finished_at.store(now_ns());
+  note_end();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   header().peak_rss.store(static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
@@ -206,13 +212,23 @@ std::int64_t SharedArea::stage_began_ns() const {
   return header().stage_began.load();
 }
 
-SharedArea::OwnLimit SharedArea::own_limit() const {
-  const std::int64_t ends = header().limit_ends.load();
-  return {header().limit_began.load(), ends, header().limit_processor.load()};
+std::optional<TimeLimit> SharedArea::own_limit() const {
+  const auto at = [](std::int64_t since_epoch) {
+    return TimeLimit::Clock::time_point(std::chrono::nanoseconds(since_epoch));
+  };
+  const Header &head = header();
+  const std::int64_t ends = head.limit_ends.load();
+  if (ends <= 0)
+    return std::nullopt;
+  return TimeLimit{at(head.limit_began.load()), at(ends), std::chrono::nanoseconds(head.limit_processor.load())};
 }
 
-std::int64_t SharedArea::finished_at_ns() const {
-  return header().finished_at.load();
+std::int64_t SharedArea::ended_at_ns() const {
+  return header().ended_at.load();
+}
+
+std::int64_t SharedArea::processor_ns_at_end() const {
+  return header().processor_at_end.load();
 }
 
 std::string SharedArea::stage() const {

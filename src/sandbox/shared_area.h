@@ -1,11 +1,13 @@
 // What one child and its parent share: memory that outlives the child's death and needs no file descriptor.
 #pragma once
 #include "repro_minify/sandbox.h"
+#include "sandbox/time_limit.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +46,9 @@ public:
   void clear_frames();
   void add_frame(const void *address);
   void name_frame(std::size_t index, const char *symbol); ///< of one that was added
-  /// The last thing a child writes; without it there is no reply. `ending`: Replied, Threw or OutOfMemory.
+  /// Remembers when, and how much of a processor later, the process ends; from a signal handler too.
+  void note_end();
+  /// The last thing a child writes; without it there is no reply. `ending`: Replied, Threw, OutOfMemory or TimedOut.
   void finish(Ending ending);
 
   // The parent's side.
@@ -53,13 +57,10 @@ public:
   bool allocation_failed() const;
   std::int64_t stage_began_ns() const; ///< steady clock; 0: no stage
   /// The limit that the child has set itself, for its stage.
-  struct OwnLimit {
-    std::int64_t began_ns, ends_ns; ///< steady clock; `ends_ns` 0: none
-    std::int64_t processor_ns;      ///< what the process had spent on processors when it began
-  };
-  OwnLimit own_limit() const;
-  std::int64_t finished_at_ns() const;  ///< steady clock, which is the same in every process
-  std::uint64_t peak_rss_bytes() const; ///< as the child saw it when it finished
+  std::optional<TimeLimit> own_limit() const;
+  std::int64_t ended_at_ns() const;         ///< steady clock, which is the same in every process; 0: not known
+  std::int64_t processor_ns_at_end() const; ///< what it had spent on processors by then
+  std::uint64_t peak_rss_bytes() const;     ///< as the child saw it when it finished
   std::string stage() const;
   std::string message() const;
   std::vector<Frame> frames() const;

@@ -65,9 +65,9 @@ TEST(OwnLimit, IsGoneWithItsStage) {
   const JobEnd job_end = run_in_sandbox(
       [](Child &child) {
         child.stage("first");
-        child.allow(500ms);
+        child.allow(1s);
         child.stage("second");
-        std::this_thread::sleep_for(700ms);
+        std::this_thread::sleep_for(1200ms);
         child.reply("done");
       },
       {.timeout = 1h});
