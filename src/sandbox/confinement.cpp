@@ -6,6 +6,7 @@
 #include "support/temporary_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +17,9 @@
 #include <vector>
 
 #include <link.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace repro_minify {
@@ -105,6 +108,20 @@ void forget_caches_of_others(const Confinement &confinement) {
   }
 }
 
+/// Root may raise the limits that it was given. What is confined may not, and nothing that it starts gets back what
+/// this process has given up, as that has no new privileges.
+void give_up_raising_limits() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  if (syscall(SYS_capget, &header, sets.data()) != 0)
+    return;
+  __user_cap_data_struct &set = sets[CAP_TO_INDEX(CAP_SYS_RESOURCE)];
+  for (__u32 *some : {&set.effective, &set.permitted, &set.inheritable})
+    *some &= ~CAP_TO_MASK(CAP_SYS_RESOURCE);
+  if (syscall(SYS_capset, &header, sets.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "the right to raise limits cannot be given up");
+}
+
 void confine_files(const Confinement &confinement) {
   LandlockRules rules;
   for (const char *path : readable_everywhere)
@@ -157,6 +174,7 @@ void confine(const Confinement &confinement) {
   forget_caches_of_others(confinement);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     throw std::system_error(errno, std::generic_category(), "new privileges cannot be given up");
+  give_up_raising_limits();
   if (landlock_version() > 0)
     confine_files(confinement);
   if (has_system_call_filters())

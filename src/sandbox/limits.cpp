@@ -82,8 +82,12 @@ void limit_added_memory(std::uint64_t bytes) {
   const std::uint64_t present = private_memory_bytes();
   if (present == 0) // it cannot be known, and a limit below what there is would be met at once
     return;
-  if (bytes < RLIM_INFINITY - present)
-    set_soft_limit(RLIMIT_DATA, present + bytes);
+  rlimit limit{};
+  if (bytes >= RLIM_INFINITY - present || getrlimit(RLIMIT_DATA, &limit) != 0)
+    return;
+  // The hard limit too: who may not raise that (confine()) has no more, whatever it runs and starts.
+  limit.rlim_cur = limit.rlim_max = std::min(present + bytes, limit.rlim_max);
+  setrlimit(RLIMIT_DATA, &limit);
 }
 
 std::uint64_t memory_allowance() {

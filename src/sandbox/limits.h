@@ -6,7 +6,7 @@ namespace repro_minify {
 
 /// The process writes no core file: one of a process with LibTorch loaded takes seconds and gigabytes.
 void forbid_core_dumps();
-/// Lets the process add `bytes` of private memory to what it has now.
+/// Lets the process, and each that it starts, add `bytes` of private memory to what this one has now, for good.
 void limit_added_memory(std::uint64_t bytes);
 /// What limit_added_memory() still lets the process add, in bytes, for another process that works for it; 0: no limit.
 std::uint64_t memory_allowance();

@@ -218,5 +218,24 @@ TEST(Confined, OneChildSaysNothingOfTheNext) {
   EXPECT_EQ(run([](Child &child) { child.reply(std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))); }).reply, "0");
 }
 
+/// Not even by root: the tests often run as root.
+TEST(Confined, MayNotLiftItsLimitOfMemory) {
+  Limits limits = within(30s);
+  limits.memory_bytes = 256 << 20;
+  const JobEnd job_end = run_in_sandbox(
+      [](Child &child) {
+        child.confine({});
+        rlimit limit{};
+        getrlimit(RLIMIT_DATA, &limit);
+        const rlimit more{limit.rlim_cur, RLIM_INFINITY}, all{RLIM_INFINITY, RLIM_INFINITY};
+        child.reply(limit.rlim_cur < RLIM_INFINITY && limit.rlim_cur == limit.rlim_max ? "limited" : "free");
+        child.reply(setrlimit(RLIMIT_DATA, &more) == 0 || setrlimit(RLIMIT_DATA, &all) == 0 ? ", lifted" : ", kept");
+        // What it starts is no better off.
+        child.reply(std::system("ulimit -d unlimited 2>/dev/null") == 0 ? ", lifted" : ", kept");
+      },
+      limits);
+  EXPECT_EQ(job_end.reply, "limited, kept, kept");
+}
+
 } // namespace
 } // namespace repro_minify::sandbox_test

@@ -263,6 +263,16 @@ class Doors(Converted):
         said = self.run_program_of_python(body, "--memory-limit", "1GiB")
         self.assertIn("writes more than 1024 MiB", said)
 
+    def test_that_lifts_its_limit_of_memory(self) -> None:
+        body = (
+            "import resource\n"
+            "_, hard = resource.getrlimit(resource.RLIMIT_DATA)\n"
+            "resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))\n"
+            "held = bytearray(2 << 30)\n"
+            "raise SystemExit('lif' + 'ted')"
+        )
+        self.assertNotIn("lifted", self.run_program_of_python(body, "--memory-limit", "1GiB"))
+
     def test_whose_data_lies_behind_a_link(self) -> None:
         """A folder `storages` is opened to the program: one that leads elsewhere is not."""
         private = self.place / "private"

@@ -40,9 +40,9 @@ def limit_memory(allowance):
         return
     with open("/proc/self/statm") as file:
         present = int(file.read().split()[5]) * resource.getpagesize()
-    soft = present + allowance
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    limit = present + allowance if hard == resource.RLIM_INFINITY else min(present + allowance, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))  # the hard one too: what runs here may not lift it
 
 
 WANTS = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EROFS)
