@@ -5,15 +5,19 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
@@ -51,39 +55,46 @@ void add_children(const std::string &list, std::vector<pid_t> &children) {
     children.push_back(static_cast<pid_t>(pid));
 }
 
-std::vector<pid_t> children_of_this_process() {
+std::vector<pid_t> children_of(const std::string &process) {
   std::vector<pid_t> children;
-  DIR *threads = opendir("/proc/self/task");
+  const std::string folder = "/proc/" + process + "/task";
+  DIR *threads = opendir(folder.c_str());
   if (!threads)
     return children;
   while (const dirent *entry = readdir(threads))
     if (entry->d_name[0] != '.')
-      add_children("/proc/self/task/" + std::string(entry->d_name) + "/children", children);
+      add_children(folder + "/" + entry->d_name + "/children", children);
   closedir(threads);
   return children;
 }
 
-/// All processes that are marked as one of these checks', themselves among them.
-std::vector<pid_t> processes_of(const std::vector<pid_t> &checks) {
-  std::vector<pid_t> found;
-  DIR *processes = opendir("/proc");
-  if (!processes)
-    return found;
-  while (const dirent *entry = readdir(processes)) {
-    const auto process = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
-    const auto is_its = [process](pid_t check) { return is_marked(process, check); };
-    if (process > 0 && std::any_of(checks.begin(), checks.end(), is_its))
-      found.push_back(process);
-  }
-  closedir(processes);
-  return found;
+std::vector<pid_t> children_of_this_process() {
+  return children_of("self");
 }
 
-/// While one of them lives, so does one whose parent is this process.
-bool has_left_any(pid_t check) {
-  const std::vector<pid_t> children = children_of_this_process();
-  return std::any_of(children.begin(), children.end(),
-                     [check](pid_t child) { return child != check && is_marked(child, check); });
+/// These processes, and all that they have started that is there still. Found by who has started whom: the mark alone
+/// may be that of a stranger's check, whose number is the same in a container.
+std::vector<pid_t> with_descendants(std::vector<pid_t> processes) {
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    for (const pid_t child : children_of(std::to_string(processes[i])))
+      if (std::find(processes.begin(), processes.end(), child) == processes.end()) // not on its way to another parent
+        processes.push_back(child);
+  return processes;
+}
+
+/// What is left of this check: while any of it lives, so does a child of this process that is marked.
+std::vector<pid_t> left_of(pid_t check) {
+  std::vector<pid_t> left = children_of_this_process();
+  std::erase_if(left, [check](pid_t child) { return child == check || !is_marked(child, check); });
+  return with_descendants(std::move(left));
+}
+
+/// What "/proc/PROCESS/ns/pid" leads to; nothing where that is not told.
+std::optional<std::pair<dev_t, ino_t>> numbers_of(const std::string &process) {
+  struct stat status {};
+  if (stat(("/proc/" + process + "/ns/pid").c_str(), &status) != 0)
+    return std::nullopt;
+  return std::pair(status.st_dev, status.st_ino);
 }
 
 } // namespace
@@ -104,31 +115,33 @@ void adopt_what_checks_leave() {
 std::size_t count_processes_of_checks() {
   std::vector<pid_t> checks = children_of_this_process();
   std::erase_if(checks, [](pid_t child) { return !is_marked(child, child); });
-  return processes_of(checks).size();
+  return with_descendants(std::move(checks)).size();
 }
 
 void kill_what_is_left_of(pid_t check) {
   // All at once, however deep: those that have started others in the meantime are fewer each time.
   const auto end = std::chrono::steady_clock::now() + longest_hunt;
-  while (has_left_any(check) && std::chrono::steady_clock::now() < end) {
-    for (const pid_t process : processes_of({check}))
-      if (process != check) {
-        kill(process, SIGKILL);
-        waitpid(process, nullptr, WNOHANG);
-      }
+  for (auto left = left_of(check); !left.empty() && std::chrono::steady_clock::now() < end; left = left_of(check)) {
+    for (const pid_t process : left) {
+      kill(process, SIGKILL);
+      waitpid(process, nullptr, WNOHANG);
+    }
     std::this_thread::sleep_for(between_kills);
   }
 }
 
 void kill_what_dead_runs_left() {
+  const auto own_numbers = numbers_of("self");
   DIR *processes = opendir("/proc");
-  if (!processes)
+  if (!processes || !own_numbers)
     return;
   while (const dirent *entry = readdir(processes)) {
     const auto process = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
     rlimit limit{};
     if (process <= 0 || prlimit(process, RLIMIT_RTTIME, nullptr, &limit) != 0 || limit.rlim_cur <= mark_base ||
         limit.rlim_cur > mark_of(most_processes))
+      continue;
+    if (numbers_of(entry->d_name) != own_numbers) // a container's: its mark is a number in there
       continue;
     const auto check = static_cast<pid_t>(limit.rlim_cur - mark_base);
     if (!is_marked(check, check)) // its check is gone
