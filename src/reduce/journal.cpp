@@ -119,8 +119,22 @@ private:
 Journal::Journal(const std::string &path, const Identity &identity, bool resume) : file_(opened(path, resume)) {
   if (resume)
     read_earlier(path, identity);
-  if (file_.size() == 0 && !file_.append(line(header_of(identity))))
+  whole_ = file_.size();
+  if (whole_ == 0 && !write(line(header_of(identity))))
     throw UserError(path + ": cannot be written");
+}
+
+/// What a full disk has left of a line is cut off, at once or before the next line: glued together, the two would be a
+/// line that no journal has. A line that cannot be written is left out: its question is asked again by a later run.
+bool Journal::write(const std::string &text) {
+  if (file_.size() != whole_ && !file_.cut(whole_))
+    return false;
+  if (file_.append(text)) {
+    whole_ += text.size();
+    return true;
+  }
+  file_.cut(whole_);
+  return false;
 }
 
 /// False for what is no line of a journal: anybody may have written the file.
@@ -151,7 +165,8 @@ void Journal::read_earlier(const std::string &path, const Identity &identity) {
                       "); give --force without --resume");
   }
   earlier_ = answers_.size();
-  file_.cut(lines.position());
+  if (!file_.cut(lines.position()))
+    throw UserError("--resume: " + path + " cannot be written");
 }
 
 const Verdict *Journal::find(const std::string &key) const {
@@ -159,9 +174,8 @@ const Verdict *Journal::find(const std::string &key) const {
   return found == answers_.end() ? nullptr : &found->second;
 }
 
-void Journal::append(const std::string &key, const Verdict &verdict, const std::string &pass, const ProgramSize &size,
-                     bool same_failure) {
-  answers_[key] = verdict;
+const Verdict &Journal::append(const std::string &key, Verdict verdict, const std::string &pass,
+                               const ProgramSize &size, bool same_failure) {
   std::string text = line({{"pass", pass},
                            {"hash", key},
                            {"nodes", size.nodes},
@@ -173,7 +187,8 @@ void Journal::append(const std::string &key, const Verdict &verdict, const std::
   text.resize(text.size() - 2);                       // "}\n"
   text += ",\"verdict\":" + to_json(verdict) + "}\n"; // the verdict is JSON already
   // The whole line goes out in one write: what kills us leaves it there, or a part of it at the end of the file.
-  file_.append(text);
+  write(text);
+  return answers_.insert_or_assign(key, std::move(verdict)).first->second;
 }
 
 } // namespace repro_minify

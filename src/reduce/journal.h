@@ -4,6 +4,7 @@
 #include "repro_minify/reducer.h"
 #include "support/plain_file.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -16,9 +17,9 @@ public:
   /// line is begun anew either way; without `resume` any is. A link is replaced, and with `resume` refused.
   Journal(const std::string &path, const Identity &identity, bool resume);
 
-  /// `key` names the question: a candidate's canonical_hash.
-  void append(const std::string &key, const Verdict &verdict, const std::string &pass, const ProgramSize &size,
-              bool same_failure);
+  /// `key` names the question: a candidate's canonical_hash. Gives the Verdict that is kept, as find() does.
+  const Verdict &append(const std::string &key, Verdict verdict, const std::string &pass, const ProgramSize &size,
+                        bool same_failure);
   /// The answer that stands under this key, of this run or an earlier one; null where there is none.
   const Verdict *find(const std::string &key) const;
   /// How many answers an earlier run left.
@@ -27,8 +28,10 @@ public:
 private:
   void read_earlier(const std::string &path, const Identity &identity);
   bool remember(const std::string &text);
+  bool write(const std::string &text);
 
   PlainFile file_;
+  std::uint64_t whole_ = 0; ///< how long the file is up to the end of its last whole line
   std::map<std::string, Verdict> answers_;
   size_t earlier_ = 0;
 };

@@ -86,9 +86,8 @@ std::string PlainFile::read(std::uint64_t from, std::size_t most) const {
   return bytes;
 }
 
-void PlainFile::cut(std::uint64_t size) const {
-  if (ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
-    throw cannot_write();
+bool PlainFile::cut(std::uint64_t size) const {
+  return ftruncate(descriptor_, static_cast<off_t>(size)) == 0;
 }
 
 bool PlainFile::append(std::string_view bytes) const {

@@ -25,7 +25,8 @@ public:
   std::uint64_t size() const;
   /// At most `most` bytes from there on; fewer at its end, and where it cannot be read.
   std::string read(std::uint64_t from, std::size_t most) const;
-  void cut(std::uint64_t size) const;
+  /// Leaves the first bytes. Whether that could be done.
+  bool cut(std::uint64_t size) const;
   /// In one write, if the system can. Whether all of it is there.
   bool append(std::string_view bytes) const;
 

@@ -31,7 +31,7 @@ protected:
 TEST_F(PlainFiles, AreWrittenToTheirEndAndCut) {
   const PlainFile file = PlainFile::at(path_);
   EXPECT_TRUE(file.append("first\n") && file.append("second"));
-  file.cut(6);
+  EXPECT_TRUE(file.cut(6));
   EXPECT_TRUE(file.append("third"));
   EXPECT_EQ(file.size(), 11);
   EXPECT_EQ(file.read(6, 100), "third");

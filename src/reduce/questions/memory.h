@@ -2,12 +2,14 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
 namespace repro_minify {
 
-/// A `Journal` has find(key), which points to an Answer or to nothing, and append(key, answer, details...).
+/// A `Journal` has find(key), which points to an Answer or to nothing, and append(key, answer, details...), which
+/// returns the Answer that it keeps. What the journal keeps is not kept here once more.
 template <typename Answer, typename Journal> class Memory {
 public:
   /// `journal` may be null.
@@ -20,14 +22,18 @@ public:
     return journal_ ? journal_->find(key) : nullptr;
   }
 
+  /// What this run has been told: nothing that only an earlier one was.
+  const Answer *told(const std::string &key) const {
+    return known_.count(key) || seen_in_journal_.count(key) ? find(key) : nullptr;
+  }
+
   struct Recalled {
     const Answer *answer;
     bool from_journal; ///< and never recalled before
   };
   Recalled recall(const std::string &key) {
     const Answer *answer = find(key);
-    const bool from_journal = answer && !known_.count(key);
-    return {from_journal ? &learn(key, *answer) : answer, from_journal};
+    return {answer, answer && !known_.count(key) && seen_in_journal_.insert(key).second};
   }
 
   /// What nobody had to be asked for. The first that is learnt stays.
@@ -37,9 +43,10 @@ public:
   /// What somebody was asked for; into the journal, with the details that it wants.
   template <typename... Details>
   const Answer &write_down(const std::string &key, Answer answer, const Details &...details) {
-    if (journal_)
-      journal_->append(key, answer, details...);
-    return learn(key, std::move(answer));
+    if (!journal_)
+      return learn(key, std::move(answer));
+    seen_in_journal_.insert(key);
+    return journal_->append(key, std::move(answer), details...);
   }
 
   /// What came of asking in vain: no answer, kept apart from them; the last time counts.
@@ -54,6 +61,7 @@ public:
 private:
   std::shared_ptr<Journal> journal_;
   std::map<std::string, Answer> known_;
+  std::set<std::string> seen_in_journal_; ///< keys of what was written down or recalled
   std::map<std::string, Answer> in_vain_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -24,7 +25,7 @@ public:
   using Settled = std::function<std::optional<bool>(const std::string &hash)>;
   /// What came of a check under that limit.
   struct Ended {
-    JobEnd job_end;
+    JobEnd job_end; ///< without its reply, which the answer has
     Milliseconds timeout;
     Answer answer; ///< what Read makes of the JobEnd
   };
@@ -39,7 +40,7 @@ public:
   /// What came of a guess that nobody has asked for yet; null where there is nothing yet.
   const Ended *early(const std::string &hash) const {
     const auto found = early_.find(hash);
-    return found == early_.end() ? nullptr : &found->second;
+    return found == early_.end() ? nullptr : &found->second.ended;
   }
   /// Whether the answer that is waited for is there.
   bool is_there() { return pool_.ready(running_.at(asked_).ticket); }
@@ -83,7 +84,7 @@ public:
   /// Waits for one that was started. Nothing when `stop` said so.
   std::optional<Ended> take(const std::string &hash, const std::function<bool()> &stop) {
     if (auto early = early_.extract(hash))
-      return std::move(early.mapped());
+      return std::move(early.mapped().ended);
     auto job_end = pool_.wait(running_.at(hash).ticket, stop);
     if (!job_end)
       return std::nullopt;
@@ -102,10 +103,16 @@ private:
     int likely_at;       ///< number of the last question that it was thought to follow
     Milliseconds timeout;
   };
+  /// A guess that has ended.
+  struct Early {
+    Ended ended;
+    typename Pool::Ticket ticket; ///< the lower, the earlier it was begun
+  };
   using Runs = std::map<std::string, Running>;
 
   Ended read(const Running &running, JobEnd job_end) const {
     Answer answer = read_(job_end);
+    job_end.reply = {};
     return {std::move(job_end), running.timeout, std::move(answer)};
   }
 
@@ -129,9 +136,17 @@ private:
         ++it;
         continue;
       }
-      early_.emplace(it->first, read(it->second, *pool_.wait(it->second.ticket)));
+      early_.emplace(it->first, Early{read(it->second, *pool_.wait(it->second.ticket)), it->second.ticket});
       it = running_.erase(it);
     }
+    forget_oldest();
+  }
+
+  /// A guess that was wrong stays wrong: what was begun long ago and was never asked for is not kept for ever.
+  void forget_oldest() {
+    while (early_.size() > most_early_for_each_worker * static_cast<std::size_t>(pool_.workers()))
+      early_.erase(std::min_element(early_.begin(), early_.end(),
+                                    [](const auto &a, const auto &b) { return a.second.ticket < b.second.ticket; }));
   }
 
   bool is_disproved(const Assumptions &assumed) const {
@@ -172,12 +187,15 @@ private:
                               [](const auto &a, const auto &b) { return a.second.ticket < b.second.ticket; }));
   }
 
+  /// A question that was guessed is asked within a few questions, or never.
+  static constexpr std::size_t most_early_for_each_worker = 64;
+
   Pool &pool_;
   const Limits limits_;
   const Read read_;
   const Settled settled_;
   Runs running_;
-  std::map<std::string, Ended> early_;
+  std::map<std::string, Early> early_;
   std::string asked_; ///< hash of the question that is asked now
   int question_ = 0;  ///< its number
   int started_ = 0;

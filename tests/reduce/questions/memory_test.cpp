@@ -18,9 +18,9 @@ struct FakeJournal {
     const auto found = lines.find(key);
     return found == lines.end() ? nullptr : &found->second;
   }
-  void append(const std::string &key, int answer, const std::string &by) {
-    lines[key] = answer;
+  const int &append(const std::string &key, int answer, const std::string &by) {
     who.push_back(by);
+    return lines[key] = answer;
   }
 };
 using Known = Memory<int, FakeJournal>;
@@ -41,6 +41,16 @@ TEST(Memory, WritesDownWhatWasAsked) {
   EXPECT_EQ(journal->lines, (std::map<std::string, int>{{"asked", 2}}));
   EXPECT_EQ(journal->who, std::vector<std::string>{"cut"});
   EXPECT_FALSE(memory.recall("asked").from_journal);
+}
+
+TEST(Memory, KeepsNothingTwice) {
+  const auto journal = std::make_shared<FakeJournal>();
+  journal->lines = {{"earlier", 7}};
+  Known memory(journal);
+  const int &written = memory.write_down("asked", 2, "cut");
+  EXPECT_EQ(&written, &journal->lines.at("asked"));
+  EXPECT_EQ(memory.find("asked"), &journal->lines.at("asked"));
+  EXPECT_EQ(memory.recall("earlier").answer, &journal->lines.at("earlier"));
 }
 
 TEST(Memory, RecallsFromTheJournalOnce) {

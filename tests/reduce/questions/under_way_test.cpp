@@ -233,6 +233,22 @@ TEST_F(UnderWay, MakesRoomForWhatIsAsked) {
   EXPECT_EQ(pool.running(), (Names{"b", "c", "f"}));
 }
 
+TEST_F(UnderWay, ForgetsGuessesThatNothingCameOf) {
+  constexpr int many = 64 * 3 + 10; // three workers
+  for (int i = 0; i < many; ++i) {
+    const std::string asked = "asked " + std::to_string(i), guessed = "guessed " + std::to_string(i);
+    ask(asked, {guess(guessed)});
+    pool.end(guessed);
+    pool.end(asked);
+    settled[asked] = true;
+    answer(asked);
+  }
+  ask("last");
+  EXPECT_FALSE(checks.has("guessed 0"));
+  EXPECT_TRUE(checks.has("guessed " + std::to_string(many - 1)));
+  EXPECT_EQ(checks.early("guessed " + std::to_string(many - 1))->job_end.reply, ""); // it has been read
+}
+
 TEST_F(UnderWay, StopsAll) {
   ask("a", {guess("b")});
   checks.stop_all();
