@@ -16,6 +16,10 @@ public:
   virtual const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next) = 0;
   /// The same, for somebody who wants to know more of it than whether it fails.
   virtual const Verdict &judge_in_full(const Program &program) { return judge(program, {}); }
+  /// Whether what comes of the turn is not wanted any more; what takes long is then ended, and leave_if_over() called.
+  virtual bool is_over() const = 0;
+  /// Leaves the turn by exception where is_over().
+  virtual void leave_if_over() = 0;
   /// Questions that had no answer so far.
   virtual int unanswered() const = 0;
   /// As of the Examiner.

@@ -130,7 +130,7 @@ void Judge::report_progress() const {
 
 /// It may have been slow for many reasons, a busy machine among them.
 bool Judge::passed_a_learned_limit(const Checks::Ended &ended) const {
-  return ended.job_end.ending == Ending::TimedOut && ended.timeout < inquiry_.options.limits.timeout;
+  return ended.job_end.ending == Ending::TimedOut && ended.timeout < timeout_.full();
 }
 
 bool Judge::is_answer(const Checks::Ended &ended) const {
@@ -166,7 +166,7 @@ Verdict Judge::wait_for(const Program &program, const std::string &hash, Upcomin
   };
   for (int again = 0;;) {
     if (!checks_.has(hash))
-      checks_.start(hash, job_of(program), alone ? inquiry_.options.limits.timeout : timeout_.limit());
+      checks_.start(hash, job_of(program), alone ? timeout_.full() : timeout_.limit());
     auto ended = checks_.take(hash, stop_waiting);
     if (!ended)
       stop();

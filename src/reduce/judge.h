@@ -46,6 +46,8 @@ public:
   // For who looks ahead from within judge():
   /// What the answer would be now; null where nobody knows it yet.
   const Verdict *foreseen(const std::string &hash) const;
+  /// What this run has been told, however many jobs it has, and whatever an earlier one was told; null: nothing.
+  const Verdict *told(const std::string &hash) const { return memory_.told(hash); }
   /// What came of asking it in vain; null where nobody did.
   const Verdict *in_vain(const std::string &hash) const { return memory_.in_vain(hash); }
   /// Whether the answer that judge() waits for is there, and whether an Outlook may not hold it up any longer.
@@ -63,6 +65,11 @@ public:
   void set_best(const ProgramSize &size) { best_ = size; }
 
   const Tally &tally() const { return tally_; }
+  bool is_over() const override { return is_interrupted(); }
+  void leave_if_over() override {
+    if (is_over())
+      throw Interrupted{};
+  }
   int unanswered() const override { return tally_.unanswered(); }
   /// Checks that were started and whose answer nobody asked for.
   int speculative() const { return checks_.started() - tally_.checks(); }

@@ -3,6 +3,7 @@
 #include "reduce/closest_pass.h"
 #include "reduce/forecast.h"
 #include "reduce/judge.h"
+#include "reduce/leap.h"
 #include "reduce/passes/pass.h"
 #include "reduce/reduce_recorded.h"
 #include "reduce/rehearsal.h"
@@ -10,10 +11,20 @@
 #include "reduce/turns.h"
 
 #include <algorithm>
+#include <exception>
+#include <optional>
 #include <utility>
 
 namespace repro_minify {
 namespace {
+
+/// Data of larger programs is looked at once they are smaller.
+constexpr int most_operators_to_begin_with_a_leap = 256;
+
+/// Leaves a reduction whose caller throws when it is told of a better Program. No std::exception: no pass is to blame.
+struct CallerThrew {
+  std::exception_ptr what;
+};
 
 /// Runs passes in the order of the Schedule until none accepts anything.
 class Reducer final : private Audience {
@@ -46,6 +57,8 @@ public:
       result.not_shown_because = {"the time budget was spent"};
     } catch (const NothingAnswers &) {
       gave_up = true; // whatever they want will not come back: the best so far is what there is
+    } catch (const CallerThrew &caller) {
+      std::rethrow_exception(caller.what);
     }
     say_what_had_no_answer(result, gave_up);
     result.one_minimal = result.not_shown_because.empty();
@@ -98,7 +111,17 @@ private:
     const auto next = standing_.schedule.next();
     if (!next)
       return false;
-    PassStatistics &row = statistics_[*next];
+    if (const auto leaper = who_leaps(*next))
+      in_turn_of(*leaper, [&](TurnReport &report) { leap(*leaper, report); });
+    else
+      in_turn_of(*next,
+                 [&](TurnReport &report) { Turns(judge_, recorder_, passes_, *this).take(standing_, *next, report); });
+    return true;
+  }
+
+  /// Does `work` as a part of that pass's statistics.
+  template <typename Work> void in_turn_of(size_t pass, const Work &work) {
+    PassStatistics &row = statistics_[pass];
     judge_.set_pass(row.pass);
     judge_.set_best(size_of(standing_.best));
     const int checks = judge_.tally().checks(), operators = standing_.order.operators;
@@ -114,18 +137,52 @@ private:
       row.problem = report.problem.empty() ? row.problem : report.problem;
     };
     try {
-      Turns(judge_, recorder_, passes_, *this).take(standing_, *next, report);
+      work(report);
     } catch (...) {
       add_up();
       throw;
     }
     add_up();
-    return true;
+  }
+
+  /// In a search for a hang: the pass in whose name all simplifications are asked for together, before anything else,
+  /// while the program hangs for sure, and before each of them is asked for alone. Once for each best so far.
+  std::optional<size_t> who_leaps(size_t next) {
+    const auto simplifies = [](const ReductionPass *pass) { return pass->goal == Goal::Simplicity; };
+    const auto first = std::find_if(passes_.begin(), passes_.end(), simplifies);
+    const bool begins =
+        judge_.tally().checks() == 0 && standing_.order.operators <= most_operators_to_begin_with_a_leap;
+    if (judge_.inquiry().wanted.kind != FailureKind::Hang || first == passes_.end() ||
+        !(begins || simplifies(passes_[next])) || !std::exchange(may_leap_, false))
+      return std::nullopt;
+    return first - passes_.begin();
+  }
+
+  /// As far as simplifications work together, found by halves.
+  void leap(size_t pass, TurnReport &report) {
+    const std::vector<Program> steps = steps_if_all_works(judge_, recorder_, passes_, standing_);
+    if (steps.size() < 2) // the passes ask as much
+      return;
+    Turns turns(judge_, recorder_, passes_, *this);
+    size_t work = 0, too_many = steps.size() + 1;
+    for (size_t next = steps.size(); too_many - work > 1; next = work + (too_many - work) / 2) {
+      const size_t if_not = std::max<size_t>(work + (next - work) / 2, 1);
+      const std::vector<LazyProgram> then = {[&] { return steps[if_not - 1]; }};
+      (turns.offer(standing_, steps[next - 1], then, report) ? work : too_many) = next;
+    }
+    if (work > 0)
+      standing_.schedule.took_turn(pass, true, report.worked, report.tried);
   }
 
   void save_meanwhile() {
     if (options_.on_improved)
-      judge_.do_meanwhile([this] { options_.on_improved(standing_.best); });
+      judge_.do_meanwhile([this] {
+        try {
+          options_.on_improved(standing_.best);
+        } catch (const std::exception &) {
+          throw CallerThrew{std::current_exception()}; // NOLINT(bugprone-std-exception-baseclass)
+        }
+      });
   }
 
   void turned_down(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) override {
@@ -135,6 +192,7 @@ private:
 
   void improved(const Standing &standing) override {
     judge_.enter_search();
+    may_leap_ = true;
     forecast_.note(true);
     passing_.reset();
     judge_.set_best(size_of(standing.best));
@@ -146,6 +204,7 @@ private:
   const std::vector<const ReductionPass *> passes_;
   Standing standing_;
   Standing turn_began_; ///< as `standing_` was before the turn that is being taken
+  bool may_leap_ = true;
   ClosestPass passing_;
   std::vector<PassStatistics> statistics_;
   LastRecording recorder_;

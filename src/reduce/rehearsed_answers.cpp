@@ -15,8 +15,7 @@ const Verdict &no() {
 } // namespace
 
 const Verdict &RehearsedAnswers::judge(const Program &program, const std::vector<LazyProgram> &) {
-  if (is_over_())
-    stop();
+  leave_if_over();
   std::string hash = canonical_hash(program);
   if (const Verdict *verdict = judge_.foreseen(hash))
     return *verdict;
@@ -26,8 +25,6 @@ const Verdict &RehearsedAnswers::judge(const Program &program, const std::vector
       return *verdict;
     if (inquiry().cannot_fail(program))
       return no();
-    if (judge_.is_interrupted())
-      stop();
     if (!decide_)
       dry_run_.leave_at({program, std::move(hash)});
     const bool answer = decide_(program);

@@ -39,6 +39,11 @@ public:
   /// A yes or no can be assumed; what it says of each output cannot where these are not those of before, and all that
   /// comes after it stays unknown.
   const Verdict &judge_in_full(const Program &program) override;
+  bool is_over() const override { return is_over_() || judge_.is_interrupted(); }
+  void leave_if_over() override {
+    if (is_over())
+      dry_run_.stop();
+  }
   int unanswered() const override { return judge_.unanswered(); }
   /// What follows is found out by rehearsing: nobody needs to name it.
   int questions_at_once() const override { return 1; }

@@ -2,6 +2,7 @@
 
 #include "program/compute.h"
 
+#include <system_error>
 #include <utility>
 
 namespace repro_minify {
@@ -27,7 +28,14 @@ public:
   Verdict verdict_of(const Program &program) override { return answerer_.judge_in_full(program); }
   std::shared_ptr<const Recording> record(const Program &program) override {
     const Inquiry &inquiry = answerer_.inquiry();
-    return recorder_.recording_of(program, inquiry.test.settings, inquiry.options.limits);
+    Limits limits = inquiry.options.limits;
+    limits.interrupted = [this] { return answerer_.is_over(); };
+    try {
+      return recorder_.recording_of(program, inquiry.test.settings, limits);
+    } catch (const std::exception &) {
+      answerer_.leave_if_over(); // it was cut short
+      throw;
+    }
   }
   int questions_at_once() const override { return answerer_.questions_at_once(); }
   void enter_phase(const std::string &phase) override { answerer_.enter_phase(phase); }
@@ -58,6 +66,12 @@ void Turns::take(Standing &standing, size_t index, TurnReport &report) {
     standing.schedule.put_off(index);
 }
 
+bool Turns::offer(Standing &standing, const Program &candidate, const std::vector<LazyProgram> &likely_next,
+                  TurnReport &report) {
+  Turn turn{standing, report, Odds()};
+  return consider(turn, candidate, order_of(candidate), likely_next);
+}
+
 /// Whether the pass puts off the rest of what it has to try.
 bool Turns::run_pass(Turn &turn, size_t index) {
   Standing &standing = turn.standing;
@@ -85,6 +99,9 @@ bool Turns::run_pass(Turn &turn, size_t index) {
                       standing.schedule.is_put_off(index)};
   try {
     passes_[index]->run(context);
+  } catch (const std::system_error &error) {
+    untried = std::string("could not go on, as the machine lacked something: ") + error.what();
+    put_off = false;
   } catch (const std::exception &error) {
     // A pass that stumbles over a strange program must not cost what the others found.
     turn.report.problem = error.what();

@@ -47,6 +47,9 @@ public:
 
   /// The turn of pass number `index`. `standing` and `report` are up to date when a question is left by exception.
   void take(Standing &standing, size_t index, TurnReport &report);
+  /// Whether a Program that no pass proposes fails; it becomes the best if it is lower in the Order.
+  bool offer(Standing &standing, const Program &candidate, const std::vector<LazyProgram> &likely_next,
+             TurnReport &report);
 
 private:
   struct Turn;

@@ -32,10 +32,13 @@ public:
     return std::min(most_, std::max(floor, longest_ * generosity));
   }
 
+  /// The limit that decides. A check that a shorter one ended says nothing, and is made again under this one.
+  std::chrono::milliseconds full() const { return std::max(most_, limit()); }
+
 private:
   static constexpr int enough = 5;
   static constexpr int generosity = 20;
-  static constexpr int far_from_passing = 5;
+  static constexpr int far_from_passing = 2;
   /// A busy machine may stand still for a while.
   static constexpr std::chrono::milliseconds floor{3000};
 

@@ -16,6 +16,7 @@ TEST(LearnedTimeout, GoesDownToWhatChecksTake) {
   EXPECT_EQ(timeout.limit(), 60s); // too few to tell
   timeout.saw(200ms);
   EXPECT_EQ(timeout.limit(), 4s);
+  EXPECT_EQ(timeout.full(), 60s);
   timeout.saw(30s);
   EXPECT_EQ(timeout.limit(), 60s); // never more than that
 }
@@ -25,9 +26,12 @@ TEST(LearnedTimeout, OnlyGoesUpWhereAHangIsWanted) {
   for (int i = 0; i < 9; ++i)
     timeout.saw(10ms);
   EXPECT_EQ(timeout.limit(), 5s);
-  timeout.saw(2s); // passes, and is not far from the limit: the next may take a little longer
-  EXPECT_EQ(timeout.limit(), 10s);
-  timeout.saw(9s);
+  timeout.saw(2s); // twice that is within the limit
+  EXPECT_EQ(timeout.limit(), 5s);
+  timeout.saw(4s); // passes, and is not far from the limit: the next may take a little longer
+  EXPECT_EQ(timeout.limit(), 8s);
+  EXPECT_EQ(timeout.full(), 8s); // who is asked again has no less
+  timeout.saw(19s);
   EXPECT_EQ(timeout.limit(), 20s);
 }
 
