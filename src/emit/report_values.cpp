@@ -38,7 +38,7 @@ json inputs_json(const Program &program) {
 json passes_rows(const ReproFacts &facts) {
   json rows = json::array();
   for (const auto &row : facts.passes)
-    if (row.tried > 0)
+    if (row.tried > 0 || row.operators_removed != 0)
       rows.push_back({{"pass", row.pass},
                       {"turns", row.runs},
                       {"tried", row.tried},

@@ -18,6 +18,15 @@ Signature shown_by(const Verdict &verdict, const ReproFacts &facts) {
   return facts.signature;
 }
 
+/// The first row of the table of passes: without it their operators would not add up.
+PassStatistics what_flattening_did(const Flattened &flattened) {
+  PassStatistics row;
+  row.pass = "flatten";
+  row.runs = 1;
+  row.operators_removed = flattened.before.operators - size_of(flattened.program).operators;
+  return row;
+}
+
 } // namespace
 
 void collect_facts(Work &work, const Program &program) {
@@ -62,6 +71,7 @@ void collect_facts(Work &work, const Flattened &flattened, const Reduction &redu
   facts.cached = reduction.cached;
   facts.search_seconds = reduction.seconds;
   facts.passes = reduction.passes;
+  facts.passes.insert(facts.passes.begin(), what_flattening_did(flattened));
 }
 
 } // namespace repro_minify

@@ -2,6 +2,7 @@
 #include "minify/save_now_and_then.h"
 #include "minify/work.h"
 #include "program/compute.h"
+#include "reduce/add_up.h"
 #include "reduce/reduce_recorded.h"
 #include "reduce/reloaded.h"
 
@@ -59,7 +60,11 @@ Reduction search_once(Work &work, const Flattened &flattened, const Interestingn
     begun(flattened.before);
   SaveNowAndThen save(work.folder, work.options().check.grad);
   how.on_improved = [&](const Program &program) {
-    save(program);
+    try {
+      save(program);
+    } catch (const std::exception &error) { // the next one may find room; the last one is saved once more
+      work.say(Severity::Detail, "the best so far is not saved: " + first_sentence(error.what()));
+    }
     if (is_time_for_picture(work, flattened, program))
       begin_picture(work);
   };
@@ -87,11 +92,7 @@ Reduction search_as_saved(Work &work, const Flattened &flattened, Reduction redu
   }
   if (!work.is_wanted(saved.verdict))
     return reduction; // it cannot be handed over at all; verification will say so
-  Reduction again = search_once(work, saved, test, nullptr);
-  again.checks += reduction.checks;
-  again.seconds += reduction.seconds;
-  again.check_seconds += reduction.check_seconds;
-  return again;
+  return with_earlier(search_once(work, saved, test, nullptr), reduction);
 }
 
 } // namespace

@@ -60,6 +60,17 @@ void expect_short_script(const Case &one, const json &report) {
   EXPECT_LE(report.at("repro_py").at("lines").get<int>(), 25 + to_make_constants);
 }
 
+/// What each row of the table says, flattening's included, is what went.
+void expect_table_adds_up(const json &report) {
+  int removed = 0, checks = 0;
+  for (const json &row : report.at("passes")) {
+    removed += row.at("operators_removed").get<int>();
+    checks += row.at("checks").get<int>();
+  }
+  EXPECT_EQ(removed, report.at("before").at("operators").get<int>() - report.at("after").at("operators").get<int>());
+  EXPECT_EQ(checks, report.at("checks").get<int>());
+}
+
 void expect_reduces(const Case &one) {
   const fs::path repro = one.repro();
   std::vector<std::string> arguments = one.with_backend({one.model()});
@@ -76,6 +87,7 @@ void expect_reduces(const Case &one) {
   EXPECT_EQ(report.at("verdict").at("kind"), one.kind);
   EXPECT_EQ(report.at("backend"), one.backend);
   EXPECT_EQ(report.at("grad"), one.grad);
+  expect_table_adds_up(report);
   // The table counts as fixtures/cases/_lib/check.py does: after freezing, which folds what depends on constants alone.
   EXPECT_LE(report.at("after").at("operators_after_freezing").get<int>(), one.operators_at_most);
   EXPECT_GE(report.at("after").at("operators_after_freezing").get<int>(), 0);
