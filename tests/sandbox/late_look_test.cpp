@@ -1,13 +1,14 @@
 // What a child comes to does not depend on when its parent looks at it.
 #include "jobs.h"
 #include "sandbox/child_process.h"
+#include "work_now_and_then.h"
 
 #include <thread>
 
 namespace repro_minify::sandbox_test {
 namespace {
 
-/// The parent looks when the job is over for sure: it holds a lock until then that dies with it.
+/// The parent looks once the job is over: the job says so through a pipe.
 JobEnd seen_late(const Job &job, const Limits &limits) {
   LifeLine line;
   SandboxPool pool(1);
@@ -73,14 +74,7 @@ TEST(ALateLook, FindsThatACrashCameTooLate) {
 TEST(ALateLook, FindsWhatWasSpentOnAProcessor) {
   Limits limits = within(100ms);
   limits.allow_for_load = true;
-  const JobEnd job_end = seen_late(
-      [](Child &) {
-        timespec spent{};
-        do {
-          clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-        } while (spent.tv_sec == 0 && spent.tv_nsec < 300'000'000);
-      },
-      limits);
+  const JobEnd job_end = seen_late([](Child &) { work_now_and_then(0.3); }, limits);
   EXPECT_EQ(job_end.ending, Ending::TimedOut);
 }
 
