@@ -2,7 +2,11 @@
 #include "app/listening.h"
 #include "app/options.h"
 #include "backends/backend_list.h"
+#include "backends/torch_python.h"
+#include "convert/convert.h"
 #include "minify/open_model.h"
+#include "minify/reading_limits.h"
+#include "program/operator_libraries.h"
 #include "results/run_text.h"
 #include "support/log.h"
 #include "support/temporary_folder.h"
@@ -13,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -87,7 +92,7 @@ Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progres
 }
 
 nlohmann::json refusal(const Options &options, const std::string &backend, const std::string &why) {
-  return {{"model", options.model}, {"backend", backend}, {"refused", why}};
+  return {{"model", options.model}, {"backend", backend}, {"refused", why}, {"unreadable", false}};
 }
 
 std::string text_of(const nlohmann::json &value) {
@@ -163,9 +168,48 @@ private:
   std::vector<OpenGraph> graphs_;
 };
 
+bool is_refused(const std::function<void()> &reading) {
+  try {
+    reading();
+    return false;
+  } catch (const UserError &) {
+    return true;
+  }
+}
+
+/// Whether the model is to blame whatever the backend: it is none, or damaged, or has no inputs. A library of operators
+/// or a Python to convert it with that is not there is not its fault.
+bool is_unreadable(const Options &options) {
+  ProgressPrinter progress(/*quiet=*/true, subject_of(options));
+  MinifyOptions how;
+  if (is_refused([&] {
+        how = minify_options(options, progress);
+        load_operator_libraries(how.backend_options.libraries);
+      }))
+    return false;
+  const Limits limits = reading_limits(how);
+  ModelKind kind = ModelKind::TorchScript;
+  if (is_refused([&] { kind = recognise(options.model, limits); }))
+    return true;
+  if (kind != ModelKind::TorchScript)
+    return !find_python_with_torch(how.backend_options.python).empty() &&
+           is_refused([&] { open_model(options.model, how); });
+  return is_refused([&] {
+    const LoadedModel model = load_model(options.model, how.method, how.check.seed, how.train, c10::kCPU, limits);
+    load_inputs(model, {.specs = how.input_specs, .inputs_path = how.inputs, .seed = how.check.seed}, limits);
+  });
+}
+
+/// For one that has no row of its own.
+std::string refused_row(const Options &options, const std::string &backend, const UserError &error) {
+  nlohmann::json row = refusal(options, backend, error.what());
+  row["unreadable"] = is_unreadable(options);
+  return text_of(row);
+}
+
 Ran refused(const Options &options, const std::string &backend, const UserError &error) {
   log::error(error.what());
-  return {BadInput, text_of(refusal(options, backend, error.what()))};
+  return {BadInput, options.json ? refused_row(options, backend, error) : ""};
 }
 
 /// A backend that cannot be used, or has no support for the model, says nothing about the others. A model that cannot
@@ -180,12 +224,22 @@ Ran run_one_of_several(std::optional<Runs> &runs, const Options &options, const 
   }
 }
 
+Ran run_under_the_only_backend(const Options &options, const std::string &backend) {
+  try {
+    return Runs(options).under_the_only_backend();
+  } catch (const UserError &error) {
+    if (options.json)
+      std::cout << refused_row(options, backend, error) << std::endl;
+    throw;
+  }
+}
+
 } // namespace
 
 int run_command(const Options &options) {
   const auto names = split_backend_names(options.backends);
   if (names.size() <= 1) {
-    const Ran ran = Runs(options).under_the_only_backend();
+    const Ran ran = run_under_the_only_backend(options, names.empty() ? "" : names.front());
     if (options.json)
       std::cout << ran.json << '\n';
     return ran.exit_code;

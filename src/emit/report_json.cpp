@@ -89,8 +89,10 @@ bool has_tolerance(const CompareOptions &compare) {
 json program_json(const Program &program, const ReproFacts &facts) {
   if (facts.not_reduced)
     return nullptr;
-  return {
-      {"source", program_text(program)}, {"canonical", canonical_form(program)}, {"operators", operators_of(program)}};
+  return {{"source", program_text(program)},
+          {"canonical", canonical_form(program)},
+          {"operators", operators_of(program)},
+          {"shared_results", count_shared_results(program)}};
 }
 
 json script_json(const ReproFacts &facts) {

@@ -188,6 +188,25 @@ void collect_operators(const Block *block, std::set<std::string> &names) {
   }
 }
 
+/// Once for each node that reads it, however often that one does.
+bool has_several_readers(const Value *value) {
+  std::set<const Node *> readers;
+  for (const auto &use : value->uses())
+    readers.insert(use.user);
+  return readers.size() > 1;
+}
+
+int shared_results_in(const Block *block) {
+  int count = 0;
+  for (const Node *node : block->nodes()) {
+    if (counts_as_operator(node))
+      count += static_cast<int>(std::count_if(node->outputs().begin(), node->outputs().end(), has_several_readers));
+    for (const Block *inner : node->blocks())
+      count += shared_results_in(inner);
+  }
+  return count;
+}
+
 } // namespace
 
 std::string canonical_form(const Program &program) {
@@ -198,6 +217,10 @@ std::vector<std::string> operators_of(const Program &program) {
   std::set<std::string> names;
   collect_operators(program.graph->block(), names);
   return {names.begin(), names.end()};
+}
+
+int count_shared_results(const Program &program) {
+  return shared_results_in(program.graph->block());
 }
 
 } // namespace repro_minify

@@ -16,4 +16,8 @@ std::string canonical_form(const Program &program);
 /// The operators, nested blocks included, sorted, each once.
 std::vector<std::string> operators_of(const Program &program);
 
+/// How many results of operators are read by more than one reader, of which the caller is one. In a minimal program
+/// each of them has to be: a chain of operators is another failure than the same one in whose middle a result is kept.
+int count_shared_results(const Program &program);
+
 } // namespace repro_minify

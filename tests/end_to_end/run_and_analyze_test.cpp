@@ -55,6 +55,27 @@ TEST(Run, SeveralBackendsInOneProcess) {
   EXPECT_EQ(run_tool({"run", model, "--backend", "eager,eager", "--json"}).exit_code, 0);
 }
 
+TEST(Run, ARefusalSaysWhetherTheModelCanBeReadAtAll) {
+  const std::string model = case_named("jit_type_as_dce").model();
+  const TemporaryFolder folder;
+  const std::string damaged = folder / "damaged.pt";
+  std::ofstream(damaged) << "no archive";
+  const auto refusals = [](const std::string &path, const std::string &backends) {
+    const Finished finished = run_tool({"run", path, "--backend", backends, "--json"});
+    EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+    const json answer = json::parse(finished.out);
+    json all = json::array();
+    for (const json &row : answer.is_array() ? answer : json::array({answer}))
+      if (row.contains("refused"))
+        all.push_back(row.at("unreadable"));
+    return all;
+  };
+  EXPECT_EQ(refusals(damaged, "eager"), json::array({true}));
+  EXPECT_EQ(refusals(damaged, "plugin:/no/such.so,eager"), json::array({true, true}));
+  EXPECT_EQ(refusals(model, "plugin:/no/such.so"), json::array({false}));
+  EXPECT_EQ(refusals(model, "eager,plugin:/no/such.so"), json::array({false}));
+}
+
 TEST(Run, TimesAreMeasuredWhereOneBackendIsAskedForOrWhoeverWantsThem) {
   const std::string model = case_named("jit_type_as_dce").model();
   const auto timed = [&](const std::string &backends, const std::vector<std::string> &options) {

@@ -53,6 +53,18 @@ TEST(CanonicalForm, KeepsWhoReadsOneValue) {
   EXPECT_NE(form_of(sum("%a, %a")), form_of(sum("%a, %b")));
 }
 
+TEST(CanonicalForm, AResultIsSharedWhereOneMoreReadsIt) {
+  const auto shared_in = [](const std::string &end) {
+    const std::string head = "graph(%a : Tensor):\n  %b : Tensor = aten::relu(%a)\n  %c : Tensor = aten::mul(%b, %b)\n";
+    return count_shared_results(program_from(head + end, {at::ones({2})}));
+  };
+  EXPECT_EQ(shared_in("  return (%c)"), 0); // one that reads it twice is one
+  EXPECT_EQ(shared_in("  return (%c, %b)"), 1);
+  EXPECT_EQ(shared_in("  %d : Tensor = aten::tanh(%b)\n  return (%c, %d)"), 1);
+  EXPECT_EQ(shared_in("  %d : Tensor = aten::tanh(%c)\n  return (%b, %c, %d)"), 2);
+  EXPECT_EQ(shared_in("  %d : Tensor = aten::tanh(%a)\n  return (%c, %d)"), 0); // an input is no result
+}
+
 TEST(CanonicalForm, TheOrderOfNodesAndOutputsIsLeftOut) {
   const std::string head = "graph(%a : Tensor, %b : Tensor):\n";
   const std::string relu = "  %c : Tensor = aten::relu(%a)\n", tanh = "  %d : Tensor = aten::tanh(%b)\n";
