@@ -7,7 +7,9 @@ A model is JSON: {"faults": {BACKEND: FAULT}}. What tonight's world is like stan
   changed         {FAULT: FAULT}: what an original is reduced to instead
   broken          backends whose build is broken
   flaky           faults that show in every second check
+  unreadable      models (part of the path) that cannot be opened
   lost            models (part of the path) whose check dies without a word
+  told            true: each start is said in a line of its own in WORLD.started, the process's number
   seconds         how long a check takes
 """
 
@@ -40,7 +42,8 @@ def fault_of(model: dict[str, Any], backend: str, now: dict[str, Any]) -> str | 
 
 def row_of(path: str, model: dict[str, Any], backend: str, now: dict[str, Any]) -> dict[str, Any]:
     if backend in now.get("broken", []):
-        return {"model": path, "backend": backend, "refused": f"--backend {backend}: its build is broken"}
+        return {"model": path, "backend": backend, "refused": f"--backend {backend}: its build is broken",
+                "unreadable": False}  # fmt: skip
     fault = fault_of(model, backend, now)
     signatures = [{"kind": "accuracy", "where": "output", "detail": ""}] if fault else []
     outcome = "fail" if fault else "pass"
@@ -64,9 +67,14 @@ def row_of(path: str, model: dict[str, Any], backend: str, now: dict[str, Any]) 
 
 
 def run(path: str, backends: list[str], now: dict[str, Any]) -> int:
-    model = json.loads(Path(path).read_text())
-    rows = [row_of(path, model, backend, now) for backend in backends]
-    print(json.dumps(rows if len(rows) > 1 else rows[0]) if "refused" not in rows[0] or len(rows) > 1 else "")
+    rows: list[dict[str, Any]]
+    if any(part in os.path.realpath(path) for part in now.get("unreadable", [])):
+        rows = [{"model": path, "backend": name, "refused": f"{path}: is empty", "unreadable": True}
+                for name in backends]  # fmt: skip
+    else:
+        model = json.loads(Path(path).read_text())
+        rows = [row_of(path, model, backend, now) for backend in backends]
+    print(json.dumps(rows if len(rows) > 1 else rows[0]))
     refused = [row for row in rows if "refused" in row]
     if refused:
         print(f"error: {refused[0]['refused']}", file=sys.stderr)
@@ -104,6 +112,9 @@ def main() -> int:
         )
         return 0
     now = world()
+    if now.get("told"):
+        with Path(os.environ["FAKE_WORLD"]).with_suffix(".started").open("a") as file:
+            file.write(f"{os.getpid()}\n")
     time.sleep(now.get("seconds", 0))
     is_run = words[0] == "run"
     path = words[1] if is_run else words[0]

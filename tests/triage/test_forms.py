@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Site
-from repro_minify_triage import forms
+from repro_minify_triage import forms, junit
 
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=http://127.0.0.1:9/x onerror=alert(1)>`|@all]]>\x1b[2J"
@@ -21,7 +20,7 @@ WORDS = ("new", "known", "regressed", "fixed", "flaky", "no answer")
 
 
 def facts(folder: Path) -> dict[str, Any]:
-    bugs = []
+    bugs: list[dict[str, Any]] = []
     for number in range(1, BUGS + 1):
         state = WORDS[number % len(WORDS)]
         sightings = [
@@ -35,7 +34,9 @@ def facts(folder: Path) -> dict[str, Any]:
             "nights": [{"night": n, "shown": state, "evidence": "seen"} for n in (1, 2)], "sightings": sightings,
             "models": 1, "program": f"def forward(self): {HOSTILE}", "message": HOSTILE, "verified": None,
             "duplicate_of": None, "not_a_bug": None, "notes": [HOSTILE], "repro": str(folder / "artefacts" / "x"),
-            "files": ["report.md"], "perhaps_same": [{"id": 1, "why": HOSTILE}],
+            "files": ["repro.py", "report.md"], "perhaps_same": [{"id": 1, "why": HOSTILE}],
+            "programs": [{"canonical": str(n), "source": f"one form {HOSTILE}", "models": [f"m{n}{HOSTILE}"],
+                          "repro": str(folder / "artefacts" / "x"), "files": ["repro.py"]} for n in range(number % 4)],
         })  # fmt: skip
     build = {
         "tool": "0.1.0",
@@ -52,15 +53,20 @@ def facts(folder: Path) -> dict[str, Any]:
     tonight = [[words[(row + column) % 4] for column in range(8)] for row in range(MODELS)]
     yesterday = [[("pass" if row == 3 else word) for word in cells] for row, cells in enumerate(tonight)]
     rows = [{"model": paths[0], "backend": "b0", "why": HOSTILE}]
+    bugs[0]["sightings"].append({"model": paths[1], "digest": "e", "backend": "b0", "night": 2, "evidence": "reduced"})
+    numbers = [[[1] if (row, column) == (1, 0) else [] for column in range(8)] for row in range(MODELS)]
     return {
+        "since": None, "failing": [{"model": paths[1], "backend": "b0", "message": HOSTILE}],
+        "unreadable": [{"model": paths[2], "why": HOSTILE, "is_new": True}],
         "nights": nights, "bugs": bugs, "no_answer": rows, "not_reduced": rows, "left_out": rows,
         "flaky": [{"model": paths[1], "backend": "b1", "failed": 1, "runs": 3}],
-        "matrix": {"models": paths, "backends": backends, "tonight": tonight, "yesterday": yesterday},
+        "matrix": {"models": paths, "backends": backends, "tonight": tonight, "yesterday": yesterday,
+                   "seconds": [[1.5] * 8] * MODELS, "bugs": numbers},
     }  # fmt: skip
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="needs Debian's chromium")
-@pytest.mark.parametrize("width", [400, 1300])
+@pytest.mark.parametrize("width", [420, 1300])
 def test_the_page_in_a_browser(tmp_path: Path, width: int) -> None:
     api = pytest.importorskip("playwright.sync_api")
     page_file = tmp_path / "report.html"
@@ -73,10 +79,15 @@ def test_the_page_in_a_browser(tmp_path: Path, width: int) -> None:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("request", lambda request: requests.append(request.url))
-        start = time.monotonic()
         page.goto(page_file.as_uri())
-        loaded = time.monotonic() - start
         assert page.locator("#shown").inner_text() == f"{BUGS} of {BUGS} bugs"
+        verdict = page.locator("td[data-backend=b0]", has_text="bug 1")
+        box = verdict.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= width, "a verdict is beside the page"
+        links = verdict.locator("a")
+        assert links.all_inner_texts() == ["bug 1", "repro.py"]
+        assert [link.get_attribute("href") for link in links.all()] == ["#bug-1", "artefacts/x/repro.py"]
+        assert page.locator("#bug-3 details", has_text="more reduced program").locator("pre").count() == 2
         page.select_option("select[data-filter=state]", "regressed")
         assert page.locator(".card:visible").count() == BUGS // len(WORDS)
         page.select_option("select[data-filter=backend]", HOSTILE)
@@ -87,7 +98,6 @@ def test_the_page_in_a_browser(tmp_path: Path, width: int) -> None:
         assert page.locator("img").count() == 0 and page.locator("script").count() == 1
         wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         browser.close()
-    print(f"loaded in {loaded:.2f} s, {page_file.stat().st_size} bytes")
     assert requests == [page_file.as_uri()]
     assert errors == []
     assert wider <= 0, "the page scrolls sideways"
@@ -96,7 +106,7 @@ def test_the_page_in_a_browser(tmp_path: Path, width: int) -> None:
 def test_other_forms_keep_hostile_names_text(tmp_path: Path) -> None:
     given = facts(tmp_path)
     assert json.loads(forms.as_json(given))["bugs"][0]["message"] == HOSTILE
-    suites = ElementTree.fromstring(forms.as_junit(given))
+    suites = ElementTree.fromstring(junit.as_junit(given))
     assert len(suites) == 8 and len(suites[0]) == MODELS
     text = forms.as_markdown(given)
     assert ", Python py " in text  # whose torch the backend may be

@@ -28,6 +28,20 @@ def test_a_stand_in_does_not_count_beside_others() -> None:
     assert len({key.text for key in [KEY, in_place, *alone]}) == 4
 
 
+def test_a_result_that_others_read_too_makes_it_perhaps_the_same() -> None:
+    """Linear and batch norm in a chain, and the same where the caller gets what linear gave: two faults of one step."""
+    chain = replace(KEY, guilty="", operators=("aten::batch_norm", "aten::linear"), shared_results=0)
+    kept = replace(chain, shared_results=1)
+    assert chain.text != kept.text and not chain.is_one_bug_with(kept)
+    ((number, why),) = perhaps_same(chain, [(2, kept)])
+    assert number == 2 and "shape of the reduced graph" in why
+    older = Key.from_dict({name: part for name, part in chain.as_dict().items() if name != "shared_results"})
+    assert older.is_one_bug_with(chain) and older.is_one_bug_with(kept)  # it did not say
+    said = {"canonical": "return a", "operators": ["aten::a"], "shared_results": 2}
+    assert key_of(report() | {"program": said}, "jit", "m").shared_results == 2
+    assert key_of(report(), "jit", "m").shared_results is None
+
+
 def essence(*operators: str) -> str:
     return replace(KEY, operators=tuple(f"aten::{name}" for name in operators)).essence
 

@@ -1,5 +1,6 @@
 """On three simulated nodes the report is that of one machine, though a node is killed and then the driver."""
 
+import contextlib
 import subprocess
 import time
 from pathlib import Path
@@ -35,7 +36,8 @@ def answered(site: Site) -> int:
     if not file.exists():
         return 0
     try:
-        return int(sqlite3.connect(file).execute("SELECT count(*) FROM observation").fetchone()[0])
+        with contextlib.closing(sqlite3.connect(file)) as db:
+            return int(db.execute("SELECT count(*) FROM observation").fetchone()[0])
     except sqlite3.OperationalError:
         return 0
 

@@ -1,18 +1,21 @@
 """Killed at any moment the next start goes on and the end is the same; other trouble is a sentence."""
 
 import contextlib
+import gc
 import os
 import random
 import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Site, states
+from repro_minify_triage import command_line
 from repro_minify_triage.errors import TriageError
 from repro_minify_triage.store import Store, migrations, only_run
 
@@ -35,11 +38,18 @@ def many_models(site: Site) -> None:
 
 
 def night_has_ended(site: Site) -> bool:
-    with contextlib.suppress(sqlite3.Error):  # killed before there was a table
-        db = sqlite3.connect(site.store / "triage.sqlite")
-        found = db.execute("SELECT ended FROM night ORDER BY id DESC").fetchone()
-        return bool(found and found[0])
-    return False
+    found = answer_of(site, "SELECT ended FROM night ORDER BY id DESC")
+    return bool(found and found[0])
+
+
+def answer_of(site: Site, query: str) -> Any:
+    """The first row; none while there is no table yet."""
+    file = site.store / "triage.sqlite"
+    if not file.exists():
+        return None
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(file)) as db:
+        return db.execute(query).fetchone()
+    return None
 
 
 def test_killed_twenty_times_the_end_is_the_same(site: Site, tmp_path: Path) -> None:
@@ -64,8 +74,7 @@ def test_killed_twenty_times_the_end_is_the_same(site: Site, tmp_path: Path) -> 
             continue
         kills += 1
     assert lasting(site.night(code=1)) == expected
-    found = sqlite3.connect(site.store / "triage.sqlite").execute("PRAGMA integrity_check").fetchone()
-    assert found == ("ok",)
+    assert answer_of(site, "PRAGMA integrity_check") == ("ok",)
 
 
 def killed_once_a_bug_is_found(site: Site) -> None:
@@ -74,9 +83,8 @@ def killed_once_a_bug_is_found(site: Site) -> None:
     with subprocess.Popen(site.command(*site.night_words()), env=site.environment(), stdout=subprocess.DEVNULL) as run:
         while run.poll() is None:
             time.sleep(0.01)
-            with contextlib.suppress(sqlite3.Error):
-                if sqlite3.connect(site.store / "triage.sqlite").execute("SELECT 1 FROM bug").fetchone():
-                    break
+            if answer_of(site, "SELECT 1 FROM bug"):
+                break
         run.kill()
 
 
@@ -91,7 +99,8 @@ def test_what_a_killed_night_found_is_not_checked_as_known(site: Site) -> None:
 def test_what_an_abandoned_night_found_has_a_state(site: Site) -> None:
     many_models(site)
     killed_once_a_bug_is_found(site)
-    found = Store(site.store).bugs()
+    with Store(site.store) as store:
+        found = store.bugs()
     site.world(mended=["A", "B", "C", "D"])
     site.options = ["--jobs", "1", "--runs", "4"]  # another plan: the night before is given up
     assert set(states(site.night(code=0)).values()) == {"known"}
@@ -102,18 +111,58 @@ def test_a_bug_keeps_its_number_where_its_key_was_made_otherwise(site: Site) -> 
     """By a program that told bugs apart in another way."""
     site.add_model("one", freeze="A")
     site.night(code=1)
-    with Store(site.store).change() as db:
+    with Store(site.store) as store, store.change() as db:
         db.execute("UPDATE bug SET key = 'as it was before'")
     site.add_model("two", freeze="A")
     assert states(site.night(code=0)) == {1: "known"}
 
 
-def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
-    Store(tmp_path, create=True).db.execute("PRAGMA user_version = 99")
-    before = (tmp_path / "triage.sqlite").read_bytes()
-    with pytest.raises(TriageError, match="schema version 99"):
-        Store(tmp_path)
-    assert (tmp_path / "triage.sqlite").read_bytes() == before
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.glob("triage.sqlite*") if not file.name.endswith("-shm")}
+
+
+@pytest.mark.parametrize("is_in_log", [False, True])
+def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path, is_in_log: bool) -> None:
+    """Where its log has not been written back too, as after a run that was killed."""
+    made, folder = tmp_path / "made", tmp_path / "store"
+    with Store(made, create=True) as newer:
+        newer.db.execute("PRAGMA user_version = 99")
+        if is_in_log:
+            shutil.copytree(made, folder)
+    if not is_in_log:
+        made.rename(folder)
+    before = contents(folder)
+    assert ("triage.sqlite-wal" in before) == is_in_log
+    for _ in range(2):
+        with pytest.raises(TriageError, match="schema version 99"):
+            Store(folder)
+        gc.collect()
+        assert contents(folder) == before
+
+
+def test_a_store_is_closed_where_it_was_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python closes what it collects, at a time of its own; here nothing is left to it."""
+    site.add_model("one", freeze="A")
+    site.night(code=1)
+    opened: list[sqlite3.Connection] = []
+    usual = sqlite3.connect
+
+    def connect(*words: Any, **named: Any) -> sqlite3.Connection:
+        opened.append(usual(*words, **named))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    store = str(site.store)
+    for words in (["list"], ["show", "1"], ["mark", "1", "--note", "x"], ["report"], ["prune", "--keep-nights", "9"],
+                  ["versions", "1", "--python", sys.executable]):  # fmt: skip
+        monkeypatch.setattr(sys, "argv", ["triage", *words, "--store", store])
+        with pytest.raises(SystemExit):
+            command_line.main()
+        assert opened
+        for connection in opened:
+            with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+                connection.execute("SELECT 1")
+        opened.clear()
 
 
 def test_a_store_that_cannot_be_written_is_looked_at(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,11 +170,23 @@ def test_a_store_that_cannot_be_written_is_looked_at(site: Site, monkeypatch: py
     site.night(code=1)
     before = sorted(file.name for file in site.store.iterdir())
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    store = Store(site.store)
-    assert [bug["id"] for bug in store.bugs()] == [1]
-    with pytest.raises(TriageError, match="it cannot be written"), store.change() as db:
-        db.execute("DELETE FROM bug")
+    with Store(site.store) as store:
+        assert [bug["id"] for bug in store.bugs()] == [1]
+        with pytest.raises(TriageError, match="it cannot be written"), store.change() as db:
+            db.execute("DELETE FROM bug")
     assert sorted(file.name for file in site.store.iterdir()) == before
+
+
+def test_an_older_store_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "triage.sqlite")) as older:
+        older.executescript(f"{migrations()[0]}; PRAGMA user_version = 1;")
+    before = contents(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    with Store(tmp_path) as store:
+        assert store.rows("SELECT * FROM unreadable") == []
+        with pytest.raises(TriageError, match="it cannot be written"), store.change() as db:
+            db.execute("DELETE FROM bug")
+    assert contents(tmp_path) == before
 
 
 def test_where_nothing_can_be_made_there_is_no_run(tmp_path: Path) -> None:
@@ -138,7 +199,8 @@ def test_where_nothing_can_be_made_there_is_no_run(tmp_path: Path) -> None:
 
 
 def test_each_migration_leads_to_its_number(tmp_path: Path) -> None:
-    assert Store(tmp_path, create=True).db.execute("PRAGMA user_version").fetchone()[0] == len(migrations())
+    with Store(tmp_path, create=True) as store:
+        assert store.db.execute("PRAGMA user_version").fetchone()[0] == len(migrations())
 
 
 def test_what_is_no_store_is_said(tmp_path: Path) -> None:
@@ -148,14 +210,14 @@ def test_what_is_no_store_is_said(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path: Path) -> None:
-    store = Store(tmp_path, create=True)
-    pages = store.db.execute("PRAGMA page_count").fetchone()[0]
-    store.db.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(TriageError, match="disk is full"), store.change() as db:
-        for number in range(10_000):
-            db.execute("INSERT INTO artefact VALUES (?, ?)", (f"{number:064}", number))
-    assert store.rows("SELECT * FROM artefact") == []
-    assert store.one("PRAGMA integrity_check")[0] == "ok"  # type: ignore[index]
+    with Store(tmp_path, create=True) as store:
+        pages = store.db.execute("PRAGMA page_count").fetchone()[0]
+        store.db.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(TriageError, match="disk is full"), store.change() as db:
+            for number in range(10_000):
+                db.execute("INSERT INTO artefact VALUES (?, ?)", (f"{number:064}", number))
+        assert store.rows("SELECT * FROM artefact") == []
+        assert store.one("PRAGMA integrity_check")[0] == "ok"  # type: ignore[index]
 
 
 def test_a_model_that_vanishes_during_the_night_gives_no_answer(site: Site) -> None:

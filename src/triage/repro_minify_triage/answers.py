@@ -20,7 +20,7 @@ def signature_of(row: dict[str, Any]) -> str:
 
 def answer_of_row(row: dict[str, Any]) -> dict[str, Any]:
     if "refused" in row:
-        return no_answer(row["refused"])
+        return no_answer(row["refused"]) | {"unreadable": bool(row.get("unreadable"))}
     verdict, seconds = row["verdict"], float(row["details"]["wall_seconds"])
     if row["details"]["eager_failed"]:
         return no_answer(f"eager itself failed: {verdict['message']}", seconds)
@@ -59,9 +59,10 @@ def answers_of_check(job: Job, result: Result) -> dict[str, dict[str, Any]]:
     answers = {}
     for backend in job.backends:
         alone = len(job.backends) == 1
+        refused = any("refused" in row for row in rows.get(backend, []))
         if result.lost and backend not in rows:
             answers[backend] = no_answer(result.lost, share)
-        elif backend not in rows or (alone and result.exit_code not in CHECKED):
+        elif backend not in rows or (alone and result.exit_code not in CHECKED and not refused):
             answers[backend] = no_answer(result.message[-600:] or f"exit code {result.exit_code}", share)
         else:
             answers[backend] = worst([answer_of_row(row) for row in rows[backend]])

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import click
 import typer
 
-from . import forms, marks, versions
+from . import forms, junit, marks, on_new, pruning, versions
 from .build_facts import build_facts, require_known
 from .config import read_config, seconds_of
 from .errors import TriageError
@@ -72,11 +72,17 @@ def run(
         bool | None, typer.Option("--verify/--no-verify", help="build and run each repro (minutes)")
     ] = None,
     on: Annotated[str | None, typer.Option(help="where jobs run: local, ray, or ray://HOST:PORT")] = None,
+    on_new: Annotated[
+        str | None,
+        typer.Option(help="a command for each bug that is new or came back: TRIAGE_BUG, _STATE, ... in its "
+                     "environment, all of it as JSON on its standard input; no shell"),
+    ] = None,
 ) -> None:
     """A night: checks every model under every backend, and reduces what is not known yet."""
     given = {
         "models": models, "backend": backend, "store": store and str(store), "budget": budget, "jobs": jobs,
         "runs": runs, "python": python, "program": program, "option": option, "verify": verify, "on": on,
+        "on-new": on_new,
     }  # fmt: skip
     settings = read_config(config) | {name: value for name, value in given.items() if value not in (None, [])}
     raise typer.Exit(run_night(settings))
@@ -104,9 +110,11 @@ def run_night(settings: dict[str, Any]) -> int:
     plan, folder = plan_of(settings), Path(settings.get("store", DEFAULT_STORE))
     program = program_path(settings.get("program"))
     require_known(program, plan.variants)
+    command = on_new.command_of(settings["on-new"]) if settings.get("on-new") else None
     models = find_models(settings["models"])
-    with only_run(folder, create=True):
-        store = Store(folder, create=True)
+    with only_run(folder, create=True), Store(folder, create=True) as store:
+        if command and store.nights():  # what a run that was killed, or the command itself, left untold
+            on_new.tell(store, facts_of(store), command, say)
         build = build_facts(program, settings.get("python"))
         lasting = {"variants": [str(each) for each in plan.variants], "runs": plan.runs, "options": plan.reduce_options}
         number, goes_on = store.begin_night(build, lasting, models)
@@ -126,19 +134,24 @@ def run_night(settings: dict[str, Any]) -> int:
             pool.close()
             clear(folder / "work")
         facts = facts_of(store)
-    typer.echo(summary_line(facts))
+        typer.echo(summary_line(facts))
+        if command:
+            on_new.tell(store, facts, command, say)
     return exit_code_of(facts)
 
 
 def summary_line(facts: dict[str, Any]) -> str:
+    """What is counted is said with each number: bugs first, then checks and models."""
     counts = forms.counts_of(facts)
     passing = sum(bool(bug["outlook"]) for bug in facts["bugs"])
     added = {str(Shown.KNOWN): f" ({passing} of them clean tonight)" if passing else ""}
-    words = [f"{number} {word}{added.get(word, '')}" for word, number in counts.items() if number]
+    said = {word: forms.WORDS.get(word, word) + added.get(word, "") for word in counts}
+    words = [f"{number} {said[word]}" for word, number in counts.items() if number]
     more = [f"{len(facts[name])} {text}" for name, text in (
-        ("no_answer", "checks without an answer"), ("flaky", "flaky checks"), ("not_reduced", "not reduced"),
-        ("left_out", "left for tomorrow")) if facts[name]]  # fmt: skip
-    return f"night {facts['nights'][-1]['id']}: " + (", ".join(words + more) or "no bugs")
+        ("no_answer", "checks without an answer"), ("unreadable", "unreadable models"), ("flaky", "flaky checks"),
+        ("not_reduced", "not reduced"), ("left_out", "left for tomorrow")) if facts[name]]  # fmt: skip
+    bugs = f"bugs: {', '.join(words)}" if words else "no bugs"
+    return f"night {facts['nights'][-1]['id']}: " + "; ".join([bugs, *more])
 
 
 @app.command()
@@ -148,21 +161,53 @@ def report(
         Path | None, typer.Option(help="the page (default, where no file is named: STORE/report.html)")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="for scripts")] = None,
-    junit: Annotated[Path | None, typer.Option(help="JUnit XML, for a CI")] = None,
+    junit_file: Annotated[Path | None, typer.Option("--junit", help="JUnit XML, for a CI")] = None,
     markdown: Annotated[Path | None, typer.Option(help="a summary, for a CI job")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="what became of bugs from then on: a night's number, 2026-11-20, 7d")
+    ] = None,
+    junit_known: Annotated[
+        str, typer.Option(help="what fails because of known bugs only: skip (skipped in the JUnit XML) or fail")
+    ] = "skip",
 ) -> None:
     """What the last night found: a page, JSON, JUnit XML, Markdown."""
-    facts = facts_of(Store(store))
-    if not any((html, json, junit, markdown)):
+    if junit_known not in junit.KNOWN_AS:
+        raise TriageError(f"--junit-known {junit_known}: give {' or '.join(junit.KNOWN_AS)}")
+    with Store(store) as opened:
+        facts = facts_of(opened, since)
+    if not any((html, json, junit_file, markdown)):
         html = store / "report.html"
     if html:
         forms.write(html, forms.as_html(facts, html.resolve().parent))
-    for path, form in ((json, forms.as_json), (junit, forms.as_junit), (markdown, forms.as_markdown)):
+    if junit_file:
+        forms.write(junit_file, junit.as_junit(facts, junit_known))
+    for path, form in ((json, forms.as_json), (markdown, forms.as_markdown)):
         if path:
             forms.write(path, form(facts))
-    for path in filter(None, (html, json, junit, markdown)):
+    for path in filter(None, (html, json, junit_file, markdown)):
         typer.echo(path)
     raise typer.Exit(exit_code_of(facts))
+
+
+@app.command()
+def prune(
+    store: StoreOption = Path(DEFAULT_STORE),
+    keep_nights: Annotated[int | None, typer.Option(min=1, help="how many of the last nights stay whole")] = None,
+    older_than: Annotated[str | None, typer.Option(help="only nights that ended so long ago: 90d, 36h")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="do it; without it, what would go is only said")] = False,
+) -> None:
+    """Makes the store smaller: removes answers of old nights, and folders that no bug needs."""
+    age = seconds_of(older_than, "--older-than", "90d, 36h") if older_than is not None else None
+    with only_run(store), Store(store) as opened:
+        gone = pruning.prune(opened, pruning.old_nights(opened, keep_nights, age), does_it=yes)
+    verb = "removed" if yes else "would remove"
+    nights = f"nights {gone.nights[0]} to {gone.nights[-1]}" if gone.nights else "no further night"
+    typer.echo(f"{verb}: {nights}, {gone.answers} answers, {gone.reductions} reductions that later ones stand for")
+    for folder in gone.folders:
+        typer.echo(one_line(f"{verb}: {folder}"))
+    typer.echo(f"{verb}: {len(gone.folders)} folders, {gone.bytes / 2**20:.1f} MiB; bugs, marks and states stay")
+    if not yes and (gone.nights or gone.answers or gone.folders):
+        typer.echo("nothing was removed; --yes removes it")
 
 
 def clean(text: str) -> str:
@@ -187,7 +232,9 @@ def list_bugs(
     ] = None,
 ) -> None:
     """One line for each bug."""
-    for bug in facts_of(Store(store))["bugs"]:
+    with Store(store) as opened:
+        bugs = facts_of(opened)["bugs"]
+    for bug in bugs:
         if state is None or bug["state"].split(" of ")[0] == state:
             step = bug["parts"]["guilty"] or bug["parts"]["kind"]
             word = bug["state"] + (", passes" if bug["outlook"] else "")
@@ -199,9 +246,9 @@ def list_bugs(
 @app.command()
 def show(bug: int, store: StoreOption = Path(DEFAULT_STORE)) -> None:
     """All about one bug."""
-    opened = Store(store)
-    marks.bug_row(opened, bug)
-    found = next(each for each in facts_of(opened)["bugs"] if each["id"] == bug)
+    with Store(store) as opened:
+        marks.bug_row(opened, bug)
+        found = next(each for each in facts_of(opened)["bugs"] if each["id"] == bug)
     lines = [
         f"bug {bug}: {found['state']}, {found['parts']['kind']} under {found['backend']}",
         *(f"  {text}" for text in [found["outlook"]] if text),
@@ -237,8 +284,7 @@ def mark(
     given = [each for each in (duplicate_of, not_a_bug, note, split) if each is not None]
     if len(given) != 1:
         raise TriageError("mark: give one of --duplicate-of, --not-a-bug, --note, --split")
-    with only_run(store):
-        opened = Store(store)
+    with only_run(store), Store(store) as opened:
         if duplicate_of is not None:
             marks.mark_duplicate(opened, bug, duplicate_of)
         elif not_a_bug is not None:
@@ -256,8 +302,9 @@ def versions_command(
     store: StoreOption = Path(DEFAULT_STORE),
 ) -> None:
     """In which versions of torch a bug shows: its repro.py under each interpreter, halving over a longer list."""
-    opened = Store(store)
-    answers = versions.versions(opened.artefact_folder(marks.bug_row(opened, bug)["artefact"]), python)
+    with Store(store) as opened:
+        folder = opened.artefact_folder(marks.bug_row(opened, bug)["artefact"])
+    answers = versions.versions(folder, python)
     for answer in answers:
         typer.echo(clean(f"{answer.python}: torch {answer.torch}: {answer.outcome} {answer.message}".rstrip()))
     typer.echo(f"bug {bug}: {versions.sentence(answers)}")
@@ -266,7 +313,8 @@ def versions_command(
 def main() -> None:
     try:
         sys.exit(app(standalone_mode=False))
-    except click.exceptions.Abort:
+    except (KeyboardInterrupt, click.exceptions.Abort):  # typer makes the one of the other
+        print("interrupted; the same command goes on", file=sys.stderr)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
@@ -280,9 +328,6 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on", file=sys.stderr)
-        sys.exit(130)
 
 
 if __name__ == "__main__":

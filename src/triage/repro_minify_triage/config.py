@@ -9,9 +9,11 @@ from .errors import TriageError
 
 KNOWN: dict[str, Any] = {
     "models": list, "backend": list, "store": str, "program": str, "python": str, "jobs": int, "runs": int,
-    "budget": str, "on": str, "option": list, "verify": bool,
+    "budget": str, "on": str, "option": list, "verify": bool, "on-new": str,
     "check-timeout": (int, float), "reduce-timeout": (int, float),
 }  # fmt: skip
+
+LONGEST = 3e9  # seconds, 95 years: what dates can be counted back by
 
 
 def read_config(path: Path | None) -> dict[str, Any]:
@@ -33,10 +35,11 @@ def read_config(path: Path | None) -> dict[str, Any]:
     return found
 
 
-def seconds_of(text: str) -> float:
-    """ "6h", "90m", "30s", "1h30m", or seconds."""
-    parts = re.fullmatch(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?", text.strip())
+def seconds_of(text: str, option: str = "--budget", form: str = "6h, 90m, 30s or 1h30m") -> float:
+    """ "6h", "90m", "30s", "1h30m", "7d", or seconds."""
+    number = r"(\d+(?:\.\d+)?)"
+    parts = re.fullmatch(rf"(?:{number}d)?(?:{number}h)?(?:{number}m)?(?:{number}s?)?", text.strip())
     if not text.strip() or not parts:
-        raise TriageError(f"--budget {text}: not a time; write 6h, 90m, 30s or 1h30m")
-    hours, minutes, seconds = (float(part or 0) for part in parts.groups())
-    return hours * 3600 + minutes * 60 + seconds
+        raise TriageError(f"{option} {text}: not a time; write {form}")
+    days, hours, minutes, seconds = (float(part or 0) for part in parts.groups())
+    return min(days * 86400 + hours * 3600 + minutes * 60 + seconds, LONGEST)

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
-from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from .errors import TriageError
 from .states import Shown
 
 COUNTED = (Shown.NEW, Shown.REGRESSED, Shown.FIXED, Shown.FLAKY, Shown.NO_ANSWER, Shown.KNOWN)
+WORDS = {str(Shown.NO_ANSWER): "without an answer"}  # after a number
 
 
 def write(path: Path, text: str) -> None:
@@ -41,34 +42,6 @@ def as_json(facts: dict[str, Any]) -> str:
 def printable(text: str) -> str:
     """XML has no way to say a control character."""
     return "".join(c if c in "\t\n" or c.isprintable() else "\ufffd" for c in text)
-
-
-def as_junit(facts: dict[str, Any]) -> str:
-    """A case for each model and backend; what fails because of a bug names it."""
-    names: dict[tuple[str, str], list[int]] = {}
-    for bug in facts["bugs"]:
-        for sighting in bug["sightings"]:
-            if sighting["night"] == facts["nights"][-1]["id"]:
-                names.setdefault((sighting["model"], sighting["backend"]), []).append(bug["id"])
-    why = {(row["model"], row["backend"]): row["why"] for row in facts["no_answer"]}
-    matrix, xml = facts["matrix"], JUnitXml("repro-minify-triage")
-    for column, backend in enumerate(matrix["backends"]):
-        suite = TestSuite(printable(backend))
-        for row, model in enumerate(matrix["models"]):
-            case = TestCase(printable(model), classname=printable(backend))
-            outcome = matrix["tonight"][row][column]
-            bugs = ", ".join(f"bug {number}" for number in names.get((model, backend), []))
-            if outcome == "fail":
-                case.result = [Failure(bugs or "not reduced")]
-            elif outcome == "flaky":
-                case.result = [Skipped("flaky: fails in some of its runs")]
-            elif outcome == "no answer":
-                case.result = [Error(printable(why.get((model, backend), "no answer")))]
-            suite.add_testcase(case)
-        xml.add_testsuite(suite)
-    xml.update_statistics()
-    text = xml.tostring()
-    return text.decode() if isinstance(text, bytes) else str(text)
 
 
 def counts_of(facts: dict[str, Any]) -> dict[str, int]:
@@ -114,26 +87,47 @@ def digest_for_policy(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+SHOWN_FIRST = ("repro.py", "repro.cpp", "report.html", "report.md")  # of the files of a repro
+
+
+def repros_of(facts: dict[str, Any], from_page: Callable[[str], str]) -> dict[tuple[int, str], dict[str, str] | None]:
+    """By bug and model: the file to run of what the model was reduced to, else of the bug itself."""
+    found = {}
+    for bug in facts["bugs"]:
+        own = {model: program for program in bug["programs"] for model in program["models"]}
+        for sighting in bug["sightings"]:
+            one = own.get(sighting["model"], bug)
+            name = next((name for name in SHOWN_FIRST if name in one["files"]), None)
+            link = {"name": name, "file": f"{from_page(one['repro'])}/{name}"} if name else None
+            found[bug["id"], sighting["model"]] = link
+    return found
+
+
 def as_html(facts: dict[str, Any], beside: Path) -> str:
     """`beside`: the folder that the page will lie in, which its links start from. The policy lets it run its own script
     and nothing else, and fetch nothing."""
     css, js = source("page.css"), source("page.js")
-    return (
-        environment(autoescape=True)
-        .get_template("page.html.j2")
-        .render(
-            facts=facts,
-            counts=counts_of(facts),
-            night=facts["nights"][-1],
-            css=Markup(css),
-            js=Markup(js),
-            policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest_for_policy(css)}; "
-            f"script-src {digest_for_policy(js)}",
-            choices={
-                "state": sorted({bug["state"] for bug in facts["bugs"]}),
-                "backend": sorted({bug["backend"] for bug in facts["bugs"]}),
-                "step": sorted({bug["parts"]["guilty"] or "?" for bug in facts["bugs"]}),
-            },
-            folders={bug["id"]: quote(os.path.relpath(bug["repro"], beside)) for bug in facts["bugs"]},
-        )
+    first, last = facts["nights"][0]["id"], facts["nights"][-1]["id"]
+
+    def from_page(folder: str) -> str:
+        return quote(os.path.relpath(folder, beside))
+
+    made = environment(autoescape=True)
+    made.filters["from_page"] = from_page
+    return made.get_template("page.html.j2").render(
+        facts=facts,
+        counts=counts_of(facts),
+        words=WORDS,
+        night=facts["nights"][-1],
+        nights=f"nights {first} to {last}" if facts["since"] else f"night {last}",
+        css=Markup(css),
+        js=Markup(js),
+        policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest_for_policy(css)}; "
+        f"script-src {digest_for_policy(js)}",
+        choices={
+            "state": sorted({bug["state"] for bug in facts["bugs"]}),
+            "backend": sorted({bug["backend"] for bug in facts["bugs"]}),
+            "step": sorted({bug["parts"]["guilty"] or "?" for bug in facts["bugs"]}),
+        },
+        repros=repros_of(facts, from_page),
     )

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
@@ -49,12 +49,13 @@ SAME_PART_REASONS = {
 }
 WEIGHTS = {"canonical": 4.0, "guilty": 2.0, "essence": 3.0, "detail": 2.0, "kind": 0.5}
 PERHAPS_SAME_FROM = 5.0
+SHAPE_DIFFERS = "all but the shape of the reduced graph, in which a result is read by others too, is the same"
 
 
 @dataclass(frozen=True)
 class Key:
-    """What is known of a reduced failure. What agrees in backend, kind, guilty step, detail and essence is one bug; the
-    canonical form says more (dtypes, arguments, who reads what): with it, what may be the same under another backend.
+    """What is known of a reduced failure. What agrees in backend, kind, guilty step, detail, essence and shape is one
+    bug; the canonical form says more (dtypes, arguments): with it, what may be the same under another backend.
     """
 
     backend: str
@@ -63,6 +64,9 @@ class Key:
     detail: str  # the message of an exception, the frames of a crash: what is a number in them says no more than "N"
     canonical: str
     operators: tuple[str, ...]
+    # The shape of the graph: how many results several readers have. A fold of two operators is one fault, and the same
+    # fold where another reads what is between them is another. None: written by a program that did not say.
+    shared_results: int | None = None
 
     @property
     def essence(self) -> str:
@@ -79,8 +83,20 @@ class Key:
 
     @property
     def text(self) -> str:
-        parts = (self.backend, self.kind, self.guilty, self.detail, self.essence)
+        parts: tuple[str, ...] = (self.backend, self.kind, self.guilty, self.detail, self.essence)
+        if self.shared_results:
+            parts += (f"{self.shared_results} results are shared",)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    @property
+    def text_without_shape(self) -> str:
+        return replace(self, shared_results=None).text
+
+    def is_one_bug_with(self, other: "Key") -> bool:
+        """A shape that is not known differs from none."""
+        if None in (self.shared_results, other.shared_results):
+            return self.text_without_shape == other.text_without_shape
+        return self.text == other.text
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -127,13 +143,17 @@ def key_of(report: dict[str, Any], variant: str, model_digest: str) -> Key:
         detail=without_dtypes(without_numbers(verdict.get("detail") or "")),
         canonical=program["canonical"] if program else f"not reduced: {model_digest}",
         operators=tuple(program["operators"]) if program else (),
+        shared_results=program.get("shared_results") if program else None,
     )
 
 
 def likeness(one: Key, other: Key) -> tuple[float, list[str]]:
     """How much speaks for one bug, and what."""
     agreed = [part for part in WEIGHTS if getattr(one, part) and getattr(one, part) == getattr(other, part)]
-    return sum(WEIGHTS[part] for part in agreed), [SAME_PART_REASONS[part] for part in agreed]
+    score, why = sum(WEIGHTS[part] for part in agreed), [SAME_PART_REASONS[part] for part in agreed]
+    if one.text != other.text and one.text_without_shape == other.text_without_shape:
+        return max(score, PERHAPS_SAME_FROM), [*why, SHAPE_DIFFERS]
+    return score, why
 
 
 def perhaps_same(key: Key, others: Iterable[tuple[int, Key]]) -> list[tuple[int, str]]:

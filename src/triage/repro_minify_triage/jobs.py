@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .models import data_beside, inputs_beside
+from .models import as_text, data_beside, inputs_beside
 from .variants import Variant
 
 NO_ANSWER = "no answer"
@@ -91,17 +91,39 @@ def run_job(folder: Path, result_folder: Path, program: str) -> None:
         result.output = json_or_none(result.output)
         if isinstance(result.output, dict):
             result.output = [result.output]
+        result.output = named_as_given(result.output, job, folder)
     else:
         report = output / "report.json"
         result.output = json_or_none(report.read_text()) if report.is_file() else None
+    result.message = named_as_given(result.message, job, folder)
     row = {key: value for key, value in asdict(result).items() if key != "folder"}
     partial = result_folder / "result.json.partial"
     partial.write_text(json.dumps(row))
     os.replace(partial, result_folder / "result.json")
 
 
+def named_as_given(value: Any, job: Job, folder: Path) -> Any:
+    """What is said of a file in the job's folder is said of the one that the user has."""
+    if isinstance(value, dict):
+        return {key: named_as_given(each, job, folder) for key, each in value.items()}
+    if isinstance(value, list):
+        return [named_as_given(each, job, folder) for each in value]
+    if isinstance(value, str):
+        for name, given in (("model.pt", job.model), ("inputs.pt", Path(job.model).with_name("inputs.pt"))):
+            value = value.replace(str(folder / name), as_text(given))
+    return value
+
+
+RUNNING: set["subprocess.Popen[str]"] = set()  # what this process has started and waits for
+TAKES_ALONG = ("setpriv", "--pdeathsig", "KILL")  # of util-linux: the kernel ends what a killed triage had started
+
+
 def run_command(command: list[str], timeout: float) -> Result:
     start = time.monotonic()
+    if not shutil.which(command[0]):
+        return Result(lost=f"{command[0]} cannot be started: there is no such program")
+    if shutil.which(TAKES_ALONG[0]):
+        command = [*TAKES_ALONG, *command]
     try:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -109,6 +131,7 @@ def run_command(command: list[str], timeout: float) -> Result:
         )  # fmt: skip
     except OSError as error:
         return Result(lost=f"{command[0]} cannot be started: {error.strerror}")
+    RUNNING.add(process)
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -117,14 +140,26 @@ def run_command(command: list[str], timeout: float) -> Result:
     except BaseException:
         end_with_children(process)
         raise
+    finally:
+        RUNNING.discard(process)
     return Result(process.returncode, out, err[-STDERR_KEPT:].strip(), time.monotonic() - start)
 
 
-def end_with_children(process: "subprocess.Popen[str]") -> None:
+def end_running() -> None:
+    """Whose threads then come to their end: a run that is interrupted waits for no program."""
+    for process in list(RUNNING):
+        end_group(process)
+
+
+def end_group(process: "subprocess.Popen[str]") -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
+
+
+def end_with_children(process: "subprocess.Popen[str]") -> None:
+    end_group(process)
     process.communicate()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from .jobs import Job, Result, clear, read_result, run_job, write_job
+from .jobs import Job, Result, clear, end_running, read_result, run_job, write_job
 
 
 class LocalPool:
@@ -17,16 +17,20 @@ class LocalPool:
         waiting = iter(jobs)
         with ThreadPoolExecutor(self.jobs) as hands:
             running: dict[Future[Result], Job] = {}
-            while True:
-                while len(running) < self.jobs and (job := next(waiting, None)) is not None:
-                    running[hands.submit(self.run_one, job)] = job
-                if not running:
-                    return
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for each in done:
-                    job = running.pop(each)
-                    yield job, each.result()
-                    clear(self.work / job.name)
+            try:
+                while True:
+                    while len(running) < self.jobs and (job := next(waiting, None)) is not None:
+                        running[hands.submit(self.run_one, job)] = job
+                    if not running:
+                        return
+                    done, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for each in done:
+                        job = running.pop(each)
+                        yield job, each.result()
+                        clear(self.work / job.name)
+            except BaseException:  # interrupted, here or where the results go
+                end_running()
+                raise
 
     def run_one(self, job: Job) -> Result:
         folder = self.work / job.name
@@ -36,4 +40,4 @@ class LocalPool:
         return read_result(folder / "out")
 
     def close(self) -> None:
-        pass
+        end_running()

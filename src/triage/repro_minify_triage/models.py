@@ -28,8 +28,12 @@ class Model:
 
     @property
     def shown(self) -> str:
-        """The name as text: bytes in it that are no UTF-8 are spelt out."""
-        return os.fsencode(self.path).decode(errors="backslashreplace")
+        return as_text(self.path)
+
+
+def as_text(path: Path | str) -> str:
+    """A name as text: bytes in it that are no UTF-8 are spelt out."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def inputs_beside(model: Path) -> Path | None:

@@ -81,6 +81,8 @@ class Night:
                 for backend, answer in answers_of_check(job, result).items():
                     variant = str(Variant(backend, job.options))
                     self.store.observe(self.number, digest, variant, attempt, answer)
+                    if answer.get("unreadable"):
+                        self.store.call_unreadable(self.number, self.ids[digest], answer["message"])
 
     def check_jobs(self, attempt: int) -> Iterator[tuple[str, Job]]:
         for digest, model in self.models.items():

@@ -37,6 +37,9 @@ def migrations() -> list[str]:
 
 
 class Store:
+    """Open until close(), or to the end of a `with`: the last to close the file writes to it, which is nothing to be
+    left to the moment in which Python collects it."""
+
     def __init__(self, folder: Path, create: bool = False) -> None:
         self.folder = folder
         self.file = folder / "triage.sqlite"
@@ -50,35 +53,77 @@ class Store:
         if not create and not self.file.is_file():
             raise no_store(folder)
         try:
+            self.require_known_version()
             self.db = self.connect()
-            self.migrate()
         except sqlite3.DatabaseError as error:
             raise sentence_of(error, self.file) from error
+        try:
+            self.migrate()
+        except BaseException as error:
+            self.close()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise sentence_of(error, self.file) from error
+            raise
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.db.close()
+
+    def require_known_version(self) -> None:
+        """Asked through a connection that only reads: another that closes the file would write what lies in its log."""
+        if not self.file.is_file() or self.file.stat().st_size == 0:
+            return
+        with contextlib.closing(self.connect_to_read()) as db:
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > (known := len(migrations())):
+            raise TriageError(
+                f"{self.file}: of schema version {version}, this program knows {known}; "
+                "use the program that wrote it, or a newer one. Nothing was changed"
+            )
+
+    def connect_to_read(self) -> sqlite3.Connection:
+        # A log beside it belongs to one who writes; where there is none, no other process writes.
+        written = self.file.with_name(self.file.name + "-wal").exists()
+        uri = f"{self.file.resolve().as_uri()}?mode=ro" + ("" if written else "&immutable=1")
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
 
     def connect(self) -> sqlite3.Connection:
         if os.access(self.folder, os.W_OK):
             db = sqlite3.connect(self.file, isolation_level=None, timeout=30)
-            db.execute("PRAGMA journal_mode=WAL")
-            db.execute("PRAGMA synchronous=FULL")
-            db.execute("PRAGMA foreign_keys=ON")
+            try:
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=FULL")
+                db.execute("PRAGMA foreign_keys=ON")
+            except BaseException:
+                db.close()
+                raise
         else:
-            # To be looked at only. A log beside it belongs to one who writes; where there is none, nobody does.
-            written = self.file.with_name(self.file.name + "-wal").exists()
-            uri = f"{self.file.resolve().as_uri()}?mode=ro" + ("" if written else "&immutable=1")
-            db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+            db = self.connect_to_read()
         db.row_factory = Row
         return db
 
     def migrate(self) -> None:
         steps = migrations()
         version = self.db.execute("PRAGMA user_version").fetchone()[0]
-        if version > len(steps):
-            raise TriageError(
-                f"{self.file}: of schema version {version}, this program knows {len(steps)}; "
-                "use the program that wrote it, or a newer one. Nothing was changed"
-            )
+        if version < len(steps) and not os.access(self.folder, os.W_OK):
+            self.look_at_a_copy()
         for number, step in enumerate(steps[version:], version + 1):
             self.db.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+        if not os.access(self.folder, os.W_OK):
+            self.db.execute("PRAGMA query_only = ON")
+
+    def look_at_a_copy(self) -> None:
+        """An older schema that cannot be changed where it lies is read in memory as it would be."""
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        copy.row_factory = Row
+        self.db.backup(copy)
+        self.db.close()
+        self.db = copy
 
     @contextlib.contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
@@ -162,6 +207,10 @@ class Store:
                  json.dumps(seen.get("numbers")), seen.get("seconds", 0.0), now()),
             )  # fmt: skip
 
+    def call_unreadable(self, night: int, model: int, why: str) -> None:
+        with self.change() as db:
+            db.execute("INSERT OR IGNORE INTO unreadable VALUES (?, ?, ?)", (night, model, why))
+
     def observations(self, night: int, subject: str, variant: str) -> list[Row]:
         return self.rows(
             "SELECT * FROM observation WHERE night_id = ? AND subject = ? AND variant = ? ORDER BY attempt",
@@ -175,7 +224,7 @@ class Store:
         what is one bug may have been told otherwise by the program that wrote them."""
         for bug in self.rows("SELECT id, parts FROM bug WHERE variant = ? AND instr(key, '+') = 0 ORDER BY id",
                              key.backend):  # fmt: skip
-            if Key.from_dict(json.loads(bug["parts"])).text == key.text:
+            if Key.from_dict(json.loads(bug["parts"])).is_one_bug_with(key):
                 return int(bug["id"])
         return None
 

@@ -1,0 +1,36 @@
+"""A run that is killed or interrupted takes along the programs that it had started."""
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import Site
+
+PROGRAMS = 2
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs util-linux")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_programs_end_with_the_run(site: Site, how: signal.Signals) -> None:
+    for index in range(PROGRAMS):
+        site.add_model(f"m{index}")
+    site.options = ["--jobs", str(PROGRAMS)]
+    site.world(seconds=3600, told=True)  # nothing but its end ends one
+    started = site.folder / "world.started"
+    with subprocess.Popen(site.command(*site.night_words()), env=site.environment(), stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as run:  # fmt: skip
+        while not started.exists() or started.read_text().count("\n") < PROGRAMS:
+            assert run.poll() is None
+            time.sleep(0.05)
+        watched = [os.pidfd_open(int(line)) for line in started.read_text().split()]
+        run.send_signal(how)
+        _, said = run.communicate()
+    for descriptor in watched:
+        assert select.select([descriptor], [], [], 300)[0], "a program goes on without its run"
+        os.close(descriptor)
+    assert run.returncode == (130 if how is signal.SIGINT else -how)
+    assert ("the same command goes on" in said) == (how is signal.SIGINT)
