@@ -24,6 +24,7 @@ from .store import Store, only_run
 from .variants import parse_variants
 
 DEFAULT_STORE = "triage"
+INTERRUPTED = 130  # the exit code
 PROGRAM_VARIABLE = "REPRO_MINIFY_PROGRAM"  # as in the package repro_minify
 app = typer.Typer(
     help="Nightly triage with repro-minify: from a folder of models to a list of bugs. Nothing is ever filed anywhere.",
@@ -312,10 +313,13 @@ def versions_command(
 
 def main() -> None:
     try:
-        sys.exit(app(standalone_mode=False))
-    except (KeyboardInterrupt, click.exceptions.Abort):  # typer makes the one of the other
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # what some versions of typer make of it, and others Abort
+            raise KeyboardInterrupt
+        sys.exit(code)
+    except (KeyboardInterrupt, click.exceptions.Abort):
         print("interrupted; the same command goes on", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
