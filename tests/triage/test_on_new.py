@@ -24,7 +24,7 @@ sys.exit(int(open(sys.argv[1] + ".code").read()))
 def told(site: Site) -> Path:
     """Where the command writes; the file beside it says with which code it ends."""
     (site.folder / "hook.py").write_text(TOLD)
-    file = site.folder / "told"
+    file: Path = site.folder / "told"
     file.with_name("told.code").write_text("0")
     site.options = ["--on-new", f"{sys.executable} {site.folder / 'hook.py'} {file} '$TRIAGE_MESSAGE'"]
     return file

@@ -107,7 +107,8 @@ def as_html(facts: dict[str, Any], beside: Path) -> str:
     """`beside`: the folder that the page will lie in, which its links start from. The policy lets it run its own script
     and nothing else, and fetch nothing."""
     css, js = source("page.css"), source("page.js")
-    first, last = facts["nights"][0]["id"], facts["nights"][-1]["id"]
+    last = facts["nights"][-1]["id"]
+    first = facts["since"] or last
 
     def from_page(folder: str) -> str:
         return quote(os.path.relpath(folder, beside))
@@ -119,7 +120,7 @@ def as_html(facts: dict[str, Any], beside: Path) -> str:
         counts=counts_of(facts),
         words=WORDS,
         night=facts["nights"][-1],
-        nights=f"nights {first} to {last}" if facts["since"] else f"night {last}",
+        nights=f"nights {first} to {last}" if first != last else f"night {last}",
         css=Markup(css),
         js=Markup(js),
         policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest_for_policy(css)}; "
