@@ -1,14 +1,25 @@
 #include "app/interruption.h"
 
 #include "app/options.h"
+#include "support/watchdog.h"
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include <poll.h>
+#include <unistd.h>
 
 namespace repro_minify {
 namespace {
 
 std::atomic<bool> requested{false};
+std::atomic<Watchdog *> watchdog{nullptr};
+
+std::mutex words_mutex;
+std::function<std::string()> words = [] { return std::string("interrupted"); };
 
 /// Nobody reads any more, or there is no room: that comes again with each write, and is not somebody who insists.
 bool comes_again(int signal) {
@@ -20,11 +31,26 @@ void request_stop(int signal) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
+  if (Watchdog *dog = watchdog)
+    dog->request();
+}
+
+/// The main thread computes and looks at nothing. What it has written is whole or not there at all, as after a SIGKILL,
+/// and its children go with it. A reader that has stopped reading must not keep it.
+[[noreturn]] void end_unheeded() {
+  const std::lock_guard lock(words_mutex);
+  const std::string text = "\nwarning: " + words() + "\n";
+  pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&standard_error, 1, 0) > 0 && write(STDERR_FILENO, text.data(), text.size()) < 0)
+    std::_Exit(InterruptedByUser);
+  std::_Exit(InterruptedByUser);
 }
 
 } // namespace
 
 void catch_signals() {
+  if (!watchdog)
+    watchdog = new Watchdog(end_unheeded);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
@@ -33,7 +59,14 @@ void catch_signals() {
   }
 }
 
+void when_ended_unheeded(std::function<std::string()> last_words) {
+  const std::lock_guard lock(words_mutex);
+  words = std::move(last_words);
+}
+
 bool stop_requested() {
+  if (Watchdog *dog = watchdog)
+    dog->notice();
   return requested;
 }
 

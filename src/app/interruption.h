@@ -1,11 +1,19 @@
 // Ctrl-C and the like (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ): the first asks for the best so far, the
-// second ends the program as if nobody had asked.
+// second ends the program as if nobody had asked. A program that computes for a second and does not look whether it was
+// asked is ended as it is, with 130.
 #pragma once
+#include <functional>
+#include <string>
 
 namespace repro_minify {
 
+/// Of the thread that calls it first: it is the one that has to look.
 void catch_signals();
 bool stop_requested();
+
+/// For a program that is ended as it is: `last_words` is called then, in another thread, while this one goes on; it may
+/// tidy up, and gives what the user is told. Whatever it holds has to live as long as the process.
+void when_ended_unheeded(std::function<std::string()> last_words);
 
 /// That of a command of which it is not known whether what it printed was cut short.
 int exit_code_unless_stopped(int code);

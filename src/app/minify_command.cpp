@@ -7,10 +7,16 @@
 #include "support/joined.h"
 #include "support/log.h"
 
+#include <atomic>
+#include <filesystem>
 #include <iostream>
+#include <memory>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// It was to be verified, and the machine gave no process or no memory for it.
 bool has_no_answer(const ReproFacts &facts) {
@@ -48,12 +54,34 @@ int conclude(const Options &options, const Result &result) {
   return result.facts.verified.value_or(true) ? ReducedAndVerified : NotVerified;
 }
 
+/// Where it has to be ended while it computes, the report is not written, or not whole.
+std::string last_words(const std::string &folder, bool search_has_begun) {
+  std::error_code error;
+  if (!search_has_begun || !fs::exists(folder + "/reduced.pt", error))
+    return "interrupted before there was anything to keep";
+  fs::remove(folder + "/report.json", error); // it would not say so
+  return "interrupted while it computed; the best that was saved is in " + clean(folder) +
+         " (not verified), and --resume goes on from here";
+}
+
+/// Before the search the folder may hold what an earlier run left.
+void keep_what_is_saved(MinifyOptions &how) {
+  const auto has_begun = std::make_shared<std::atomic<bool>>(false);
+  when_ended_unheeded([folder = how.folder, has_begun] { return last_words(folder, *has_begun); });
+  how.listener.begun = [has_begun, also = how.listener.begun](const ProgramSize &size) {
+    *has_begun = true;
+    if (also)
+      also(size);
+  };
+}
+
 } // namespace
 
 int minify_command(const Options &options) {
   catch_signals();
   ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
+  keep_what_is_saved(how);
   how.listener.reduced = [&progress](const Reduction &reduction) {
     progress.hide();
     log::info(passes_table(reduction));

@@ -37,6 +37,36 @@ std::string signal_name(const testing::TestParamInfo<int> &info) {
   return info.param == SIGINT ? "SIGINT" : "SIGTERM";
 }
 
+/// Whatever the program computes by itself: here it never comes to an end, and looks at nothing meanwhile.
+TEST(InterruptedWhileItComputes, EndsAllTheSameAndGoesOnFromThere) {
+  const Case one = case_named("big_jit_loop_swap");
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro", go = folder / "go";
+  const std::vector<std::string> arguments = {one.model(), "--backend", "jit", "-o", repro, "--jobs", "1", "--quiet"};
+  std::vector<std::string> preloaded = {"env", "LD_PRELOAD=" REPRO_MINIFY_ENDLESS_PARENT,
+                                        "ENDLESS_PARENT=" + go.string(), REPRO_MINIFY_BINARY};
+  preloaded.insert(preloaded.end(), arguments.begin(), arguments.end());
+  RunningProgram program(preloaded);
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(repro / "reduced.pt"); }, std::chrono::seconds(120)))
+      << describe(program.wait(std::chrono::seconds(1)));
+  std::ofstream(go).close();
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(folder / "go.computing"); }, std::chrono::seconds(120)));
+  program.send_signal(SIGTERM);
+  const Finished finished = program.wait(std::chrono::seconds(60));
+  EXPECT_EQ(finished.exit_code, 130) << describe(finished);
+  EXPECT_FALSE(fs::exists(folder / "go.over"));
+  EXPECT_TRUE(contains(finished.err, "interrupted while it computed; the best that was saved is in")) << finished.err;
+  EXPECT_FALSE(fs::exists(repro / "report.json"));
+
+  std::vector<std::string> again = arguments;
+  again.insert(again.end(), {"--resume", "--no-verify", "--no-bisect"});
+  const Finished resumed = run_tool(again);
+  EXPECT_EQ(resumed.exit_code, 0) << describe(resumed);
+  const auto report = nlohmann::json::parse(read_text(repro / "report.json"));
+  EXPECT_GT(report.at("resumed").get<int>(), 0);
+  EXPECT_LE(report.at("after").at("operators").get<int>(), one.operators_at_most);
+}
+
 /// All but the page is written then: the exit code and the report have to say the same of it.
 TEST(InterruptedWhileThePageIsDrawn, IsInterruptedInTheReportToo) {
   const TemporaryFolder folder;

@@ -31,7 +31,8 @@ Verdict wrong_at(std::int64_t index, const TensorForm &form) {
 
 /// The element of the only input that a wrong element of the result leads to.
 Focus::Index led_to(const at::Tensor &input, const Verdict &verdict) {
-  const Focus::Index *index = foci_of(program_from(relu, {input}), verdict).front().of(0);
+  const std::vector<Focus> foci = foci_of(program_from(relu, {input}), verdict);
+  const Focus::Index *index = foci.front().of(0);
   return index ? *index : Focus::Index{};
 }
 
