@@ -236,7 +236,7 @@ def list_bugs(
     with Store(store) as opened:
         bugs = facts_of(opened)["bugs"]
     for bug in bugs:
-        if state is None or bug["state"].split(" of ")[0] == state:
+        if state is None or state == ("duplicate" if bug["duplicate_of"] is not None else bug["state"]):
             step = bug["parts"]["guilty"] or bug["parts"]["kind"]
             word = bug["state"] + (", passes" if bug["outlook"] else "")
             line = f"{bug['id']:>4}  {word:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"

@@ -49,13 +49,13 @@ class Night:
         bugs = [bug for bug in self.store.bugs() if bug["first_night"] < self.number]
         self.say(f"known bugs: {len(bugs)}")
         for attempt in range(1, CLEAN_RUNS + 1):
-            for job, result in self.pool.run(self.recheck_jobs(bugs, attempt)):
-                bug = int(job.name.split("-")[2])
-                variant = next(row["variant"] for row in bugs if row["id"] == bug)
+            jobs = {job.name: (job, bug) for bug, job in self.recheck_jobs(bugs, attempt)}
+            for job, result in self.pool.run(job for job, _ in jobs.values()):
+                bug = jobs[job.name][1]
                 answer = answers_of_check(job, result)[job.backends[0]]
-                self.store.observe(self.number, f"bug {bug}", variant, attempt, answer)
+                self.store.observe(self.number, f"bug {bug['id']}", bug["variant"], attempt, answer)
 
-    def recheck_jobs(self, bugs: list[Row], attempt: int) -> Iterator[Job]:
+    def recheck_jobs(self, bugs: list[Row], attempt: int) -> Iterator[tuple[Row, Job]]:
         for bug in bugs:
             seen = self.store.observations(self.number, f"bug {bug['id']}", bug["variant"])
             # One failure says that it is there. One that passes has to do so every time.
@@ -68,7 +68,7 @@ class Night:
                 continue
             name = f"{self.number}-bug-{bug['id']}-{attempt}"
             variant = parse_variant(bug["variant"])
-            yield check_job(name, str(reduced), [variant], self.plan.check_timeout, python=self.plan.python)
+            yield bug, check_job(name, str(reduced), [variant], self.plan.check_timeout, python=self.plan.python)
 
     # Models
 
