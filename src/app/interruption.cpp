@@ -3,14 +3,16 @@
 #include "app/options.h"
 #include "support/watchdog.h"
 
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
-
-#include <poll.h>
-#include <unistd.h>
 
 namespace repro_minify {
 namespace {
@@ -62,6 +64,22 @@ void catch_signals() {
 void when_ended_unheeded(std::function<std::string()> last_words) {
   const std::lock_guard lock(words_mutex);
   words = std::move(last_words);
+}
+
+void end_with_starter() {
+  constexpr const char *variable = "REPRO_MINIFY_ENDS_WITH";
+  const char *text = std::getenv(variable);
+  if (text == nullptr)
+    return;
+  const auto starter = static_cast<pid_t>(std::strtol(text, nullptr, 10));
+  unsetenv(variable); // it is not meant for what this process starts
+  const bool was_parent = getppid() == starter;
+  if (was_parent)
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // It may have ended before that. Where a script stands between the two there is no signal, and nothing has ended.
+  const bool is_gone = was_parent ? getppid() != starter : starter > 0 && kill(starter, 0) != 0 && errno == ESRCH;
+  if (is_gone)
+    std::raise(SIGTERM);
 }
 
 bool stop_requested() {

@@ -9,6 +9,12 @@ namespace repro_minify {
 
 /// Of the thread that calls it first: it is the one that has to look.
 void catch_signals();
+
+/// Where the environment names a process that has started this one, its end is a signal to end (SIGTERM): a killed
+/// Python does not leave a reduction behind. Strictly the end of the thread that has started this process. To be called
+/// after catch_signals().
+void end_with_starter();
+
 bool stop_requested();
 
 /// For a program that is ended as it is: `last_words` is called then, in another thread, while this one goes on; it may

@@ -175,6 +175,7 @@ int main(int argc, char **argv) {
   at::set_num_threads(1);
   try {
     repro_minify::catch_signals();
+    repro_minify::end_with_starter();
     const int code = repro_minify::dispatch(argc, argv);
     repro_minify::require_printed();
     return code;

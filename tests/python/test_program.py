@@ -2,12 +2,15 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+import torch
 from repro_minify import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, program, torch_version
 from repro_minify.program import Ended, find_program, raise_for, run, sentence_of
 
@@ -137,3 +140,28 @@ def test_a_library_that_is_missing_is_said_with_its_package() -> None:
 def test_the_command_starts_without_torch() -> None:
     code = "import sys, repro_minify.program; sys.exit('torch' in sys.modules or 'jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_killed_python_takes_its_program_along(work: Path) -> None:
+    """One that waits for an oracle, which waits for a file that nothing writes."""
+    oracle = work / "oracle.sh"
+    oracle.write_text(f"#!/bin/sh\ntouch {work}/started\nwhile [ ! -e {work}/never ]; do sleep 0.1; done\n")
+    oracle.chmod(0o755)
+    torch.jit.save(torch.jit.trace(torch.sin, torch.ones(2)), str(work / "sin.pt"))
+    words = [f"--model={work}/sin.pt", "--input=f32[2]", f"--oracle={oracle}", "--timeout=3000"]
+    with subprocess.Popen([sys.executable, "-c", f"from repro_minify.program import run; run({words!r})"]) as python:
+        while not (work / "started").exists():
+            assert python.poll() is None
+            time.sleep(0.05)
+        child = int(Path(f"/proc/{python.pid}/task/{python.pid}/children").read_text().split()[0])
+        program_itself = os.pidfd_open(child)
+        python.kill()
+    ended = select.poll()
+    ended.register(program_itself, select.POLLIN)
+    assert ended.poll(60_000), "the program goes on without the Python that has started it"
+    os.close(program_itself)
+
+
+def test_of_whom_the_program_is_told(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", fake(work, 'echo "$REPRO_MINIFY_ENDS_WITH"\n'))
+    assert run([]).output == f"{os.getpid()}\n"

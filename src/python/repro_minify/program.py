@@ -15,6 +15,7 @@ from .errors import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, In
 from .torch_version import require_same_torch
 
 VARIABLE = "REPRO_MINIFY_PROGRAM"
+STARTER = "REPRO_MINIFY_ENDS_WITH"  # the program ends where the process of this number does
 OWN = Path(__file__).parent / "bin" / "repro-minify"
 PATIENCE = 30  # seconds for an interrupted program to put away what it has; it takes two
 LIBRARIES = "libspdlog1.10 libfmt9 libctemplate3 libtomlplusplus3 libseccomp2 libssl3"
@@ -81,14 +82,16 @@ def heed(process: subprocess.Popen[bytes], show: bool) -> str:
 
 
 def run(arguments: Sequence[str], *, show: bool = False) -> Ended:
-    """In a process group of its own, so that Ctrl-C comes to Python alone, which passes it on."""
+    """In a process group of its own, so that Ctrl-C comes to Python alone, which passes it on.
+
+    The program asks the kernel to end it with the thread that is here, which waits for it.
+    """
     program = find_program()
+    environment = {**program.environment, STARTER: str(os.getpid())}
     with tempfile.TemporaryFile() as output:
         command = [program.path, *arguments]
         try:
-            process = subprocess.Popen(
-                command, stdout=output, stderr=subprocess.PIPE, env=program.environment, process_group=0
-            )
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE, env=environment, process_group=0)
         except OSError as error:
             raise CannotStart(f"{program.path}: cannot be started: {error.strerror}") from error
         with process:
