@@ -165,6 +165,11 @@ def read(text: str, path: str, seed: int) -> Loaded:
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
+        if "= <lambda>()" in (error.text or ""):
+            raise Refused(
+                f"lacks its nested graphs (the branches of a cond, the body of a loop): line {error.lineno} names one "
+                "that PyTorch before 2.15 does not write; save the model with torch.export.save, or take it from 2.15"
+            ) from error
         raise Refused(f"is no Python program: line {error.lineno}: {error.msg}") from error
     except (MemoryError, RecursionError, ValueError) as error:
         raise Refused(f"is no Python program that can be read: too deep or long ({type(error).__name__})") from error

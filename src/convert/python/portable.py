@@ -135,6 +135,8 @@ class Portable(TorchFunctionMode):
             self.note(f"of torch.cond, the branch that its inputs take ({str(taken).lower()}) is kept")
             with self:
                 return args[1 if taken else 2](*(args[3] if len(args) > 3 else ()))
+        if name == "while_loop":
+            return self.while_loop(*args, **kwargs)
         if name == "wrap_with_set_grad_enabled":
             with torch.set_grad_enabled(args[0]), self:
                 return args[1](*args[2:])
@@ -143,3 +145,11 @@ class Portable(TorchFunctionMode):
             with torch.autocast(device, dtype, enabled, cache), self:
                 return inner(*rest)
         return func(*args, **kwargs)
+
+    def while_loop(self, goes_on: Any, body: Any, carried: Any, others: Any = ()) -> Any:
+        values, turns = tuple(carried), 0
+        with self:
+            while bool(goes_on(*values, *others)):
+                values, turns = tuple(body(*values, *others)), turns + 1
+        self.note(f"of torch.while_loop, the {turns} turns that its inputs take are written one after another")
+        return values

@@ -3,6 +3,7 @@
 import inspect
 import keyword
 import re
+import sys
 import warnings
 from typing import Any
 
@@ -77,5 +78,10 @@ def traced(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> tuple[Any, list[str]
             script = torch.jit.trace(flat, inputs, check_trace=False, strict=False)
         except Exception as error:
             text = " ".join(str(error).split())
-            raise Refused(f"cannot be traced: {type(error).__name__}: {text[:300]}") from error
+            advice = ""
+            if sys.version_info >= (3, 14):
+                advice = (
+                    "; PyTorch says that torch.jit may break under Python 3.14 and later: --python names an older one"
+                )
+            raise Refused(f"cannot be traced: {type(error).__name__}: {text[:300]}{advice}") from error
     return script, mode.notes
