@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stands for repro-minify where a test decides what fails: FAKE_FAILS names the checks that do, from 1: "2,3".
 
-Writes each command line to FAKE_LOG. FAKE_REDUCES=no: a reduction ends with exit code 2.
+Writes each command line to FAKE_LOG. FAKE_REDUCES=no: a reduction ends with exit code 2; same: with 1.
 """
 
 import json
@@ -22,6 +22,9 @@ def reduce(model: Path) -> int:
     if os.environ.get("FAKE_REDUCES") == "no":
         print("error: it cannot be reduced", file=sys.stderr)
         return 2
+    if os.environ.get("FAKE_REDUCES") == "same":
+        print("error: it does not fail", file=sys.stderr)
+        return 1
     folder = model.with_suffix(".repro")
     folder.mkdir()
     (folder / "report.json").write_text(

@@ -1,6 +1,9 @@
 """torch.compile(model, backend="repro_minify"): which graphs are checked, what becomes of them, and a real failure."""
 
 import json
+import os
+import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -106,7 +109,7 @@ def test_the_first_that_fails_is_kept_and_the_program_goes_on(
     world(fails="2")
     model = ThreeGraphs()
     with torch.no_grad():
-        assert torch.equal(compiled(model)(X), model(X))
+        assert torch.equal(compiled(model, minify="now")(X), model(X))
     assert [words[0] for words in world()][:2] == ["run", "run"] and len(world()) == 3
     report = dynamo.report()
     assert (report.graphs, report.same, report.failed) == (3, 1, 2)
@@ -114,8 +117,39 @@ def test_the_first_that_fails_is_kept_and_the_program_goes_on(
     assert report.result and report.result.program == "the reduced program"
     assert "graph 2 (of 2 so far) fails under Inductor: fail under inductor: crash" in caplog.text
     assert "graph 2 is minified in graph-2/failing.repro/repro.py" in caplog.text
-    dynamo.say_of_how_many()
+    dynamo.at_end_of(os.getpid())
     assert "graph 2 of 3 fails: graph-2/failing.repro/repro.py" in caplog.text
+
+
+def test_it_is_minified_when_python_ends(world: Any, work: Path, caplog: pytest.LogCaptureFixture) -> None:
+    world(fails="1")
+    model = ThreeGraphs()
+    assert torch.equal(compiled(model)(X), model(X))
+    assert [words[0] for words in world()] == ["run"] and dynamo.report().result is None
+    assert "graph 1 is in graph-1/failing.pt; it is minified when Python ends" in caplog.text
+    dynamo.at_end_of(os.getpid() + 1)  # a forked child
+    assert len(world()) == 1
+    dynamo.at_end_of(os.getpid())
+    assert f"graph 1 is minified in {work}/graph-1/failing.repro/repro.py" in caplog.text
+    assert len(world()) == 2 and dynamo.report().result
+    dynamo.at_end_of(os.getpid())
+    assert len(world()) == 2
+
+
+def test_it_need_not_be_minified(world: Any, caplog: pytest.LogCaptureFixture) -> None:
+    world(fails="1")
+    compiled(ThreeGraphs(), minify=False, tol=0.1)(X)
+    dynamo.at_end_of(os.getpid())
+    assert [words[0] for words in world()] == ["run"]
+    assert "this minifies it: repro-minify graph-1/failing.pt --backend=inductor --grad --no-autocast --tol=0.1" in (
+        caplog.text
+    )
+
+
+def test_a_word_for_when_that_is_none_is_refused(world: Any) -> None:
+    world()
+    with pytest.raises(Exception, match='minify=\'later\': give "exit", "now" or False'):
+        compiled(ThreeGraphs(), minify="later")(X)
 
 
 def test_a_failure_may_raise(world: Any) -> None:
@@ -128,7 +162,7 @@ def test_a_failure_may_raise(world: Any) -> None:
 
 def test_what_cannot_be_minified_is_kept(world: Any, caplog: pytest.LogCaptureFixture) -> None:
     world(fails="1", reduces="no")
-    compiled(ThreeGraphs())(X)
+    compiled(ThreeGraphs(), minify="now")(X)
     assert "graph-1/failing.pt, which was not minified: it cannot be reduced" in caplog.text
 
 
@@ -147,6 +181,110 @@ def test_what_cannot_be_checked_is_said(
     assert torch.equal(compiled(model)(X), model(X))
     assert "graph 1 is not checked: REPRO_MINIFY_PROGRAM=/nowhere: no program" in caplog.text
     assert dynamo.report().unchecked == 3
+
+
+class Round(torch.autograd.Function):
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return x.round()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return gradients[0]
+
+
+def gradient(x: torch.Tensor) -> torch.Tensor:
+    return torch.func.grad(lambda t: (Round.apply(t) * t).sum())(x)
+
+
+def tangent(x: torch.Tensor) -> torch.Tensor:
+    return torch.func.jvp(lambda t: torch.func.vmap(torch.sin)(t), (x,), (x,))[1]
+
+
+def state() -> list[Any]:
+    """What the user's thread and process have, and a check has to leave as it is."""
+    return [
+        torch.random.get_rng_state().tolist(),
+        random.getstate(),
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch._C._functorch.peek_interpreter_stack(),
+        torch._C._functorch.maybe_current_level(),
+        torch.autograd.forward_ad._current_level,
+        torch._C._len_torch_dispatch_stack(),
+        torch._C._autograd._saved_tensors_hooks_is_enabled(),
+    ]
+
+
+@pytest.mark.parametrize("apart", ["child", "thread"])
+@pytest.mark.parametrize("call", [gradient, tangent])
+def test_whatever_a_trace_leaves_half_done_is_not_seen(
+    call: Any, apart: str, world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of functorch, whose levels a trace that raises does not leave."""
+    world()
+    if apart == "thread":
+        monkeypatch.setattr("os.fork", lambda: (_ for _ in ()).throw(OSError()))
+    expected = torch.compile(call, backend="eager")(X)  # Dynamo loses the backward of a Function under torch.func.grad
+    torch._dynamo.reset()
+    run = compiled(call)
+    kept = state()
+    assert torch.equal(run(X), expected)
+    assert state() == kept
+    report = dynamo.report()
+    assert report.graphs == 1 == report.same + report.unchecked
+
+
+def test_a_trace_that_crashes_leaves_the_program_alone(
+    world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world()
+    monkeypatch.setattr("repro_minify.saving.save_failing", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    assert torch.equal(compiled(torch.sin)(X), torch.sin(X))
+    assert "graph 1 is not checked: its process ended with signal 11" in caplog.text
+
+
+@pytest.mark.parametrize("place", ["repro_minify.dynamo.check", "repro_minify.dynamo.surroundings"])
+def test_no_exception_of_a_check_reaches_the_program(
+    place: str, world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world()
+
+    def raises(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("of a check")
+
+    monkeypatch.setattr(place, raises)
+    assert torch.equal(compiled(torch.sin)(X), torch.sin(X))
+    assert "graph 1 is not checked: ZeroDivisionError: of a check" in caplog.text
+    assert dynamo.report().unchecked == 1
+
+
+def test_a_failure_that_cannot_be_kept_does_not_end_the_program(
+    world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world(fails="1")
+    assert torch.equal(compiled(torch.sin, output="/dev/null/here")(X), torch.sin(X))
+    assert "graph 1: it cannot be kept: " in caplog.text
+
+
+def test_inference_mode_is_as_dynamo_has_it_for_inductor(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    world()
+    modes = []
+
+    def compile_fx(graph: Any, examples: Any, config_patches: Any) -> Any:
+        modes.append(torch.is_inference_mode_enabled())
+        torch.rand(1)
+        return graph
+
+    monkeypatch.setattr("torch._inductor.compile_fx.compile_fx", compile_fx)
+    kept = state()
+    with torch.inference_mode():
+        assert compiled(torch.sin)(X).is_inference()
+    assert modes == [False] and state() == kept
 
 
 USER = """
@@ -178,3 +316,9 @@ def test_a_real_failure_of_inductor(work: Path, caplog: pytest.LogCaptureFixture
     assert "graph 1: same under Inductor" in said
     assert "graph 2 of 2 fails: graph-2/failing.repro/" in said.splitlines()[-1]
     assert "sinh" in (work / "graph-2/failing.repro/report.json").read_text()
+
+
+def test_it_is_there_after_a_plain_import() -> None:
+    code = "import sys, repro_minify; assert 'torch' not in sys.modules; print(repro_minify.dynamo.report().graphs)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (0, "0\n"), ended.stderr

@@ -4,6 +4,9 @@ minify() reduces, check() gives a verdict, capture() records inputs, testing.ass
 torch.compile(model, backend="repro_minify") checks each graph that Dynamo hands over. docs/python.md has examples.
 """
 
+from importlib import import_module
+from types import ModuleType
+
 from .capturing import Captured, Recorded, capture
 from .checking import check
 from .errors import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, ReproMinifyError
@@ -27,5 +30,14 @@ __all__ = [
     "Verdict",
     "capture",
     "check",
+    "dynamo",
     "minify",
+    "testing",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """`dynamo` imports torch, and both are there without an import of their own."""
+    if name in ("dynamo", "testing"):
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,10 +2,11 @@
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from .command import words_of
+from .command import is_path, words_of
 from .options import CheckOptions
 from .program import raise_for, run
 from .verdict import Verdict, verdict_of_run
@@ -14,11 +15,31 @@ from .verdict import Verdict, verdict_of_run
 def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: Unpack[CheckOptions]) -> Verdict:
     """What `repro-minify run` says of a model: compares the backend with eager, changes nothing, keeps no file.
 
-    `model` and `inputs` are those of minify(). Raises BadInput, EagerNotReproducible, InternalError, CannotStart.
+    `model` and `inputs` are those of minify(). A model whose trace passes under inductor is run under torch.compile
+    itself: what differs only there is the verdict's `original`.
+
+    Raises BadInput, EagerNotReproducible, InternalError, CannotStart.
     """
-    with tempfile.TemporaryDirectory(prefix="repro-minify-") as folder:
-        words = words_of(model, inputs, backend, options, Path(folder))
-        ended = run(["run", "--json", *words])
+    with tempfile.TemporaryDirectory(prefix="repro-minify-") as name:
+        folder = Path(name)
+        words = words_of(model, inputs, backend, options, folder)
+        verdict = verdict_of_words(words)
+        if verdict.failed or is_path(model):
+            return verdict
+        from .original import original_of, through_dynamo  # it imports torch
+
+        original = original_of(model, inputs, backend, folder, options)
+        if original is None:
+            return verdict
+        if more := through_dynamo(options):
+            again = verdict_of_words([*words, *more])
+            if again.failed:
+                return again
+        return replace(verdict, original=original)
+
+
+def verdict_of_words(words: list[str]) -> Verdict:
+    ended = run(["run", "--json", *words])
     if ended.code not in (0, 1):
         raise_for(ended)
     return verdict_of_run(json.loads(ended.output))

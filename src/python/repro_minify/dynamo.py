@@ -1,13 +1,19 @@
 """torch.compile(model, backend="repro_minify"): every graph that Dynamo hands over is checked before it is used.
 
 A graph is checked on its first call, by one start of the program (`run --backend inductor`), and then compiled with
-Inductor here. The first that fails is kept and minified; it and the ones after it run in eager.
+Inductor here, whatever became of the check. The first that fails is kept, and minified when Python ends; it and the
+ones after it run in eager.
 """
 
 import atexit
+import contextlib
+import functools
 import logging
+import os
+import shlex
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +21,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from torch._dynamo.convert_frame import preserve_global_state
 from torch._guards import TracingContext, tracing
 
+from .apart import apart
 from .checking import check
-from .errors import ReproMinifyError
+from .errors import BadInput, ReproMinifyError, first_line
 from .minifying import minify
-from .options import CheckOptions, MinifyOptions
+from .options import CheckOptions, MinifyOptions, arguments_of
 from .result import Result
 from .verdict import Verdict
 
@@ -53,6 +61,8 @@ class Report:
 
 
 _report = Report()
+_one_at_a_time = threading.RLock()  # first calls
+_later: list[Callable[[], object]] = []  # what is to be minified when Python ends
 
 
 def report() -> Report:
@@ -60,16 +70,24 @@ def report() -> Report:
 
 
 def reset() -> None:
-    """Starts counting again, and looks for a first failure again."""
+    """Starts counting again, and looks for a first failure again. What waits for the end of Python is given up."""
     global _report
     _report = Report()
+    _later.clear()
 
 
-@atexit.register
-def say_of_how_many() -> None:
-    """How many graphs there are is known when the user's program has ended."""
+def at_end_of(process: int) -> None:
+    """How many graphs there are is known when the user's program has ended. A forked child has nothing to say."""
+    if os.getpid() != process:
+        return
+    while _later:
+        with contextlib.suppress(KeyboardInterrupt):  # the best so far is there, and said where
+            _later.pop()()
     if _report.failed is not None:
         log.warning("%s", _report)
+
+
+atexit.register(at_end_of, os.getpid())
 
 
 def with_gradients(graph: torch.fx.GraphModule) -> bool:
@@ -101,72 +119,115 @@ class CheckedGraph:
         self.number = _report.graphs
         self.graph, self.examples, self.mode = graph, examples, mode
         self.raises = options.pop("on_failure", "eager") == "raise"
+        self.minify = options.pop("minify", "now" if self.raises else "exit")
+        if self.minify not in ("exit", "now", False):
+            raise BadInput(f'minify={self.minify!r}: give "exit", "now" or False')
         self.options = options
         self.context = TracingContext.try_get()
         self.run: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any) -> Any:
         if self.run is None:
-            self.run = self.graph if _report.failed is not None or self.fails(args) else self.compiled()
+            with _one_at_a_time:
+                if self.run is None:
+                    self.run = self.graph if _report.failed is not None or self.fails(args) else self.compiled()
         return self.run(*args)
 
     def compiled(self) -> Callable[..., Any]:
-        """After the check, as a compiler may crash; where Dynamo was, for shapes that are symbols."""
+        """After the check, as a compiler may crash; where Dynamo was (symbols), and with what Dynamo keeps as it is."""
         patches = torch._inductor.list_mode_options(self.mode) if self.mode else None
         from torch._inductor.compile_fx import compile_fx
 
         with tracing(self.context):
-            return cast(Callable[..., Any], compile_fx(self.graph, self.examples, config_patches=patches))
+            return cast(
+                Callable[..., Any],
+                preserve_global_state(compile_fx)(self.graph, self.examples, config_patches=patches),
+            )
 
     def fails(self, args: Sequence[Any]) -> bool:
-        options = {**surroundings(self.graph, args), **self.options}
-        if self.mode:
-            options["inductor_config"] = [f"mode={self.mode}"]
-        folder = Path(tempfile.mkdtemp(prefix="repro-minify-"))
+        """False too where nothing can be said, which is no reason to stop the user's program."""
         started = time.monotonic()
         try:
-            verdict = self.checked(args, folder, options)
-            if verdict and verdict.failed:
-                self.keep(folder, verdict, options)
+            verdict = self.found(args)
+        except GraphFails:
+            raise
+        except Exception as error:
+            _report.unchecked += 1
+            text = str(error) if isinstance(error, ReproMinifyError) else first_line(error)
+            log.warning("graph %d is not checked: %s", self.number, text)
+            return False
         finally:
             _report.seconds += time.monotonic() - started
-            shutil.rmtree(folder, ignore_errors=True)
-        return verdict is not None and verdict.failed
-
-    def checked(self, args: Sequence[Any], folder: Path, options: Mapping[str, Any]) -> Verdict | None:
-        """None where nothing can be said, which is no reason to stop the user's program."""
-        from .saving import save_failing
-
-        try:
-            saved = save_failing(self.graph, tuple(args), folder)
-            known = CheckOptions.__annotations__
-            chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
-            chosen.setdefault("timing", False)  # nobody is shown the times, which take as long as the check
-            verdict = check(saved.model, saved.inputs, "inductor", **chosen)
-        except ReproMinifyError as error:
-            _report.unchecked += 1
-            log.warning("graph %d is not checked: %s", self.number, error)
-            return None
         if not verdict.failed:
             _report.same += 1
             log.info("graph %d: same under Inductor", self.number)
+        return verdict.failed
+
+    def found(self, args: Sequence[Any]) -> Verdict:
+        """What one check says. A failing graph is kept."""
+        options = {**surroundings(self.graph, args), **self.options}
+        if self.mode:
+            options["inductor_config"] = [f"mode={self.mode}"]
+        with tempfile.TemporaryDirectory(prefix="repro-minify-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            verdict = self.checked(args, folder, options)
+            if verdict.failed:
+                self.keep(folder, verdict, options)
         return verdict
 
+    def checked(self, args: Sequence[Any], folder: Path, options: Mapping[str, Any]) -> Verdict:
+        from .saving import save_failing
+
+        if any(isinstance(arg, torch._subclasses.FakeTensor) for arg in args):
+            raise BadInput("it is called with fake tensors, which have no data")
+        saved = apart(lambda: save_failing(self.graph, tuple(args), folder))
+        known = CheckOptions.__annotations__
+        chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
+        chosen.setdefault("timing", False)  # they are not shown, and take as long as the check
+        return check(saved.model, saved.inputs, "inductor", **chosen)
+
     def keep(self, folder: Path, verdict: Verdict, options: dict[str, Any]) -> None:
-        """The failing graph, and what it reduces to, in a folder of the user's."""
-        place = free_place(Path(options.pop("output", f"graph-{self.number}")))
-        shutil.copytree(folder, place)
-        _report.failed, _report.model, _report.verdict = self.number, place / "failing.pt", verdict
+        """The failing graph in a folder of the user's; what it reduces to beside it, now or when Python ends."""
+        _report.failed, _report.verdict = self.number, verdict
         which = f"graph {self.number} (of {_report.graphs} so far) fails under Inductor: {verdict}"
         log.warning("%s", which)
+        place = free_place(Path(options.pop("output", f"graph-{self.number}")))
         try:
-            _report.result = minify(_report.model, None, "inductor", **cast(MinifyOptions, options))
-            said = f"{_report.result.repro}\n{_report.result.program}"
-        except ReproMinifyError as error:
-            said = f"{_report.model}, which was not minified: {error}"
+            shutil.copytree(folder, place)
+        except OSError as error:
+            said = f"it cannot be kept: {error}"
+            log.warning("graph %d: %s", self.number, said)
+        else:
+            _report.model = place / "failing.pt"
+            said = self.minified(place / "failing.pt", options)
         if self.raises:
             raise GraphFails(f"{which}\n{said}")
-        log.warning("graph %d is minified in %s", self.number, said)
+
+    def minified(self, model: Path, options: dict[str, Any]) -> str:
+        """What was said of it."""
+        if self.minify == "now":
+            return minify_and_say(self.number, model, options)
+        if self.minify == "exit":
+            place = model.absolute()  # the program may go elsewhere
+            _later.append(functools.partial(minify_and_say, self.number, place, options))
+            said = f"{model}; it is minified when Python ends"
+        else:
+            said = f"{model}; this minifies it: " + shlex.join(
+                ["repro-minify", str(model), "--backend=inductor", *arguments_of(options)]
+            )
+        log.warning("graph %d is in %s", self.number, said)
+        return said
+
+
+def minify_and_say(number: int, model: Path, options: dict[str, Any]) -> str:
+    try:
+        result = minify(model, None, "inductor", **cast(MinifyOptions, options))
+        _report.result = result
+        said = f"{result.repro}\n{result.program}"
+    except (ReproMinifyError, OSError) as error:
+        said = f"{model}, which was not minified: {error}"
+    log.warning("graph %d is minified in %s", number, said)
+    return said
 
 
 def free_place(place: Path) -> Path:
@@ -188,6 +249,7 @@ def backend(
     """What torch.compile calls, found by the entry point `repro_minify` of the group `torch_dynamo_backends`.
 
     `options` are those of the command line, and `on_failure`: "eager" (a graph that fails runs in eager, and the
-    program goes on) or "raise" (GraphFails).
+    program goes on) or "raise" (GraphFails); `minify`: "exit" (the first that fails is minified when Python ends),
+    "now" (before the program goes on), or False.
     """
     return CheckedGraph(graph, examples, mode, dict(options or {}))

@@ -1,5 +1,12 @@
 """What goes wrong, one class for each kind. The sentence is the program's own."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .original import Original
+
 
 class ReproMinifyError(Exception):
     """Any of those below."""
@@ -16,6 +23,8 @@ class BadInput(ReproMinifyError, ValueError):
 class DoesNotFail(ReproMinifyError):
     """Eager and the backend agree: there is nothing to reduce (exit code 1 of a reduction)."""
 
+    original: Original | None = None  # how the model itself fails under torch.compile, where its trace does not
+
 
 class EagerNotReproducible(ReproMinifyError):
     """Eager itself is not reproducible, crashes or hangs, so nothing can be said of the backend (exit code 3)."""
@@ -23,3 +32,9 @@ class EagerNotReproducible(ReproMinifyError):
 
 class InternalError(ReproMinifyError):
     """A fault of the program, or the machine gave no process, memory or temporary folder (exit code 70)."""
+
+
+def first_line(error: BaseException) -> str:
+    """Its class and the first line of its text."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

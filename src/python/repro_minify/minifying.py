@@ -1,5 +1,6 @@
 """The whole job: from a model that a backend gets wrong to a minimal repro."""
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 from .command import is_path, words_of
-from .errors import BadInput, ReproMinifyError
+from .errors import BadInput, DoesNotFail, ReproMinifyError
 from .options import MinifyOptions
 from .program import raise_for, run
 from .result import Result, result_in
@@ -44,6 +45,9 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     are those of the command line. Results go to `output`, by default a new folder NAME.repro, with what was reduced
     beside it in NAME.failing; for a path they lie beside it, as from the command line.
 
+    A model whose trace passes under inductor is run under torch.compile itself: where that fails the trace is tried
+    with Dynamo in front of Inductor, and if it passes there too DoesNotFail has `original`.
+
     Raises DoesNotFail, BadInput, EagerNotReproducible, InternalError, CannotStart, with the program's sentence.
     """
     quiet = bool(options.get("quiet"))
@@ -56,11 +60,32 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     given = cast(MinifyOptions, {**options, "output": output})
     existed = failing.exists()
     try:
-        return reduce(words_of(model, inputs, backend, given, failing), quiet)
+        words = words_of(model, inputs, backend, given, failing)
+        try:
+            return reduce(words, quiet)
+        except DoesNotFail as error:
+            return reduce_as_torch_compile(error, words, (model, inputs, backend, failing, options), quiet)
     except ReproMinifyError:
         if not existed:  # nothing came of it
             shutil.rmtree(failing, ignore_errors=True)
         raise
+
+
+def reduce_as_torch_compile(error: DoesNotFail, words: list[str], asked: tuple[Any, ...], quiet: bool) -> Result:
+    """Where the model itself fails under torch.compile, its trace may too once Dynamo makes the graph."""
+    if is_path(asked[0]):
+        raise error
+    from .original import original_of, through_dynamo  # it imports torch
+
+    original = original_of(*asked)
+    if original is None:
+        raise error
+    if more := through_dynamo(asked[-1]):
+        with contextlib.suppress(DoesNotFail):
+            return reduce([*words, *more], quiet)
+    both = DoesNotFail(f"{error}; but {original}")
+    both.original = original
+    raise both from error
 
 
 def stem_of(model: Any) -> str:

@@ -1,6 +1,7 @@
 """Any model as failing.pt and inputs.pt, which the program reads."""
 
 import re
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,13 @@ def save_inputs(inputs: Any, folder: Path) -> Path:
     return path
 
 
+def of_this_python() -> str:
+    """PyTorch warns of it; under an older Python there is nothing to add."""
+    if sys.version_info < (3, 14):
+        return ""
+    return "; PyTorch says that torch.jit may break under Python 3.14 and later: an older Python may trace it"
+
+
 def save_failing(model: object, inputs: Any, folder: Path) -> Saved:
     """Into a folder that exists: failing.pt, with inputs.pt beside it."""
     args, kwargs = given_arguments(model, inputs)
@@ -63,7 +71,7 @@ def save_failing(model: object, inputs: Any, folder: Path) -> Saved:
         try:
             module, values, has_modes = to_torchscript(call, args, kwargs)
         except CannotTrace as error:
-            raise CannotTrace(f"{name_of(model)} cannot be made TorchScript: {error}") from error
+            raise CannotTrace(f"{name_of(model)} cannot be made TorchScript: {error}{of_this_python()}") from error
     with warnings.catch_warnings():  # TorchScript is said to be deprecated, which a user of ours did not choose
         warnings.simplefilter("ignore")
         torch.jit.save(module, str(folder / "failing.pt"))

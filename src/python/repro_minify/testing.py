@@ -32,6 +32,8 @@ def assert_compiled_same(
         if own:
             shutil.rmtree(own, ignore_errors=True)
         if isinstance(error, DoesNotFail):
+            if error.original:
+                raise AssertionError(str(error)) from error
             return
         raise
     raise AssertionError(failure_text(result))

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from .errors import BadInput
+from .errors import BadInput, first_line
 
 SEED = 0
 
@@ -87,11 +87,6 @@ def difference(call: Callable[..., Any], other: Callable[..., Any], arguments: A
     except AssertionError as error:
         return str(error).splitlines()[0]
     return ""
-
-
-def first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def traced(flat: Flat, tensors: list[torch.Tensor]) -> torch.jit.ScriptModule:

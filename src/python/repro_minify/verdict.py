@@ -1,7 +1,12 @@
 """What one check of the program says."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .original import Original
 
 
 @dataclass(frozen=True)
@@ -12,6 +17,7 @@ class Verdict:
     message: str
     backend: str
     details: dict[str, Any] = field(repr=False)  # the JSON of the program, whole
+    original: Original | None = None  # how the model itself fails under torch.compile, where its trace does not
 
     @property
     def failed(self) -> bool:
@@ -19,7 +25,8 @@ class Verdict:
 
     def __str__(self) -> str:
         kind = f": {self.kind}" if self.kind else ""
-        return f"{self.outcome} under {self.backend}{kind}" + (f"\n{self.message}" if self.message else "")
+        lines = [f"{self.outcome} under {self.backend}{kind}", self.message, str(self.original or "")]
+        return "\n".join(line for line in lines if line)
 
     def rows(self) -> list[dict[str, Any]]:
         """One for each output, gradient and buffer that was compared."""

@@ -1,0 +1,194 @@
+"""The model itself under torch.compile, asked where what it was traced to passes: a trace may lose the failure."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .apart import Crashed, apart
+from .command import is_path
+from .errors import ReproMinifyError, first_line
+from .inputs import Arguments, arguments_of_call
+from .tracing import copies, without_traces
+
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Original:
+    problem: str  # how the model differs from eager under torch.compile, by PyTorch's own rule
+    lost: tuple[str, ...]  # operators that it calls in eager and its trace does not
+
+    def __str__(self) -> str:
+        lost = f"; its trace has no {', '.join(self.lost)}" if self.lost else ""
+        return f"the model itself fails under torch.compile: {self.problem}{lost}"
+
+
+class Called(TorchDispatchMode):
+    """Collects the names of the operators that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(func._schema.name)
+        return func(*args, **(kwargs or {}))
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+@dataclass(frozen=True)
+class How:
+    """How the model is run: what the options of check() and minify() say of it."""
+
+    grad: bool
+    autocast: torch.dtype | None
+    mode: str | None
+
+
+def how_of(options: Mapping[str, Any]) -> How:
+    given = options.get("inductor_config") or ()
+    entries = dict(given) if isinstance(given, Mapping) else {}
+    for text in [given] if isinstance(given, str) else given if not entries else ():
+        key, _, value = text.partition("=")
+        entries[key] = value
+    dtype = getattr(torch, options.get("autocast_dtype") or "bfloat16") if options.get("autocast") else None
+    return How(bool(options.get("grad")) and not options.get("only_fwd"), dtype, entries.get("mode"))
+
+
+def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:
+    """Results, what is left in the inputs, and gradients."""
+    args, kwargs = copies(arguments)
+    leaves = [x for x in tensors_in((args, kwargs)) if how.grad and x.is_floating_point()]
+    for leaf in leaves:
+        leaf.requires_grad_()
+    given = (args, kwargs)
+    if leaves:  # what requires a gradient may not be written to: the model is given what was made of it
+        given = pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) and x.requires_grad else x, given)
+    device = next((x.device.type for x in tensors_in(given)), "cpu")
+    casts = torch.autocast(device, how.autocast) if how.autocast else contextlib.nullcontext()
+    with without_traces(call), torch.set_grad_enabled(how.grad), casts:
+        torch.manual_seed(SEED)
+        results = tensors_in(call(*given[0], **given[1]))
+    found = [x.detach() for x in [*results, *tensors_in(given)]]
+    sources = [x for x in results if x.requires_grad]
+    if sources:
+        wanted = [*leaves, *(p for p in getattr(call, "parameters", tuple)() if p.requires_grad)]
+        gradients = torch.autograd.grad(sources, wanted, [torch.ones_like(x) for x in sources], allow_unused=True)
+        found += [x for x in gradients if x is not None]
+    return found
+
+
+def in_float64(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor] | None:
+    def wide(value: Any) -> Any:
+        return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+    try:
+        other = copy.deepcopy(call).double() if isinstance(call, torch.nn.Module) else call
+        return ran(other, pytree.tree_map(wide, arguments), How(how.grad, None, None))
+    except Exception:
+        return None  # then eager alone is asked, as PyTorch does
+
+
+def difference(expected: list[torch.Tensor], found: list[torch.Tensor], exact: list[torch.Tensor] | None) -> str:
+    """By the rule of PyTorch's own minifier, which takes what is nearer to float64 for right."""
+    from torch._dynamo.utils import same
+
+    if len(expected) != len(found):
+        return f"{len(found)} values, in eager {len(expected)}"
+    references = exact if exact and len(exact) == len(expected) else [None] * len(expected)
+    for i, (a, b, reference) in enumerate(zip(expected, found, references, strict=True), start=1):
+        said: list[str] = []
+
+        def note(message: str, *words: Any, said: list[str] = said) -> None:
+            said.append(message % words if words else message)
+
+        tolerance = torch._dynamo.config.repro_tolerance
+        if not same(a, b, reference, tol=tolerance, equal_nan=True, exact_dtype=True, log_error=note):
+            return f"value {i} is another" + (f" ({' '.join(said[0].split())[:200]})" if said else "")
+    return ""
+
+
+def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
+    """Empty where it does not fail, or nothing can be said, as eager is not sure of itself."""
+    import torch._inductor.config
+
+    try:
+        expected = ran(call, arguments, how)
+        if difference(expected, ran(call, arguments, how), None):
+            return ""
+    except Exception:
+        return ""
+    quiet = {"fallback_random": True, "compile_threads": 1}
+    with torch._inductor.config.patch(quiet), torch._dynamo.config.patch(suppress_errors=False):
+        try:
+            found = ran(torch.compile(call, mode=how.mode), arguments, how)
+        except Exception as error:
+            return f"it raises {first_line(error)}"
+    return difference(expected, found, in_float64(call, arguments, how))
+
+
+def operators_of(call: Callable[..., Any], arguments: Arguments) -> set[str]:
+    called = Called()
+    with torch.no_grad(), called:
+        args, kwargs = copies(arguments)
+        call(*args, **kwargs)
+    return called.names
+
+
+def lost_in(model: Path, inputs: Path, call: Callable[..., Any], arguments: Arguments) -> tuple[str, ...]:
+    """Empty too where that cannot be found out, which makes what fails no better."""
+    try:
+        with without_traces(call):
+            wanted = operators_of(call, arguments)
+        values = arguments_of_call(torch.load(inputs, weights_only=False))
+        return tuple(sorted(wanted - operators_of(torch.jit.load(str(model)), values)))
+    except Exception:
+        return ()
+
+
+def failure_of_original(
+    call: Callable[..., Any], arguments: Arguments, folder: Path, options: Mapping[str, Any]
+) -> Original | None:
+    """What the model does under torch.compile that failing.pt in `folder` does not; None: nothing, or not known."""
+
+    def asked() -> Original | None:
+        problem = problem_of(call, arguments, how_of(options))
+        if not problem:
+            return None
+        return Original(problem, lost_in(folder / "failing.pt", folder / "inputs.pt", call, arguments))
+
+    try:
+        return apart(asked)
+    except Crashed as error:
+        return Original(str(error), ())
+    except ReproMinifyError:
+        return None
+
+
+def original_of(
+    model: Any, inputs: Any, backend: str | None, folder: Path, options: Mapping[str, Any]
+) -> Original | None:
+    """Of what was given to check() or minify(), and saved in `folder`. A path and TorchScript are no conversions."""
+    from .saving import as_callable, given_arguments
+
+    is_converted = not is_path(model) and not isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
+    if not is_converted or backend != "inductor" or "oracle" in options:
+        return None
+    return failure_of_original(as_callable(model), given_arguments(model, inputs), folder, options)
+
+
+def through_dynamo(options: Mapping[str, Any]) -> list[str]:
+    """The words that have Dynamo make the graph of the trace, where the options do not say who makes it."""
+    return [] if "frontend" in str(options.get("inductor_config", "")) else ["--inductor-config=frontend=dynamo"]

@@ -1,0 +1,110 @@
+"""A trace may lose the failure: the model itself is run under torch.compile where its trace passes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import repro_minify
+import torch
+from repro_minify.original import Original, difference, how_of, problem_of
+from repro_minify.testing import assert_compiled_same
+
+FAKE = Path(__file__).with_name("fake_program.py")
+FOUND = Original("value 1 is another", ("aten::_foreach_mul_",))
+X = torch.tensor([2.0, 3.0])
+
+
+def mirrored(x: torch.Tensor) -> torch.Tensor:
+    """TorchInductor of 2.13 reads what it has written; a trace has a product for each tensor."""
+    torch._foreach_mul_([x], [x.flip(0)])
+    return x
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, work: Path) -> Callable[..., list[list[str]]]:
+    """Says what the program was asked, and decides what fails: its checks by number, and the model itself."""
+    log = work / "asked"
+
+    def ask(problem: str = "", fails: str = "", reduces: str = "same") -> list[list[str]]:
+        monkeypatch.setattr("repro_minify.original.problem_of", lambda *_: problem)
+        monkeypatch.setenv("FAKE_FAILS", fails)
+        monkeypatch.setenv("FAKE_REDUCES", reduces)
+        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+    monkeypatch.setenv("FAKE_LOG", str(log))
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", str(FAKE))
+    return ask
+
+
+DYNAMO = "--inductor-config=frontend=dynamo"
+
+
+def test_it_is_said_with_what_the_trace_lacks(world: Any) -> None:
+    world("value 1 is another")
+    verdict = repro_minify.check(mirrored, X)
+    assert verdict.outcome == "pass" and verdict.original == FOUND
+    assert "the model itself fails under torch.compile: value 1 is another; its trace has no aten::_foreach_mul_" in (
+        str(verdict)
+    )
+    assert [DYNAMO in words for words in world()] == [False, True]
+
+
+def test_minify_says_it_too_and_a_test_does_not_pass(world: Any) -> None:
+    world("value 1 is another")
+    with pytest.raises(repro_minify.DoesNotFail, match="it does not fail; but the model itself fails") as raised:
+        repro_minify.minify(mirrored, X)
+    assert raised.value.original == FOUND
+    with pytest.raises(AssertionError, match="its trace has no aten::_foreach_mul_"):
+        assert_compiled_same(mirrored, X)
+
+
+def test_what_dynamo_in_front_shows_is_the_verdict(world: Any) -> None:
+    world("value 1 is another", fails="2")
+    verdict = repro_minify.check(mirrored, X)
+    assert verdict.failed and verdict.original is None
+    assert [DYNAMO in words for words in world()] == [False, True]
+
+
+def test_who_chooses_the_front_end_is_asked_once(world: Any) -> None:
+    world("value 1 is another")
+    assert repro_minify.check(mirrored, X, inductor_config={"frontend": "fx"}).original == FOUND
+    assert len(world()) == 1
+
+
+@pytest.mark.parametrize("problem", ["", "value 1 is another"])
+def test_nothing_is_said_of_what_is_no_conversion_or_does_not_fail(problem: str, world: Any, work: Path) -> None:
+    world(problem)
+    script = torch.jit.trace(torch.sin, X)
+    assert repro_minify.check(script, X).original is None
+    assert repro_minify.check(torch.sin, X, backend="jit").original is None
+    assert (repro_minify.check(torch.sin, X).original is None) == (problem == "")
+
+
+def test_one_that_takes_its_process_along_fails(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    world()
+    monkeypatch.setattr("repro_minify.original.problem_of", lambda *_: __import__("os").abort())
+    original = repro_minify.check(torch.sin, X).original
+    assert original and original.problem == "its process ended with signal 6"
+
+
+def test_a_real_one() -> None:
+    how = how_of({})
+    assert problem_of(mirrored, ((X,), {}), how).startswith("value 1 is another")
+    assert X.tolist() == [2.0, 3.0]
+    assert problem_of(lambda x: torch.nn.functional.dropout(x.sin()), ((X,), {}), how) == ""
+
+
+def test_how_is_taken_from_the_options() -> None:
+    how = how_of({"grad": True, "autocast": True, "inductor_config": ["mode=max-autotune", "cpp.simdlen=1"]})
+    assert (how.grad, how.autocast, how.mode) == (True, torch.bfloat16, "max-autotune")
+    assert how_of({"grad": True, "only_fwd": True, "inductor_config": {"mode": "x"}}).grad is False
+
+
+def test_what_is_nearer_to_float64_is_right() -> None:
+    eager, better = torch.tensor([1.1]), torch.tensor([1.0])
+    exact = torch.tensor([1.0], dtype=torch.float64)
+    assert difference([eager], [better], [exact]) == ""
+    assert difference([better], [eager], [exact]) != ""
+    assert difference([better], [better.double()], [exact]) != ""
