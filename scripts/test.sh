@@ -39,13 +39,13 @@ python_tests() {
   step "what tests alone need"
   install_packages chromium zsh fish groff-base
   step "triage, conversion, and the scripts that check"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q tests/triage tests/scripts tests/convert
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/triage tests/scripts tests/convert
   step "the Python package: a wheel, installed into a fresh virtual environment"
-  "${heeding[@]}" scripts/test_python.sh
+  "${heeding[@]}" scripts/test_python.sh --durations=10
   step "pages and the terminal, as a browser and a terminal see them"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q tests/pages
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/pages
   step "faults: signals, failing calls, limits, full disks"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q tests/security/test_faults.py
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/security/test_faults.py
 }
 mkdir -p out
 (python_tests) >out/python_tests.log 2>&1 &
@@ -56,11 +56,11 @@ trap 'kill $python_tests_of 2>/dev/null || true' EXIT
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
 # How many questions are asked, and what is large for its own sake, is the same without them, and takes minutes here.
-timeout 900 build/asan/tests/core_tests --gtest_brief=1 \
+timeout 3600 build/asan/tests/core_tests --gtest_brief=1 \
   --gtest_filter='-CallCounts.*:WithoutParticulars.TakesTenMegabytesOfAnything'
 
 step "fast tests"
-ctest --preset release -L '^fast$' --stop-on-failure
+ctest --preset release -L '^fast$' --stop-on-failure | tee out/ctest_fast.log
 
 step "all other tests"
 ctest --preset release -LE '^fast$' | tee out/ctest.log
@@ -74,5 +74,8 @@ scripts/coverage.sh
 
 step "what became of the cases in fixtures/"
 scripts/case_table.py --reports build/release/repros
+
+step "the ten dearest tests of ctest, in seconds"
+sed -nE 's/.* Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec$/\2 \1/p' out/ctest_fast.log out/ctest.log | sort -rn | head -n 10
 
 grep -E '^[0-9]+% tests passed' out/ctest.log

@@ -44,11 +44,12 @@ private:
 };
 
 /// Runs to the end. The first argument is the program's path or a name on PATH.
-Finished run_program(const std::vector<std::string> &arguments, std::chrono::seconds limit = std::chrono::seconds(600));
+Finished run_program(const std::vector<std::string> &arguments,
+                     std::chrono::seconds limit = std::chrono::seconds(1800));
 
 /// Runs repro-minify with these arguments. A minimisation asks TorchInductor nothing for issue.md (--no-ablation) but
 /// where a test says --ablation: it takes seconds.
-Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit = std::chrono::seconds(600));
+Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit = std::chrono::seconds(1800));
 
 std::string read_text(const std::filesystem::path &file);
 long lines_in(const std::filesystem::path &file);

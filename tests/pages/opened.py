@@ -17,7 +17,7 @@ CASES = ROOT / "fixtures" / "cases"
 
 def run(*words: str, code: int, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [str(PROGRAM), *words], env={**os.environ, **(environment or {})}, capture_output=True, text=True, timeout=600
+        [str(PROGRAM), *words], env={**os.environ, **(environment or {})}, capture_output=True, text=True, timeout=1800
     )
     assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
