@@ -111,6 +111,15 @@ void add_comparison_options(CLI::App &app, Options &options) {
   add_choice(app, "--equal-nan,!--no-equal-nan", options.equal_nan,
              "NaN equals NaN (default: yes; with --compare close no)");
   app.add_flag("--ignore-non-fp", options.ignore_non_fp, "compare floating-point results only");
+  app.add_flag("--no-exact-dtype", options.any_dtype, "a result of another dtype is compared in that dtype");
+  app.add_flag("--cos-similarity", options.cos_similarity, "compare directions (a cosine of 0.99) instead of elements");
+  app.add_flag("--use-larger-multiplier-for-smaller-tensor", options.larger_multiplier,
+               "allow 10 times eager's own error up to 10 elements, 8 up to 500");
+  app.add_flag("--force-max-multiplier", options.max_multiplier, "allow 10 times eager's own error in any tensor");
+  app.add_flag("--use-iou-for-bool", options.iou_for_bool, "compare masks by intersection over union");
+  app.add_option("--iou-threshold", options.iou_threshold,
+                 "with --use-iou-for-bool: the least overlap that is the same (default:\n0.99)")
+      ->check(positive_number(1));
 }
 
 } // namespace
@@ -224,6 +233,22 @@ template <typename Value> Value named(const std::string &name, std::initializer_
   return *std::find_if(values.begin(), values.end(), [&](Value value) { return name == to_string(value); });
 }
 
+/// What a rule does not look at would be given in vain.
+void require_effect(const Options &options, CompareRule rule) {
+  const bool by_element = rule == CompareRule::Strict || !has_arbiter(rule);
+  const auto refuse = [&](bool given, bool without_effect, const std::string &option) {
+    if (given && without_effect)
+      throw UserError("--compare " + options.compare + " and " + option + ": it has no effect under " +
+                      options.compare + "; give one of them");
+  };
+  refuse(options.cos_similarity, by_element, "--cos-similarity");
+  refuse(options.iou_for_bool, by_element, "--use-iou-for-bool");
+  refuse(options.larger_multiplier, !has_arbiter(rule), "--use-larger-multiplier-for-smaller-tensor");
+  refuse(options.max_multiplier, !has_arbiter(rule), "--force-max-multiplier");
+  if (options.iou_threshold && !options.iou_for_bool)
+    throw UserError("--iou-threshold: has an effect with --use-iou-for-bool alone; give that too");
+}
+
 CompareOptions compare_options(const Options &options) {
   CompareOptions compare = accuracy_check_options();
   compare.rule = named(options.compare, {CompareRule::Default, CompareRule::PyTorch, CompareRule::Strict,
@@ -235,10 +260,17 @@ CompareOptions compare_options(const Options &options) {
   if (!has_arbiter(compare.rule) && options.require_fp64)
     throw UserError("--compare " + options.compare + " and --require-fp64: " + options.compare +
                     " asks eager alone, and no float64 reference; give one of them");
+  require_effect(options, compare.rule);
   compare.tol = options.tol.value_or(compare.tol);
   compare.tol_by_dtype = compare.rule == CompareRule::Close && !options.tol;
   compare.equal_nan = options.equal_nan.value_or(compare.rule != CompareRule::Close);
   compare.ignore_non_fp = options.ignore_non_fp;
+  compare.exact_dtype = !options.any_dtype;
+  compare.cos_similarity = options.cos_similarity;
+  compare.use_larger_multiplier_for_smaller_tensor = options.larger_multiplier;
+  compare.force_max_multiplier = options.max_multiplier;
+  compare.use_iou_for_bool = options.iou_for_bool;
+  compare.iou_threshold = options.iou_threshold.value_or(compare.iou_threshold);
   return compare;
 }
 
@@ -315,6 +347,8 @@ std::map<std::string, std::string> worked_out(const Options &options) {
       {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
       {"deterministic", to_string(check.determinism)},
       {"equal-nan", check.compare.equal_nan ? "true" : "false"}};
+  if (check.compare.use_iou_for_bool)
+    values["iou-threshold"] = "0.99";
   if (has_arbiter(check.compare.rule)) // the others have none, or one for each dtype
     values["tol"] = "0.001";
   return values;

@@ -42,6 +42,12 @@ struct Options {
   std::string same_failure = "strict";
   std::string compare = "default";
   bool ignore_non_fp = false;
+  bool any_dtype = false;
+  bool cos_similarity = false;
+  bool larger_multiplier = false;
+  bool max_multiplier = false;
+  bool iou_for_bool = false;
+  std::optional<double> iou_threshold; ///< nothing: 0.99
   std::optional<double> tol;     ///< nothing: 1e-3, or by dtype with --compare close
   std::optional<bool> equal_nan; ///< nothing: on, but with --compare close off
   std::string config;

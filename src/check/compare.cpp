@@ -12,6 +12,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace repro_minify {
@@ -111,6 +112,12 @@ bool LeafWalk::mismatch(const IValue &ref, const IValue &res, const std::string 
   LeafReport report = described(ref, res, path);
   report.same = false;
   report.kinds = {kind};
+  if (ref.isInt() && res.isInt()) {
+    report.ref_at_worst = static_cast<double>(ref.toInt());
+    report.res_at_worst = static_cast<double>(res.toInt());
+    report.max_abs_error = std::abs(report.ref_at_worst - report.res_at_worst);
+    report.worst_index = 0;
+  }
   report.message = (path.empty() ? "" : path + ": ") + reason;
   return leaf(std::move(report));
 }
@@ -244,7 +251,8 @@ bool LeafWalk::compare_numbers(const IValue &ref, const IValue &res, const IValu
     fp64_tensor = ref_tensor;
   const bool other_sort = ref.isTensor() != res.isTensor() || (by_element() && res.isList() + res.isTuple() > 0);
   if (!ref_tensor || !res_tensor || !fp64_tensor || ((strict() || by_element()) && other_sort))
-    return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
+    return mismatch(ref, res, path, FailureKind::Structure,
+                    text_and_type_of(ref) + " expected, " + text_and_type_of(res) + " found");
   const auto wide = [this](const IValue &value, const at::Tensor &tensor) {
     if (by_element() && value.isComplexDouble())
       return at::scalar_tensor(value.toComplexDouble(), at::kComplexDouble);
@@ -305,9 +313,11 @@ bool LeafWalk::compare_plain(const IValue &ref, const IValue &res, const std::st
   else if (pytorch())
     same = false; // it raises: unsupported type
   if (!same && one_type)
-    return mismatch(ref, res, path, FailureKind::Accuracy, key_text(ref) + " expected, " + key_text(res) + " found");
+    return mismatch(ref, res, path, FailureKind::Accuracy,
+                    text_of_value(ref) + " expected, " + text_of_value(res) + " found");
   if (!same)
-    return mismatch(ref, res, path, FailureKind::Structure, type_name(ref) + " expected, " + type_name(res) + " found");
+    return mismatch(ref, res, path, FailureKind::Structure,
+                    text_and_type_of(ref) + " expected, " + text_and_type_of(res) + " found");
   return leaf(described(ref, res, path));
 }
 

@@ -107,12 +107,19 @@ bool close_or_same_bits(const at::Tensor &one, const at::Tensor &other) {
                                       one.scalar_type() == other.scalar_type() && are_close(one, other));
 }
 
-/// Where a failure shows before what it is: an output is more telling than a gradient, a gradient than a buffer.
-void order_signatures(std::vector<Signature> &signatures) {
+/// Where a failure shows before what it is: an output is more telling than a gradient, a gradient than a buffer. A
+/// value of another dtype is wrong in its dtype, whatever it is.
+void order_signatures(Verdict &verdict) {
+  auto &signatures = verdict.signatures;
   const auto rank = [](const Signature &s) { return s.where == "output" ? 0 : s.where == "gradient" ? 1 : 2; };
   std::stable_sort(signatures.begin(), signatures.end(), [&](const Signature &a, const Signature &b) {
     return rank(a) != rank(b) ? rank(a) < rank(b) : a.kind < b.kind;
   });
+  if (signatures.empty() || !comes_of_dtypes(verdict, signatures.front()))
+    return;
+  const Signature dtype{FailureKind::Dtype, signatures.front().where, ""};
+  std::erase(signatures, dtype);
+  signatures.insert(signatures.begin(), dtype);
 }
 
 } // namespace
@@ -169,7 +176,7 @@ bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64
   all &= compare_aspect({"state", ref.state, res.state, fp64 ? &fp64->state : nullptr, of_state,
                          unchanged_in_both(ref, res), /*of_no_interest=*/ref.parameters},
                         options, verdict.state, verdict.signatures);
-  order_signatures(verdict.signatures);
+  order_signatures(verdict);
   return all;
 }
 

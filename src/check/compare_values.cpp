@@ -169,6 +169,22 @@ std::optional<c10::IValue> find_key(const DictItems &items, const c10::IValue &k
   return std::nullopt;
 }
 
+std::string text_of_value(const c10::IValue &value) {
+  constexpr std::size_t most = 80;
+  if (is_number(value) || value.isDevice())
+    return key_text(value);
+  if (!value.isString())
+    return type_name(value);
+  const std::string &text = value.toStringRef();
+  return text.size() <= most ? "'" + text + "'"
+                             : "'" + text.substr(0, most) + "'... of " + std::to_string(text.size()) + " bytes";
+}
+
+std::string text_and_type_of(const c10::IValue &value) {
+  const std::string text = text_of_value(value), type = type_name(value);
+  return text == type ? type : text + " (" + type + ")";
+}
+
 std::string key_text(const c10::IValue &key) {
   if (key.isString())
     return "'" + key.toStringRef() + "'";

@@ -32,6 +32,11 @@ DictItems sorted_items(const c10::IValue &dict);
 /// Looks a key up in sorted items.
 std::optional<c10::IValue> find_key(const DictItems &items, const c10::IValue &key);
 
+/// A plain value as a person reads it, a long text shortened; of anything else its type.
+std::string text_of_value(const c10::IValue &value);
+/// "3 (int)"; of what is no plain value its type.
+std::string text_and_type_of(const c10::IValue &value);
+
 /// A key as it stands between brackets: 'a' or 3.
 std::string key_text(const c10::IValue &key);
 

@@ -16,11 +16,8 @@ std::string what_is_wrong(const LeafReport &leaf, FailureKind kind, CompareRule 
   return kind == FailureKind::Accuracy && !has_arbiter(rule) && is_whole(leaf) ? whole_numbers : "";
 }
 
-/// A value of another dtype is wrong in its dtype, whatever it is: a search that kept it wrong in its value could end
-/// where the dtype is right.
-bool goes_with_the_dtype(const LeafReport &leaf, FailureKind kind) {
-  return (kind == FailureKind::Accuracy || kind == FailureKind::Nan) &&
-         std::find(leaf.kinds.begin(), leaf.kinds.end(), FailureKind::Dtype) != leaf.kinds.end();
+bool has(const LeafReport &leaf, FailureKind kind) {
+  return std::find(leaf.kinds.begin(), leaf.kinds.end(), kind) != leaf.kinds.end();
 }
 
 const std::vector<LeafReport> &leaves_of(const Verdict &verdict, const std::string &where) {
@@ -32,14 +29,20 @@ const std::vector<LeafReport> &leaves_of(const Verdict &verdict, const std::stri
 std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &where, CompareRule rule) {
   std::vector<Signature> signatures;
   for (FailureKind kind : leaf.kinds) {
-    if (goes_with_the_dtype(leaf, kind))
-      continue;
     const std::string detail = what_is_wrong(leaf, kind, rule);
     if (where == "gradient" && (kind == FailureKind::Accuracy || kind == FailureKind::Structure))
       kind = FailureKind::Gradient;
     signatures.push_back({kind, where, detail});
   }
   return signatures;
+}
+
+bool comes_of_dtypes(const Verdict &verdict, const Signature &failure) {
+  const auto &leaves = leaves_of(verdict, failure.where);
+  return (failure.kind == FailureKind::Accuracy || failure.kind == FailureKind::Nan) &&
+         std::any_of(leaves.begin(), leaves.end(), [&](const LeafReport &leaf) { return has(leaf, failure.kind); }) &&
+         std::all_of(leaves.begin(), leaves.end(),
+                     [&](const LeafReport &leaf) { return !has(leaf, failure.kind) || has(leaf, FailureKind::Dtype); });
 }
 
 const LeafReport *leaf_showing(const Verdict &verdict, const Signature &failure) {

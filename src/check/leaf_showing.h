@@ -10,6 +10,10 @@ namespace repro_minify {
 /// The failures that a leaf shows; `where` as in a Signature.
 std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &where, CompareRule rule);
 
+/// Whether this is a failure of wrong values, all of which are of another dtype as well: a search that kept the values
+/// wrong could end where the dtype is right, or at what overflows in eager alone.
+bool comes_of_dtypes(const Verdict &verdict, const Signature &failure);
+
 /// The first leaf that shows this failure, else the first in that place that is wrong; null where none is.
 const LeafReport *leaf_showing(const Verdict &verdict, const Signature &failure);
 

@@ -1,4 +1,5 @@
 // issue.md: pasted into an issue tracker as it is.
+#include "check/leaf_showing.h"
 #include "emit/ablation_names.h"
 #include "emit/atomic_file.h"
 #include "emit/render.h"
@@ -55,13 +56,12 @@ std::string issue_title(const Program &program, const ReproFacts &facts) {
 std::string why_eager_is_right(const ReproFacts &facts) {
   if (!is_comparison(facts.signature.kind))
     return "Eager runs the same program without an exception.";
-  for (const auto *leaves : {&facts.reduced.outputs, &facts.reduced.gradients, &facts.reduced.state})
-    for (const auto &leaf : *leaves)
-      if (!leaf.same && !std::isnan(leaf.ref_error) && (leaf.ref_error != 0 || leaf.res_error != 0)) // 0, 0: no numbers
-        return "Against a float64 run of the same program eager is off by " + rounded_text(leaf.ref_error) +
-               ", the optimised result by " +
-               (std::isnan(leaf.res_error) ? std::string("what is no number") : rounded_text(leaf.res_error)) +
-               " (root mean square).";
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  if (leaf && !std::isnan(leaf->ref_error) && (leaf->ref_error != 0 || leaf->res_error != 0)) // 0, 0: no numbers
+    return "Against a float64 run of the same program eager is off by " + rounded_text(leaf->ref_error) +
+           ", the optimised result by " +
+           (std::isnan(leaf->res_error) ? std::string("what is no number") : rounded_text(leaf->res_error)) +
+           " (root mean square).";
   return "float64 has no say in it: eager's result is what the operators are documented to give.";
 }
 

@@ -99,6 +99,16 @@ Predicate by_rule(const LeafReport &leaf, const ReproFacts &facts) {
   case CompareRule::PyTorch:
     break;
   }
+  if (compare.use_iou_for_bool && dtype_of(leaf.ref_form) == at::kBool && dtype_of(leaf.res_form) == at::kBool) {
+    predicate.form = Predicate::Form::Overlap;
+    predicate.limit = compare.iou_threshold;
+    return predicate;
+  }
+  if (compare.cos_similarity) {
+    predicate.form = Predicate::Form::Direction;
+    predicate.limit = 0.99;
+    return predicate;
+  }
   return beyond_eagers_error(leaf, facts).value_or(predicate);
 }
 

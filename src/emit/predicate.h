@@ -9,11 +9,13 @@ namespace repro_minify {
 
 struct Predicate {
   enum class Form {
-    Close, ///< not allclose within rtol and atol
-    Rms,   ///< the root mean square of the difference is over `limit`
-    Bound, ///< an element is off by more than limit + rtol * max(1, |expected|)
-    Exact, ///< another bit, but that any NaN equals any other
-    Equal, ///< integers or bools that are not equal
+    Close,     ///< not allclose within rtol and atol
+    Rms,       ///< the root mean square of the difference is over `limit`
+    Bound,     ///< an element is off by more than limit + rtol * max(1, |expected|)
+    Exact,     ///< another bit, but that any NaN equals any other
+    Equal,     ///< integers or bools that are not equal
+    Direction, ///< not allclose within rtol and atol, nor of a cosine of `limit` or more
+    Overlap,   ///< bools whose intersection over union is less than `limit`
   };
   Form form = Form::Close;
   double rtol = 0, atol = 0, limit = 0;

@@ -144,6 +144,14 @@ json check_json(const ReproFacts &facts) {
           {"need", facts.repetition.need},
           {"compare", to_string(check.compare.rule)},
           {"tol", has_tolerance(check.compare) ? json(check.compare.tol) : json(nullptr)},
+          {"equal_nan", check.compare.equal_nan},
+          {"ignore_non_fp", check.compare.ignore_non_fp},
+          {"exact_dtype", check.compare.exact_dtype},
+          {"cos_similarity", check.compare.cos_similarity},
+          {"use_larger_multiplier_for_smaller_tensor", check.compare.use_larger_multiplier_for_smaller_tensor},
+          {"force_max_multiplier", check.compare.force_max_multiplier},
+          {"use_iou_for_bool", check.compare.use_iou_for_bool},
+          {"iou_threshold", check.compare.iou_threshold},
           {"same_failure", to_string(facts.same_failure)}};
 }
 

@@ -58,6 +58,16 @@ std::string compare_text(const CompareOptions &compare) {
     text << ", tol " << compare.tol;
   if (!compare.equal_nan)
     text << ", NaN never equal";
+  const std::pair<bool, const char *> others[] = {
+      {compare.ignore_non_fp, ", floating point only"},
+      {!compare.exact_dtype, ", any dtype"},
+      {compare.cos_similarity, ", by cosine similarity"},
+      {compare.use_larger_multiplier_for_smaller_tensor, ", larger multiplier for smaller tensors"},
+      {compare.force_max_multiplier, ", largest multiplier"}};
+  for (const auto &[is_on, words] : others)
+    text << (is_on ? words : "");
+  if (compare.use_iou_for_bool)
+    text << ", masks by intersection over union of " << compare.iou_threshold;
   return text.str();
 }
 

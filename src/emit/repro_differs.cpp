@@ -26,7 +26,7 @@ bool is_about_places(const ReproFacts &facts) {
   return facts.signature.kind == FailureKind::Nan && has_arbiter(facts.check.compare.rule);
 }
 
-constexpr const char *form_names[] = {"close", "rms", "bound", "exact", "equal"};
+constexpr const char *form_names[] = {"close", "rms", "bound", "exact", "equal", "direction", "overlap"};
 
 std::string form_of(const ReproFacts &facts, const Predicate &predicate) {
   return is_about_places(facts) ? "places" : form_names[static_cast<int>(predicate.form)];
@@ -41,6 +41,7 @@ std::string differs_function(const ReproFacts &facts, bool complex) {
   const Predicate predicate = predicate_of(facts);
   const Differences differences = differences_of(facts);
   const std::string form = form_of(facts, predicate);
+  // The form itself casts where it has to.
   const bool as_it_is = predicate.as_it_is || predicate.form >= Predicate::Form::Exact;
   const bool values = kind != FailureKind::Structure && kind != FailureKind::Dtype && kind != FailureKind::Shape;
   return render("differs.cpp.tpl",

@@ -256,7 +256,9 @@ private:
                    {"rms", predicate.form == Predicate::Form::Rms},
                    {"bound", predicate.form == Predicate::Form::Bound},
                    {"exact", predicate.form == Predicate::Form::Exact},
-                   {"equal", predicate.form == Predicate::Form::Equal}};
+                   {"equal", predicate.form == Predicate::Form::Equal},
+                   {"direction", predicate.form == Predicate::Form::Direction},
+                   {"overlap", predicate.form == Predicate::Form::Overlap}};
     const bool several = facts_.check.grad || facts_.signature.where == "state" || program_.graph->outputs().size() > 1;
     values["pairs"] = several ? "zip(expected, found)" : "[(expected, found)]";
     return values;

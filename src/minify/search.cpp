@@ -1,4 +1,5 @@
 // The search, as a Session asks for it.
+#include "check/leaf_showing.h"
 #include "minify/save_now_and_then.h"
 #include "minify/work.h"
 #include "program/compute.h"
@@ -95,12 +96,28 @@ Reduction search_as_saved(Work &work, const Flattened &flattened, Reduction redu
   return with_earlier(search_once(work, saved, test, nullptr), reduction);
 }
 
+/// What was sought as a wrong value may come down to one of another dtype, which is the cause: then that is the failure
+/// from there on, and the values need not stay wrong.
+Reduction search_for_dtype(Work &work, const Flattened &flattened, Reduction reduction) {
+  Signature &wanted = work.facts.signature;
+  if (reduction.interrupted || reduction.out_of_time || work.has_oracle() ||
+      !comes_of_dtypes(reduction.verdict, wanted))
+    return reduction;
+  wanted = {FailureKind::Dtype, wanted.where, ""};
+  work.say(Severity::Info, "what is wrong is of another dtype: that is the failure that is reduced from here on");
+  Flattened next = flattened;
+  next.program = reduction.program;
+  next.verdict = reduction.verdict;
+  next.recording = nullptr;
+  return with_earlier(search_once(work, next, work.session.test, work.session.journal), reduction);
+}
+
 } // namespace
 
 Reduction search(Work &work, const Flattened &flattened) {
   Session &session = work.session;
   const bool grad = work.options().check.grad;
-  Reduction reduction = search_once(work, flattened, session.test, session.journal);
+  Reduction reduction = search_for_dtype(work, flattened, search_once(work, flattened, session.test, session.journal));
   session.phases.enter("emit");
   save_program(reduction.program, work.folder, grad);
   if (!reduction.interrupted && !work.has_oracle() && is_lost_in_saving(work, reduction.program)) {

@@ -163,8 +163,16 @@ TEST(CompareExact, SeesEveryBitButThoseOfNaN) {
   EXPECT_TRUE(same(at::tensor({no_number}), at::tensor({-no_number}), std::nullopt, options));
   EXPECT_FALSE(same(at::tensor({1.0}), at::tensor({std::nextafter(1.0f, 2.0f)}), std::nullopt, options));
   EXPECT_FALSE(same(at::tensor({1}, at::kInt), at::tensor({1}, at::kLong), std::nullopt, options));
-  const at::Tensor matrix = at::rand({3, 4});
-  EXPECT_TRUE(same(matrix, matrix.t().contiguous().t(), std::nullopt, options)) << "strides are no bits";
+}
+
+TEST(CompareExact, SeesStrides) {
+  const at::Tensor matrix = at::rand({3, 4}), other = matrix.t().contiguous().t();
+  const LeafReport leaf = report_of(matrix, other, exact_options());
+  EXPECT_EQ(leaf.kinds, std::vector{FailureKind::Structure});
+  EXPECT_NE(leaf.message.find("strides [4, 1] expected, [1, 3] found"), std::string::npos) << leaf.message;
+  EXPECT_TRUE(same(matrix, other, std::nullopt, close_options())) << "as assert_close has it";
+  const at::Tensor row = at::rand({1, 4});
+  EXPECT_TRUE(same(row, row.as_strided({1, 4}, {9, 1}), std::nullopt, exact_options()));
 }
 
 // What bfloat16 rounds off is no failure beside the dtype's own.

@@ -140,6 +140,19 @@ TEST(Compare, PlainValues) {
   EXPECT_TRUE(same("a", "b", {}, ignoring));
 }
 
+TEST(Compare, PlainValuesThatDifferAreBothShown) {
+  const auto sentence = [](const IValue &ref, const IValue &res) {
+    return wrong_leaves(ref, res, {}, by_default).at(0).message;
+  };
+  EXPECT_EQ(sentence(3, 4), "3 expected, 4 found");
+  EXPECT_EQ(sentence("up", "down"), "'up' expected, 'down' found");
+  EXPECT_EQ(sentence(1, "1"), "1 (int) expected, '1' (str) found");
+  EXPECT_EQ(sentence(none(), true), "None expected, True (bool) found");
+  EXPECT_EQ(sentence(list({3}), list({4})), "[0]: 3 expected, 4 found");
+  EXPECT_EQ(sentence("", std::string(1000, 'x')), "'' expected, '" + std::string(80, 'x') + "'... of 1000 bytes found");
+  EXPECT_EQ(wrong_leaves(3, 7, {}, by_default).at(0).max_abs_error, 4);
+}
+
 TEST(Compare, FloatIsATensorOfNoDimensions) {
   EXPECT_TRUE(same(1.0, 1.0005, {}, by_default));
   EXPECT_EQ(kinds(1.0, 1.01), Kinds{FailureKind::Accuracy});

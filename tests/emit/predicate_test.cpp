@@ -105,6 +105,21 @@ TEST(Predicate, IsThatOfTheLeafWithTheFailure) {
   EXPECT_DOUBLE_EQ(predicate_of(facts).rtol, 1e-3);
 }
 
+TEST(Predicate, DirectionsAndOverlapsAreComparedAsInTheRule) {
+  ReproFacts facts = facts_of(CompareRule::Default, 0.5, 1e-8);
+  facts.check.compare.cos_similarity = true;
+  EXPECT_EQ(predicate_of(facts).form, Predicate::Form::Direction);
+  EXPECT_NE(cpp_of(facts).find("cosine_similarity(e, f, /*dim=*/0, /*eps=*/1e-6).ge(0.99)"), std::string::npos)
+      << cpp_of(facts);
+  ReproFacts masks = facts_of(CompareRule::Default, 1, 0, at::kBool);
+  masks.check.compare.use_iou_for_bool = true;
+  masks.check.compare.iou_threshold = 0.5;
+  EXPECT_EQ(predicate_of(masks).form, Predicate::Form::Overlap);
+  EXPECT_NE(cpp_of(masks).find("both / either < 0.5"), std::string::npos) << cpp_of(masks);
+  facts.check.compare.use_iou_for_bool = true; // says nothing of what is no mask
+  EXPECT_EQ(predicate_of(facts).form, Predicate::Form::Direction);
+}
+
 TEST(Predicate, NumbersAreShort) {
   EXPECT_EQ(double_literal(1e-3), "0.001");
   EXPECT_EQ(double_literal(1), "1.0");

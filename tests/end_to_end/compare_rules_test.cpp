@@ -82,6 +82,21 @@ TEST(CompareRules, OptionsThatContradictEachOtherAreNamed) {
   refused({"--compare", "exact", "--tol", "1e-3"}, "exact is bit for bit and has no tolerance");
   refused({"--compare", "exact", "--no-equal-nan"}, "under exact a NaN equals a NaN");
   refused({"--compare", "close", "--require-fp64"}, "close asks eager alone");
+  refused({"--compare", "strict", "--cos-similarity"}, "it has no effect under strict");
+  refused({"--compare", "close", "--force-max-multiplier"}, "it has no effect under close");
+  refused({"--iou-threshold", "0.5"}, "has an effect with --use-iou-for-bool alone");
+}
+
+/// Each option of PyTorch's `same` lets pass what fails without it.
+TEST(CompareRules, EachOptionOfSameIsHeeded) {
+  const std::string dtype = case_named("autocast_exp_dtype").model();
+  const auto exit_code = [](std::vector<std::string> arguments, const std::vector<std::string> &more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_tool(arguments).exit_code;
+  };
+  const std::vector<std::string> wrong_dtype = {"run", dtype, "--backend", "autocast"};
+  EXPECT_EQ(exit_code(wrong_dtype, {}), 1);
+  EXPECT_EQ(exit_code(wrong_dtype, {"--no-exact-dtype"}), 0);
 }
 
 TEST(UnwrittenMemory, IsFoundAndHeldStillInTheRepro) {

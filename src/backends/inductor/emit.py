@@ -279,7 +279,8 @@ class Repro:
         if kind == "structure" and self.facts["differs"]["strides"]:
             bodies["structure"] = [
                 "    if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):",
-                "        return expected.stride() != found.stride()",
+                "        strides = zip(expected.shape, expected.stride(), found.stride())",
+                "        return any(size > 1 and e != f for size, e, f in strides)",
                 *bodies["structure"],
             ]
         body = bodies.get(kind) or self.compare_values()
@@ -297,7 +298,7 @@ class Repro:
         if how["floating_only"]:
             body = ["    if not expected.is_floating_point() and not expected.is_complex():",
                     "        return False", *body]  # fmt: skip
-        if form == "places" or form not in ("exact", "equal") and not how["as_it_is"]:
+        if form == "places" or form not in ("exact", "equal", "direction", "overlap") and not how["as_it_is"]:
             body.append("    expected, found = expected.double(), found.double()")
         if how["why"] and form != "places":
             body.append("    # " + comment(how["why"]))
@@ -308,6 +309,15 @@ class Repro:
             "exact": ["    same = (expected == found) & (expected.signbit() == found.signbit())",
                       "    return not (same | (expected.isnan() & found.isnan())).all().item()"],
             "equal": ["    return not expected.is_floating_point() and not torch.equal(expected, found)"],
+            "direction": ["    expected, found = expected.flatten().float(), found.flatten().float()",
+                          f"    if torch.allclose(expected, found, rtol={rtol}, atol={how['atol']}, equal_nan=True):",
+                          "        return False",
+                          "    cosine = torch.nn.functional.cosine_similarity(expected, found, dim=0, eps=1e-6)",
+                          f"    return not cosine >= {limit}"],
+            "overlap": ["    if expected.dtype != torch.bool or found.dtype != torch.bool:",
+                        "        return False",
+                        "    both, either = (expected & found).sum().item(), (expected | found).sum().item()",
+                        f"    return either > 0 and both / either < {limit}"],
             "rms": ["    error = torch.nan_to_num(expected - found, 0, 0, 0)",
                     f"    return error.numel() > 0 and error.square().mean().sqrt().item() > {limit}"],
             "bound": [f"    bound = expected.abs().clamp_min(1) * {rtol} + {limit}",

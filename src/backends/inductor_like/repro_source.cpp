@@ -203,6 +203,7 @@ private:
     std::string operands;
     for (const int slot : step.inputs)
       operands += (operands.empty() ? "" : ", ") + operand(slot);
+    calls_aten_ = true;
     const std::string call = "aten(\"" + std::string(node->kind().toQualString()) + "\", \"" +
                              node->schema().overload_name() + "\", {" + operands + "})";
     known_.insert(step.outputs.begin(), step.outputs.end());
@@ -291,9 +292,8 @@ private:
 
   std::string file_scope() const {
     const bool has_kernels = !program_.plan.source.empty();
-    return (on_cuda() ? cuda_repro_kernels(program_.plan) : kernels_here()) +
-           (body_.str().find("aten(\"") == std::string::npos ? "" : aten_helper) + (has_kernels ? layout_helper : "") +
-           (has_kernels && !on_cuda() ? kernel_helper : "");
+    return (on_cuda() ? cuda_repro_kernels(program_.plan) : kernels_here()) + (calls_aten_ ? aten_helper : "") +
+           (has_kernels ? layout_helper : "") + (has_kernels && !on_cuda() ? kernel_helper : "");
   }
 
   std::string kernels_here() const {
@@ -305,6 +305,7 @@ private:
   const CompiledProgram &program_;
   const std::vector<std::string> &names_;
   std::ostringstream body_;
+  bool calls_aten_ = false;
   std::set<int> known_; ///< slots that have a variable
   std::map<int, std::string> lists_;
 };

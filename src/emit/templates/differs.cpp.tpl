@@ -1,11 +1,20 @@
 {{#structure}}
+{{#strides}}
+static bool strides_differ(const at::Tensor& e, const at::Tensor& f) {
+  for (int64_t dim = 0; dim < e.dim() && e.sizes() == f.sizes(); ++dim)
+    if (e.numel() > 0 && e.size(dim) > 1 && e.stride(dim) != f.stride(dim))
+      return true;
+  return false;
+}
+
+{{/strides}}
 static bool differs(const c10::IValue& expected, const c10::IValue& found) {
   if (expected.isNone() != found.isNone() || expected.isTensor() != found.isTensor())
     return true;
   if (!expected.isTensor())
     return false;
   const at::Tensor e = expected.toTensor(), f = found.toTensor();
-  return e.defined() != f.defined(){{#strides}} || (e.defined() && e.strides() != f.strides()){{/strides}}{{#layout}} || (e.defined() && e.layout() != f.layout()){{/layout}}{{#other_device}} || (e.defined() && e.device() != f.device()){{/other_device}};
+  return e.defined() != f.defined(){{#strides}} || (e.defined() && strides_differ(e, f)){{/strides}}{{#layout}} || (e.defined() && e.layout() != f.layout()){{/layout}}{{#other_device}} || (e.defined() && e.device() != f.device()){{/other_device}};
 }
 {{/structure}}
 {{#no_structure}}
@@ -57,6 +66,17 @@ static bool differs(const c10::IValue& expected_value, const c10::IValue& found_
 {{#equal}}
   return !expected.is_floating_point() && !at::equal(expected, found);
 {{/equal}}
+{{#direction}}
+  const at::Tensor e = expected.flatten().to(at::kFloat), f = found.flatten().to(at::kFloat);
+  return !at::allclose(e, f, /*rtol=*/{{rtol:x-source}}, /*atol=*/{{atol:x-source}}, /*equal_nan=*/true) &&
+         !at::cosine_similarity(e, f, /*dim=*/0, /*eps=*/1e-6).ge({{limit:x-source}}).item<bool>();
+{{/direction}}
+{{#overlap}}
+  if (expected.scalar_type() != at::kBool || found.scalar_type() != at::kBool)
+    return false;
+  const double both = (expected & found).sum().item<double>(), either = (expected | found).sum().item<double>();
+  return either > 0 && both / either < {{limit:x-source}};
+{{/overlap}}
 {{#rms}}
   const at::Tensor error = at::nan_to_num(expected - found, 0, 0, 0);
   return error.numel() > 0 && error.square().mean().sqrt().item<double>() > {{limit:x-source}};

@@ -152,4 +152,13 @@ for e, f in {{pairs:x-source}}:
 {{#equal}}
     assert e.is_floating_point() or torch.equal(e, f), f"expected {e}, found {f}\n" + {{marker:x-py-string}}
 {{/equal}}
+{{#direction}}
+    cosine = torch.nn.functional.cosine_similarity(e.flatten().float(), f.flatten().float(), dim=0, eps=1e-6)
+    same = torch.allclose(e.float(), f.float(), rtol={{rtol:x-source}}, atol={{atol:x-source}}, equal_nan=True)
+    assert same or cosine >= {{limit:x-source}}, f"the cosine similarity is {cosine}\n" + {{marker:x-py-string}}
+{{/direction}}
+{{#overlap}}
+    overlap = (e & f).sum().item() / max(1, (e | f).sum().item()) if e.dtype == f.dtype == torch.bool else 1
+    assert overlap >= {{limit:x-source}} or not e.any() and not f.any(), f"the overlap is {overlap}\n" + {{marker:x-py-string}}
+{{/overlap}}
 {{/pairwise}}

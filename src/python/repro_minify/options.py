@@ -37,6 +37,12 @@ class SharedOptions(TypedDict, total=False):
     tol: float
     equal_nan: bool | None
     ignore_non_fp: bool
+    no_exact_dtype: bool
+    cos_similarity: bool
+    use_larger_multiplier_for_smaller_tensor: bool
+    force_max_multiplier: bool
+    use_iou_for_bool: bool
+    iou_threshold: float
     python: str | os.PathLike[str]
     inductor_config: Texts | Mapping[str, object]
     skip_stage: Texts
