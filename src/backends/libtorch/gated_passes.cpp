@@ -125,19 +125,41 @@ bool PeepholeOptimize(const GraphPtr &graph, bool disable_shape_peepholes) {
   return pass(graph, disable_shape_peepholes);
 }
 
+// Since LibTorch 2.15 three parts of PeepholeOptimize have overloads that take what is known of aliases, and it calls
+// those. Of an older one, which has none, nobody calls ours.
+
 bool PeepholeOptimizeListIdioms(const GraphPtr &graph, bool refine_list_len) {
-  static const Gated pass("PeepholeOptimizeListIdioms", PeepholeOptimizeListIdioms);
+  static const Gated<bool, const GraphPtr &, bool> pass("PeepholeOptimizeListIdioms", PeepholeOptimizeListIdioms);
   return pass(graph, refine_list_len);
 }
 
+bool PeepholeOptimizeListIdioms(const GraphPtr &graph, bool refine_list_len, const AliasDb &aliases) {
+  static const Gated<bool, const GraphPtr &, bool, const AliasDb &> pass("PeepholeOptimizeListIdioms",
+                                                                         PeepholeOptimizeListIdioms);
+  return pass(graph, refine_list_len, aliases);
+}
+
 bool PeepholeOptimizeDictIdioms(const GraphPtr &graph) {
-  static const Gated pass("PeepholeOptimizeDictIdioms", PeepholeOptimizeDictIdioms);
+  static const Gated<bool, const GraphPtr &> pass("PeepholeOptimizeDictIdioms", PeepholeOptimizeDictIdioms);
   return pass(graph);
 }
 
+bool PeepholeOptimizeDictIdioms(const GraphPtr &graph, const AliasDb &aliases) {
+  static const Gated<bool, const GraphPtr &, const AliasDb &> pass("PeepholeOptimizeDictIdioms",
+                                                                   PeepholeOptimizeDictIdioms);
+  return pass(graph, aliases);
+}
+
 bool PeepholeOptimizeAliasSensitive(const GraphPtr &graph, bool shape_peepholes) {
-  static const Gated pass("PeepholeOptimizeAliasSensitive", PeepholeOptimizeAliasSensitive);
+  static const Gated<bool, const GraphPtr &, bool> pass("PeepholeOptimizeAliasSensitive",
+                                                        PeepholeOptimizeAliasSensitive);
   return pass(graph, shape_peepholes);
+}
+
+bool PeepholeOptimizeAliasSensitive(const GraphPtr &graph, bool shape_peepholes, AliasDb &aliases) {
+  static const Gated<bool, const GraphPtr &, bool, AliasDb &> pass("PeepholeOptimizeAliasSensitive",
+                                                                   PeepholeOptimizeAliasSensitive);
+  return pass(graph, shape_peepholes, aliases);
 }
 
 bool PeepholeOptimizeNonTensor(const GraphPtr &graph) {
