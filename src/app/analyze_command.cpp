@@ -2,6 +2,7 @@
 #include "app/interruption.h"
 #include "app/listening.h"
 #include "app/options.h"
+#include "backends/backend_list.h"
 #include "minify/analyze_model.h"
 #include "minify/open_model.h"
 #include "minify/output_folder.h"
@@ -14,6 +15,7 @@ namespace repro_minify {
 namespace {
 
 int run_analysis(const Options &options) {
+  require_known_backends(split_backend_names(options.backends)); // before a folder is complained of
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
   ProgressPrinter progress(options.quiet, subject_of(options));

@@ -2,6 +2,7 @@
 #include "app/interruption.h"
 #include "app/listening.h"
 #include "app/options.h"
+#include "backends/backend_list.h"
 #include "minify/open_model.h"
 #include "repro_minify/session.h"
 #include "results/bisection_text.h"
@@ -13,6 +14,7 @@ namespace repro_minify {
 namespace {
 
 int run_bisection(const Options &options) {
+  require_known_backends(split_backend_names(options.backends));
   ProgressPrinter progress(options.quiet, subject_of(options));
   MinifyOptions how = minify_options(options, progress);
   Session session(options.model, open_failing_graph(options.model, how));

@@ -3,6 +3,7 @@
 #include "app/options.h"
 #include "cli/config_file.h"
 #include "help/help_as.h"
+#include "support/closest.h"
 #include "support/text_table.h"
 
 #include "program/error_report.h"
@@ -13,9 +14,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
@@ -85,10 +89,33 @@ std::vector<std::string> arguments_of(int argc, char **argv) {
   return arguments;
 }
 
-void add_help_as(CLI::App &app, std::string &format) {
-  app.add_option("--help-as", format, "print this help as a man page, completions for a shell, or JSON")
-      ->configurable(false)
-      ->check(CLI::IsMember({"man", "bash", "zsh", "fish", "json"}));
+std::vector<std::string> names_of_commands(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// The bare command line takes any word for the model. Throws UserError for one that is none, and nearly a command.
+void require_no_mistaken_command(const CLI::App &app, const std::string &model) {
+  std::error_code error;
+  if (!app.get_subcommands().empty() || std::filesystem::exists(model, error))
+    return;
+  if (const std::string meant = closest(model, names_of_commands(app)); !meant.empty())
+    throw UserError(model + ": no such command, and no model; did you mean " + meant + "?");
+}
+
+/// "; did you mean --timeout?" for the first word that looks like an option and is none.
+std::string suggestion_for_extras(const CLI::App &app) {
+  const CLI::App *command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option *option : command->get_options())
+    for (const std::string &name : option->get_lnames())
+      known.push_back("--" + name);
+  for (const std::string &word : app.remaining(/*recurse=*/true))
+    if (word.rfind("--", 0) == 0)
+      return did_you_mean(word.substr(0, word.find('=')), known);
+  return "";
 }
 
 /// What stands between the parsed words and the work. Whether that was all that was asked for.
@@ -109,46 +136,42 @@ bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
   return false;
 }
 
+/// The exit code where that is all: -h, --version, --help-as. Throws UserError.
+std::optional<int> parse(CLI::App &app, const Options &options, std::vector<std::string> arguments) {
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::Success &success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError &error) {
+    require_no_mistaken_command(app, options.model);
+    throw UserError(error.what() + suggestion_for_extras(app));
+  }
+  require_no_mistaken_command(app, options.model);
+  if (options.help_format.empty())
+    return std::nullopt;
+  std::cout << help_as(options.help_format, app);
+  return 0;
+}
+
 int dispatch(int argc, char **argv) {
   Options options;
   CLI::App app(description, "repro-minify");
   app.footer(footer);
-  app.set_version_flag("--version", REPRO_MINIFY_VERSION);
   // Two spellings of one command line: the bare one reduces.
-  add_check_options(app, options);
-  add_reduce_options(app, options);
-  CLI::App *run = app.add_subcommand("run", "check once and print the verdict in numbers");
-  add_check_options(*run, options);
-  add_single_check_options(*run, options);
-  CLI::App *analyze = app.add_subcommand("analyze", "where do eager and optimised part? a table and a picture");
-  add_check_options(*analyze, options);
-  add_analyze_options(*analyze, options);
-  CLI::App *bisect = app.add_subcommand("bisect", "which step of the backend makes it wrong?");
+  add_options(app, options, Command::Reduce);
+  const auto add = [&](const char *name, const char *help, Command command) {
+    CLI::App *added = app.add_subcommand(name, help);
+    add_options(*added, options, command);
+    return added;
+  };
+  CLI::App *run = add("run", "check once and print the verdict in numbers", Command::Run);
+  CLI::App *analyze = add("analyze", "where do eager and optimised part? a table and a picture", Command::Analyze);
+  CLI::App *bisect = add("bisect", "which step of the backend makes it wrong?", Command::Bisect);
   bisect->footer(bisect_footer);
-  add_check_options(*bisect, options);
-  bisect
-      ->add_option("--same-failure", options.same_failure,
-                   "what counts as wrong: strict (the whole signature of the model\'s\nfailure), kind, any")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"strict", "kind", "any"}));
-  bisect->add_flag("--json", options.json, "print JSON");
-  CLI::App *backends = app.add_subcommand("backends", "list what --backend takes, and whether it can be used here");
-  backends->add_flag("--json", options.json, "print JSON");
-  add_backend_options(*backends, options.backend_options);
-  std::string help_format;
-  add_help_as(app, help_format);
+  CLI::App *backends = add("backends", "list what --backend takes, and whether it can be used here", Command::Backends);
   app.require_subcommand(0, 1);
-  try {
-    app.parse(arguments_of(argc, argv));
-  } catch (const CLI::Success &success) {
-    return app.exit(success); // -h, --version
-  } catch (const CLI::ParseError &error) {
-    throw UserError(error.what());
-  }
-  if (!help_format.empty()) {
-    std::cout << help_as(help_format, app);
-    return 0;
-  }
+  if (const auto code = parse(app, options, arguments_of(argc, argv)))
+    return *code;
   if (*backends)
     return backends_command(options);
   CLI::App *chosen = *run ? run : *analyze ? analyze : *bisect ? bisect : &app;

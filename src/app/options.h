@@ -68,19 +68,12 @@ struct Options {
   std::optional<bool> timing; ///< of run; nothing: where one backend is asked for
   bool quiet = false;
   bool verbose = false;
+  std::string help_format; ///< of --help-as; empty: not given
 };
 
-/// Adds what every subcommand that checks a model takes.
-void add_check_options(CLI::App &app, Options &options);
-/// Adds what only some backends take.
-void add_backend_options(CLI::App &app, BackendOptions &options);
-/// Adds what only a single check takes.
-void add_single_check_options(CLI::App &app, Options &options);
-/// Adds what only the reduction takes.
-void add_reduce_options(CLI::App &app, Options &options);
-
-/// What the analysis takes beside what every check takes.
-void add_analyze_options(CLI::App &app, Options &options);
+enum class Command { Reduce, Run, Analyze, Bisect, Backends };
+/// Adds what that one takes. Reduce is the program without a subcommand.
+void add_options(CLI::App &app, Options &options, Command command);
 
 /// What an option that nobody gave comes out as, where its default depends on others.
 std::map<std::string, std::string> worked_out(const Options &options);

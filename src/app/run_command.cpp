@@ -226,6 +226,7 @@ Ran run_one_of_several(std::optional<Runs> &runs, const Options &options, const 
 
 Ran run_under_the_only_backend(const Options &options, const std::string &backend) {
   try {
+    require_known_backends(split_backend_names(options.backends));
     return Runs(options).under_the_only_backend();
   } catch (const UserError &error) {
     if (options.json)
@@ -233,6 +234,30 @@ Ran run_under_the_only_backend(const Options &options, const std::string &backen
     throw;
   }
 }
+
+/// With --json, the rows of several backends. What was begun is ended, whatever is thrown between.
+class Rows {
+public:
+  explicit Rows(bool is_json) : is_json_(is_json) {}
+  Rows(const Rows &) = delete;
+  Rows &operator=(const Rows &) = delete;
+  ~Rows() {
+    if (is_json_)
+      std::cout << (all_.empty() ? "[]" : "]") << std::endl;
+  }
+
+  /// Prints it as soon as it is known: what crashes later cannot take it along.
+  void add(const Ran &ran) {
+    if (is_json_)
+      std::cout << (all_.empty() ? "[" : ",") << ran.json << std::endl;
+    all_.push_back(ran);
+  }
+  const std::vector<Ran> &all() const { return all_; }
+
+private:
+  bool is_json_;
+  std::vector<Ran> all_;
+};
 
 } // namespace
 
@@ -245,15 +270,10 @@ int run_command(const Options &options) {
     return ran.exit_code;
   }
   std::optional<Runs> runs;
-  std::vector<Ran> all;
-  for (const auto &name : names) {
-    all.push_back(run_one_of_several(runs, options, name));
-    if (options.json) // a row as soon as it is known: what crashes later cannot take it along
-      std::cout << (all.size() == 1 ? "[" : ",") << all.back().json << std::endl;
-  }
-  if (options.json)
-    std::cout << "]" << std::endl;
-  return exit_code_of(all);
+  Rows rows(options.json);
+  for (const auto &name : names)
+    rows.add(run_one_of_several(runs, options, name));
+  return exit_code_of(rows.all());
 }
 
 } // namespace repro_minify

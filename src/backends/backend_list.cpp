@@ -43,4 +43,10 @@ std::vector<std::string> split_backend_names(const std::vector<std::string> &tex
   return names;
 }
 
+void require_known_backends(const std::vector<std::string> &names) {
+  for (const auto &name : names)
+    if (!takes_the_rest(name))
+      make_backend(name, {});
+}
+
 } // namespace repro_minify

@@ -10,4 +10,8 @@ namespace repro_minify {
 /// text, commas included.
 std::vector<std::string> split_backend_names(const std::vector<std::string> &texts);
 
+/// Throws UserError for a name that no backend has, and starts nothing: what a plugin or a program is, is not known
+/// yet.
+void require_known_backends(const std::vector<std::string> &names);
+
 } // namespace repro_minify

@@ -1,6 +1,7 @@
 #include "backends/registry.h"
 
 #include "repro_minify/program.h"
+#include "support/closest.h"
 
 #include <algorithm>
 #include <sstream>
@@ -26,6 +27,13 @@ std::string known_names() {
   return names + "pass:NAME[,NAME...], plugin:PATH.so, command:CMD";
 }
 
+std::vector<std::string> names_of(const std::vector<BackendRow> &rows) {
+  std::vector<std::string> names;
+  for (const auto &row : rows)
+    names.push_back(row.name);
+  return names;
+}
+
 std::unique_ptr<Backend> make_passes(const std::string &list) {
   std::vector<std::string> names;
   std::istringstream stream(list);
@@ -34,7 +42,8 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
   const auto known = list_passes();
   for (const auto &name : names)
     if (std::none_of(known.begin(), known.end(), [&](const auto &row) { return row.name == name; }))
-      throw UserError("--backend pass:" + list + ": unknown pass '" + name + "'; `repro-minify backends` lists them");
+      throw UserError("--backend pass:" + list + ": unknown pass '" + name + "'" + did_you_mean(name, names_of(known)) +
+                      "; `repro-minify backends` lists them");
   if (names.empty())
     throw UserError("--backend pass: names no pass; `repro-minify backends` lists them");
   return make_pass_backend(names);
@@ -58,7 +67,8 @@ std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOpt
   for (Maker maker : makers)
     if (auto backend = maker(options); backend->name() == name)
       return backend;
-  throw UserError("--backend " + given + ": unknown backend; known are " + known_names());
+  throw UserError("--backend " + given + ": unknown backend" + did_you_mean(name, names_of(list_backends())) +
+                  "; known are " + known_names());
 }
 
 Identity identity_of(const BackendOptions &options) {

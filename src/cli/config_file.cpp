@@ -2,10 +2,12 @@
 
 #include "cli/config_text.h"
 #include "repro_minify/program.h"
+#include "support/closest.h"
 #include "support/read_file.h"
 
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -31,13 +33,16 @@ void give(CLI::Option &option, const std::vector<std::string> &values, const std
   }
 }
 
-bool knows(const CLI::App &app, const std::string &name) {
-  if (app.get_option_no_throw("--" + name))
-    return true;
-  for (const CLI::App *subcommand : app.get_subcommands({}))
-    if (knows(*subcommand, name))
-      return true;
-  return false;
+/// The long names of an App and its subcommands.
+std::vector<std::string> names_of_all(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  for (const CLI::App *subcommand : app.get_subcommands({})) {
+    const auto more = names_of_all(*subcommand);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
 }
 
 constexpr std::uintmax_t most_config_bytes = 1 << 20;
@@ -86,12 +91,13 @@ bool is_path(const std::string &name) {
 } // namespace
 
 void apply_config(CLI::App &app, const CLI::App &known, const std::string &path) {
+  const auto names = names_of_all(known);
   for (const auto &[name, values, problem] : read_config(path)) {
     CLI::Option *option = app.get_option_no_throw("--" + name);
-    if (!option && knows(known, name))
+    if (!option && std::find(names.begin(), names.end(), name) != names.end())
       continue;
     if (!option || !option->get_configurable())
-      throw UserError(path + ": " + name.substr(0, most_shown) + ": no such option");
+      throw UserError(path + ": " + name.substr(0, most_shown) + ": no such option" + did_you_mean(name, names));
     if (option->count() > 0)
       continue;
     if (!problem.empty())

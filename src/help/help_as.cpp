@@ -18,7 +18,8 @@ std::string help_as_json(const std::vector<CommandRow> &commands) {
                          {"repeated", option.repeated},
                          {"values", option.values},
                          {"default", option.preset},
-                         {"help", option.help}});
+                         {"help", option.help},
+                         {"group", option.group}});
     list.push_back({{"command", command.name}, {"help", command.help}, {"options", options}});
   }
   return list.dump(2) + "\n";

@@ -48,6 +48,17 @@ void write_option(std::ostream &out, const OptionRow &option) {
   out << '\n';
 }
 
+/// Under the headings of -h.
+void write_options(std::ostream &out, const std::vector<OptionRow> &options) {
+  std::string group;
+  for (const auto &option : options) {
+    if (option.group != group)
+      out << ".SS " << troff(option.group) << '\n';
+    group = option.group;
+    write_option(out, option);
+  }
+}
+
 bool is_among(const std::vector<OptionRow> &options, const OptionRow &wanted) {
   return std::any_of(options.begin(), options.end(), [&](const OptionRow &option) {
     return option.names == wanted.names && option.help == wanted.help;
@@ -81,8 +92,7 @@ std::string help_as_man(const std::vector<CommandRow> &commands) {
   for (size_t i = 1; i < commands.size(); ++i)
     out << ".br\n.B repro\\-minify " << troff(commands[i].name) << "\n[option ...]\n";
   out << ".SH DESCRIPTION\n" << troff(program.help) << "\n.SH OPTIONS\n";
-  for (const auto &option : program.options)
-    write_option(out, option);
+  write_options(out, program.options);
   out << ".SH COMMANDS\n";
   for (size_t i = 1; i < commands.size(); ++i)
     write_command(out, commands[i], program);

@@ -79,6 +79,7 @@ OptionRow row_of(const CLI::Option &option) {
       !is_flag && option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll && option.get_expected_max() > 1;
   row.preset = option.get_default_str();
   row.help = on_one_line(option.get_description());
+  row.group = option.get_group();
   return row;
 }
 

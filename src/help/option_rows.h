@@ -17,6 +17,7 @@ struct OptionRow {
   bool names_file = false;
   std::string preset; ///< the default, where it is one value
   std::string help;   ///< on one line
+  std::string group;  ///< the heading under which -h has it
 };
 
 struct CommandRow {

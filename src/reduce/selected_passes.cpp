@@ -1,5 +1,7 @@
 #include "reduce/selected_passes.h"
 
+#include "support/closest.h"
+
 #include <algorithm>
 #include <string>
 
@@ -19,10 +21,13 @@ bool has(const std::vector<std::string> &names, const std::string &name) {
 }
 
 void require_known(const std::vector<std::string> &names, const std::string &option) {
+  std::vector<std::string> known;
+  for (const ReductionPass &pass : reduction_passes())
+    known.emplace_back(pass.name);
   for (const auto &name : names)
-    if (std::none_of(reduction_passes().begin(), reduction_passes().end(),
-                     [&](const ReductionPass &pass) { return pass.name == name; }))
-      throw UserError(option + " " + name + ": no such pass; --list-passes lists them");
+    if (!has(known, name))
+      throw UserError(option + " " + name + ": no such pass" + did_you_mean(name, known) +
+                      "; --list-passes lists them");
 }
 
 } // namespace

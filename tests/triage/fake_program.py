@@ -104,7 +104,7 @@ def reduce(path: str, backend: str, output: Path, now: dict[str, Any]) -> int:
 def main() -> int:
     words = sys.argv[1:]
     if words == ["--version"]:
-        print("0.1.0")
+        print("repro-minify 0.1.0\ntorch 2.13.0\ncommit unknown\ncompiler GCC 12.2.0")
         return 0
     if words == ["backends", "--json"]:
         print(

@@ -53,7 +53,8 @@ class Loaded:
 
     def __init__(self, program: str) -> None:
         done = done_by([program, "--version"], LD_DEBUG="libs")
-        self.version, told = done.stdout.strip(), done.stderr
+        # "repro-minify 0.1.0", and what it was built from and with on more lines
+        self.version, told = (done.stdout.partition("\n")[0].split() or [""])[-1], done.stderr
         found = re.search(r"calling init: (.+/lib/libtorch_cpu\.so)", told)
         self.library = Path(found.group(1)) if found else None
         started = [program, *re.findall(r"transferring control: (.+)", told)]
