@@ -23,7 +23,12 @@ bool has_no_answer(const ReproFacts &facts) {
   return !facts.verified.has_value() && !facts.verify_message.empty();
 }
 
-void say_what_came_of(const Result &result) {
+/// It was to be verified, and the time budget was spent before it could be.
+bool had_no_time(const Options &options, const ReproFacts &facts) {
+  return !options.no_verify && facts.out_of_time && !facts.verified.has_value();
+}
+
+void say_what_came_of(const Options &options, const Result &result) {
   const ReproFacts &facts = result.facts;
   if (facts.out_of_time)
     log::warning("the time budget is spent: this is the best so far; --resume goes on from here");
@@ -33,7 +38,9 @@ void say_what_came_of(const Result &result) {
     log::info("from " + std::to_string(facts.before.operators) + " operators to " +
               std::to_string(facts.after.operators) + " in " + std::to_string(facts.checks) + " checks" +
               (facts.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts.not_shown_because, "; ")));
-  if (has_no_answer(facts))
+  if (had_no_time(options, facts))
+    log::error("THE REPRO IS NOT VERIFIED: " + facts.verify_message);
+  else if (has_no_answer(facts))
     log::error("nobody can say whether the repro verifies: " + facts.verify_message + "; --resume asks again");
   if (facts.verified.has_value() && !*facts.verified)
     log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
@@ -47,8 +54,10 @@ int conclude(const Options &options, const Result &result) {
                  (result.facts.verified.has_value() ? "" : " (not verified)"));
     return InterruptedByUser;
   }
-  say_what_came_of(result);
+  say_what_came_of(options, result);
   std::cout << result.folder << (options.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
+  if (had_no_time(options, result.facts))
+    return NotVerified;
   if (has_no_answer(result.facts))
     return InternalError;
   return result.facts.verified.value_or(true) ? ReducedAndVerified : NotVerified;

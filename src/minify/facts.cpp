@@ -64,7 +64,7 @@ void collect_facts(Work &work, const Flattened &flattened, const Reduction &redu
   facts.after_freezing = operators_after_freezing(reduction.program, work.session.limits());
   facts.one_minimal = reduction.one_minimal;
   facts.not_shown_because = reduction.not_shown_because;
-  facts.interrupted = reduction.interrupted || work.options().listener.stops();
+  facts.interrupted = reduction.interrupted || work.is_interrupted();
   facts.out_of_time = reduction.out_of_time;
   facts.check_seconds = reduction.check_seconds;
   facts.checks = reduction.checks;

@@ -20,6 +20,13 @@ bool stops(const Work &work) {
   return work.options().listener.stops();
 }
 
+/// Of a time budget, half of what is left: the repro is to be verified too.
+std::function<bool()> until_half_is_spent(const Work &work) {
+  const double budget = work.options().time_budget_seconds;
+  const double end = (work.seconds_so_far() + budget) / 2;
+  return [&work, budget, end] { return stops(work) || (budget > 0 && work.seconds_so_far() >= end); };
+}
+
 /// Nice to know: it never stands in the way of the repro.
 void find_guilty_step(Work &work, const Subject &subject) {
   const Session &session = work.session;
@@ -28,12 +35,19 @@ void find_guilty_step(Work &work, const Subject &subject) {
   try {
     if (!has_steps(*session.backend))
       return;
-    const Bisection found = bisect(subject, session.backend, bisect_options_of(session, work.facts.signature));
+    BisectOptions how = bisect_options_of(session, work.facts.signature);
+    how.interrupted = until_half_is_spent(work);
+    const Bisection found = bisect(subject, session.backend, how);
     work.say(Severity::Info, found.message + " (" + std::to_string(found.checks.size()) + " checks, " +
                                  rounded_text(found.seconds) + " s)");
     work.facts.bisection = found;
   } catch (const Interrupted &) {
-    work.facts.interrupted = true;
+    if (work.is_interrupted()) {
+      work.facts.interrupted = true;
+    } else {
+      work.facts.bisection.emplace().message = "which step is guilty is not known: the time budget was spent";
+      work.say(Severity::Warning, work.facts.bisection->message);
+    }
   } catch (const std::exception &error) {
     work.say(Severity::Warning, std::string("bisect: ") + first_sentence(error.what()));
   }
@@ -98,7 +112,7 @@ private:
       return;
     }
     pool_.cancel(*ticket_);
-    work_.say(Severity::Warning, "interrupted before repro.cpp was written");
+    work_.say(Severity::Warning, work_.why_cut_short() + " before repro.cpp was written");
   }
 
   Work &work_;
@@ -137,6 +151,28 @@ void ask_everyone_else(Work &work) {
   ask_others(work);
   if (!stops(work) && !work.has_oracle() && work.options().verify)
     work.facts.ablation = ablate(saved_subject(work), work.facts, work.session.limits());
+}
+
+/// Says what was asked for and is not done, where that was cut short: by a person, or as the time budget was spent.
+void note_what_was_cut_short(Work &work) {
+  ReproFacts &facts = work.facts;
+  if (!stops(work))
+    return;
+  if (work.is_interrupted()) {
+    facts.interrupted = true;
+    return;
+  }
+  facts.out_of_time = true;
+  const std::string why = work.why_cut_short();
+  if (work.options().verify && !facts.verified && facts.verify_message.empty()) {
+    facts.verify_message = why + " before it could be";
+    if (!facts.script.verified)
+      facts.script.message = facts.verify_message;
+  }
+  for (size_t asked = facts.others.size(); asked < work.session.others.size(); ++asked) {
+    facts.others.push_back({work.session.others[asked]->name(), {}});
+    facts.others.back().verdict.message = why;
+  }
 }
 
 bool is_verified(const ReproFacts &facts) {
@@ -200,7 +236,7 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
     verifying.end(program, meanwhile, [&package] { package.finish(); });
   meanwhile();
   package.finish();
-  facts.interrupted |= stops(work);
+  note_what_was_cut_short(work);
   facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   facts.total_seconds = work.seconds_so_far();
   facts.phases = work.session.phases.seconds();
@@ -212,7 +248,7 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
   ask_inductor(work, program);
   // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. Whoever
   // interrupts later has missed nothing.
-  if (stops(work) && !facts.interrupted) {
+  if (work.is_interrupted() && !facts.interrupted) {
     facts.interrupted = true;
     write_reports(program, facts, work.folder);
   }

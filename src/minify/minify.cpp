@@ -1,6 +1,7 @@
 // The stages, one after the other.
 #include "repro_minify/minify.h"
 
+#include "backends/backend_list.h"
 #include "emit/atomic_file.h"
 #include "emit/results_folder.h"
 #include "minify/head_start.h"
@@ -183,9 +184,23 @@ Result does_not_fail(std::string why) {
   return result;
 }
 
-Result minify_in(const std::string &model_path, const MinifyOptions &given) {
+/// With a listener that also asks for the end once the time budget is spent: as an interruption, it ends whatever is
+/// being done.
+MinifyOptions within_budget(MinifyOptions options, std::chrono::steady_clock::time_point begin) {
+  if (options.time_budget_seconds <= 0)
+    return options;
+  const auto budget = std::chrono::duration<double>(options.time_budget_seconds);
+  options.listener.interrupted = [by_user = options.listener.interrupted, begin, budget] {
+    return (by_user && by_user()) || std::chrono::steady_clock::now() - begin >= budget;
+  };
+  return options;
+}
+
+Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   const auto begin = std::chrono::steady_clock::now();
+  const MinifyOptions given = within_budget(asked, begin);
   const std::string journal = given.folder + "/journal.jsonl";
+  require_known_backends(split_backend_names(given.backends)); // before a folder is complained of
   const bool resumes = given.resume && fs::exists(journal);
   require_free(given.folder, given.force || resumes);
   const auto opened = open_one_graph(model_path, given);
@@ -193,7 +208,7 @@ Result minify_in(const std::string &model_path, const MinifyOptions &given) {
     return does_not_fail(none_fails(model_path));
   const MinifyOptions &options = *opened;
   Session session(model_path, options);
-  Work work{session, options.folder, begin};
+  Work work{session, options.folder, begin, asked.listener.interrupted};
   work.facts.version = REPRO_MINIFY_VERSION;
   work.facts.torch_version = TORCH_VERSION;
   if (resumes)
@@ -224,6 +239,8 @@ Result minify(const std::string &model_path, const MinifyOptions &options) {
   try {
     return minify_in(model_path, options);
   } catch (const Interrupted &) {
+    if (options.time_budget_seconds > 0 && !options.listener.stops())
+      throw UserError("--time-budget: spent before there was anything to keep; give more");
     return {};
   }
 }

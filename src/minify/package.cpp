@@ -22,7 +22,7 @@ PackageInMaking::PackageInMaking(Work &work, const Program &program) : work_(wor
     ticket_ = pool_.submit([&](Child &child) { child.reply(write_package(program, work.facts, work.folder)); },
                            generous_limits());
   else
-    give_up("it was interrupted before it was compiled ahead of time");
+    give_up(work_.why_cut_short() + " before it was compiled ahead of time");
 }
 
 void PackageInMaking::look() {
@@ -41,7 +41,7 @@ void PackageInMaking::finish() {
     take(*job_end);
   } else {
     pool_.cancel(*ticket_);
-    give_up("it was interrupted before it was compiled ahead of time");
+    give_up(work_.why_cut_short() + " before it was compiled ahead of time");
   }
   if (!work_.facts.no_package_because.empty() && is_of_this_run(work_.folder + "/repro.cpp"))
     write_runner(work_.facts, work_.folder);

@@ -23,7 +23,7 @@ ReportPage page_of(const Work &work, const Program &program) {
   page.passing = work.passing;
   page.course = work.course;
   page.limits = work.session.limits();
-  page.may_run = !work.facts.interrupted && !work.has_oracle();
+  page.may_run = !work.facts.interrupted && !work.options().listener.stops() && !work.has_oracle();
   page.interrupted = work.options().listener.interrupted;
   return page;
 }
@@ -43,7 +43,7 @@ void begin_picture(Work &work) {
 /// Nice to look at: it never stands in the way of the repro.
 void write_page(Work &work, const Program &program) {
   ReportPage page = page_of(work, program);
-  if (!work.facts.interrupted) { // nobody waits for it then
+  if (!work.facts.interrupted && !work.options().listener.stops()) { // nobody waits for it then
     if (!work.picture)
       begin_picture(work);
     page.original = work.picture->original;

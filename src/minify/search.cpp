@@ -7,10 +7,18 @@
 #include "reduce/reduce_recorded.h"
 #include "reduce/reloaded.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace repro_minify {
 namespace {
+
+/// What comes after the search has to have its share of the time budget, or what was found could not be verified.
+double seconds_for_search(const Work &work) {
+  constexpr double most_for_the_rest = 30;
+  const double budget = work.options().time_budget_seconds;
+  return std::max(0.001, budget - std::min(budget / 3, most_for_the_rest) - work.seconds_so_far());
+}
 
 ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   const MinifyOptions &options = work.options();
@@ -25,7 +33,7 @@ ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   how.journal = std::move(journal);
   how.passes = options.passes;
   if (options.time_budget_seconds > 0)
-    how.time_budget_seconds = std::max(0.001, options.time_budget_seconds - work.seconds_so_far());
+    how.time_budget_seconds = seconds_for_search(work);
   how.interrupted = options.listener.interrupted;
   work.course.clear();
   how.progress = [&work](const Progress &now) {
@@ -73,6 +81,11 @@ Reduction search_once(Work &work, const Flattened &flattened, const Interestingn
   const auto recording = work.has_oracle() ? nullptr : flattened.recording;
   Reduction reduction =
       reduce_recorded(flattened.program, recording, flattened.verdict, work.facts.signature, test, how);
+  if (reduction.interrupted && !work.is_interrupted()) { // the time budget was spent while nobody looked
+    reduction.interrupted = false;
+    reduction.out_of_time = true;
+    reduction.not_shown_because = {"the time budget was spent"};
+  }
   say_what_came_of(work, reduction);
   return reduction;
 }

@@ -219,13 +219,21 @@ Archive Session::as_given() const {
 
 namespace {
 
+/// Nothing is known yet of how long a run takes.
+Limits flattening_limits(const MinifyOptions &options) {
+  Limits limits = generous_limits();
+  if (options.timeout_seconds > 0)
+    limits.timeout = limit_of(options.timeout_seconds);
+  return limits;
+}
+
 /// TorchScript's loader drops writes to what it takes for fresh (instantiate()): a flat program that is saved and
 /// loaded has to know which results are not. One run tells.
 Program with_hidden_aliases(const Session &session, const Program &flat) {
   if (!session.backend->traits().loads_what_was_saved || !writes_to_something(*flat.graph))
     return flat;
   try {
-    return session.recording_of(flat, generous_limits()).program;
+    return session.recording_of(flat, flattening_limits(session.options)).program;
   } catch (const std::system_error &) { // whether it can be recorded is not known
     throw;
   } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
@@ -249,7 +257,7 @@ std::string form_of_flat(const Session &session) {
 std::shared_ptr<const Program> Session::flat() const {
   std::shared_ptr<const Program> &flat = (*flat_)[form_of_flat(*this)];
   if (!flat) {
-    const Program given = flatten_or_trace(model, inputs.values, settings(), generous_limits()).program;
+    const Program given = flatten_or_trace(model, inputs.values, settings(), flattening_limits(options)).program;
     flat = std::make_shared<const Program>(with_hidden_aliases(*this, given));
   }
   return flat;

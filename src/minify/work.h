@@ -23,16 +23,21 @@ struct Work {
   Session &session;
   std::string folder;
   std::chrono::steady_clock::time_point begin; ///< of the whole job
-  ReproFacts facts = {};                       ///< filled as it becomes known
-  Course course = {};                          ///< of the search
-  std::optional<Flattened> flattened = {};     ///< what the search began with
-  std::optional<Program> passing = {};         ///< the closest program that passes
-  std::optional<Picture> picture = {};         ///< from begin_picture()
+  /// Whether a person asks for the end; the session's listener asks for it also once the time budget is spent.
+  std::function<bool()> interrupted_by_user = {};
+  ReproFacts facts = {};                   ///< filled as it becomes known
+  Course course = {};                      ///< of the search
+  std::optional<Flattened> flattened = {}; ///< what the search began with
+  std::optional<Program> passing = {};     ///< the closest program that passes
+  std::optional<Picture> picture = {};     ///< from begin_picture()
 
   const MinifyOptions &options() const { return session.options; }
   bool has_oracle() const { return !session.oracle.empty(); }
   void say(Severity severity, const std::string &text) const { options().listener.say(severity, text); }
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts.signature, options().same_failure); }
+  bool is_interrupted() const { return interrupted_by_user && interrupted_by_user(); }
+  /// Why something is left out, where the listener asks for the end.
+  std::string why_cut_short() const { return is_interrupted() ? "it was interrupted" : "the time budget was spent"; }
   double seconds_so_far() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }

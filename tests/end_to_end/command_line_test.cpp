@@ -142,6 +142,38 @@ TEST_F(Mistakes, UnknownBackend) {
   expect_one_clear_sentence(run({one_.model(), "--backend", "warp-drive"}), "warp-drive");
 }
 
+/// What a folder has in it is no matter then.
+TEST_F(Mistakes, UnknownBackendComesBeforeTheFolder) {
+  const fs::path taken = folder_ / "taken";
+  fs::create_directory(taken);
+  std::ofstream(taken / "precious.txt") << "mine\n";
+  for (const std::vector<std::string> &command : {std::vector<std::string>{}, {"analyze"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {one_.model(), "--backend", "warp-drive", "-o", taken});
+    const Finished finished = run_tool(arguments);
+    expect_one_clear_sentence(finished, "warp-drive: unknown backend");
+  }
+  EXPECT_EQ(read_text(taken / "precious.txt"), "mine\n");
+}
+
+TEST_F(Mistakes, WhatWasMeantIsAsked) {
+  expect_one_clear_sentence(run({one_.model(), "--backend", "jti"}), "did you mean jit?");
+  expect_one_clear_sentence(run({one_.model(), "--backend", "pass:peephoel"}), "did you mean peephole?");
+  expect_one_clear_sentence(run_jit(one_.model(), {"--timeuot", "3"}), "did you mean --timeout?");
+  expect_one_clear_sentence(run_jit(one_.model(), {"--timeuot=3"}), "did you mean --timeout?");
+  expect_one_clear_sentence(run_jit(one_.model(), {"--passes", "cot"}), "did you mean cut?");
+  expect_one_clear_sentence(run_tool({"run", one_.model(), "--backend", "jit", "--jsno"}), "did you mean --json?");
+  expect_one_clear_sentence(run_tool({"rnu", one_.model(), "--backend", "jit"}), "did you mean run?");
+  expect_one_clear_sentence(run_tool({"analyse", "--backend", "jit"}), "did you mean analyze?");
+  std::ofstream(folder_ / "x.toml") << "time-out = 3\n";
+  expect_one_clear_sentence(run_jit(one_.model(), {"--config", folder_ / "x.toml"}), "did you mean timeout?");
+}
+
+TEST_F(Mistakes, NothingIsMeantByWhatIsNearNothing) {
+  for (const Finished &finished : {run({one_.model(), "--backend", "warp-drive"}), run_jit(one_.model(), {"--warp"})})
+    EXPECT_FALSE(contains(finished.err, "did you mean")) << describe(finished);
+}
+
 TEST_F(Mistakes, NoBackend) {
   expect_one_clear_sentence(run({one_.model()}), "--backend");
 }
@@ -280,6 +312,44 @@ TEST(ExitCodes, InternalErrorsHaveOneOfTheirOwn) {
       {"env", "TMPDIR=/proc", REPRO_MINIFY_BINARY, "run", one.model(), "--backend", "command:true --serve"});
   EXPECT_EQ(finished.exit_code, 70) << describe(finished);
   EXPECT_NE(finished.err.find("the machine does not give what is needed"), std::string::npos) << describe(finished);
+}
+
+/// The machine gives no folder to a backend that is started once; the first one needs none.
+TEST(RunOfSeveral, IsValidJsonWhateverIsThrown) {
+  const Case one = case_named("jit_type_as_dce");
+  const Finished finished = run_program({"env", "TMPDIR=/proc", REPRO_MINIFY_BINARY, "run", one.model(), "--json",
+                                         "--backend", "jit", "--backend", "command:true --serve"});
+  EXPECT_EQ(finished.exit_code, 70) << describe(finished);
+  ASSERT_TRUE(nlohmann::json::accept(finished.out)) << describe(finished);
+  EXPECT_TRUE(nlohmann::json::parse(finished.out).is_array());
+}
+
+/// All of it ends with the budget: a repro that cannot be built in time is handed over, and is not called verified.
+TEST(TimeBudget, EndsVerificationToo) {
+  const Case one = case_named("jit_type_as_dce");
+  const TemporaryFolder folder;
+  const fs::path compiler = folder / "slow_compiler", repro = folder / "x.repro";
+  std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = --version ] && echo slow 1 && exit\nsleep 600\n";
+  fs::permissions(compiler, fs::perms::owner_all);
+  const Finished finished = run_program({"env", "CXX=" + compiler.string(), REPRO_MINIFY_BINARY, one.model(),
+                                         "--backend", "jit", "-o", repro, "--time-budget", "8"});
+  EXPECT_EQ(finished.exit_code, 4) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "the time budget was spent before it could be")) << describe(finished);
+  EXPECT_TRUE(fs::exists(repro / "repro.cpp"));
+  const auto report = nlohmann::json::parse(read_text(repro / "report.json"));
+  EXPECT_TRUE(report.at("verified").is_null()) << report;
+  EXPECT_EQ(report.at("out_of_time"), true);
+  EXPECT_EQ(report.at("interrupted"), false);
+  EXPECT_TRUE(contains(report.at("verification"), "time budget")) << report;
+  EXPECT_TRUE(contains(read_text(repro / "report.md"), "time budget"));
+}
+
+TEST(TimeBudget, OfNothingLeavesNothing) {
+  const Case one = case_named("jit_type_as_dce");
+  const TemporaryFolder folder;
+  const Finished finished =
+      run_tool({one.model(), "--backend", "jit", "-o", folder / "x.repro", "--time-budget", "0.001"});
+  expect_one_clear_sentence(finished, "--time-budget");
 }
 
 TEST(HostileNames, AreOnlyNames) {

@@ -86,7 +86,8 @@ std::string shortened_label(const std::string &text, size_t most) {
 GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
                         const std::string &label, const std::function<bool()> &interrupted) {
   if (boxes.empty())
-    return {"", interrupted && interrupted() ? "the run was interrupted" : "there is nothing to draw"};
+    return {"", interrupted && interrupted() ? "the run was interrupted, or its time budget spent"
+                                             : "there is nothing to draw"};
   const auto lines = lines_of(boxes);
   std::vector<Size> sizes;
   for (const auto &text : lines)

@@ -118,14 +118,14 @@ GraphLayout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<
                     const std::function<bool()> &interrupted) {
   const auto stops = [&] { return interrupted && interrupted(); };
   if (stops())
-    return without_layout("the run was interrupted before it was drawn");
+    return without_layout("the run was interrupted, or its time budget spent, before it was drawn");
   const TemporaryFolder folder;
   const std::string asked = folder / "graph.dot", answer = folder / "graph.plain";
   std::ofstream(asked) << dot_text(boxes, edges);
   constexpr std::chrono::seconds limit(60);
   const JobEnd job_end = run_command({"dot", "-Tplain", "-o", answer, asked}, limit, interrupted);
   if (stops())
-    return without_layout("the run was interrupted while it was drawn");
+    return without_layout("the run was interrupted, or its time budget spent, while it was drawn");
   if (job_end.ending == Ending::TimedOut)
     return without_layout("Graphviz's `dot` took more than " + std::to_string(limit.count()) + " s for " +
                           std::to_string(boxes.size()) + " boxes");

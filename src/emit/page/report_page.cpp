@@ -189,9 +189,11 @@ json warnings_of(const ReproFacts &facts) {
   else if (facts.verified && !*facts.verified)
     list.push_back("The repro did not verify: " + facts.verify_message);
   else if (!facts.verified)
-    list.push_back("The repro was not verified: it was not built and run (--no-verify).");
+    list.push_back("The repro was not verified: " +
+                   (facts.verify_message.empty() ? "it was not built and run (--no-verify)" : facts.verify_message) +
+                   ".");
   if (facts.out_of_time)
-    list.push_back("The time budget ended the search: this is the best so far. Give --resume to go on.");
+    list.push_back("The time budget was spent: this is the best so far. Give --resume to go on.");
   if (facts.not_reduced)
     list.push_back("Not reduced: this is the model as it was given. " + *facts.not_reduced);
   return list;
