@@ -42,8 +42,8 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
   const auto known = list_passes();
   for (const auto &name : names)
     if (std::none_of(known.begin(), known.end(), [&](const auto &row) { return row.name == name; }))
-      throw UserError("--backend pass:" + list + ": unknown pass '" + name + "'" + did_you_mean(name, names_of(known)) +
-                      "; `repro-minify backends` lists them");
+      throw UserError("--backend pass:" + list + ": unknown pass '" + name + "'; `repro-minify backends` lists them" +
+                      did_you_mean(name, names_of(known)));
   if (names.empty())
     throw UserError("--backend pass: names no pass; `repro-minify backends` lists them");
   return make_pass_backend(names);
@@ -67,8 +67,8 @@ std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOpt
   for (Maker maker : makers)
     if (auto backend = maker(options); backend->name() == name)
       return backend;
-  throw UserError("--backend " + given + ": unknown backend" + did_you_mean(name, names_of(list_backends())) +
-                  "; known are " + known_names());
+  throw UserError("--backend " + given + ": unknown backend; known are " + known_names() +
+                  did_you_mean(name, names_of(list_backends())));
 }
 
 Identity identity_of(const BackendOptions &options) {

@@ -15,6 +15,7 @@
 #include "program/read_inputs.h"
 #include "program/rehearsal.h"
 #include "reduce/journal.h"
+#include "reduce/selected_passes.h"
 #include "repro_minify/confinement.h"
 #include "support/plain_file.h"
 
@@ -104,6 +105,10 @@ std::optional<Flattened> flatten(Work &work) {
                   std::string(advice_on_flattening);
   } catch (const CannotFlatten &error) {
     not_reduced = "it cannot be flattened: " + std::string(error.what()) + "; " + advice_on_flattening;
+  } catch (const Interrupted &) {
+    if (work.is_interrupted())
+      throw;
+    not_reduced = "the time budget was spent before its calls were inlined and its values recorded; give more";
   } catch (const UserError &) {
     throw;
   } catch (const std::system_error &) { // the machine's trouble says nothing of the model
@@ -196,11 +201,19 @@ MinifyOptions within_budget(MinifyOptions options, std::chrono::steady_clock::ti
   return options;
 }
 
-Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
-  const auto begin = std::chrono::steady_clock::now();
+/// The time budget is, and no person has asked for the end.
+bool is_spent(const MinifyOptions &options, std::chrono::steady_clock::time_point begin) {
+  const auto budget = std::chrono::duration<double>(options.time_budget_seconds);
+  return options.time_budget_seconds > 0 && !options.listener.stops() &&
+         std::chrono::steady_clock::now() - begin >= budget;
+}
+
+Result minify_in(const std::string &model_path, const MinifyOptions &asked,
+                 std::chrono::steady_clock::time_point begin) {
   const MinifyOptions given = within_budget(asked, begin);
   const std::string journal = given.folder + "/journal.jsonl";
   require_known_backends(split_backend_names(given.backends)); // before a folder is complained of
+  selected_passes(given.passes);
   const bool resumes = given.resume && fs::exists(journal);
   require_free(given.folder, given.force || resumes);
   const auto opened = open_one_graph(model_path, given);
@@ -227,7 +240,8 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   take_down_original(work, rate);
   session.phases.enter("flatten");
   const auto flattened = flatten(work);
-  options.listener.throw_if_interrupted();
+  if (work.is_interrupted())
+    throw Interrupted{};
   return flattened ? reduce_and_hand_over(work, *flattened) : hand_back(work);
 }
 
@@ -236,13 +250,19 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
 Result minify(const std::string &model_path, const MinifyOptions &options) {
   if (options.folder.empty())
     throw UserError("MinifyOptions::folder: names no folder to write the repro into");
+  const auto begin = std::chrono::steady_clock::now();
   try {
-    return minify_in(model_path, options);
+    return minify_in(model_path, options, begin);
   } catch (const Interrupted &) {
-    if (options.time_budget_seconds > 0 && !options.listener.stops())
-      throw UserError("--time-budget: spent before there was anything to keep; give more");
-    return {};
+    if (!is_spent(options, begin))
+      return {};
+  } catch (const UserError &error) { // what reads the model says that it was interrupted
+    if (!is_spent(options, begin) || fs::exists(options.folder + "/journal.jsonl"))
+      throw;
+    throw UserError(std::string("--time-budget: spent before there was anything to keep (") + error.what() +
+                    "); give more");
   }
+  throw UserError("--time-budget: spent before there was anything to keep; give more");
 }
 
 } // namespace repro_minify

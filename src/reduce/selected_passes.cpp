@@ -26,8 +26,7 @@ void require_known(const std::vector<std::string> &names, const std::string &opt
     known.emplace_back(pass.name);
   for (const auto &name : names)
     if (!has(known, name))
-      throw UserError(option + " " + name + ": no such pass" + did_you_mean(name, known) +
-                      "; --list-passes lists them");
+      throw UserError(option + " " + name + ": no such pass; --list-passes lists them" + did_you_mean(name, known));
 }
 
 } // namespace
