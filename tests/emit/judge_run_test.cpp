@@ -42,6 +42,16 @@ TEST_F(JudgeRun, TheFailureIsTheFailure) {
   EXPECT_TRUE(verified.same_failure) << verified.message;
 }
 
+/// What is said of a failure without a signal may begin with a digit.
+TEST_F(JudgeRun, AnotherNumberOfResultsIsTheFailure) {
+  const Signature structure{FailureKind::Structure, "output", ""};
+  const std::string line = "REPRODUCED structure 0123abcd", end = "print('" + line + "')\nexit(1)";
+  for (const char *said : {"2 results expected, 1 found", "1 expected, 2 found", "result 0"}) {
+    const auto verified = judged(std::string("print('FAIL structure: ") + said + "')\n" + end, structure, line);
+    EXPECT_TRUE(verified.same_failure) << said << ": " << verified.message;
+  }
+}
+
 TEST_F(JudgeRun, WhatExitsWithOneIsNotEnough) {
   const std::string fails = "print('FAIL accuracy: result 0')\n", says = "print('" + marker + "')\n";
   const std::vector<std::string> scripts = {
