@@ -133,6 +133,7 @@ MinifyOptions minify_options(const Options &options) {
 std::map<std::string, std::string> worked_out(const Options &options) {
   const CheckOptions check = minify_options(options).check;
   std::map<std::string, std::string> values = {
+      {"ablation", options.ablation.value_or(true) ? "true" : "false"},
       {"autocast", check.autocast ? "true" : "false"},
       {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
       {"deterministic", to_string(check.determinism)},

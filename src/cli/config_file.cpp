@@ -117,6 +117,8 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
       values = {defaults.at(name)};
     else if (values.empty() && !option->get_default_str().empty())
       values = {option->get_default_str()};
+    if (values.empty() && !option->get_fnames().empty())
+      continue; // one that can be said either way, and was not: false would be an answer
     if (is_flag(*option) && (values.empty() || values[0] == "true" || values[0] == "false")) {
       table.insert(name, !values.empty() && values[0] == "true");
       continue;

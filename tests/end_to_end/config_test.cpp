@@ -49,6 +49,18 @@ TEST_F(Config, TheFileBesideAReproRepeatsTheRun) {
   }
 }
 
+/// An option that can be said either way, and was not, has the value that is in force, or none at all.
+TEST_F(Config, WhatWasNotSaidIsAsItWas) {
+  const auto printed = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
+    return run_program(arguments).out;
+  };
+  EXPECT_TRUE(contains(printed({"--print-config"}), "ablation = true"));
+  EXPECT_TRUE(contains(printed({"--print-config", "--no-ablation"}), "ablation = false"));
+  EXPECT_FALSE(contains(printed({"run", "--print-config"}), "timing")) << "how many backends there are decides";
+  EXPECT_TRUE(contains(printed({"run", "--print-config", "--no-timing"}), "timing = false"));
+}
+
 TEST_F(Config, NothingIsOverwrittenByRepeatingARun) {
   const fs::path repro = folder_ / "x.repro";
   ASSERT_EQ(run_tool(one_.with_backend({one_.model(), "-o", repro, "--no-verify", "-q", "--force"})).exit_code, 0);
