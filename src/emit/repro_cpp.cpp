@@ -169,6 +169,8 @@ private:
         {"torch_includes", torch},
         {"reads_files", parts_.files.inputs_from_file || parts_.files.module_from_file || !facts_.libraries.empty()},
         {"has_operators", !facts_.libraries.empty()},
+        {"cublas_workspace", on_cuda() && sets_determinism()},
+        {"uses_environment", !facts_.libraries.empty() || (on_cuda() && sets_determinism())},
         {"cuda", on_cuda()},
         {"device", facts_.check.device.str()}};
   }

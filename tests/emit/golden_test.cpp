@@ -58,8 +58,10 @@ ReproFacts facts_for(const GoldenCase &golden) {
   facts.signature.where = golden.kind == FailureKind::Gradient ? "gradient" : facts.signature.where;
   facts.reduced.message = "what was found";
   facts.memory_bytes = golden.kind == FailureKind::Memory ? 1u << 30 : 0;
-  if (golden.cuda)
+  if (golden.cuda) {
     facts.check.device = at::Device("cuda:0");
+    facts.needs_determinism = true;
+  }
   return facts;
 }
 

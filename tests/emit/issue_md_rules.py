@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 MOST_TITLE, MOST_BODY = 256, 65536
-ALLOWED = {"torch", "math", "sys", "typing", "operator"}
+ALLOWED = {"torch", "math", "sys", "os", "typing", "operator"}
 UNSAFE = {"open", "eval", "exec", "compile", "__import__", "torch.load", "torch.jit.load", "os.system"}
 PATH_OF_A_MACHINE = re.compile(r"(?<![\w.])/(root|home|tmp|work|Users)/\S*")
 

@@ -176,6 +176,7 @@ class Repro:
         used = {name for name in MODULES for line in self.forward if re.search(rf"\b{name}\.", line)}
         used |= {"sys", "subprocess"} if self.ends_the_process() else {"sys"}
         used |= {"ctypes"} if self.facts["perturb"] is not None else set()
+        used |= {"os"} if self.needs_cublas_workspace() else set()
         lines = [f"import {name}" for name in sorted(used)]
         if self.reads_files() or self.facts.get("operator_libraries"):
             lines.append("from pathlib import Path")
@@ -204,6 +205,9 @@ class Repro:
                 if torch.Tag.nondeterministic_seeded in place.tags:
                     return True
         return False
+
+    def needs_cublas_workspace(self):
+        return self.facts["deterministic"] != "off" and self.facts["device"] != "cpu"
 
     def classes(self):
         lines = ["class Repro(torch.nn.Module):"]
@@ -364,6 +368,9 @@ class Repro:
         if facts["deterministic"] != "off" and asks_for_determinism(warn_only, facts["device"]):
             settings.append(f"    torch.use_deterministic_algorithms(True, warn_only={warn_only})")
             settings.append("    torch.utils.deterministic.fill_uninitialized_memory = False")
+        if self.needs_cublas_workspace():
+            settings.append("    # Without it cuBLAS is not deterministic.")
+            settings.append('    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")')
         lines = ["def reproduced():  # whoever runs this file looks for that line: Python exits with 1 for any error",
                  f"    print({facts['marker']!r}, flush=True)", "    return 1", "", ""]  # fmt: skip
         lines += ["def main():", *settings, f"    model = {self.make_model()}", "    try:",

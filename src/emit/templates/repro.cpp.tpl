@@ -40,6 +40,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+{{#uses_environment}}
+#include <cstdlib>
+{{/uses_environment}}
 #include <exception>
 #include <iostream>
 #include <string>
@@ -52,7 +55,6 @@
 #include <fstream>
 {{/memory_limit}}
 {{#has_operators}}
-#include <cstdlib>
 #include <dlfcn.h>
 {{/has_operators}}
 {{#ends_the_process}}
@@ -318,6 +320,9 @@ int main() {
 {{#perturb}}
   mallopt(M_PERTURB, {{perturb:x-source}});  // memory that nobody has written is read: it holds the same each time
 {{/perturb}}
+{{#cublas_workspace}}
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // without it cuBLAS is not deterministic
+{{/cublas_workspace}}
   at::set_num_threads({{threads:x-source}});
   c10::AutoGradMode grad_mode({{#grad}}true{{/grad}}{{#no_grad}}false{{/no_grad}});
 {{#autocast}}

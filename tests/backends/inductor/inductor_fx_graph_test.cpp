@@ -1,5 +1,5 @@
-// The Python side of the inductor backend has tests in Python: inductor_fx_graph.py, inductor_preparation.py,
-// inductor_translation.py, inductor_wire.py.
+// The Python side of the inductor backend has tests in Python: inductor_emit.py, inductor_fx_graph.py,
+// inductor_preparation.py, inductor_translation.py, inductor_wire.py.
 #include "check/oracle.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +18,10 @@ void expect_to_pass(const std::string &tests) {
   const auto [output, status] = run_shell(std::string(REPRO_MINIFY_PYTHON) + " -B '" + script + "' '" + folder + "'");
   EXPECT_EQ(status, 0) << output;
   EXPECT_NE(output.find("\nRan "), std::string::npos) << output;
+}
+
+TEST(InductorEmit, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_emit.py");
 }
 
 TEST(InductorFxGraph, WhatItsPythonTestsSay) {
