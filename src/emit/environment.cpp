@@ -31,15 +31,22 @@ std::string printed_by(const std::string &python, const char *script) {
   return job_end.ending == Ending::Exited && job_end.exit_code == 0 ? job_end.output_tail : "";
 }
 
+/// collect_env would ask pip and conda for seconds. The interpreter knows its packages itself, and those that a report
+/// names are the ones that collect_env looks for. What importing torch warns of is no part of that.
+constexpr const char *collect =
+    "import importlib.metadata, os\n"
+    "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
+    "from torch.utils import collect_env as c\n"
+    "names = ['PIP_PATTERNS', 'COMMON_PATTERNS', 'NVIDIA_PATTERNS', 'ONEAPI_PATTERNS', 'DEFAULT_PIP_PATTERNS']\n"
+    "wanted = [word for name in names for word in getattr(c, name, ())]\n"
+    "found = {f\"{d.metadata['Name']}=={d.version}\" for d in importlib.metadata.distributions()}\n"
+    "rows = sorted(row for row in found if any(word in row for word in wanted))\n"
+    "c.get_pip_packages = lambda *a, **k: ('pip3', '\\n'.join(rows))\n"
+    "c.get_conda_packages = lambda *a, **k: None\n"
+    "print(c.get_pretty_env_info())\n";
+
 std::string ask(const std::string &python) {
-  // collect_env asks pip and conda too, for seconds; what a report is asked for are its first paragraphs.
-  // What importing torch warns of is no part of that.
-  std::istringstream lines(printed_by(python, "import os\n"
-                                              "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
-                                              "from torch.utils import collect_env as c\n"
-                                              "c.get_pip_packages = lambda *a, **k: ('pip3', None)\n"
-                                              "c.get_conda_packages = lambda *a, **k: None\n"
-                                              "print(c.get_pretty_env_info())\n"));
+  std::istringstream lines(printed_by(python, collect));
   std::string text;
   for (std::string line; std::getline(lines, line);)
     if (line.empty() || !names_the_machine(line))
@@ -52,8 +59,8 @@ constexpr const char *who_are_you = "import importlib.util, platform, sys\n"
                                     "print(sys.version.replace('\\n', ' '), platform.platform())\n"
                                     "print(importlib.util.find_spec('torch').origin)\n";
 
-/// All that the answer depends on: the interpreter, its torch, the compilers, the system, the graphics cards. Empty
-/// where that cannot be told.
+/// All that the answer depends on: the interpreter, its torch and where packages lie beside it, the compilers, the
+/// system, the graphics cards, and what is asked. Empty where that cannot be told.
 std::string key_of(const std::string &python) {
   const std::string said = printed_by(python, who_are_you);
   const size_t end_of_first = said.find('\n');
@@ -64,11 +71,13 @@ std::string key_of(const std::string &python) {
   Digest digest;
   digest.add(std::string_view(python));
   digest.add(said);
+  digest.add(std::string_view(collect));
   std::error_code unknown;
   for (const char *name : {"gcc", "g++", "clang", "clang++", "cmake", "nvcc", "nvidia-smi", "rocminfo"})
     digest.add(mark_of_file(fs::canonical(find_program(name), unknown)));
-  for (const fs::path &file : {fs::path(find_program(python)), fs::path(torch),
-                               fs::path(torch).parent_path() / "version.py", fs::path("/etc/os-release")})
+  for (const fs::path &file :
+       {fs::path(find_program(python)), fs::path(torch), fs::path(torch).parent_path() / "version.py",
+        fs::path(torch).parent_path().parent_path(), fs::path("/etc/os-release")})
     digest.add(mark_of_file(file));
   digest.add(read_file("/proc/driver/nvidia/version"));
   for (const char *variable : {"CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CUDA_MODULE_LOADING", "CUBLAS_WORKSPACE_CONFIG"}) {
