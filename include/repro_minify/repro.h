@@ -34,7 +34,7 @@ struct ScriptVerification {
 struct AblationRow {
   std::string what;          ///< "inductor, simdlen=1"
   std::string result;        ///< in words
-  std::optional<bool> fails; ///< nothing: no answer
+  std::optional<bool> fails; ///< with a failure of the same kind; nothing: with another one, or no answer
 };
 
 /// Everything a report says. Sizes count as ProgramSize does.

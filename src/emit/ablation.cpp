@@ -25,8 +25,10 @@ std::string in_words(const Verdict &verdict, const Signature &wanted) {
 
 AblationRow row_of(const std::string &what, const Verdict &verdict, const Signature &wanted) {
   std::optional<bool> fails;
-  if (verdict.outcome != Verdict::Outcome::Unresolved)
-    fails = verdict.outcome == Verdict::Outcome::Fail;
+  if (verdict.outcome == Verdict::Outcome::Pass)
+    fails = false;
+  else if (shows(verdict, wanted, SameFailure::Kind))
+    fails = true;
   return {what, in_words(verdict, wanted), fails};
 }
 
@@ -90,12 +92,14 @@ struct Variant {
   std::vector<std::string> config = {};
 };
 
-std::vector<Variant> variants_for(const Backend &backend) {
-  if (!is_inductor(backend))
-    return {{ablation_names::inductor}};
-  return {{"torch.compile, backend=eager", {"backend=eager"}},
-          {ablation_names::aot_eager, {"backend=aot_eager"}},
-          {ablation_names::emulated, {"emulate_precision_casts=true"}},
+/// The front ends of TorchInductor without the code that it generates: each runs what the one before it runs, and more.
+std::vector<Variant> ladder() {
+  return {{ablation_names::dynamo, {"backend=eager"}}, {ablation_names::aot_eager, {"backend=aot_eager"}}};
+}
+
+/// What its code generation can be told.
+std::vector<Variant> settings_of_inductor() {
+  return {{ablation_names::emulated, {"emulate_precision_casts=true"}},
           // Its header would be precompiled for this one kernel.
           {"inductor, cpp.simdlen=1", {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}},
           {"inductor, dynamic=True", {"dynamic=true"}}};
@@ -107,25 +111,35 @@ public:
   InductorAblation(const Subject &subject, const ReproFacts &facts, const Limits &limits, const BackendOptions &options)
       : subject_(subject), facts_(facts), limits_(limits), options_(options) {}
 
-  std::vector<AblationRow> rows() const {
-    std::vector<AblationRow> rows;
-    for (const Variant &variant : variants_for(*facts_.backend)) {
-      if (stops())
-        break;
-      const AblationRow row = row_under(variant);
-      if (!stops())
-        rows.push_back(row);
+  std::vector<AblationRow> rows() && {
+    if (is_inductor(*facts_.backend)) {
+      ask(ladder());
+      ask(settings_of_inductor());
+    } else {
+      ask({{ablation_names::inductor}});
+      if (!rows_.empty() && rows_.back().fails.value_or(false))
+        ask(ladder()); // which part of torch.compile it is
     }
-    return rows;
+    return std::move(rows_);
   }
 
 private:
   bool stops() const { return limits_.interrupted && limits_.interrupted(); }
 
+  void ask(const std::vector<Variant> &variants) {
+    for (const Variant &variant : variants) {
+      if (stops())
+        return;
+      const AblationRow row = row_under(variant);
+      if (!stops())
+        rows_.push_back(row);
+    }
+  }
+
   AblationRow row_under(const Variant &variant) const {
     try {
       const auto *settings = facts_.backend->parts().library_settings;
-      const auto backend = settings ? settings->under(variant.config) : inductor();
+      const auto backend = settings ? settings->under(variant.config) : inductor(variant.config);
       return row_of(variant.what, check(subject_, backend, facts_.check, limits_), facts_.signature);
     } catch (const CannotBeAsked &error) {
       return {variant.what, std::string("not asked: ") + error.what(), std::nullopt};
@@ -141,12 +155,13 @@ private:
   };
 
   /// What is the user's about TorchInductor itself stays as it is; the rest is another backend's.
-  std::shared_ptr<const Backend> inductor() const {
+  std::shared_ptr<const Backend> inductor(const std::vector<std::string> &config) const {
     BackendOptions options;
     options.interrupted = limits_.interrupted;
     options.python = options_.python;
     options.libraries = options_.libraries;
     options.inductor_config = options_.inductor_config;
+    options.inductor_config.insert(options.inductor_config.end(), config.begin(), config.end());
     std::shared_ptr<const Backend> backend = make_backend("inductor", options);
     if (const std::string problem = unusable_because(*backend); !problem.empty())
       throw CannotBeAsked(problem);
@@ -159,6 +174,7 @@ private:
   const ReproFacts &facts_;
   const Limits &limits_;
   const BackendOptions &options_;
+  std::vector<AblationRow> rows_;
 };
 
 } // namespace

@@ -9,12 +9,14 @@ namespace repro_minify {
 namespace ablation_names {
 
 constexpr const char *inductor = "inductor";
+constexpr const char *dynamo = "torch.compile, backend=eager";
 constexpr const char *aot_eager = "torch.compile, backend=aot_eager";
 constexpr const char *emulated = "inductor, emulate_precision_casts=True";
 
 } // namespace ablation_names
 
-/// Whether it failed in the row of that name; nothing: there is no such row, or it has no answer.
+/// Whether it failed in the same way in the row of that name; nothing: there is no such row, it has no answer, or
+/// another failure.
 std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what);
 bool has_row(const ReproFacts &facts, const std::string &what);
 

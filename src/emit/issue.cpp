@@ -82,9 +82,9 @@ json ablation_json(const ReproFacts &facts) {
   return rows;
 }
 
-json labels_json(const ReproFacts &facts) {
+json labels_json(const ReproFacts &facts, const std::vector<std::string> &reasons) {
   json rows = json::array();
-  for (const auto &label : proposed_labels(facts))
+  for (const auto &label : proposed_labels(facts, reasons))
     rows.push_back({{"label", label.label}, {"why", label.why}});
   return rows;
 }
@@ -94,7 +94,9 @@ json code_values(const ReproFacts &facts, const std::string &folder) {
   if (is_of_this_run(script))
     return {{"script", read_file(script)}};
   const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
-  return {{"script", ""}, {"no_script_because", shortened(why, 300)}, {"cpp", read_file(folder + "/repro.cpp")}};
+  const std::string cpp = folder + "/repro.cpp";
+  return {
+      {"script", ""}, {"no_script_because", shortened(why, 300)}, {"cpp", is_of_this_run(cpp) ? read_file(cpp) : ""}};
 }
 
 std::string versions_of(const ReproFacts &facts) {
@@ -108,6 +110,7 @@ bool is_said_of_inductor(const ReproFacts &facts) {
 }
 
 std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  const std::vector<std::string> reasons = preflight(program, facts);
   json values = {{"title", issue_title(program, facts)},
                  {"warning", warning_of(facts)},
                  {"sentence", headline(facts)},
@@ -118,8 +121,8 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"inductor_not_asked", !is_said_of_inductor(facts)},
                  {"has_ablation", !facts.ablation.empty()},
                  {"ablation", ablation_json(facts)},
-                 {"labels", labels_json(facts)},
-                 {"reasons", preflight(program, facts)},
+                 {"labels", labels_json(facts, reasons)},
+                 {"reasons", reasons},
                  {"logs", shortened(facts.reduced.message, 4000)},
                  {"versions", versions_of(facts)},
                  {"version", facts.version},

@@ -69,10 +69,23 @@ bool has_large_values(const ReproFacts &facts) {
                      [](const LeafReport &leaf) { return is_near_the_end(leaf) || overflows(leaf); });
 }
 
+/// Why nobody at PyTorch would work on it, whatever is wrong; empty where somebody would.
+std::string not_worked_on(const ReproFacts &facts) {
+  if (fails_in_inductor(facts))
+    return "";
+  if (!is_part_of_pytorch(*facts.backend))
+    return facts.backend->title() + " is no part of PyTorch: its own project is the one to tell";
+  const bool alone = fails_under(facts, ablation_names::inductor) == std::optional(false);
+  return std::string("TorchScript is in maintenance mode, and reports about it alone are being closed; ") +
+         (alone ? "TorchInductor is right" : "whether TorchInductor is wrong too is not known");
+}
+
 } // namespace
 
 std::vector<std::string> preflight(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> reasons;
+  if (const std::string reason = not_worked_on(facts); !reason.empty())
+    reasons.push_back(reason);
   if (has_other_tolerance(facts))
     reasons.emplace_back("the tolerance is narrower than the default: differences of that size are expected");
   if (returns_an_index(program))

@@ -11,7 +11,13 @@ struct ProposedLabel {
   std::string label; ///< "module: inductor"
   std::string why;
 };
-std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts);
+/// `reasons`: of preflight(). What is likely to be closed has no priority.
+std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons);
+
+/// Whether the backend's code is PyTorch's, so that its tracker is where the report goes.
+bool is_part_of_pytorch(const Backend &backend);
+/// Whether the failure is that of torch.compile: reports about TorchScript alone are not worked on any more.
+bool fails_in_inductor(const ReproFacts &facts);
 
 /// Reasons for which such reports are closed, one sentence each; none: as far as can be told there is none.
 std::vector<std::string> preflight(const Program &program, const ReproFacts &facts);

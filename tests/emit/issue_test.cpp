@@ -56,6 +56,36 @@ TEST(Issue, HoldsTheCppWhereThereIsNoScript) {
   EXPECT_TRUE(has(issue, "```cpp\nint main() { return 17; }\n```")) << issue;
 }
 
+/// After an interruption neither is there.
+TEST(Issue, HasNoEmptyBlockOfCode) {
+  ReproFacts facts = verified();
+  facts.interrupted = true;
+  facts.script = {};
+  facts.verified.reset();
+  const TemporaryFolder folder;
+  write_issue(small_program(), facts, folder.path());
+  const std::string issue = read_file(folder / "issue.md");
+  EXPECT_FALSE(has(issue, "```cpp")) << issue;
+  EXPECT_FALSE(has(issue, "in C++:")) << issue;
+  EXPECT_TRUE(has(issue, "There is no code for it yet")) << issue;
+}
+
+/// What it proposes and what it expects to become of that agree.
+TEST(Issue, DoesNotContradictItself) {
+  ReproFacts facts = verified();
+  for (const char *backend : {"jit", "freeze", "nnc", "pass:peephole"}) {
+    facts.backend = make_backend(backend);
+    const std::string issue = issue_of(facts);
+    EXPECT_TRUE(has(issue, "Likely to be closed, because TorchScript is in maintenance mode")) << issue;
+    EXPECT_FALSE(has(issue, "Nothing was found for which such reports are closed")) << issue;
+    EXPECT_FALSE(has(issue, "high priority")) << issue;
+  }
+  facts.ablation = {{ablation_names::inductor, "fails in the same way", true}};
+  const std::string issue = issue_of(facts);
+  EXPECT_FALSE(has(issue, "Likely to be closed")) << issue;
+  EXPECT_TRUE(has(issue, "high priority")) << issue;
+}
+
 TEST(Issue, SaysFirstWhatWasNotVerified) {
   ReproFacts facts = verified();
   facts.verified = false;
@@ -106,7 +136,7 @@ TEST(Issue, SaysOfInductorWhatIsKnown) {
   EXPECT_TRUE(has(issue_of(facts), "| inductor | not asked: there is no Python |"));
   EXPECT_TRUE(has(issue_of(facts), "whether inductor is too is not known"));
   facts.ablation.back() = {ablation_names::inductor, "passes", false};
-  EXPECT_TRUE(has(issue_of(facts), "only TorchScript is wrong;"));
+  EXPECT_TRUE(has(issue_of(facts), "only TorchScript is wrong"));
 }
 
 TEST(Issue, SaysNothingOfTheModelWhereThatIsAsked) {

@@ -38,13 +38,34 @@ LeafReport wrong_leaf_of(double expected, double found) {
   return leaf;
 }
 
+/// TorchInductor fails too: a failure of TorchScript alone is one that nobody works on.
 const ReproFacts &plain() {
-  static const ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);
+  static const ReproFacts facts = [] {
+    ReproFacts made = facts_of(FailureKind::Accuracy, false, false);
+    made.ablation = {{ablation_names::inductor, "fails in the same way", true}};
+    return made;
+  }();
   return facts;
 }
 
 TEST(Preflight, APlainWrongResultIsFine) {
   EXPECT_TRUE(preflight(small_program(), plain()).empty());
+}
+
+TEST(Preflight, OfTorchScriptAlone) {
+  ReproFacts facts = plain();
+  for (const auto &rows : {std::vector<AblationRow>{}, {{ablation_names::inductor, "passes", false}}}) {
+    facts.ablation = rows;
+    EXPECT_TRUE(says(preflight(small_program(), facts), "maintenance mode"));
+  }
+}
+
+TEST(Preflight, OfABackendThatIsNotPyTorchs) {
+  ReproFacts facts = facts_of(FailureKind::Accuracy, false, false, "command:some-compiler");
+  EXPECT_TRUE(says(preflight(small_program(), facts), "no part of PyTorch"));
+  EXPECT_TRUE(proposed_labels(facts, preflight(small_program(), facts)).empty());
+  facts.ablation = {{ablation_names::inductor, "fails in the same way", true}};
+  EXPECT_FALSE(says(preflight(small_program(), facts), "no part of PyTorch"));
 }
 
 TEST(Preflight, AnotherTolerance) {
@@ -84,23 +105,47 @@ TEST(Preflight, NearerToFloat64) {
   EXPECT_TRUE(says(preflight(small_program(), facts), "nearer to float64"));
 }
 
+bool has_label(const ReproFacts &facts, const std::string &label) {
+  for (const auto &proposed : proposed_labels(facts, preflight(small_program(), facts)))
+    if (proposed.label == label)
+      return true;
+  return false;
+}
+
 TEST(Labels, FollowTheAblation) {
-  const auto has = [](const ReproFacts &facts, const std::string &label) {
-    for (const auto &proposed : proposed_labels(facts))
-      if (proposed.label == label)
-        return true;
-    return false;
-  };
   ReproFacts facts = plain();
-  EXPECT_TRUE(has(facts, "oncall: jit"));
+  facts.ablation.clear();
+  EXPECT_TRUE(has_label(facts, "oncall: jit"));
   facts.ablation = {{ablation_names::inductor, "not known: no answer", std::nullopt}};
-  EXPECT_TRUE(has(facts, "oncall: jit")) << "what is not known is no failure";
-  facts.ablation = {{ablation_names::inductor, "fails", true}};
-  EXPECT_TRUE(has(facts, "module: inductor"));
-  EXPECT_FALSE(has(facts, "oncall: jit"));
-  facts.ablation.push_back({ablation_names::aot_eager, "fails", true});
-  EXPECT_TRUE(has(facts, "module: pt2-dispatcher"));
-  EXPECT_FALSE(has(facts, "module: inductor"));
+  EXPECT_TRUE(has_label(facts, "oncall: jit")) << "what is not known is no failure";
+  facts = plain();
+  EXPECT_TRUE(has_label(facts, "module: inductor"));
+  EXPECT_FALSE(has_label(facts, "oncall: jit"));
+}
+
+TEST(Labels, NameTheFirstRungOfTheLadderThatFails) {
+  ReproFacts facts = plain();
+  facts.ablation.push_back({ablation_names::aot_eager, "passes", false});
+  EXPECT_TRUE(has_label(facts, "module: inductor"));
+  facts.ablation.back() = {ablation_names::aot_eager, "fails otherwise: exception", std::nullopt};
+  EXPECT_FALSE(has_label(facts, "module: pt2-dispatcher")) << "that is another failure";
+  facts.ablation.back().fails = true;
+  EXPECT_TRUE(has_label(facts, "module: pt2-dispatcher"));
+  EXPECT_FALSE(has_label(facts, "module: inductor"));
+  facts.ablation.push_back({ablation_names::dynamo, "fails in the same way", true});
+  EXPECT_TRUE(has_label(facts, "module: dynamo"));
+  EXPECT_FALSE(has_label(facts, "module: pt2-dispatcher"));
+}
+
+TEST(Labels, WhatIsLikelyToBeClosedHasNoPriority) {
+  ReproFacts facts = plain();
+  EXPECT_TRUE(has_label(facts, "high priority"));
+  facts.check.compare.tol /= 100;
+  EXPECT_FALSE(has_label(facts, "high priority"));
+  EXPECT_TRUE(has_label(facts, "module: correctness (silent)"));
+  facts = plain();
+  facts.ablation.clear();
+  EXPECT_FALSE(has_label(facts, "high priority")) << "TorchScript alone";
 }
 
 TEST(Mermaid, IsDrawnUpToFortyNodes) {

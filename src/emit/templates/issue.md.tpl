@@ -13,10 +13,16 @@
 
 {{/script}}
 {{#no_script}}
+{{#cpp}}
 There is no Python for it ({{no_script_because:x-markdown}}); in C++:
 
 {{cpp:x-cpp-fence}}
 
+{{/cpp}}
+{{#no_cpp}}
+There is no code for it yet: neither repro.py nor repro.cpp was written.
+
+{{/no_cpp}}
 {{/no_script}}
 Found: {{found:x-markdown}}
 
@@ -47,6 +53,9 @@ Not tried.
 {{#labels}}
 - `{{label:x-source}}`: {{why:x-markdown}}
 {{/labels}}
+{{#no_labels}}
+None: PyTorch's labels are about PyTorch.
+{{/no_labels}}
 
 #### Before you file
 
