@@ -2,6 +2,8 @@
 
 #include "check/blocks.h"
 #include "check/compare_tensors.h"
+#include "support/differing_texts.h"
+#include "support/position_text.h"
 
 #include <ATen/ATen.h>
 
@@ -53,14 +55,10 @@ at::Tensor odd_specials(const at::Tensor &a, const at::Tensor &b) {
   return at::isfinite(a).logical_and(at::isfinite(b)).logical_not().logical_and(a != b);
 }
 
-/// "[2, 3]" for a row-major index.
-std::string position(std::int64_t index, at::IntArrayRef shape) {
-  std::vector<std::int64_t> coordinates(shape.size());
-  for (std::size_t dim = shape.size(); dim-- > 0; index /= shape[dim])
-    coordinates[dim] = index % shape[dim];
-  std::ostringstream out;
-  out << at::IntArrayRef(coordinates);
-  return out.str();
+/// "1.5 expected, 2 found"
+std::string both(double expected, double found) {
+  const auto [of_ref, of_res] = differing_texts(expected, found, 4);
+  return of_ref + " expected, " + of_res + " found";
 }
 
 bool has(const LeafReport &report, FailureKind kind) {
@@ -76,12 +74,11 @@ std::string special_values(const at::Tensor &ref, const at::Tensor &res, const L
   if (index < 0) // NaN on both sides, and NaN was not to equal NaN
     index = first_index(pair, odd_specials);
   std::ostringstream out;
-  out.precision(4);
   out << "NaN " << report.ref_nan << " expected, " << report.res_nan << " found, Inf " << report.ref_inf
       << " expected, " << report.res_inf << " found";
   if (index >= 0)
-    out << "; first at " << position(index / pair.parts, ref.sizes()) << ": " << element(pair.ref, index)
-        << " expected, " << element(pair.res, index) << " found";
+    out << "; first at " << position_text(index / pair.parts, ref.sizes().vec()) << ": "
+        << both(element(pair.ref, index), element(pair.res, index));
   return out.str();
 }
 
@@ -144,8 +141,8 @@ std::string difference_message(const at::Tensor &ref, const at::Tensor &res, con
   if (has(report, FailureKind::Nan))
     out << (reason.empty() ? "" : "; ") << special_values(ref, res, report);
   if (has(report, FailureKind::Accuracy) && report.worst_index >= 0)
-    out << "; largest error " << report.max_abs_error << " at " << position(report.worst_index, ref.sizes()) << ": "
-        << report.ref_at_worst << " expected, " << report.res_at_worst << " found";
+    out << "; largest error " << report.max_abs_error << " at " << position_text(report.worst_index, ref.sizes().vec())
+        << ": " << both(report.ref_at_worst, report.res_at_worst);
   return out.str();
 }
 

@@ -125,7 +125,7 @@ Identity identity_of(const Session &session) {
   if (session.options.conversion)
     identity.add("the graph", session.options.conversion->graph);
   for (size_t i = 0; i < session.inputs.values.size(); ++i)
-    identity.add_content("input " + std::to_string(i + 1), digest_of(session.inputs.values[i]));
+    identity.add_content("input " + std::to_string(i), digest_of(session.inputs.values[i]));
   identity.add_all(session.test.identity());
   identity.add_all(identity_of(options.backend_options));
   identity.add("--repeat", options.repetition.runs);

@@ -2,6 +2,7 @@
 #include "results/run_text.h"
 
 #include "support/number_text.h"
+#include "support/position_text.h"
 #include "support/text_table.h"
 
 #include "program/values.h"
@@ -34,14 +35,20 @@ std::string counts(int64_t nan, int64_t inf) {
   return nan < 0 ? "-" : std::to_string(nan) + "/" + std::to_string(inf);
 }
 
+std::string worst_position(const LeafReport &leaf) {
+  if (leaf.worst_index < 0 || !leaf.ref_form)
+    return "-";
+  return position_text(leaf.worst_index, leaf.ref_form->sizes);
+}
+
 void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,
               const std::vector<LeafReport> &leaves) {
   for (const auto &leaf : leaves)
     rows.push_back({clean(what + leaf.path), clean(leaf.ref_type),
                     leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), rounded_text(leaf.ref_error),
                     rounded_text(leaf.res_error), rounded_text(leaf.multiplier), rounded_text(leaf.max_abs_error),
-                    leaf.worst_index < 0 ? "-" : std::to_string(leaf.worst_index), counts(leaf.ref_nan, leaf.ref_inf),
-                    counts(leaf.res_nan, leaf.res_inf), leaf.same ? "same" : "DIFFERS"});
+                    worst_position(leaf), counts(leaf.ref_nan, leaf.ref_inf), counts(leaf.res_nan, leaf.res_inf),
+                    leaf.same ? "same" : "DIFFERS"});
 }
 
 /// A flaky failure is not PASS and not quite FAIL.

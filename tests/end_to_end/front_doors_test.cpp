@@ -222,7 +222,7 @@ run_repro(Repro(), load_args)
 )");
   const Finished finished = run_tool({"run", program});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
-  EXPECT_TRUE(contains(finished.err, "result 1 is another")) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "result 0 is another")) << describe(finished);
 }
 
 /// tlparse's folder has a file for each graph.

@@ -71,7 +71,7 @@ def difference(ours: Ran, theirs: Ran) -> str:
             if not same(a, b):
                 kinds = f"{a.dtype} {list(a.shape)}, the original's {b.dtype} {list(b.shape)}"
                 where = {"results": "result", "inputs": "what is left in input", "buffers": "what is left in buffer"}
-                return f"{where[what]} {i + 1} is another ({kinds})"
+                return f"{where[what]} {i} is another ({kinds})"
     if ours.aliases != theirs.aliases:
         return "its results share memory with other inputs than the original's"
     return ""
