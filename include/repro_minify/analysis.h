@@ -39,8 +39,8 @@ struct AnalysisRow {
   /// Of what is wrong: whose fault it is.
   enum class Part {
     None,    ///< it is not wrong, or not known to be
-    Cause,   ///< all that it is made from agrees, and it does not
-    Carrier, ///< something that it is made from is wrong already
+    Cause,   ///< all that it is made from agrees, and it does not; or the program ends here
+    Carrier, ///< something that it is made from is wrong already; or the program ends before it
   };
   Part part = Part::None;
   ShownValue shown;    ///< where AnalyzeOptions::shown_elements asks for it; `elements` 0: there is none
@@ -51,7 +51,8 @@ struct AnalysisRow {
 struct Analysis {
   /// How the values were had.
   enum class Way {
-    Exposed,  ///< one program that returns them all, and fails as the original does
+    Exposed,  ///< one program that returns them all, and fails as the original does; what would be a cause was asked
+              ///< again in a program that ends there
     Prefixes, ///< one program for each value that ends there: returning all at once changes what the backend does
   };
   Way way = Way::Exposed;
@@ -59,7 +60,7 @@ struct Analysis {
   std::vector<AnalysisInput> inputs;
   std::vector<AnalysisRow> rows; ///< in dataflow order
   bool is_compared = true;       ///< false: AnalyzeOptions::most_checks forbade it, and the rows say what there is
-  std::optional<int> first;      ///< the first row that fails the check
+  std::optional<int> first;      ///< the first row that fails the check; of a program that passes there is none
   Verdict verdict;               ///< of the program as a whole
   int checks = 0;
 };
@@ -97,6 +98,14 @@ private:
 
 /// The rows and the inputs of a program, nothing of them compared.
 Analysis outline(const Recording &recording);
+
+/// What becomes of a value, in a word or two: "cause", "carrier", "agrees", "differs", "fails here", "not reached",
+/// "not compared".
+std::string word_of(const AnalysisRow &row);
+/// "Every value was returned by one program ...": how the values were had.
+std::string sentence_on_way(const Analysis &analysis);
+/// "aten::linear, model.py:12: y = x * 2", or with the value's name where the source is not known.
+std::string name_of(const AnalysisRow &row);
 
 /// As JSON text, for scripts.
 std::string to_json(const Analysis &analysis);

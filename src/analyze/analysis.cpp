@@ -76,16 +76,22 @@ public:
   Analysis end() {
     if (analysis_.why.empty() && !compare_exposed())
       analysis_.why = "returning every value makes the failure vanish: it changes what the backend does";
+    if (analysis_.why.empty() && !confirm_causes())
+      analysis_.why = "returning every value makes others wrong: it changes what the backend does";
     if (!analysis_.why.empty()) {
       analysis_.way = Analysis::Way::Prefixes;
       compare_prefixes();
     }
-    find_first();
-    tell_causes();
+    if (fails()) { // what passes accuses no value
+      find_first();
+      tell_causes();
+    }
     return std::move(analysis_);
   }
 
 private:
+  bool fails() const { return analysis_.verdict.outcome == Verdict::Outcome::Fail; }
+
   /// Bounds what may be asked where a picture is all that it is for.
   bool may_check(size_t checks) const {
     return options_.most_checks == 0 || checks <= static_cast<size_t>(options_.most_checks);
@@ -93,7 +99,7 @@ private:
 
   /// Why one program that returns every value cannot show this failure; empty when it can.
   std::string why_not_exposed() const {
-    if (analysis_.verdict.outcome != Verdict::Outcome::Fail)
+    if (!fails())
       return "";
     const Signature &signature = analysis_.verdict.signatures.front();
     if (!is_comparison(signature.kind))
@@ -118,9 +124,9 @@ private:
     ++analysis_.checks;
   }
 
-  /// With `shown`: what both sides compute, where it is there.
-  Verdict verdict_of_exposed(BothSides &shown) {
-    auto job_end = pool_.wait(*asked_, options_.interrupted);
+  /// What comes of check_and_show(). With `shown`: what both sides compute, where it is there.
+  Verdict verdict_and_values(SandboxPool::Ticket ticket, const Program &program, BothSides &shown) {
+    auto job_end = pool_.wait(ticket, options_.interrupted);
     if (!job_end)
       throw Interrupted{};
     if (const auto end = job_end->reply.find('\n'); end != std::string::npos) {
@@ -128,17 +134,16 @@ private:
       job_end->reply.resize(end);
     }
     const Verdict verdict = verdict_of(*job_end);
-    return verdict.no_answer ? check_program(*exposed_) : verdict;
+    return verdict.no_answer ? check_program(program) : verdict;
   }
 
   /// False when the failure is not in it.
   bool compare_exposed() {
     BothSides shown;
-    const Verdict verdict = verdict_of_exposed(shown);
+    const Verdict verdict = verdict_and_values(*asked_, *exposed_, shown);
     if (verdict.outputs.size() != values_.size())
       return values_.empty();
-    const bool fails = analysis_.verdict.outcome == Verdict::Outcome::Fail;
-    if (fails && !shows_at_an_output(verdict))
+    if (fails() && !shows_at_an_output(verdict))
       return false;
     for (size_t i = 0; i < values_.size(); ++i) {
       LeafReport report = verdict.outputs[i];
@@ -169,6 +174,57 @@ private:
     return false;
   }
 
+  bool reads_wrong(size_t i, const std::vector<char> &is_wrong) const {
+    const auto &reads = analysis_.rows[i].reads;
+    return std::any_of(reads.begin(), reads.end(), [&](int read) { return is_wrong[static_cast<size_t>(read)]; });
+  }
+
+  /// A program that returns every value is another program, and a backend can be wrong in that one alone: what would be
+  /// a cause is asked again. False where that leaves nothing of a failure.
+  bool confirm_causes() {
+    std::vector<char> is_wrong(values_.size());
+    bool any = false;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const bool is_carried = reads_wrong(i, is_wrong);
+      if (analysis_.rows[i].state == State::Differs && !is_carried)
+        confirm(i);
+      const State state = analysis_.rows[i].state;
+      is_wrong[i] = state == State::Differs || state == State::Raises || (is_carried && state == State::Unknown);
+      any |= is_wrong[i];
+    }
+    return any || !fails();
+  }
+
+  /// Of a value that the program itself returns its own check has the answer; of another one a program that ends there.
+  void confirm(size_t i) {
+    if (const LeafReport *leaf = as_returned(i); leaf && !leaf->same)
+      return;
+    AnalysisRow &row = analysis_.rows[i];
+    if (!may_check(static_cast<size_t>(analysis_.checks) + 1)) {
+      row.state = State::Unknown;
+      row.message = "differs where every value is returned; a program that ends here was not asked";
+      return;
+    }
+    report_progress(analysis_.checks, 0);
+    const auto program = std::make_shared<Program>(prefix(recording_, values_[i]));
+    const Job job = check_and_show(subject_for(program, *backend_), backend_, options_.check, options_.shown_elements);
+    ++analysis_.checks;
+    BothSides shown;
+    set_row(i, verdict_and_values(pool_.submit(job, options_.limits), *program, shown));
+    row.shown = shown.outputs.size() == 1 ? std::move(shown.outputs.front()) : ShownValue{};
+    if (row.state == State::Same)
+      row.message = "agrees in a program that ends here; where every value is returned it differs";
+  }
+
+  /// What the check of the program itself says of the value; null where it is no result of its own.
+  const LeafReport *as_returned(size_t i) const {
+    const auto outputs = recording_.program.graph->outputs();
+    if (outputs.size() != analysis_.verdict.outputs.size())
+      return nullptr; // lists, which have their leaves elsewhere
+    const auto at = std::find(outputs.begin(), outputs.end(), values_[i].value);
+    return at == outputs.end() ? nullptr : &analysis_.verdict.outputs[static_cast<size_t>(at - outputs.begin())];
+  }
+
   void set_row(size_t i, const LeafReport &report) {
     analysis_.rows[i].report = report;
     analysis_.rows[i].state = report.same ? State::Same : State::Differs;
@@ -179,8 +235,7 @@ private:
     AnalysisRow &row = analysis_.rows[i];
     if (!verdict.outputs.empty())
       set_row(i, verdict.outputs.front());
-    as_the_whole_[i] =
-        analysis_.verdict.outcome == Verdict::Outcome::Fail && shows(verdict, analysis_.verdict.signatures.front());
+    as_the_whole_[i] = fails() && shows(verdict, analysis_.verdict.signatures.front());
     row.message = verdict.message;
     if (verdict.outcome == Verdict::Outcome::Unresolved)
       row.state = State::Unknown;
@@ -190,10 +245,7 @@ private:
       row.state = is_comparison(verdict.signatures.front().kind) ? State::Differs : State::Raises;
   }
 
-  bool raises() const {
-    return analysis_.verdict.outcome == Verdict::Outcome::Fail &&
-           !is_comparison(analysis_.verdict.signatures.front().kind);
-  }
+  bool raises() const { return fails() && !is_comparison(analysis_.verdict.signatures.front().kind); }
 
   /// What raises goes on raising in longer prefixes, so halving finds where it begins; values have errors, and each is
   /// wanted.
@@ -261,12 +313,12 @@ private:
     std::vector<char> is_wrong(values_.size());
     for (size_t i = 0; i < values_.size(); ++i) {
       AnalysisRow &row = analysis_.rows[i];
-      const bool fails = row.state == State::Differs || row.state == State::Raises;
-      const bool is_carried = std::any_of(row.reads.begin(), row.reads.end(), [&](int read) { return is_wrong[read]; });
+      const bool is_bad = row.state == State::Differs || row.state == State::Raises;
+      const bool is_carried = reads_wrong(i, is_wrong);
       const bool is_late = raises() && static_cast<int>(i) != analysis_.first; // the program ended before it
-      if (fails)
+      if (is_bad)
         row.part = is_carried || is_late ? Part::Carrier : Part::Cause;
-      is_wrong[i] = fails || (is_carried && row.state == State::Unknown);
+      is_wrong[i] = is_bad || (is_carried && row.state == State::Unknown);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "repro_minify/analysis.h"
 #include "support/json_number.h"
+#include "support/position_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +17,12 @@ json part_json(AnalysisRow::Part part) {
   return name ? json(name) : json(nullptr);
 }
 
+json worst_position(const LeafReport &report) {
+  if (report.worst_index < 0 || !report.ref_form)
+    return nullptr;
+  return position_of(report.worst_index, report.ref_form->sizes);
+}
+
 json row_json(const AnalysisRow &row) {
   return {{"value", row.value},
           {"operator", row.op},
@@ -29,6 +36,7 @@ json row_json(const AnalysisRow &row) {
           {"allowed_multiplier", json_number(row.report.multiplier)},
           {"largest_error", json_number(row.report.max_abs_error)},
           {"largest_error_at", row.report.worst_index},
+          {"largest_error_position", worst_position(row.report)},
           {"message", row.message}};
 }
 

@@ -42,7 +42,7 @@ std::string label_of(const AnalysisRow &row) {
     label +=
         "\nerror " + rounded_text(row.report.res_error, 2) + " (eager " + rounded_text(row.report.ref_error, 2) + ")";
   if (row.part != AnalysisRow::Part::None)
-    label += row.part == AnalysisRow::Part::Cause ? "\ncause" : "\ncarrier";
+    label += "\n" + word_of(row);
   if (!row.source.empty())
     label += "\n" + row.source.substr(0, 60);
   return label;

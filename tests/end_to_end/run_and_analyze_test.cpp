@@ -177,11 +177,12 @@ TEST_P(Analyze, FindsTheOperatorAndDraws) {
 // fusion hides.
 INSTANTIATE_TEST_SUITE_P(
     Cases, Analyze,
-    testing::Values(Analysed{"freeze_linear_bn_3d", "aten::linear"}, Analysed{"jit_peephole_bool_mul1", "aten::mul"},
-                    Analysed{"big_jit_bool_mask", "aten::mul"}, Analysed{"nnc_round_half", "aten::round"},
-                    Analysed{"ofi_clamp_min_assert", "aten::clamp"}, Analysed{"static_int_div_exc", "aten::div"},
-                    Analysed{"autocast_lerp_exc", "aten::lerp"}, Analysed{"pass_peephole_bool_add0", "aten::add"},
-                    Analysed{"big_grad_max_tie", "aten::max"}, Analysed{"big_jit_loop_swap", "prim::Loop"}),
+    testing::Values(Analysed{"freeze_linear_bn_3d", "aten::batch_norm"},
+                    Analysed{"jit_peephole_bool_mul1", "aten::mul"}, Analysed{"big_jit_bool_mask", "aten::mul"},
+                    Analysed{"nnc_round_half", "aten::round"}, Analysed{"ofi_clamp_min_assert", "aten::clamp"},
+                    Analysed{"static_int_div_exc", "aten::div"}, Analysed{"autocast_lerp_exc", "aten::lerp"},
+                    Analysed{"pass_peephole_bool_add0", "aten::add"}, Analysed{"big_grad_max_tie", "aten::max"},
+                    Analysed{"big_jit_loop_swap", "prim::Loop"}),
     [](const auto &info) { return std::string(info.param.name); });
 
 TEST(AnalyzeCommand, AModelThatIsRight) {
