@@ -13,7 +13,9 @@ namespace repro_minify {
 /// One tensor or number as eager and the optimised side have it.
 struct ShownValue {
   std::string type; ///< eager's, "float32[2, 3]"
-  std::int64_t elements = 0;
+  std::vector<std::int64_t> sizes;
+  bool is_complex = false;      ///< each element is two numbers, its real part and its imaginary one
+  std::int64_t elements = 0;    ///< how many numbers there are
   std::vector<double> expected; ///< the first elements, row-major
   std::vector<double> found;    ///< the same of the optimised side; empty where it has none, or one of another shape
   /// The largest |expected - found| in each cell of a grid, row-major: the value as rows of its last dimension. NaN

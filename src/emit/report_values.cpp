@@ -1,6 +1,7 @@
 // What the reports for people say of a run.
 #include "emit/report_values.h"
 
+#include "emit/elements_text.h"
 #include "emit/reported.h"
 #include "emit/results_folder.h"
 #include "program/values.h"
@@ -25,13 +26,21 @@ std::string seconds(double value) {
   return fixed_text(value, 1) + " s";
 }
 
+/// How an input is made, or what is in it.
+std::string content_of(const ProgramInput &input) {
+  if (!input.formula.empty())
+    return input.formula;
+  const std::string elements = input.value.isTensor() ? elements_text(input.value.toTensor()) : "";
+  return elements.empty() ? "recorded" : elements;
+}
+
 json inputs_json(const Program &program) {
   json rows = json::array();
   for (const auto &input : program.inputs)
     rows.push_back({{"name", input.name},
                     {"role", to_string(input.role)},
                     {"type", describe(input.value)},
-                    {"how", input.formula.empty() ? "recorded" : input.formula}});
+                    {"how", content_of(input)}});
   return rows;
 }
 

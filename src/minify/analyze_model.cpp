@@ -24,7 +24,7 @@ Analysis analyze_model(Session &session, const Verdict &original) {
   options.check = session.check;
   options.limits = session.limits();
   options.jobs = session.options.jobs;
-  options.shown_elements = 8;
+  options.shown_elements = 16;
   options.interrupted = session.options.listener.interrupted;
   options.progress = [&](int done, int of) { session.options.listener.count("analyze", done, of); };
   const Program program = flat_program(session, original);

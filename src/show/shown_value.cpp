@@ -104,6 +104,10 @@ ShownValue shown_value(const c10::IValue &expected, const c10::IValue *found, co
   const at::Tensor left = numbers_of(expected);
   if (!left.defined())
     return shown;
+  shown.is_complex = as_tensor(expected)->is_complex();
+  shown.sizes = left.sizes().vec();
+  if (shown.is_complex)
+    shown.sizes.pop_back();
   shown.elements = left.numel();
   shown.expected = first_of(left, show.elements);
   const at::Tensor right = found ? numbers_of(*found) : at::Tensor();
@@ -118,6 +122,8 @@ ShownValue shown_value(const c10::IValue &expected, const c10::IValue *found, co
 
 json to_json(const ShownValue &value) {
   return {{"type", value.type},
+          {"sizes", value.sizes},
+          {"is_complex", value.is_complex},
           {"elements", value.elements},
           {"expected", numbers_json(value.expected)},
           {"found", numbers_json(value.found)},
@@ -133,6 +139,8 @@ json to_json(const ShownValue &value) {
 ShownValue shown_value_from(const json &value) {
   ShownValue shown;
   shown.type = value.at("type");
+  shown.sizes = value.at("sizes").get<std::vector<std::int64_t>>();
+  shown.is_complex = value.at("is_complex");
   shown.elements = value.at("elements");
   shown.expected = numbers_from(value.at("expected"));
   shown.found = numbers_from(value.at("found"));

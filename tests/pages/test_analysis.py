@@ -26,7 +26,7 @@ def test_cause_and_carriers(analysis: Path, browser: Browser, tmp_path: Path, wi
     carriers = [row for row in rows if row["part"] == "carrier"]
     opened = browser.open(analysis / "analysis.html", width, color_scheme=scheme)
     page = opened.page
-    assert [row["operator"] for row in causes] == ["aten::linear"]
+    assert [row["operator"] for row in causes] == ["aten::batch_norm"]
     assert page.locator("svg a.box.cause").count() == len(causes)
     assert page.locator("svg a.box.carrier").count() == len(carriers) > 50
     cause = page.locator("svg a.box.cause")
@@ -37,7 +37,7 @@ def test_cause_and_carriers(analysis: Path, browser: Browser, tmp_path: Path, wi
     assert filled != carried
     cause.click()
     shown = page.locator("#panel").inner_text()
-    assert "aten::linear" in shown and "RMSE" in shown and "expected" in shown
+    assert "aten::batch_norm" in shown and "RMSE" in shown and "expected" in shown
     page.screenshot(path=tmp_path / f"analysis_{width}.png")
     opened.check()
 

@@ -11,25 +11,23 @@ namespace repro_minify {
 namespace {
 
 using nlohmann::json;
-using Part = AnalysisRow::Part;
 
-long count_of(const Analysis &analysis, Part part) {
-  return std::count_if(analysis.rows.begin(), analysis.rows.end(),
-                       [part](const AnalysisRow &row) { return row.part == part; });
+/// How many values are not as they should be, by what becomes of them.
+json counts_of(const Analysis &analysis) {
+  json counts = json::array();
+  for (const char *word : {"cause", "carrier", "fails here", "not reached", "differs", "fails"}) {
+    const auto count = std::count_if(analysis.rows.begin(), analysis.rows.end(),
+                                     [word](const AnalysisRow &row) { return word_of(row) == word; });
+    if (count > 0)
+      counts.push_back({{"count", count}, {"word", word}});
+  }
+  return counts;
 }
 
 std::string sentence_of(const Analysis &analysis) {
-  if (analysis.first) {
-    const AnalysisRow &row = analysis.rows[static_cast<size_t>(*analysis.first)];
-    return "First to fail: " + row.value + " = " + row.op + ".";
-  }
+  if (analysis.first)
+    return "First to fail: " + name_of(analysis.rows[static_cast<size_t>(*analysis.first)]);
   return analysis.verdict.outcome == Verdict::Outcome::Fail ? "No value fails by itself." : "Nothing fails.";
-}
-
-std::string way_of(const Analysis &analysis) {
-  return analysis.way == Analysis::Way::Exposed
-             ? "Every value was returned by one program."
-             : "Each value was had from a program that ends there: " + analysis.why + ".";
 }
 
 } // namespace
@@ -46,13 +44,13 @@ void write_analysis_page(const AnalysisPage &page, const std::string &folder) {
                  {"torch_version", page.torch_version},
                  {"sentence", sentence_of(analysis)},
                  {"message", analysis.verdict.message},
-                 {"way", way_of(analysis)},
+                 {"way", sentence_on_way(analysis)},
                  {"checks", analysis.checks},
                  {"values", analysis.rows.size()},
                  {"drawn", list.drawn},
                  {"is_part", list.drawn < analysis.rows.size()},
-                 {"causes", count_of(analysis, Part::Cause)},
-                 {"carriers", count_of(analysis, Part::Carrier)},
+                 {"counts", counts_of(analysis)},
+                 {"legend", legend_json(list)},
                  {"graph", list.picture.svg},
                  {"no_graph_because", list.picture.problem},
                  {"entries", list.entries}};

@@ -1,9 +1,8 @@
 #include "emit/page/difference.h"
 
+#include "emit/elements_text.h"
 #include "emit/page/code.h"
-#include "program/elements.h"
 #include "program/values.h"
-#include "support/number_text.h"
 
 #include <dtl/dtl.hpp>
 
@@ -18,16 +17,8 @@ using nlohmann::json;
 
 /// Small values in full: a passing program may differ from the failing one in nothing else.
 std::string value_text(const c10::IValue &value) {
-  constexpr int most = 12;
-  if (!value.isTensor())
-    return "";
-  const auto elements = elements_of(value.toTensor(), most);
-  if (!elements)
-    return "";
-  std::string text;
-  for (const double element : *elements)
-    text += (text.empty() ? " = [" : ", ") + rounded_text(element, 6);
-  return text.empty() ? "" : text + "]";
+  const std::string text = value.isTensor() ? elements_text(value.toTensor()) : "";
+  return text.empty() ? "" : " = " + text;
 }
 
 std::vector<std::string> lines_of(const Program &program) {

@@ -86,6 +86,18 @@ struct Graphs {
   ValueListOptions reduced_options, original_options;
 };
 
+/// A program that hangs or exhausts memory is not run again, but where it has a single value it is known which.
+void mark_single_value(const ReportPage &page, Analysis &reduced) {
+  const bool ends = !has_wrong_values(page) && page.facts.signature.kind != FailureKind::Interesting;
+  if (!ends || reduced.first || reduced.rows.size() != 1)
+    return;
+  AnalysisRow &row = reduced.rows.front();
+  row.state = AnalysisRow::State::Raises;
+  row.part = AnalysisRow::Part::Cause;
+  row.message = page.facts.reduced.message;
+  reduced.first = 0;
+}
+
 /// Where the reduced program raises, the original does: `from` is where each value of the reduced one came from.
 void mark_what_raises(Graphs &graphs, const std::vector<int> &from) {
   if (!graphs.reduced.first)
@@ -103,6 +115,7 @@ void mark_what_raises(Graphs &graphs, const std::vector<int> &from) {
 Graphs graphs_of(const ReportPage &page) {
   Graphs graphs;
   graphs.reduced = reduced_analysis(page);
+  mark_single_value(page, graphs.reduced);
   if (page.original)
     graphs.original = end(page.original_analysis, *page.original);
   graphs.original_options.prefix = "o";
@@ -146,6 +159,7 @@ json code_json(const ReportPage &page, const Graphs &graphs, const std::string &
 
 json graph_json(const ValueList &list, const Analysis &analysis) {
   return {{"graph", list.picture.svg},
+          {"legend", legend_json(list)},
           {"no_graph_because", list.picture.problem},
           {"entries", list.entries},
           {"values", analysis.rows.size()},
@@ -224,7 +238,7 @@ json passes_with_bars(const ReproFacts &facts, json rows) {
 
 std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page, const Verdict &verdict) {
   const bool runs = page.original && has_wrong_values(page);
-  return runs ? begin(page, page.original, verdict, 8, niceness_beside_others) : nullptr;
+  return runs ? begin(page, page.original, verdict, 16, niceness_beside_others) : nullptr;
 }
 
 void write_report_page(const ReportPage &page, const std::string &folder) {

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -16,29 +18,43 @@ using nlohmann::json;
 using Part = AnalysisRow::Part;
 using State = AnalysisRow::State;
 
-/// In words, as the legend has them: colour alone says nothing to some.
-std::string word_of(const AnalysisRow &row) {
-  if (row.part == Part::Cause)
-    return "cause";
-  if (row.part == Part::Carrier)
-    return "carrier";
-  return row.state == State::Same ? "agrees" : "not compared";
-}
+constexpr size_t most_in_full = 16; ///< elements of a value that are all shown, expected beside found
 
+/// Of page.css.
 std::string class_of(const AnalysisRow &row) {
   if (row.part == Part::Cause)
     return "cause";
   if (row.part == Part::Carrier)
-    return "carrier";
-  return row.state == State::Same ? "agrees" : "unknown";
+    return row.state == State::Raises ? "unknown" : "carrier";
+  return row.state == State::Same ? "agrees" : row.state == State::Differs ? "carrier" : "unknown";
+}
+
+/// What the word of a row means, in the order of the legend.
+constexpr std::pair<const char *, const char *> meanings[] = {
+    {"cause", "cause: what it is made from agrees, and it does not"},
+    {"fails here", "fails here: a program that ends here raises, crashes or hangs"},
+    {"carrier", "carrier: what it is made from is wrong already"},
+    {"differs", "differs in a program that ends here"},
+    {"fails", "fails in a program that ends here"},
+    {"not reached", "not reached: the program ends before"},
+    {"agrees", "agrees with eager"},
+    {"not compared", "not compared"}};
+
+std::string number_for_list(double number) {
+  return std::isnan(number) ? "nan" : rounded_text(number, 5);
 }
 
 std::string numbers_text(const std::vector<double> &numbers, size_t most, std::int64_t of) {
   std::string text;
   const size_t count = std::min(most, numbers.size());
   for (size_t i = 0; i < count; ++i)
-    text += (i ? ", " : "") + rounded_text(numbers[i], 5);
+    text += (i ? ", " : "") + number_for_list(numbers[i]);
   return text + (static_cast<std::int64_t>(count) < of ? ", \u2026" : "");
+}
+
+/// The line that it comes from says more than a number that a compiler has given.
+std::string title_of(const AnalysisRow &row) {
+  return row.source.empty() ? row.value : row.source;
 }
 
 std::string error_text(const LeafReport &report) {
@@ -69,10 +85,29 @@ public:
     list.picture = draw_graph(boxes_, edges_, options_.label, options_.interrupted);
     list.entries = render("entries.html.tpl", {{"entries", entries_}});
     list.drawn = rows_.size();
+    list.legend = legend();
     return list;
   }
 
 private:
+  /// Of the colours that are there.
+  std::vector<LegendEntry> legend() const {
+    std::map<std::string, std::string> classes;
+    bool any_kept = false;
+    for (const int row : rows_) {
+      const AnalysisRow &drawn = analysis_.rows[static_cast<size_t>(row)];
+      classes.emplace(word_of(drawn), class_of(drawn));
+      any_kept |= is_kept(static_cast<size_t>(row));
+    }
+    std::vector<LegendEntry> entries;
+    for (const auto &[word, meaning] : meanings)
+      if (const auto found = classes.find(word); found != classes.end())
+        entries.push_back({found->second, meaning});
+    if (any_kept)
+      entries.push_back({"kept", "kept in the reduced program"});
+    return entries;
+  }
+
   bool is_kept(size_t row) const { return row < options_.kept.size() && options_.kept[row]; }
 
   /// All of them, or as many as there may be around what is kept, or where it goes wrong.
@@ -133,9 +168,10 @@ private:
     const std::string classes = class_of(row) + (is_kept(number) ? " kept" : "") + (is_first ? " first" : "") +
                                 (row.is_output ? " output" : "");
     const std::string key = key_of(options_, number), anchor = options_.prefix + std::to_string(number);
-    const std::string mark = row.part == Part::None ? "" : is_first ? "cause: first wrong value" : word_of(row);
+    const std::string word = word_of(row), first = word == "cause" ? ": first wrong value" : "";
+    const std::string mark = row.part == Part::None ? "" : is_first ? word + first : word;
     box_of_row_[number] = static_cast<int>(boxes_.size());
-    boxes_.push_back({{row.op, row.value + " " + row.type, mark, is_kept(number) ? "kept" : ""}, key, anchor, classes});
+    boxes_.push_back({{row.op, title_of(row), row.type, mark, is_kept(number) ? "kept" : ""}, key, anchor, classes});
     for (const int read : row.reads)
       connect(box_of_row_[static_cast<size_t>(read)]);
     for (const int input : row.inputs)
@@ -152,20 +188,19 @@ private:
 
   json entry(const AnalysisRow &row, const std::string &key, const std::string &anchor, const std::string &classes,
              bool kept) const {
-    const bool pictured = row.part == Part::Cause || (row.part != Part::None && row.is_output);
+    const bool is_small = row.shown.elements <= static_cast<std::int64_t>(most_in_full);
+    const bool pictured = is_small || row.part == Part::Cause || (row.part != Part::None && row.is_output);
     const std::string picture =
-        pictured && !row.shown.found.empty()
-            ? render("values.html.tpl", values_json(row.shown, std::max<size_t>(options_.shown_elements, 16)))
-            : "";
+        pictured && !row.shown.found.empty() ? render("values.html.tpl", values_json(row.shown, most_in_full)) : "";
     return {{"key", key},
             {"anchor", anchor},
             {"classes", classes},
             {"word", word_of(row)},
             {"kept", kept},
             {"operator", row.op},
-            {"value", row.value},
+            {"value", title_of(row)},
             {"type", row.type},
-            {"source", row.source},
+            {"name", row.source.empty() ? "" : row.value},
             {"errors", error_text(row.report)},
             {"message", row.message},
             {"expected",
@@ -191,6 +226,13 @@ std::string key_of(const ValueListOptions &options, size_t row) {
   if (row < options.keys.size() && !options.keys[row].empty())
     return options.keys[row];
   return options.prefix + std::to_string(row);
+}
+
+json legend_json(const ValueList &list) {
+  json entries = json::array();
+  for (const auto &entry : list.legend)
+    entries.push_back({{"classes", entry.classes}, {"meaning", entry.meaning}});
+  return entries;
 }
 
 ValueList value_list(const Analysis &analysis, const ValueListOptions &options) {

@@ -3,6 +3,8 @@
 #include "emit/page/graph_picture.h"
 #include "repro_minify/analysis.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <vector>
 
@@ -14,17 +16,26 @@ struct ValueListOptions {
   std::vector<std::string> keys; ///< of each row, where another graph on the page shows the same node; may be shorter
   std::vector<char> kept;        ///< rows that are in the reduced program; may be shorter
   bool draws_parameters = false; ///< parameters and buffers are boxes too
-  size_t shown_elements = 8;     ///< of each value, in its entry
+  size_t shown_elements = 8;     ///< of each value that is too large to be shown in full, in its entry
   size_t most_boxes = 1500;      ///< beyond that the neighbourhood of what matters is drawn
   std::string label;             ///< of the picture, for who cannot see it
   std::function<bool()> interrupted; ///< polled: true ends the drawing
 };
 
+struct LegendEntry {
+  std::string classes; ///< of page.css
+  std::string meaning;
+};
+
 struct ValueList {
   GraphPicture picture;
-  std::string entries; ///< HTML
-  size_t drawn = 0;    ///< values that are drawn and listed
+  std::vector<LegendEntry> legend; ///< of the colours that are in the picture
+  std::string entries;             ///< HTML
+  size_t drawn = 0;                ///< values that are drawn and listed
 };
+
+/// For the pages' templates.
+nlohmann::json legend_json(const ValueList &list);
 
 /// Key of a row, as ValueListOptions say.
 std::string key_of(const ValueListOptions &options, size_t row);

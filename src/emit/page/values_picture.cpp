@@ -1,7 +1,9 @@
 #include "emit/page/values_picture.h"
 
 #include "show/shown_value.h"
+#include "support/differing_texts.h"
 #include "support/number_text.h"
+#include "support/position_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +24,14 @@ std::string shade_of(double error, double largest) {
   return std::to_string(std::clamp(9 - static_cast<int>(std::lround(decades * 8 / 6)), 1, 9));
 }
 
+/// "[2, 3]", and of a complex number which part of it.
+std::string place_of(const ShownValue &value, size_t number) {
+  const auto index = static_cast<std::int64_t>(number);
+  if (!value.is_complex)
+    return position_text(index, value.sizes);
+  return position_text(index / 2, value.sizes) + (index % 2 == 0 ? " real" : " imaginary");
+}
+
 json numbers_json(const ShownValue &value, size_t most) {
   json rows = json::array();
   double largest = 0;
@@ -33,9 +43,11 @@ json numbers_json(const ShownValue &value, size_t most) {
     const bool has_found = i < value.found.size();
     const double error = has_found ? element_error(value.expected[i], value.found[i]) : 0;
     const std::string shade = shade_of(error, largest);
-    rows.push_back({{"at", i},
-                    {"expected", rounded_text(value.expected[i], 6)},
-                    {"found", has_found ? rounded_text(value.found[i], 6) : ""},
+    const auto [expected, found] =
+        differing_texts(value.expected[i], has_found ? value.found[i] : value.expected[i], 6);
+    rows.push_back({{"at", place_of(value, i)},
+                    {"expected", expected},
+                    {"found", has_found ? found : ""},
                     {"error", has_found && error != 0 ? rounded_text(error) : ""},
                     {"shade", shade}});
   }

@@ -10,20 +10,25 @@
 <body>
 <header>
 <h1>{{sentence:x-html}}</h1>
+{{#message}}
 <p class="found">{{message:x-html}}</p>
+{{/message}}
 <p class="small">Analysis of <bdi>{{model:x-html}}</bdi> under {{backend:x-html}} by repro-minify {{version:x-html}} · PyTorch {{torch_version:x-html}}</p>
 <p class="small">{{way:x-html}} ({{checks:x-html}} checks)</p>
 </header>
 <div class="glance">
 <div><b>{{values:x-html}}</b>values</div>
-<div class="bad"><b>{{causes:x-html}}</b>cause</div>
-<div><b>{{carriers:x-html}}</b>carriers</div>
+{{#counts}}
+<div class="bad"><b>{{count:x-html}}</b>{{word:x-html}}</div>
+{{/counts}}
 </div>
 <main>
 <section id="original">
-<p class="legend"><span class="chip cause">cause: what it is made from agrees, and it does not</span>
-<span class="chip carrier">carrier: what it is made from is wrong already</span>
-<span class="chip agrees">agrees with eager</span> <span class="chip unknown">not compared</span></p>
+<p class="legend">
+{{#legend}}
+<span class="chip {{classes:x-html}}">{{meaning:x-html}}</span>
+{{/legend}}
+</p>
 {{#is_part}}
 <p class="small">Of {{values:x-html}} values {{drawn:x-html}} are drawn: those around the first that is wrong.</p>
 {{/is_part}}

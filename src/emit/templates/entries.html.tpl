@@ -5,9 +5,9 @@
 {{#type}}
 <dt>type</dt><dd>{{type:x-html}}</dd>
 {{/type}}
-{{#source}}
-<dt>source</dt><dd><code><bdi>{{source:x-html}}</bdi></code></dd>
-{{/source}}
+{{#name}}
+<dt>value</dt><dd><code><bdi>{{name:x-html}}</bdi></code></dd>
+{{/name}}
 {{#errors}}
 <dt>errors</dt><dd>{{errors:x-html}}</dd>
 {{/errors}}

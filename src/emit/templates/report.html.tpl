@@ -78,10 +78,11 @@
 <section id="original">
 <h2>The original</h2>
 {{#original_graph}}
-<p class="legend"><span class="chip cause">cause: what it is made from agrees, and it does not</span>
-<span class="chip carrier">carrier: what it is made from is wrong already</span>
-<span class="chip agrees">agrees with eager</span> <span class="chip unknown">not compared</span>
-<span class="chip kept">kept in the reduced program</span></p>
+<p class="legend">
+{{#legend}}
+<span class="chip {{classes:x-html}}">{{meaning:x-html}}</span>
+{{/legend}}
+</p>
 {{#no_is_compared}}
 <p class="small">Its values were not compared: that would take too many checks, or cannot be done for this failure.</p>
 {{/no_is_compared}}

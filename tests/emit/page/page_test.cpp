@@ -104,6 +104,67 @@ TEST(ValueList, OfALargeGraphIsTheNeighbourhoodOfWhatMatters) {
   EXPECT_EQ(list.entries.find("id=\"o89\""), std::string::npos);
 }
 
+std::vector<std::string> meanings_of(const ValueList &list) {
+  std::vector<std::string> meanings;
+  for (const auto &entry : list.legend)
+    meanings.push_back(entry.meaning.substr(0, entry.meaning.find(':')));
+  return meanings;
+}
+
+TEST(ValueList, ItsLegendHasTheColoursThatAreThere) {
+  using State = AnalysisRow::State;
+  using Part = AnalysisRow::Part;
+  Analysis analysis = chain(3);
+  ValueListOptions options;
+  EXPECT_EQ(meanings_of(value_list(analysis, options)), std::vector<std::string>{"not compared"});
+  analysis.rows[0].state = State::Same;
+  analysis.rows[1].state = analysis.rows[2].state = State::Differs;
+  analysis.rows[1].part = Part::Cause;
+  analysis.rows[2].part = Part::Carrier;
+  options.kept = {0, 1, 0};
+  EXPECT_EQ(meanings_of(value_list(analysis, options)),
+            (std::vector<std::string>{"cause", "carrier", "agrees with eager", "kept in the reduced program"}));
+}
+
+/// What crashes or hangs has no value that could be wrong.
+TEST(ValueList, OfACrashNoValueIsTheCause) {
+  using State = AnalysisRow::State;
+  using Part = AnalysisRow::Part;
+  Analysis analysis = chain(3);
+  analysis.rows[1].state = analysis.rows[2].state = State::Raises;
+  analysis.rows[1].part = Part::Cause;
+  analysis.rows[2].part = Part::Carrier;
+  analysis.first = 1;
+  const ValueList list = value_list(analysis, {});
+  EXPECT_EQ(meanings_of(list), (std::vector<std::string>{"fails here", "not reached", "not compared"}));
+  for (const std::string &text : {list.picture.svg, list.entries}) {
+    EXPECT_EQ(text.find("wrong value"), std::string::npos) << text;
+    EXPECT_EQ(text.find(">cause<"), std::string::npos) << text;
+  }
+}
+
+TEST(ValueList, NamesALineOfTheSourceWhereThereIsOne) {
+  Analysis analysis = chain(2);
+  analysis.rows[1].value = "%72";
+  analysis.rows[1].source = "model.py:7: y = relu(x)";
+  const ValueList list = value_list(analysis, {});
+  EXPECT_EQ(list.picture.svg.find("%72"), std::string::npos) << list.picture.svg;
+  EXPECT_NE(list.picture.svg.find("model.py:7: y = relu(x)"), std::string::npos) << list.picture.svg;
+  EXPECT_NE(list.picture.svg.find("%v0"), std::string::npos) << "it has no line";
+  EXPECT_NE(list.entries.find("%72"), std::string::npos) << "its name can be looked up";
+}
+
+TEST(ValueList, ShowsASmallValueInFull) {
+  Analysis analysis = chain(1);
+  ShownValue &shown = analysis.rows[0].shown;
+  shown.sizes = {2, 2};
+  shown.elements = 4;
+  shown.expected = shown.found = {1, 2, 3, 4};
+  const ValueList list = value_list(analysis, {});
+  for (const char *place : {"[0, 0]", "[0, 1]", "[1, 0]", "[1, 1]"})
+    EXPECT_NE(list.entries.find(std::string("<th scope=\"row\">") + place), std::string::npos) << list.entries;
+}
+
 TEST(Origins, AreFoundByNameAndThenBySource) {
   Analysis original = chain(4), reduced = chain(2);
   original.rows[2].source = "model.py:7: y = tanh(x)";

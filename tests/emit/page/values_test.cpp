@@ -16,6 +16,7 @@ using nlohmann::json;
 ShownValue shown_value(std::int64_t elements, const std::vector<double> &expected, const std::vector<double> &found) {
   ShownValue value;
   value.type = "float32[" + std::to_string(elements) + "]";
+  value.sizes = {elements};
   value.elements = elements;
   value.expected = expected;
   value.found = found;
@@ -37,6 +38,21 @@ TEST(ValuesPicture, ShowsTheNumbersOfASmallValue) {
   value.found.clear();
   EXPECT_EQ(values_json(value, 16).at("has_found"), false);
   EXPECT_EQ(values_json(value, 16).at("numbers").at(0).at("found"), "");
+}
+
+TEST(ValuesPicture, NamesAnElementByItsIndexInEachDimension) {
+  ShownValue value = shown_value(4, {1, 2, 3, 4}, {1, 2, 3, 5});
+  value.sizes = {2, 2};
+  EXPECT_EQ(values_json(value, 16).at("numbers").at(2).at("at"), "[1, 0]");
+  value.sizes = {2};
+  value.is_complex = true;
+  EXPECT_EQ(values_json(value, 16).at("numbers").at(2).at("at"), "[1] real");
+  EXPECT_EQ(values_json(value, 16).at("numbers").at(3).at("at"), "[1] imaginary");
+}
+
+TEST(ValuesPicture, ShowsTheDigitsThatDiffer) {
+  const json row = values_json(shown_value(1, {1.00000012}, {1.00000024}), 16).at("numbers").at(0);
+  EXPECT_NE(row.at("expected"), row.at("found")) << row;
 }
 
 TEST(ValuesPicture, ShowsTheErrorsOfALargeOne) {
