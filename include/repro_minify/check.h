@@ -47,10 +47,19 @@ struct Verdict {
   /// Unresolved because nothing came of the check: no process could be made, one was killed from outside, a compiler
   /// could not be started. It says nothing of what was checked, and must not be remembered.
   bool no_answer = false;
+  /// Where it is Unresolved and that says nothing of the model, of the backend or of the options.
+  enum class Trouble {
+    None,
+    Bug,    ///< repro-minify itself went wrong
+    Memory, ///< this machine has too little memory for the check
+  };
+  Trouble trouble = Trouble::None;
+  bool out_of_memory = false;      ///< a limit on memory ended the check, whichever side had come to it
   int failing_call = 0;            ///< 1-based: the first call of the optimised program that is wrong
   bool has_fp64_reference = false; ///< false too where it had no say, and was not made
   std::string no_fp64_because;     ///< what the fp64 run raised; empty when there is a reference
   double eager_seconds = 0;        ///< where the optimised side did not end: what all before it took
+  uint64_t eager_bytes = 0;        ///< where it ran out of memory: the most that all before it held
   /// What --grad could not look at ("the gradients of 3 parameters, which are constants under freeze"); empty: nothing.
   std::string left_out;
   bool no_gradient_left = false; ///< all that --grad would have looked at is left out

@@ -77,6 +77,7 @@ struct JobEnd {
   std::vector<std::string> frames;
   std::chrono::microseconds wall{0};
   std::chrono::microseconds before_stage{0}; ///< what of it had passed when the last stage began
+  std::uint64_t bytes_before_stage = 0;      ///< the most memory it had taken until then, since its first stage began
   std::uint64_t peak_rss_bytes = 0;          ///< what it inherited included
 };
 

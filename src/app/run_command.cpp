@@ -6,6 +6,7 @@
 #include "convert/convert.h"
 #include "minify/open_model.h"
 #include "minify/reading_limits.h"
+#include "program/error_report.h"
 #include "program/operator_libraries.h"
 #include "results/run_text.h"
 #include "support/log.h"
@@ -201,26 +202,28 @@ bool is_unreadable(const Options &options) {
 }
 
 /// For one that has no row of its own.
-std::string refused_row(const Options &options, const std::string &backend, const UserError &error) {
-  nlohmann::json row = refusal(options, backend, error.what());
+std::string refused_row(const Options &options, const std::string &backend, const std::string &why) {
+  nlohmann::json row = refusal(options, backend, why);
   row["unreadable"] = is_unreadable(options);
   return text_of(row);
 }
 
-Ran refused(const Options &options, const std::string &backend, const UserError &error) {
-  log::error(error.what());
-  return {BadInput, options.json ? refused_row(options, backend, error) : ""};
+Ran refused(const Options &options, const std::string &backend, const ErrorReport &error) {
+  log::error(error.sentence);
+  const int code = error.is_users ? BadInput : InternalError;
+  return {code, options.json ? refused_row(options, backend, error.sentence) : ""};
 }
 
-/// A backend that cannot be used, or has no support for the model, says nothing about the others. A model that cannot
-/// be opened has none to answer, and is opened again for each: what was missing may be there by then.
+/// A backend that cannot be used, or has no support for the model, says nothing about the others; nor does an error of
+/// our own under it. A model that cannot be opened has none to answer, and is opened again for each: what was missing
+/// may be there by then.
 Ran run_one_of_several(std::optional<Runs> &runs, const Options &options, const std::string &backend) {
   try {
     if (!runs)
       runs.emplace(options);
     return runs->under(backend);
-  } catch (const UserError &error) {
-    return refused(options, backend, error);
+  } catch (const std::exception &) {
+    return refused(options, backend, report_of(std::current_exception()));
   }
 }
 
@@ -230,7 +233,7 @@ Ran run_under_the_only_backend(const Options &options, const std::string &backen
     return Runs(options).under_the_only_backend();
   } catch (const UserError &error) {
     if (options.json)
-      std::cout << refused_row(options, backend, error) << std::endl;
+      std::cout << refused_row(options, backend, error.what()) << std::endl;
     throw;
   }
 }

@@ -10,4 +10,10 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown there where repro-minify itself has gone wrong: it says nothing of the program.
+class OwnBug : public CannotCompile {
+public:
+  using CannotCompile::CannotCompile;
+};
+
 } // namespace repro_minify

@@ -137,11 +137,17 @@ std::optional<Verdict> thrown_by(const Sides &sides, const Verdict &so_far, cons
     if (is_want_of_means(error.code()))
       return without_answer(error.what());
     return raised(so_far, error.what(), sides.options.device);
+  } catch (const OwnBug &error) {
+    Verdict verdict = unresolved(error.what());
+    verdict.trouble = Verdict::Trouble::Bug;
+    return verdict;
   } catch (const CannotCompile &error) {
     return unresolved(sides.backend.name() + " cannot take this program: " + error.what());
   } catch (const UserError &error) {
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
+    if (is_past_the_limit(current_message()))
+      throw;
     return raised(so_far, current_message(), sides.options.device);
   }
   return std::nullopt;

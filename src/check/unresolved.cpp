@@ -1,5 +1,8 @@
 #include "check/unresolved.h"
 
+#include "sandbox/limits.h"
+#include "support/out_of_memory.h"
+
 #include <utility>
 
 namespace repro_minify {
@@ -14,6 +17,10 @@ Verdict without_answer(const std::string &why) {
   Verdict verdict = unresolved(why);
   verdict.no_answer = true;
   return verdict;
+}
+
+bool is_past_the_limit(const std::string &message) {
+  return memory_allowance() > 0 && message.find("CUDA") == std::string::npos && is_out_of_memory(message);
 }
 
 bool is_want_of_means(const std::error_code &code) {

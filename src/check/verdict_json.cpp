@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
+constexpr const char *trouble_names[] = {"", "bug", "memory"};
 
 json to_json(const std::optional<TensorForm> &form) {
   if (!form)
@@ -125,6 +126,17 @@ std::vector<LeafReport> leaves_from(const json &list) {
 
 } // namespace
 
+namespace {
+
+Verdict::Trouble trouble_from(const std::string &name) {
+  const auto *known = std::find(std::begin(trouble_names), std::end(trouble_names), name);
+  if (known == std::end(trouble_names))
+    throw std::invalid_argument("a verdict of an unknown trouble");
+  return static_cast<Verdict::Trouble>(known - std::begin(trouble_names));
+}
+
+} // namespace
+
 std::string to_json(const Verdict &verdict) {
   json signatures = json::array();
   for (const auto &signature : verdict.signatures)
@@ -136,6 +148,9 @@ std::string to_json(const Verdict &verdict) {
                        {"eager_failed", verdict.eager_failed},
                        {"eager_raises", verdict.eager_raises},
                        {"no_answer", verdict.no_answer},
+                       {"trouble", trouble_names[static_cast<int>(verdict.trouble)]},
+                       {"out_of_memory", verdict.out_of_memory},
+                       {"eager_bytes", verdict.eager_bytes},
                        {"failing_call", verdict.failing_call},
                        {"has_fp64_reference", verdict.has_fp64_reference},
                        {"no_fp64_because", verdict.no_fp64_because},
@@ -168,6 +183,9 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");
   verdict.no_answer = value.value("no_answer", false);
+  verdict.trouble = trouble_from(value.value("trouble", "")); // these three are not in older journals
+  verdict.out_of_memory = value.value("out_of_memory", false);
+  verdict.eager_bytes = value.value("eager_bytes", uint64_t{0});
   verdict.failing_call = static_cast<int>(integer_from_json(value.at("failing_call")));
   verdict.has_fp64_reference = value.at("has_fp64_reference");
   verdict.no_fp64_because = value.at("no_fp64_because");

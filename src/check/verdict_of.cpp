@@ -84,6 +84,8 @@ Verdict verdict_of(const JobEnd &job_end) {
     break;
   case Ending::OutOfMemory:
     verdict = backend_or_eager(job_end, {FailureKind::Memory, "", ""}, "went past the memory limit");
+    verdict.out_of_memory = true;
+    verdict.eager_bytes = job_end.bytes_before_stage;
     break;
   case Ending::Exited:
     verdict = backend_or_eager(job_end, {FailureKind::Crash, "", "exit"},
@@ -92,6 +94,7 @@ Verdict verdict_of(const JobEnd &job_end) {
     break;
   case Ending::Threw:
     verdict = no_answer("the check itself failed: " + job_end.message);
+    verdict.trouble = Verdict::Trouble::Bug;
     break;
   case Ending::Killed:
   case Ending::Cancelled:

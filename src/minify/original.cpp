@@ -1,5 +1,6 @@
 #include "minify/original.h"
 
+#include "check/coverage_text.h"
 #include "oracle/external_oracle.h"
 
 namespace repro_minify {
@@ -13,6 +14,11 @@ std::string nearer_note(const Verdict &verdict) {
                               "failure";
 }
 
+/// What the backend left to eager's own code is not shown to be right.
+std::string coverage_note(const Verdict &verdict) {
+  return !verdict.coverage || verdict.coverage->not_compiled.empty() ? "" : "; " + coverage_text(*verdict.coverage);
+}
+
 std::string why_it_passes(const Session &session, const FailureRate &rate) {
   if (rate.failed > 0)
     return "in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) + " runs; --need says " +
@@ -20,7 +26,12 @@ std::string why_it_passes(const Session &session, const FailureRate &rate) {
   return std::to_string(session.check.calls) + " calls" +
          (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
          (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
-         nearer_note(rate.verdict);
+         nearer_note(rate.verdict) + coverage_note(rate.verdict);
+}
+
+/// Whether the backend left every operator to eager's own code, so that the model was not tested at all.
+bool nothing_was_compiled(const Verdict &verdict) {
+  return verdict.coverage && verdict.coverage->compiled == 0 && !verdict.coverage->not_compiled.empty();
 }
 
 Result ended(Result::Ending ending, std::string why) {
@@ -42,6 +53,10 @@ std::optional<Result> nothing_to_reduce(const Session &session, const FailureRat
   if (!session.oracle.empty())
     return ended(Result::Ending::DoesNotFail,
                  model + ": is not interesting to " + session.options.oracle + " (" + rate.verdict.message + ")");
+  if (rate.failed == 0 && nothing_was_compiled(rate.verdict))
+    return ended(Result::Ending::DoesNotFail, model + ": nothing of it is compiled by " + session.backend->name() +
+                                                  ", so that there is nothing to compare (" +
+                                                  coverage_text(*rate.verdict.coverage) + ")");
   return ended(Result::Ending::DoesNotFail,
                model + ": does not fail under " + session.backend->name() + " (" + why_it_passes(session, rate) + ")");
 }

@@ -4,6 +4,7 @@
 #include "check/ask_again.h"
 #include "check/eager_memo.h"
 #include "check/nondeterminism.h"
+#include "check/short_of_memory.h"
 #include "check/subject.h"
 #include "minify/reading_limits.h"
 #include "oracle/external_oracle.h"
@@ -234,8 +235,10 @@ Program with_hidden_aliases(const Session &session, const Program &flat) {
     return flat;
   try {
     return session.recording_of(flat, flattening_limits(session.options)).program;
-  } catch (const std::system_error &) { // whether it can be recorded is not known
-    throw;
+  } catch (const std::system_error &error) { // whether it can be recorded is not known
+    if (error.code() != std::errc::not_enough_memory)
+      throw;
+    return flat;
   } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
     return flat;
   }
@@ -344,7 +347,8 @@ Verdict Session::check_within(double times_the_limit, const Meanwhile &meanwhile
   }
   limits.timeout = limit_of(seconds * times_the_limit);
   const Job job = oracle.empty() ? check_job(original(), backend, how, kept) : ask_oracle(oracle, model.path);
-  return answer_to(test, job, limits, meanwhile);
+  const Verdict verdict = answer_to(test, job, limits, meanwhile);
+  return options.memory_bytes > 0 ? verdict : unless_memory_is_short(verdict, limits.memory_bytes);
 }
 
 Recording Session::recording_of(const Program &program, const Limits &limits) const {
@@ -456,6 +460,11 @@ void require_one_backend(const Session &session) {
 }
 
 void require_checkable(const Session &session, const Verdict &verdict) {
+  if (verdict.trouble == Verdict::Trouble::Bug)
+    throw std::runtime_error(session.shown_path() + ": " + verdict.message);
+  if (verdict.trouble == Verdict::Trouble::Memory)
+    throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
+                            session.shown_path() + ": " + verdict.message);
   if (verdict.outcome == Verdict::Outcome::Unresolved && !verdict.eager_failed)
     throw UserError(session.shown_path() + ": cannot be checked: " + verdict.message);
   if (verdict.no_gradient_left)

@@ -28,6 +28,9 @@ void require_reply(const JobEnd &job_end) {
   if (job_end.ending != Ending::Cancelled && !is_answer(job_end))
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             job_end.message.empty() ? "a child process was killed from outside" : job_end.message);
+  if (job_end.ending == Ending::OutOfMemory)
+    throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
+                            job_end.stage.empty() ? "for a child process" : "for " + job_end.stage);
   if (job_end.ending != Ending::Replied) {
     std::string how = to_string(job_end.ending);
     if (job_end.signal)

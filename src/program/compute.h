@@ -14,7 +14,8 @@ namespace repro_minify {
 enum class Confined { BeforeTheWork, ByTheWork };
 
 /// Runs `work` in a sandbox child and brings its result back (tensors on the CPU, sharing of storage kept). Throws
-/// std::runtime_error with the child's own message, or with how it ended; std::system_error where none was to be had.
+/// std::runtime_error with the child's own message, or with how it ended; std::system_error where none was to be had,
+/// or where it had too little memory.
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits,
                              Confined confined = Confined::BeforeTheWork);
 

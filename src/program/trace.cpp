@@ -10,6 +10,7 @@
 #include <torch/csrc/jit/passes/shape_analysis.h>
 
 #include <sstream>
+#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -37,6 +38,8 @@ TraceLog log_of_run(const LoadedModel &model, const std::vector<c10::IValue> &ar
   };
   try {
     return TraceLog::unpacked(compute_in_child(work, limits));
+  } catch (const std::system_error &) { // the machine's trouble says nothing of the model
+    throw;
   } catch (const std::exception &error) {
     throw CannotFlatten(first_sentence(error.what()));
   }

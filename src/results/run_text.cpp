@@ -1,6 +1,7 @@
 // One check, for people and for scripts.
 #include "results/run_text.h"
 
+#include "check/coverage_text.h"
 #include "support/number_text.h"
 #include "support/position_text.h"
 #include "support/text_table.h"
@@ -71,19 +72,6 @@ std::string few_of(const std::vector<std::string> &names) {
   return names.size() > few ? text + " and " + std::to_string(names.size() - few) + " more" : text;
 }
 
-/// What the backend ran as it was is at times the larger part of the program.
-void write_coverage(std::ostream &out, const Coverage &coverage) {
-  out << "  compiled: " << coverage.compiled << " operators";
-  std::string others;
-  for (const auto &[name, count] : coverage.not_compiled)
-    others += (others.empty() ? "" : ", ") + clean(name) + (count > 1 ? " " + std::to_string(count) + "x" : "");
-  if (!others.empty())
-    out << "; not compiled: " << others;
-  if (!coverage.because.empty())
-    out << " (" << clean(coverage.because) << ")";
-  out << '\n';
-}
-
 /// What is better than eager is at times wrong all the same.
 void write_nearer(std::ostream &out, const Verdict &verdict) {
   const std::string nearer = nearer_to_fp64(verdict);
@@ -147,8 +135,8 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
   write_nearer(out, verdict);
   if (facts.reads_unwritten.value_or(false))
     out << "  it reads memory that nobody has written: what it returns depends on what lies there\n";
-  if (verdict.coverage)
-    write_coverage(out, *verdict.coverage);
+  if (verdict.coverage) // what the backend ran as it was is at times the larger part of the program
+    out << "  " << clean(coverage_text(*verdict.coverage)) << '\n';
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
                                                  "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
   add_rows(rows, "output", verdict.outputs);

@@ -242,6 +242,7 @@ void ChildProcess::describe(JobEnd &job_end) {
   if (const std::chrono::nanoseconds began(area_.stage_began_ns()); began > 0ns)
     job_end.before_stage = std::clamp<std::chrono::microseconds>(
         std::chrono::duration_cast<std::chrono::microseconds>(began - started_.time_since_epoch()), 0us, job_end.wall);
+  job_end.bytes_before_stage = area_.bytes_before_stage();
   job_end.message = area_.message();
   job_end.output_tail = output_.text();
 }

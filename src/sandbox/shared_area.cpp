@@ -42,6 +42,13 @@ std::int64_t now_ns() {
   return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
+/// The most memory that this process has held at a time.
+std::uint64_t peak_rss_of_this_process() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+}
+
 /// What this process has spent on processors.
 std::int64_t processor_ns() {
   timespec spent{};
@@ -57,6 +64,7 @@ struct SharedArea::Header {
   std::atomic<std::int64_t> stage_began;
   std::atomic<std::int64_t> limit_began, limit_ends, limit_processor;
   std::atomic<std::uint64_t> peak_rss;
+  std::atomic<std::uint64_t> first_rss, rss_before_stage; ///< the peaks when the first stage began, and the last one
   std::atomic<std::uint64_t> reply_size;
   std::atomic<std::uint64_t> message_size;
   std::atomic<std::uint64_t> allocation_mark;
@@ -119,6 +127,9 @@ void SharedArea::set_stage(std::string_view name) {
   std::memcpy(text.data(), name.data(), size);
   text[size] = '\0';
   head.stage_slot.store(slot);
+  head.rss_before_stage.store(peak_rss_of_this_process());
+  if (head.stage_began.load() == 0)
+    head.first_rss.store(head.rss_before_stage.load());
   head.stage_began.store(now_ns());
   head.limit_ends.store(0); // of the stage before
   head.allocation_mark.store(0);
@@ -184,9 +195,7 @@ void SharedArea::note_end() {
 
 void SharedArea::finish(Ending ending) {
   note_end();
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  header().peak_rss.store(static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
+  header().peak_rss.store(peak_rss_of_this_process());
   header().mark.store(finished_mark + static_cast<std::uint64_t>(ending));
 }
 
@@ -210,6 +219,11 @@ std::uint64_t SharedArea::peak_rss_bytes() const {
 
 std::int64_t SharedArea::stage_began_ns() const {
   return header().stage_began.load();
+}
+
+std::uint64_t SharedArea::bytes_before_stage() const {
+  const std::uint64_t first = header().first_rss.load(), then = header().rss_before_stage.load();
+  return then > first ? then - first : 0;
 }
 
 std::optional<TimeLimit> SharedArea::own_limit() const {

@@ -56,6 +56,8 @@ public:
   Ending ending() const; ///< valid when finished()
   bool allocation_failed() const;
   std::int64_t stage_began_ns() const; ///< steady clock; 0: no stage
+  /// The most memory that the child had taken when its stage began, since its first one did.
+  std::uint64_t bytes_before_stage() const;
   /// The limit that the child has set itself, for its stage.
   std::optional<TimeLimit> own_limit() const;
   std::int64_t ended_at_ns() const;         ///< steady clock, which is the same in every process; 0: not known

@@ -1,5 +1,7 @@
 // What says nothing of a program, wherever it went wrong.
+#include "backends/cannot_compile.h"
 #include "check/ask_again.h"
+#include "check/short_of_memory.h"
 #include "program/fixture.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/check.h"
@@ -65,6 +67,48 @@ TEST(NoAnswer, IsNotWhatABackendSaysOfAProgram) {
   EXPECT_FALSE(raised.no_answer);
   EXPECT_EQ(raised.outcome, Verdict::Outcome::Fail);
   EXPECT_EQ(check_throwing([] {}).outcome, Verdict::Outcome::Pass);
+}
+
+TEST(OwnTrouble, IsAnErrorOfOurs) {
+  const Verdict verdict = check_throwing([] { throw OwnBug("in stage fuse"); });
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+  EXPECT_EQ(verdict.trouble, Verdict::Trouble::Bug);
+  EXPECT_EQ(check_throwing([] { throw CannotCompile("a sparse result"); }).trouble, Verdict::Trouble::None);
+  EXPECT_EQ(verdict_of(run_in_sandbox([](Child &) { throw std::logic_error("wrong"); }, testing_support::test_limits()))
+                .trouble,
+            Verdict::Trouble::Bug);
+}
+
+/// A check that ended at a limit of `limit` bytes, where eager had taken that many.
+Verdict past_the_limit(uint64_t eager_bytes, const std::string &stage, uint64_t limit) {
+  JobEnd job_end;
+  job_end.ending = Ending::OutOfMemory;
+  job_end.stage = stage;
+  job_end.bytes_before_stage = eager_bytes;
+  return unless_memory_is_short(verdict_of(job_end), limit);
+}
+
+TEST(OwnTrouble, IsAMachineThatIsTooSmallForTheModel) {
+  constexpr uint64_t gib = uint64_t{1} << 30;
+  const Verdict large = past_the_limit(7 * gib, "optimised", 12 * gib);
+  EXPECT_EQ(large.outcome, Verdict::Outcome::Unresolved);
+  EXPECT_EQ(large.trouble, Verdict::Trouble::Memory);
+  EXPECT_NE(large.message.find("not enough memory for this check: it may take 12 GiB"), std::string::npos);
+  EXPECT_NE(large.message.find("eager alone takes 7 GiB"), std::string::npos) << large.message;
+  EXPECT_EQ(past_the_limit(0, "eager", 12 * gib).trouble, Verdict::Trouble::Memory);
+  const Verdict small = past_the_limit(gib, "optimised", 12 * gib);
+  EXPECT_EQ(small.trouble, Verdict::Trouble::None);
+  EXPECT_EQ(small.outcome, Verdict::Outcome::Fail);
+  EXPECT_EQ(small.signatures.front().kind, FailureKind::Memory);
+}
+
+TEST(OwnTrouble, IsWrittenDownAndReadBack) {
+  Verdict verdict = past_the_limit(7, "optimised", 12);
+  EXPECT_EQ(verdict_from_json(to_json(verdict)).trouble, Verdict::Trouble::Memory);
+  verdict = verdict_of({.ending = Ending::OutOfMemory, .stage = "optimised", .bytes_before_stage = 7});
+  const Verdict again = verdict_from_json(to_json(verdict));
+  EXPECT_TRUE(again.out_of_memory);
+  EXPECT_EQ(again.eager_bytes, 7u);
 }
 
 TEST(NoAnswer, IsAnOutcomeThatSaysNothing) {

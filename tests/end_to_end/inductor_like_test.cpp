@@ -53,10 +53,20 @@ TEST(InductorLike, AnErrorOfItsOwnCompilerIsNoAnswer) {
   const fs::path model = case_named("pass_fuse_add_relu_nan").model();
   const Finished finished =
       run_tool({"run", model, "--backend", "inductor-like", "--inject", "relu-internal-error", "--json"});
-  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
-  EXPECT_NE(finished.err.find("internal error of repro-minify's own compiler, in stage fuse: injected"),
+  EXPECT_EQ(finished.exit_code, 70) << describe(finished);
+  EXPECT_NE(finished.err.find("in stage fuse of inductor-like, repro-minify's own compiler: injected"),
             std::string::npos)
       << finished.err;
+}
+
+/// A reduction has nothing to say of what ran as in eager.
+TEST(InductorLike, DoesNotCallRightWhatItHasNotCompiled) {
+  const TemporaryFolder folder;
+  const Finished finished = run_tool(
+      {case_named("grad_82635_min_tie").model(), "--backend", "inductor-like", "--grad", "-o", folder / "x.repro"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_NE(finished.err.find("nothing of it is compiled by inductor-like"), std::string::npos) << describe(finished);
+  EXPECT_EQ(finished.err.find("the same as eager"), std::string::npos) << describe(finished);
 }
 
 TEST(InductorLike, SaysWhatItHasCompiled) {

@@ -37,6 +37,21 @@ TEST(OwnLimit, EndsTheStageThatItWasSetIn) {
   EXPECT_GT(job_end.wall, job_end.before_stage);
 }
 
+TEST(Memory, TakenBeforeTheLastStageIsTold) {
+  constexpr std::size_t size = std::size_t{96} << 20;
+  const JobEnd job_end = run_in_sandbox(
+      [](Child &child) {
+        child.stage("first");
+        const std::string written(size, 'x');
+        child.reply(written.substr(0, 1));
+        child.stage("second");
+      },
+      {.timeout = 1h});
+  EXPECT_EQ(job_end.ending, Ending::Replied);
+  EXPECT_GE(job_end.bytes_before_stage, size / 4 * 3); // what was freed already, and is taken again, does not count
+  EXPECT_LT(job_end.bytes_before_stage, 2 * size);
+}
+
 TEST(AllowForLoad, WhoIsKeptFromAProcessorHasLonger) {
   const auto job_end = [](bool allow_for_load, bool own, double works) {
     Limits limits{.timeout = own ? 1h : 200ms, .allow_for_load = allow_for_load};

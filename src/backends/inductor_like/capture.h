@@ -15,10 +15,10 @@ public:
 };
 
 /// Our own compiler went wrong: no answer about the program, and nothing that ATen may cover up.
-class InternalError : public CannotCompile {
+class InternalError : public OwnBug {
 public:
   InternalError(const std::string &stage, const std::string &what)
-      : CannotCompile("internal error of repro-minify's own compiler, in stage " + stage + ": " + what) {}
+      : OwnBug("in stage " + stage + " of inductor-like, repro-minify's own compiler: " + what) {}
 };
 
 struct Capture {
