@@ -213,6 +213,14 @@ bool is_untouched(const c10::Storage &storage) {
   return mapping && mapping->size == storage.nbytes() && !has_pages_of_its_own(storage.data(), mapping->size);
 }
 
+bool restore_pages(const c10::Storage &storage) {
+  const auto mapping = mapping_at(storage.data());
+  if (!mapping || !has_pages_of_its_own(storage.data(), mapping->size))
+    return false;
+  madvise(const_cast<void *>(storage.data()), mapping->size, MADV_DONTNEED); // they are read from the file again
+  return true;
+}
+
 bool are_same_pages(const c10::Storage &one, const c10::Storage &other) {
   const auto first = mapping_at(one.data()), second = mapping_at(other.data());
   return first && second && first->offset == second->offset && is_untouched(one) && is_untouched(other);

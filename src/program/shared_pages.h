@@ -31,6 +31,9 @@ std::optional<c10::Storage> mapped_copy(const c10::Storage &storage);
 /// knows.
 bool is_untouched(const c10::Storage &storage);
 
+/// Puts back what a mapping held before it was written to. Whether it had been.
+bool restore_pages(const c10::Storage &storage);
+
 /// Whether both are untouched mappings of the same contents.
 bool are_same_pages(const c10::Storage &one, const c10::Storage &other);
 

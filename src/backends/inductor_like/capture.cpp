@@ -4,6 +4,7 @@
 #include "program/compute.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
+#include "support/out_of_memory.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -11,9 +12,11 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/passes/lower_tuples.h>
+#include <torch/csrc/jit/runtime/custom_operator.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <set>
+#include <utility>
 
 namespace repro_minify::inductor_like {
 namespace {
@@ -122,6 +125,50 @@ void constants_to_inputs(jit::Graph &graph, jit::Stack &values) {
   }
 }
 
+std::shared_ptr<jit::tracer::TracingState> &paused_trace() {
+  thread_local std::shared_ptr<jit::tracer::TracingState> state;
+  return state;
+}
+
+/// Two operators without values: what runs between them is not traced.
+void register_pauses() {
+  const auto pause = [](jit::Stack &) {
+    paused_trace() = jit::tracer::getTracingState();
+    jit::tracer::setTracingState(nullptr);
+  };
+  const auto resume = [](jit::Stack &) { jit::tracer::setTracingState(std::exchange(paused_trace(), nullptr)); };
+  constexpr auto keeps_its_place = c10::AliasAnalysisKind::CONSERVATIVE;
+  static const jit::RegisterOperators operators(
+      {jit::Operator("repro_minify::pause_trace() -> ()", pause, keeps_its_place),
+       jit::Operator("repro_minify::resume_trace() -> ()", resume, keeps_its_place)});
+}
+
+/// torch.tensor and torch.as_tensor of numbers: they write into the memory of a new tensor themselves, so that the
+/// tracer sees memory that is never written.
+bool is_tensor_literal(const jit::Node *node) {
+  const std::string kind = node->kind().toQualString();
+  return kind == "aten::tensor" || kind == "aten::_list_to_tensor" ||
+         (kind == "aten::as_tensor" && !is_tensor(node->input(0)));
+}
+
+/// The tracer meets such a tensor when it is first read, and takes it down as the constant that it is: what it is made
+/// of are numbers, which are the same in each run. A copy of that is what the program may write to.
+void keep_literals_from_the_tracer(jit::Block *block) {
+  for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+    jit::Node *node = *it++;
+    for (jit::Block *inner : node->blocks())
+      keep_literals_from_the_tracer(inner);
+    if (!is_tensor_literal(node))
+      continue;
+    jit::Graph &graph = *node->owningGraph();
+    graph.create(c10::Symbol::fromQualString("repro_minify::pause_trace"), 0)->insertBefore(node);
+    jit::Node *resume = graph.create(c10::Symbol::fromQualString("repro_minify::resume_trace"), 0)->insertAfter(node);
+    const jit::WithInsertPoint here(resume->next());
+    jit::Value *copy = graph.insert(c10::aten::clone, {node->output()});
+    node->output()->replaceAllUsesAfterNodeWith(copy->node(), copy);
+  }
+}
+
 /// What a run gave: its outputs, and its inputs as it left them.
 struct Run {
   c10::IValue result;
@@ -129,12 +176,7 @@ struct Run {
 };
 
 /// Runs the graph under the tracer.
-GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
-  const KeepRandomState random(inputs);
-  SharedCloner cloner({.requires_grad = false});
-  jit::Stack copies;
-  for (const auto &input : inputs)
-    copies.push_back(cloner.clone(input));
+GraphPtr traced_run(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
   const auto run = [&](jit::Stack stack) {
     jit::InterpreterState(jit::Code(graph, "forward")).run(stack);
     seen.result = stack.size() == 1 ? stack[0] : c10::IValue(c10::ivalue::Tuple::create(stack));
@@ -145,13 +187,15 @@ GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
   GraphPtr traced;
   try {
     traced = jit::tracer::trace(
-                 copies, run, [](const at::Tensor &) { return std::string(); }, /*strict=*/false)
+                 inputs, run, [](const at::Tensor &) { return std::string(); }, /*strict=*/false)
                  .first->graph;
   } catch (const c10::OutOfMemoryError &) {
     jit::tracer::abandon();
     throw;
   } catch (const c10::Error &error) { // eager has run it: it is the tracer that has no way to
     jit::tracer::abandon();
+    if (is_out_of_memory(error.what_without_backtrace()))
+      throw;
     throw NotCovered(std::string("it cannot be traced: ") + first_sentence(error.what_without_backtrace()));
   } catch (...) {
     jit::tracer::abandon();
@@ -159,8 +203,21 @@ GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
   }
   // Several outputs come back as one tuple.
   jit::LowerSimpleTuples(traced);
-  seen.inputs = std::move(copies);
   return traced;
+}
+
+/// The inputs stay as they are.
+GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
+  for (const bool lends : {true, false}) {
+    const KeepRandomState random(inputs);
+    RunInputs given(inputs, lends);
+    GraphPtr traced = traced_run(graph, given.values(), seen);
+    if (given.take_back())
+      continue;
+    seen.inputs = given.values();
+    return traced;
+  }
+  throw std::logic_error("a run has written to what it was not lent");
 }
 
 /// Nobody has written to either: there is nothing to compare, which counts for large parameters.
@@ -180,11 +237,24 @@ bool looks_like(const c10::IValue &found, const at::Tensor &expected) {
          at::allclose(tensor, expected, /*rtol=*/1e-2, /*atol=*/1e-2, /*equal_nan=*/true);
 }
 
+/// Where the trace lost something that the rest cannot run without.
+Observation observed_again(const StraightLine &line) {
+  try {
+    return observe(line);
+  } catch (const c10::OutOfMemoryError &) {
+    throw;
+  } catch (const c10::Error &error) {
+    if (is_out_of_memory(error.what_without_backtrace()))
+      throw;
+    throw NotCovered("what was traced cannot be run: " + first_sentence(error.what_without_backtrace()));
+  }
+}
+
 /// The tracer believes alias annotations, and drops a write that no annotated alias shows.
 void require_same_as(const Run &seen, const StraightLine &line) {
   const KeepRandomState random(line.inputs);
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  const Observation again = observe(line);
+  const Observation again = observed_again(line);
   size_t next = 0;
   bool same = true;
   for_each_tensor(seen.result, [&](const at::Tensor &expected) {
@@ -244,6 +314,8 @@ Capture capture(const jit::Module &module, const std::vector<c10::IValue> &argum
   captured.line.inputs.insert(captured.line.inputs.end(), attributes.begin(), attributes.end());
   captured.line.constants.assign(captured.line.inputs.size(), false);
   constants_to_inputs(*graph, captured.line.inputs);
+  register_pauses();
+  keep_literals_from_the_tracer(graph->block());
   Run seen;
   captured.line.graph = trace(graph, captured.line.inputs, seen);
   captured.result = seen.result;

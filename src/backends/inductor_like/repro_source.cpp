@@ -86,6 +86,23 @@ std::string constant_text(const c10::IValue &value) {
   throw NotCovered("a constant of type " + value.tagKind() + " has no C++ literal here");
 }
 
+/// A tensor that the program itself makes of numbers.
+std::string tensor_text(const at::Tensor &tensor) {
+  constexpr int64_t most_elements = 1000;
+  const bool is_plain = tensor.layout() == at::kStrided && !tensor.is_quantized() && !tensor.is_complex();
+  if (!is_plain || tensor.numel() > most_elements)
+    throw NotCovered("an input of the compiled program has no name");
+  const bool floating = tensor.is_floating_point();
+  const at::Tensor numbers = tensor.cpu().to(floating ? at::kDouble : at::kLong).contiguous().flatten();
+  std::string text;
+  for (int64_t k = 0; k < numbers.numel(); ++k)
+    text += (k ? ", " : "") +
+            (floating ? number_text(numbers[k].item<double>()) : integer_literal(numbers[k].item<int64_t>()));
+  return std::string("at::tensor(std::vector<") + (floating ? "double" : "int64_t") + ">{" + text + "}).to(" +
+         (tensor.is_cuda() ? "at::Device(\"" + tensor.device().str() + "\"), " : "") +
+         dtype_text(tensor.scalar_type()) + ").reshape(" + sizes_text(tensor.sizes().vec()) + ")";
+}
+
 const char *const run_time_compiler = R"(
 // What the compiler has against the kernels; empty if nothing.
 static std::string compile(const char* source) {
@@ -160,16 +177,19 @@ private:
 
   static std::string name(int slot) { return "t" + std::to_string(slot); }
 
+  std::string input(size_t k) const {
+    const auto &line = program_.line;
+    if (k < line.arguments)
+      return "inputs[" + std::to_string(k) + "].toTensor()";
+    if (k - line.arguments < names_.size())
+      return "module.attr(\"" + names_[k - line.arguments] + "\").toTensor()";
+    return tensor_text(line.inputs[k].toTensor());
+  }
+
   void inputs() {
     const auto &line = program_.line;
-    for (size_t k = 0; k < line.inputs.size(); ++k) {
-      if (k >= line.arguments && k - line.arguments >= names_.size())
-        throw NotCovered("an input of the compiled program has no name");
-      body_ << "    [[maybe_unused]] at::Tensor " << name(program_.plan.inputs[k]) << " = "
-            << (k < line.arguments ? "inputs[" + std::to_string(k) + "]"
-                                   : "module.attr(\"" + names_[k - line.arguments] + "\")")
-            << ".toTensor();\n";
-    }
+    for (size_t k = 0; k < line.inputs.size(); ++k)
+      body_ << "    [[maybe_unused]] at::Tensor " << name(program_.plan.inputs[k]) << " = " << input(k) << ";\n";
   }
 
   std::string operand(int slot) {

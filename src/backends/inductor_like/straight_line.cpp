@@ -1,8 +1,12 @@
 #include "backends/inductor_like/straight_line.h"
 
+#include "program/shared_pages.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>
+
+#include <optional>
+#include <utility>
 
 namespace repro_minify::inductor_like {
 namespace {
@@ -25,6 +29,12 @@ ObservedTensor look_at(const at::Tensor &tensor) {
   seen.storage = storage_of(tensor);
   seen.storage_elements = static_cast<int64_t>(tensor.storage().nbytes() / tensor.itemsize());
   return seen;
+}
+
+/// Whether it is one whose memory can be put back.
+bool is_mapped(const at::Tensor &tensor) {
+  return tensor.layout() == c10::kStrided && tensor.is_cpu() && tensor.has_storage() && !tensor.is_quantized() &&
+         is_untouched(tensor.storage());
 }
 
 } // namespace
@@ -69,15 +79,35 @@ void run_node(jit::Node *node, Values &values) {
     values[node->outputs()[k]] = stack.at(stack.size() - node->outputs().size() + k);
 }
 
-Observation observe(const StraightLine &line) {
-  Observation seen;
+RunInputs::RunInputs(const std::vector<c10::IValue> &inputs, bool lends) {
   SharedCloner cloner({.requires_grad = false});
+  for (const auto &input : inputs) {
+    const bool is_lent = lends && input.isTensor() && input.toTensor().defined() && is_mapped(input.toTensor());
+    values_.push_back(is_lent ? input.toTensor().variable_data() : cloner.clone(input));
+    if (is_lent)
+      lent_.push_back(input.toTensor());
+  }
+}
+
+bool RunInputs::take_back() {
+  bool any = false;
+  for (const auto &tensor : lent_)
+    any |= restore_pages(tensor.storage());
+  return any;
+}
+
+namespace {
+
+/// Nothing where it has written to what it was lent.
+std::optional<Observation> observed(const StraightLine &line, bool lends) {
+  Observation seen;
+  RunInputs inputs(line.inputs, lends);
   const auto note = [&](const jit::Value *value) {
     if (const c10::IValue &found = seen.values[value]; found.isTensor() && found.toTensor().defined())
       seen.tensors[value] = look_at(found.toTensor());
   };
   for (size_t k = 0; k < line.inputs.size(); ++k) {
-    seen.values[line.graph->inputs()[k]] = cloner.clone(line.inputs[k]);
+    seen.values[line.graph->inputs()[k]] = inputs.values()[k];
     note(line.graph->inputs()[k]);
   }
   for (auto *node : line.graph->nodes()) {
@@ -85,7 +115,14 @@ Observation observe(const StraightLine &line) {
     for (const auto *output : node->outputs())
       note(output);
   }
-  return seen;
+  return inputs.take_back() ? std::nullopt : std::optional(std::move(seen));
+}
+
+} // namespace
+
+Observation observe(const StraightLine &line) {
+  auto seen = observed(line, /*lends=*/true);
+  return seen ? std::move(*seen) : observed(line, /*lends=*/false).value();
 }
 
 } // namespace repro_minify::inductor_like

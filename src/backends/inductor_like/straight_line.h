@@ -49,7 +49,26 @@ void execute(torch::jit::Node *node, std::vector<c10::IValue> &stack);
 /// Runs one node of a straight line: takes its inputs from `values`, leaves its outputs there.
 void run_node(torch::jit::Node *node, Values &values);
 
-/// Runs the line on copies of its inputs.
+/// Inputs of a run that has to leave them as they are: copies, but for large ones that nobody has written to
+/// (program/shared_pages.h). Those are lent as they are, as a copy counts as memory of this process.
+class RunInputs {
+public:
+  explicit RunInputs(const std::vector<c10::IValue> &inputs, bool lends);
+  ~RunInputs() { take_back(); }
+  RunInputs(const RunInputs &) = delete;
+  RunInputs &operator=(const RunInputs &) = delete;
+
+  const std::vector<c10::IValue> &values() const { return values_; }
+  /// Whether the run has written to what it was lent; that then is as it was before, and the run has to be made again
+  /// with copies.
+  bool take_back();
+
+private:
+  std::vector<c10::IValue> values_;
+  std::vector<at::Tensor> lent_;
+};
+
+/// Runs the line; its inputs stay as they are.
 Observation observe(const StraightLine &line);
 
 /// The value of a constant input of a node, None for one that is not constant.

@@ -1,6 +1,8 @@
 // The backend that generates its own kernels must not be wrong itself: programs of every kind of operator it covers,
 // against the interpreter.
+#include "backends/inductor_like/capture.h"
 #include "program/fixture.h"
+#include "program/shared_pages.h"
 #include "repro_minify/backend.h"
 #include "repro_minify/check.h"
 
@@ -413,6 +415,56 @@ TEST(InductorLike, SmallProductsOf16BitsAreKernelsAndOthersAreNot) {
   const std::string large = "def forward(self, x, y):\n  return torch.mm(x, y.t()), torch.mm(x[:1], y.t()), "
                             "torch.linear(x, y, x[:, 0])\n";
   EXPECT_EQ(products("large", large, at::kBFloat16), 3u);
+}
+
+/// torch.tensor writes into its memory where no tracer sees it: what is compiled has to have the numbers.
+TEST(InductorLike, TensorLiteralsAreConstants) {
+  for (const char *result :
+       {"x[torch.tensor([0, 2, 1])] * 2", "torch.index_select(x, 0, torch.tensor([0, 2, 1])) * 2",
+        "torch.gather(x, 0, torch.tensor([2, 1])) * 2", "(torch.tensor([0, 2, 1]), x * 2)",
+        "torch.where(torch.tensor([True, False, True]), x, x * 2)", "x + torch.tensor([[1.5, 2.5, 3.5]])",
+        "x * torch.tensor([x.size(0), 2, 3])", "x * torch.as_tensor([1, 2, 3]) + torch.tensor(2.0)",
+        "torch.quantize_per_channel(x, torch.tensor([.1, .2, .3]), torch.tensor([0, 0, 0]), 0, 12).dequantize() * 2"}) {
+    const std::string source = std::string("def forward(self, x):\n  return ") + result + "\n";
+    const Verdict verdict = checked({result, source.c_str(), {numbers({3})}});
+    EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << result << ": " << verdict.message;
+    ASSERT_TRUE(verdict.coverage) << result;
+    EXPECT_EQ(verdict.coverage->because, "") << result;
+    EXPECT_GT(verdict.coverage->compiled, 0) << result;
+  }
+}
+
+/// Each call makes it anew.
+TEST(InductorLike, ATensorLiteralThatIsWrittenToIsAsItWasInTheNextCall) {
+  const Verdict verdict = checked({"written",
+                                   "def forward(self, x):\n  total = torch.tensor([1., 2., 3.])\n  for k in range(2):\n"
+                                   "    step = torch.tensor([k, 1, 2])\n    total.add_(x * step)\n    step.mul_(3)\n"
+                                   "    if x.dim() == 1:\n      total.sub_(step)\n  return total\n",
+                                   {numbers({3})}});
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  EXPECT_EQ(verdict.coverage.value_or(Coverage{}).because, "");
+}
+
+/// A large parameter, mapped as those of a model are, and what a program's own look at its values finds in its place.
+std::pair<at::Tensor, at::Tensor> looked_at(const char *source) {
+  torch::jit::Module module("M");
+  const at::Tensor weight = at::ones({1 << 16});
+  share_pages(weight);
+  module.register_buffer("w", weight);
+  module.define(source);
+  const inductor_like::Capture captured = inductor_like::capture(module, {at::ones({1 << 16})});
+  const inductor_like::Observation seen = inductor_like::observe(captured.line);
+  return {weight, seen.values.at(captured.line.graph->inputs()[1]).toTensor()};
+}
+
+TEST(InductorLike, LooksAtLargeParametersWhereTheyAre) {
+  const auto [weight, seen] = looked_at("def forward(self, x):\n  return x * self.w\n");
+  EXPECT_EQ(seen.const_data_ptr(), weight.const_data_ptr());
+  const auto [unwritten, written] = looked_at("def forward(self, x):\n  return self.w.add_(x) * 2\n");
+  EXPECT_NE(written.const_data_ptr(), unwritten.const_data_ptr());
+  EXPECT_TRUE(is_untouched(unwritten.storage()));
+  EXPECT_TRUE(at::equal(unwritten, at::ones({1 << 16})));
+  EXPECT_TRUE(at::equal(written, at::full({1 << 16}, 2.f)));
 }
 
 /// A weight that autocast rounds is a constant: kernels read what it was before, ATen what it is after.
