@@ -169,7 +169,7 @@ Tolerances close_tolerances(const CompareOptions &options, at::ScalarType a, at:
 TensorVerdict compare_close(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options) {
   TensorVerdict verdict;
   try {
-    if (!attributes_match(ref, res, options, verdict))
+    if (hold_no_values(ref, res, verdict) || !attributes_match(ref, res, options, verdict))
       return verdict;
     if (is_sparse_layout(ref) && !places_match(ref, res))
       fail(verdict, FailureKind::Structure, "its specified elements are in other places");

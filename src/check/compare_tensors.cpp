@@ -44,6 +44,8 @@ bool layout_is_ignored(const at::Tensor &ref, const at::Tensor &res, const Compa
 bool forms_match(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options, TensorVerdict &verdict) {
   const bool layouts_differ =
       is_sparse_layout(ref) != is_sparse_layout(res) || (is_sparse_layout(ref) && ref.layout() != res.layout());
+  if (hold_no_values(ref, res, verdict))
+    return false;
   if (devices_clash(ref, res, options.rule))
     fail(verdict, FailureKind::Structure, text("device ", ref.device(), " expected, ", res.device(), " found"));
   else if (layouts_differ && !layout_is_ignored(ref, res, options))
@@ -288,6 +290,13 @@ void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason) {
   verdict.kinds.push_back(kind);
   if (!reason.empty())
     verdict.reason += (verdict.reason.empty() ? "" : "; ") + reason;
+}
+
+bool hold_no_values(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &verdict) {
+  const bool none = ref.is_meta() && res.is_meta();
+  if (none)
+    fail(verdict, FailureKind::Structure, "on the meta device, where tensors hold no values");
+  return none;
 }
 
 void blame_dtype(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &verdict) {

@@ -53,6 +53,9 @@ bool is_sparse_layout(const at::Tensor &tensor);
 /// Adds a kind of wrongness, and what is to be said about it.
 void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason);
 
+/// Whether there is nothing in either that could be compared, which is then said.
+bool hold_no_values(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &verdict);
+
 /// Two results of different dtypes: what the coarser one rounds off is no failure of its own.
 void blame_dtype(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &verdict);
 

@@ -28,7 +28,18 @@ bool unwritten_memory_is_to_blame(const Sides &sides) {
   return sides.compare(once[0], again[0], nullptr, reproducibility(sides.options.compare), comparison);
 }
 
-Verdict eager_differs(const Sides &sides, const Verdict &comparison) {
+/// Why a result differs even from itself, as one whose kind cannot be compared does; empty where it does not.
+std::string why_incomparable(const Sides &sides, const Observed &run) {
+  Observed one = run, other = run;
+  Verdict comparison;
+  return sides.compare(one, other, nullptr, reproducibility(sides.options.compare), comparison)
+             ? ""
+             : worst_message(comparison);
+}
+
+Verdict eager_differs(const Sides &sides, const Observed &run, const Verdict &comparison) {
+  if (const std::string why = why_incomparable(sides, run); !why.empty())
+    return unresolved("what it returns cannot be compared: " + why);
   const bool blame = unwritten_memory_is_to_blame(sides);
   Verdict verdict = unresolved("two eager runs differ" +
                                std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
@@ -56,7 +67,7 @@ std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
   auto again = sides.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
   for (size_t call = 0; call < first.size(); ++call)
     if (!sides.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
-      verdict = eager_differs(sides, comparison);
+      verdict = eager_differs(sides, first[call], comparison);
       break;
     }
   return again;
@@ -79,9 +90,11 @@ std::optional<Verdict> trouble_of_eager(const Sides &sides, std::vector<Observed
   } catch (const std::system_error &error) {
     return is_want_of_means(error.code()) ? without_answer(error.what()) : raised_by_eager();
   } catch (...) {
+    if (is_past_the_limit(current_message()))
+      throw;
     return raised_by_eager();
   }
-  return verdict.eager_failed ? std::optional(verdict) : std::nullopt;
+  return verdict.message.empty() ? std::nullopt : std::optional(verdict);
 }
 
 Sides looking_at_everything(Sides sides) {
@@ -145,7 +158,7 @@ void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &ve
     for (size_t call = 0; call < again.size(); ++call)
       if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr,
                          reproducibility(sides.options.compare), comparison)) {
-        verdict = eager_differs(sides, comparison);
+        verdict = eager_differs(sides, again[call], comparison);
         return;
       }
   }

@@ -51,6 +51,25 @@ void expect_failure(const Verdict &verdict, FailureKind kind) {
   EXPECT_STREQ(to_string(verdict.signatures.front().kind), to_string(kind)) << verdict.message;
 }
 
+/// The two sides of a program that returns what no rule can compare even with itself.
+TEST(Check, SaysThatAResultWithoutValuesCannotBeCompared) {
+  const Subject subject = [](const InstantiateOptions &) {
+    torch::jit::Module module("m");
+    module.define("def forward(self, x: Tensor):\n  return torch.zeros_like(x, device='meta')\n");
+    return Instance{module, {at::ones({2})}};
+  };
+  for (const CompareRule rule : {CompareRule::Default, CompareRule::Strict, CompareRule::Exact}) {
+    CheckOptions options;
+    options.compare.rule = rule;
+    const Verdict verdict =
+        check(subject, std::make_shared<TestBackend>(run_right), options, {.timeout = std::chrono::seconds(20)});
+    EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
+    EXPECT_FALSE(verdict.eager_failed);
+    EXPECT_NE(verdict.message.find("cannot be compared: "), std::string::npos) << verdict.message;
+    EXPECT_NE(verdict.message.find("meta"), std::string::npos) << verdict.message;
+  }
+}
+
 TEST(Check, PassesWhatIsRight) {
   EXPECT_EQ(check_with(run_right).outcome, Verdict::Outcome::Pass);
 }
