@@ -290,8 +290,13 @@ private:
     top().text = name;
     return true;
   }
+  /// LibTorch calls the class of an Enum with its value alone. What holds others, and may come to hold itself, is a
+  /// tuple.
+  static bool is_argument(const Value &value) {
+    return value.is(Kind::Tuple) || value.is(Kind::Int) || value.is(Kind::Float) || value.is(Kind::Text);
+  }
   bool push_object(const Value *callee, const Value *argument) {
-    if (!argument->is(Kind::Tuple))
+    if (!is_argument(*argument))
       throw CannotRead("its pickle calls something with no arguments");
     push(Kind::Object);
     top().callee = callee;

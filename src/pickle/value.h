@@ -22,18 +22,20 @@ public:
 struct Value {
   enum class Kind {
     None,
-    Bool,       ///< integer
-    Int,        ///< integer
-    Long,       ///< text: little-endian two's complement, more than 64 bits
-    Float,      ///< number
-    Text,       ///< text, UTF-8 (or what was taken for it)
-    Bytes,      ///< text
-    List,       ///< items
-    Tuple,      ///< items
-    Set,        ///< items
-    Dict,       ///< entries
-    Global,     ///< module, text: a class or a function by its name
-    Object,     ///< callee called with `argument` (a tuple), given `state`; items and entries that were put in later
+    Bool,   ///< integer
+    Int,    ///< integer
+    Long,   ///< text: little-endian two's complement, more than 64 bits
+    Float,  ///< number
+    Text,   ///< text, UTF-8 (or what was taken for it)
+    Bytes,  ///< text
+    List,   ///< items
+    Tuple,  ///< items
+    Set,    ///< items
+    Dict,   ///< entries
+    Global, ///< module, text: a class or a function by its name
+    /// callee called with `argument` (a tuple; of an Enum, as LibTorch writes it, its value), given `state`; items and
+    /// entries that were put in later
+    Object,
     Persistent, ///< argument: what the file refers to by this
   };
   Kind kind = Kind::None;

@@ -57,6 +57,16 @@ TEST(Pickle, CallsNothing) {
   EXPECT_EQ(document.root->argument->items[0]->text, "touch");
 }
 
+/// As LibTorch writes a member of an Enum: its class, called with its value, which is no tuple.
+TEST(Pickle, ReadsAMemberOfAnEnum) {
+  const std::string bytes = "\x80\x02"
+                            "c__torch__\nMode\nK\x02R."s;
+  const Document document = read(bytes);
+  ASSERT_TRUE(document.root->is(Value::Kind::Object));
+  EXPECT_EQ(document.root->name(), "__torch__.Mode");
+  EXPECT_EQ(document.root->argument->integer, 2);
+}
+
 TEST(Pickle, SaysWhatIsWrong) {
   for (const std::string &bad : {""s,
                                  "."s,
@@ -69,6 +79,7 @@ TEST(Pickle, SaysWhatIsWrong) {
                                  "(."s,
                                  "R."s,
                                  "NR."s,
+                                 "c__builtin__\nbytearray\n]R."s,
                                  "X\xff\xff\xff\xff."s,
                                  "\x8d\xff\xff\xff\xff\xff\xff\xff\xff."s,
                                  "\x8b\xff\xff\xff\xff."s,
