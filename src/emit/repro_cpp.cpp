@@ -9,6 +9,8 @@
 #include "emit/repro_words.h"
 #include "emit/tensor_literal.h"
 #include "emit/torchscript_source.h"
+#include "program/any_node.h"
+#include "program/dtype_view.h"
 #include "program/objects.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
@@ -216,6 +218,12 @@ private:
     });
   }
 
+  bool views_as_dtype() const {
+    return any_node(program_.graph->block(), [](const torch::jit::Node *node) {
+      return node->kind() == c10::Symbol::fromQualString(dtype_view_name);
+    });
+  }
+
   bool mentions_complex() const {
     const auto is_complex = [](const ProgramInput &input) { return input.value.toTensor().is_complex(); };
     const auto has_complex = [](const LeafReport &leaf) {
@@ -235,6 +243,7 @@ private:
     return {{"returns_dict", returns_dict()},
             {"grad", facts_.check.grad},
             {"state", state},
+            {"dtype_view", views_as_dtype()},
             {"run_needs_module", facts_.check.grad || state},
             {"seed", facts_.check.seed},
             {"autocast", facts_.check.autocast},

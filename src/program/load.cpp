@@ -4,6 +4,7 @@
 #include "program/arguments.h"
 #include "program/compute.h"
 #include "program/device.h"
+#include "program/dtype_view.h"
 #include "program/forbidden_operators.h"
 #include "program/input_spec.h"
 #include "program/model_kind.h"
@@ -74,12 +75,27 @@ private:
   c10::WarningUtils::WarningHandlerGuard guard_{&no_warnings_};
 };
 
+template <typename Load> torch::jit::Module with_dtype_view(const Load &load) {
+  try {
+    return load();
+  } catch (const c10::Error &error) {
+    if (unknown_operator_in(error.what()) != dtype_view_name)
+      throw;
+  }
+  register_dtype_view();
+  return load();
+}
+
 /// `bytes`: the archive, where it is not that of the file.
+torch::jit::Module parsed_archive(const std::string &path, const std::string &bytes) {
+  std::istringstream archive(bytes);
+  return bytes.empty() ? torch::jit::load(path, c10::kCPU) : torch::jit::load(archive, c10::kCPU);
+}
+
 torch::jit::Module load_archive(const std::string &path, const std::string &bytes, uint64_t seed, c10::Device device) {
   try {
     seed_cpu(seed);
-    std::istringstream archive(bytes);
-    auto module = bytes.empty() ? torch::jit::load(path, c10::kCPU) : torch::jit::load(archive, c10::kCPU);
+    torch::jit::Module module = with_dtype_view([&] { return parsed_archive(path, bytes); });
     redirect_device_constants(module, device);
     return module;
   } catch (const std::bad_alloc &) {
@@ -91,8 +107,8 @@ torch::jit::Module load_archive(const std::string &path, const std::string &byte
                       "nothing of it has been run, and it is not taken");
     if (const std::string name = unknown_operator_in(error.what()); !name.empty() && name.rfind("aten::", 0) != 0)
       throw UserError(path + ": calls " + name +
-                      ", an operator that this PyTorch does not have; name the shared library that registers it with "
-                      "--load-library FILE.so");
+                      ", an operator that PyTorch does not have: where a shared library registers it, name that with "
+                      "--load-library FILE.so; one that is registered from Python cannot be called here");
     throw UserError(path + ": cannot be loaded: " + first_sentence(error.what()));
   }
 }

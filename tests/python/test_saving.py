@@ -17,6 +17,16 @@ class Nested(torch.nn.Module):
         return {"y": y, "z": [y - more, None, 3]}
 
 
+class Halves(torch.nn.Module):
+    """Views of another dtype, one of memory that is written to later."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        halves = x.view(torch.int32) * 2
+        whole = x.view(-1)
+        x[:1] = 9
+        return halves, whole, x.view(dtype=torch.float64), torch.view_copy(x, torch.float32), x.view(torch.int8)
+
+
 class Counts(torch.nn.Module):
     """A trace cannot know its results from those of another run."""
 
@@ -50,6 +60,16 @@ def test_nested_and_named_arguments(work: Path) -> None:
     expected = Nested()(*inputs[0], **inputs[1])
     y, z = reloaded(save_failing(Nested(), inputs, work))
     assert torch.equal(y, expected["y"]) and torch.equal(z, expected["z"][0])
+
+
+@pytest.mark.parametrize("kind", ["module", "exported"])
+def test_views_of_another_dtype_share_memory(kind: str, work: Path) -> None:
+    expected = Halves()(torch.zeros(2, dtype=torch.int64))
+    x = torch.zeros(2, dtype=torch.int64)
+    model = torch.export.export(Halves(), (x,)) if kind == "exported" else Halves()
+    found = reloaded(save_failing(model, (x,), work))
+    assert [each.dtype for each in found] == [each.dtype for each in expected]
+    assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
 
 
 def sine(x: torch.Tensor) -> torch.Tensor:

@@ -40,10 +40,16 @@ TENSOR_ONLY = {f"aten::{name}{place}" for name in ("add", "sub", "mul", "div") f
 FOR_NUMBERS = {"Scalar": "Tensor", "Scalar_mode": "Tensor_mode"}
 
 
+# `x.view(torch.int32)`, which TorchScript has no other name for: what users call it is aten.view.dtype.
+DTYPE_VIEW = "prims::view_of_dtype"
+
+
 def function(node):
     """The OpOverload that Python calls; its text is aten.add.Tensor."""
     namespace, name = node.kind().split("::")
     overload = schema_of(node).overload_name or "default"
+    if node.kind() == DTYPE_VIEW:
+        return torch.ops.aten.view.dtype
     if node.kind() in TENSOR_ONLY:
         overload = FOR_NUMBERS.get(overload, overload)
     packet = getattr(getattr(torch.ops, namespace), name, None)

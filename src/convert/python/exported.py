@@ -18,8 +18,8 @@ def read(path: str, seed: int) -> Loaded:
     except Exception as error:
         if name := unknown_operator(path):
             raise Refused(
-                f"calls {name}, an operator that this PyTorch does not have; name the shared library that registers "
-                "it with --load-library FILE.so"
+                f"calls {name}, an operator that PyTorch does not have: where a shared library registers it, name that "
+                "with --load-library FILE.so; one that is registered from Python cannot be called here"
             ) from error
         text = " ".join(str(error).split())[:300]
         raise Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}") from error

@@ -30,6 +30,29 @@ def convert_element_type(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return aten.clone.default(x) if x.dtype == dtype else aten.to.dtype(x, dtype)
 
 
+def dtype_of_view(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.dtype | None:
+    """That of x.view(torch.int32), and of torch.view_copy with one; None for another call."""
+    if func not in DTYPE_VIEWS:
+        return None
+    dtype = kwargs.get("dtype", args[1] if len(args) > 1 else None)
+    return dtype if isinstance(dtype, torch.dtype) else None
+
+
+def view_of_dtype(func: Any, x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """In a trace a dtype is a number, and aten.view of a number one of another shape."""
+    view: torch.Tensor = prims.view_of_dtype.default(x.detach() if x.requires_grad else x, dtype)
+    return aten.clone.default(view) if DTYPE_VIEWS[func] else view
+
+
+# Whether the result is a copy.
+DTYPE_VIEWS: dict[Any, bool] = {
+    torch.Tensor.view: False,
+    aten.view.dtype: False,
+    torch.view_copy: True,
+    aten.view_copy.dtype: True,
+}
+
+
 def iota(length: int, *, start: int, step: int, dtype: torch.dtype, device: Any, requires_grad: bool) -> torch.Tensor:
     return aten.arange.start_step(start, start + length * step, step, dtype=dtype, device=device)
 
@@ -111,6 +134,8 @@ class Portable(TorchFunctionMode):
         args, kwargs = pytree.tree_map(lambda value: on_a_device_that_is_here(value, self.note), (args, kwargs or {}))
         if isinstance(func, torch._ops.HigherOrderOperator):
             return self.higher_order(func, args, kwargs)
+        if dtype := dtype_of_view(func, args, kwargs):
+            return view_of_dtype(func, args[0], dtype)
         if not isinstance(func, torch._ops.OpOverload):
             return func(*args, **kwargs)
         if func in SIZES:

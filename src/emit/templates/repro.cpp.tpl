@@ -66,6 +66,15 @@
 #include <unistd.h>
 {{/ends_the_process}}
 
+{{#dtype_view}}
+// x.view(dtype), which TorchScript has no name for. Python registers this operator when it imports torch.
+TORCH_LIBRARY_FRAGMENT(prims, library) {
+  library.def("view_of_dtype(Tensor(a) a, ScalarType dtype) -> Tensor(a)",
+              torch::dispatch(c10::DispatchKey::CompositeImplicitAutograd,
+                              [](const at::Tensor& tensor, at::ScalarType dtype) { return tensor.view(dtype); }));
+}
+
+{{/dtype_view}}
 {{#cuda}}
 static const at::Device device("{{device:x-source}}");
 

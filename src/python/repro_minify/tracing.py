@@ -4,9 +4,10 @@ import contextlib
 import copy
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from .errors import BadInput, first_line
@@ -89,8 +90,29 @@ def difference(call: Callable[..., Any], other: Callable[..., Any], arguments: A
     return ""
 
 
+class DtypeViews(TorchFunctionMode):
+    """Has x.view(torch.int32) traced as an operator of its own: in TorchScript a dtype is a number, and aten.view of a
+    number is a view of another shape."""
+
+    COPIES: ClassVar[dict[Any, bool]] = {
+        torch.Tensor.view: False,
+        torch.ops.aten.view.dtype: False,
+        torch.view_copy: True,
+        torch.ops.aten.view_copy.dtype: True,
+    }
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        dtype = kwargs.get("dtype", args[1] if len(args) > 1 else None) if func in self.COPIES else None
+        if not isinstance(dtype, torch.dtype):
+            return func(*args, **kwargs)
+        source = args[0].detach() if args[0].requires_grad else args[0]  # PyTorch gives it no gradient either
+        view = torch.ops.prims.view_of_dtype.default(source, dtype)
+        return view.clone() if self.COPIES[func] else view
+
+
 def traced(flat: Flat, tensors: list[torch.Tensor]) -> torch.jit.ScriptModule:
-    with without_traces(flat):
+    with without_traces(flat), DtypeViews():
         torch.manual_seed(SEED)
         module = torch.jit.trace(flat, tuple(copies(tensors)), strict=False, check_trace=False)
     if problem := difference(flat, module, (tuple(tensors), {})):

@@ -190,6 +190,17 @@ class Graph(unittest.TestCase):
         self.assertEqual(result.shape, (2, 12))
         self.assertEqual([node.target for node in captured.nodes()], [aten.reshape.default])
 
+    def test_views_another_dtype_as_users_do(self):
+        captured = Captured()
+
+        class Halves(torch.nn.Module):
+            def forward(self, x: Tensor):
+                return torch.ops.prims.view_of_dtype(x, torch.int32) * 2
+
+        x = torch.arange(3)
+        self.assertTrue(torch.equal(through(captured, Halves())(x), x.view(torch.int32) * 2))
+        captured.node(aten.view.dtype)
+
     def test_is_made_once_for_each_shape(self):
         captured = Captured()
         compiled = through(captured, Relu())

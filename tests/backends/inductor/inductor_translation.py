@@ -348,6 +348,9 @@ SNIPPETS = {
             torch.nn.functional.scaled_dot_product_attention(x[None], x[None], x[None]),
             torch.nn.functional.softmax(x, -1, dtype=torch.float64)
         )""",
+    "views of another dtype": """
+        z = torch.ops.prims.view_of_dtype(x, torch.int32)
+        return z, z.add_(1)""",
     "constants": """
         return (
             x + self.weight, self.scale, self.names, self.table['k'], self.pair[1], float('inf'),
