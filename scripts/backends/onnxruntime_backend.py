@@ -16,7 +16,7 @@ import os
 import sys
 import warnings
 
-from serve import serve
+from serve import seed_generators, serve
 
 # A reduction makes hundreds of sessions; and what uploads is a thread, which a fork does not copy.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -80,6 +80,7 @@ def main():
     import torch
 
     torch.set_num_threads(1)
+    seed_generators()
     model, inputs = torch.jit.load(given.model), torch.load(given.inputs)
     step = "export"
     try:

@@ -13,6 +13,7 @@ import contextlib
 import ctypes
 import json
 import os
+import random
 import resource
 import select
 import signal
@@ -21,6 +22,7 @@ import sys
 import traceback
 
 PR_SET_PDEATHSIG = 1
+SEED = "REPRO_MINIFY_SEED"
 SECONDS_BETWEEN_LOOKS_AT_THE_PARENT = 5
 
 
@@ -47,6 +49,20 @@ def serve(main):
     os._exit(0)
 
 
+def seed_generators():
+    """Python's own generator, and those of numpy and torch where they have been imported, as repro-minify has seeded
+    its own for this call: dropout and torch.rand then draw here what they draw in eager. serve() calls it before
+    main(); a program that is started for each call does so itself, once it has imported what it needs."""
+    if SEED not in os.environ:  # started by hand
+        return
+    seed = int(os.environ[SEED])
+    random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed % 2**32)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(seed)
+
+
 def answer(connection, main):
     """Has main() run by a worker of its own, and says how that ended."""
     request = json.loads(connection.makefile().readline() or "{}")
@@ -57,6 +73,8 @@ def answer(connection, main):
     worker = os.fork()
     if worker == 0:
         become_worker(watcher, messages_of_worker, request.get("memory", 0))
+        os.environ[SEED] = str(request.get("seed", 0))
+        seed_generators()
         sys.argv[-1:] = [request[name] for name in ("model", "inputs", "outputs")]
         os._exit(exit_code_of(main))
     with contextlib.suppress(OSError):  # it has done so itself by now

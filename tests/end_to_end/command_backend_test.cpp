@@ -172,6 +172,32 @@ TEST_F(Served, IsStartedAgainWhenItHasGone) {
   EXPECT_EQ(read_text(starts()), "--serve\n--serve\n");
 }
 
+const std::string run_right = "import torch; model = torch.jit.load(model); "
+                              "torch.save(model(*torch.load(inputs, weights_only=True)), outputs)";
+
+/// A right program is right where the model draws random numbers too.
+TEST_F(Served, DrawsWhatEagerDraws) {
+  for (const char *seed : {"0", "12345"}) {
+    const Finished finished = run_tool({"run", fixtures() / "random" / "dropout_train" / "model.pt", "--train",
+                                        "--seed", seed, "--backend", command(run_right)});
+    EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  }
+}
+
+TEST_F(Served, HasTheGeneratorsOfPythonSeeded) {
+  const json verdict = verdict_of(command("import random; first = random.random(); random.seed(7); "
+                                          "sys.exit('as after seed(7)' if first == random.random() else 'otherwise')"),
+                                  {"--seed", "7"});
+  EXPECT_EQ(verdict["message"], "as after seed(7)");
+}
+
+/// Started for each call, the program finds the seed in its environment.
+TEST_F(Served, ThatDoesNotServeIsGivenTheSeed) {
+  std::string backend = command("sys.exit('seed ' + os.environ['REPRO_MINIFY_SEED'])");
+  backend.erase(backend.rfind(" --serve"));
+  EXPECT_EQ(verdict_of(backend, {"--seed", "11"})["message"], "seed 11");
+}
+
 TEST_F(Served, RaisesAndCrashesAsItWouldAlone) {
   EXPECT_EQ(verdict_of(command("print('first', file=sys.stderr); sys.exit('out of luck')"))["message"], "out of luck");
   EXPECT_EQ(verdict_of(command("sys.exit(3)"))["message"], "exit code 3");
@@ -195,6 +221,37 @@ TEST_F(Served, IsKilledWithAllItStarted) {
 
 TEST_F(Served, IsUnderTheMemoryLimit) {
   EXPECT_EQ(verdict_of(command("bytearray(1 << 30)"), {"--memory-limit", "500M"})["message"], "MemoryError");
+}
+
+/// The tool reads what the program writes: what it cannot read is no failure of the program.
+TEST_F(Served, MayWriteWhatIsSparse) {
+  const Finished made = run_program({REPRO_MINIFY_PYTHON, "-c", R"(
+import sys, torch
+class Scaled(torch.nn.Module):
+    def forward(self, a, x):
+        return torch.relu(torch.sparse.mm(a, x)), a * 2
+a = torch.sparse_coo_tensor(torch.tensor([[0, 1, 2], [1, 0, 2]]), torch.tensor([1.0, -2.0, 3.0]), (3, 3)).coalesce()
+torch.jit.script(Scaled()).save(sys.argv[1] + "/failing.pt")
+torch.save((a, torch.ones(3, 4)), sys.argv[1] + "/inputs.pt")
+)",
+                                     folder_.path()});
+  ASSERT_EQ(made.exit_code, 0) << describe(made);
+  const auto run = [&](const std::string &deed) {
+    return run_tool({"run", folder_ / "failing.pt", "--backend", command(deed)});
+  };
+  const std::string load = "import torch; a, x = torch.jit.load(model)(*torch.load(inputs, weights_only=True)); ";
+  const Finished right = run(load + "torch.save((a, x), outputs)");
+  EXPECT_EQ(right.exit_code, 0) << describe(right);
+  const Finished wrong = run(load + "torch.save((a, x * 2), outputs)");
+  EXPECT_EQ(wrong.exit_code, 1) << describe(wrong);
+  EXPECT_EQ(wrong.out.find("exception"), std::string::npos) << describe(wrong);
+}
+
+TEST_F(Served, IsNotBlamedForWhatCannotBeRead) {
+  const Finished finished = run_with(command("import torch; torch.save({1, 2}, outputs)"));
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("what it wrote cannot be read: outputs.pt: holds a set"), std::string::npos)
+      << describe(finished);
 }
 
 TEST_F(Served, WhatDoesNotServeIsBadInput) {

@@ -1,7 +1,10 @@
 // Any program as a backend: it is given reduced.pt and inputs.pt, and writes outputs.pt.
+#include "backends/cannot_compile.h"
 #include "backends/external/command_server.h"
 #include "backends/external/embedded/texts.h"
 #include "backends/registry.h"
+#include "program/compute.h"
+#include "program/read_inputs.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 #include "support/cpp_string.h"
@@ -53,15 +56,39 @@ std::vector<std::string> words_of(const std::string &line) {
   return words;
 }
 
+/// What is given to the program, and what it answers, is written and read here: where that cannot be done, nothing has
+/// been said of the backend.
+class AskedProgram : public CommandProgram {
+public:
+  using CommandProgram::CommandProgram;
+
+protected:
+  std::vector<char> written(std::vector<c10::IValue> arguments) override {
+    try {
+      return CommandProgram::written(std::move(arguments));
+    } catch (const c10::Error &error) {
+      throw CannotCompile("its inputs cannot be saved: " + first_sentence(error.what_without_backtrace()));
+    }
+  }
+  /// As inputs are read, which knows more of what torch.save writes than LibTorch does.
+  c10::IValue read(const std::string &file) override {
+    try {
+      return read_inputs(file);
+    } catch (const UserError &error) { // begins with the path, which is another one each time
+      throw CannotCompile("what it wrote cannot be read: outputs.pt" + std::string(error.what()).substr(file.size()));
+    }
+  }
+};
+
 /// One that cannot be started now, though it could be before, has said nothing of the model.
-class StartedProgram final : public CommandProgram {
+class StartedProgram final : public AskedProgram {
 public:
   StartedProgram(const std::vector<std::string> &words, const torch::jit::Module &module, const fs::path &parent)
-      : CommandProgram(words, module, parent), not_started_(words.at(0) + ": cannot be started: ") {}
+      : AskedProgram(words, module, parent), not_started_(words.at(0) + ": cannot be started: ") {}
 
 private:
   End run(const std::vector<std::string> &files) override {
-    End end = CommandProgram::run(files);
+    End end = AskedProgram::run(files);
     if (end.exit_code == 127 && end.message.rfind(not_started_, 0) == 0)
       throw NoAnswer(end.message);
     return end;
@@ -70,14 +97,14 @@ private:
 };
 
 /// The same, asked of a program that serves.
-class ServedProgram final : public CommandProgram {
+class ServedProgram final : public AskedProgram {
 public:
   ServedProgram(std::shared_ptr<const CommandServer> server, const torch::jit::Module &module, const fs::path &parent)
-      : CommandProgram({}, module, parent), server_(std::move(server)) {}
+      : AskedProgram({}, module, parent), server_(std::move(server)) {}
 
 private:
   End run(const std::vector<std::string> &files) override {
-    const CommandEnd end = server_->ask(files);
+    const CommandEnd end = server_->ask(files, seed());
     return {end.signal, end.exit_code, end.message};
   }
   const std::shared_ptr<const CommandServer> server_;

@@ -134,10 +134,13 @@ CommandServer::~CommandServer() {
     end();
 }
 
-CommandEnd CommandServer::ask(const std::vector<std::string> &files) const {
+CommandEnd CommandServer::ask(const std::vector<std::string> &files, std::uint64_t seed) const {
   Connection connection(address_);
-  connection.send(
-      {{"model", files.at(0)}, {"inputs", files.at(1)}, {"outputs", files.at(2)}, {"memory", memory_allowance()}});
+  connection.send({{"model", files.at(0)},
+                   {"inputs", files.at(1)},
+                   {"outputs", files.at(2)},
+                   {"memory", memory_allowance()},
+                   {"seed", seed}});
   connection.answered_within(-1);
   if (!connection.has_answered())
     throw NoAnswer("the command that serves is gone: " + last_words());

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,9 +28,9 @@ public:
   CommandServer(const CommandServer &) = delete;
   CommandServer &operator=(const CommandServer &) = delete;
 
-  /// The paths of a model, its inputs, and what is to be written. May be called in any process. Throws CannotCompile
-  /// when the program answers nonsense, NoAnswer when it is gone.
-  CommandEnd ask(const std::vector<std::string> &files) const;
+  /// The paths of a model, its inputs, and what is to be written; `seed`: of the program's generators. May be called in
+  /// any process. Throws CannotCompile when the program answers nonsense, NoAnswer when it is gone.
+  CommandEnd ask(const std::vector<std::string> &files, std::uint64_t seed) const;
   /// False once its process has ended.
   bool lives();
 

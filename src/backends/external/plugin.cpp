@@ -1,8 +1,10 @@
 // Anybody's backend as a shared library with the functions of repro_minify/backend_plugin.h.
 #include "repro_minify/backend_plugin.h"
 
+#include "backends/cannot_compile.h"
 #include "backends/external/embedded/texts.h"
 #include "backends/registry.h"
+#include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 #include "sandbox/ask_again.h"
@@ -84,7 +86,11 @@ public:
       throw UserError("--backend " + name() + ": a plugin computes no gradients; leave --grad out");
     try {
       return [program = std::make_shared<PluginProgram>(path_, module)](std::vector<c10::IValue> arguments) {
-        return (*program)(arguments);
+        try {
+          return (*program)(arguments);
+        } catch (const CannotCross &error) {
+          throw CannotCompile(std::string("a tensor cannot be handed over as DLPack: ") + first_sentence(error.what()));
+        }
       };
     } catch (const std::invalid_argument &error) {
       throw UserError("--backend " + name() + ": " + error.what());

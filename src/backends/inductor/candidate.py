@@ -7,7 +7,9 @@ import functools
 import io
 import json
 import os
+import random
 import resource
+import sys
 import tempfile
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
@@ -98,6 +100,7 @@ class Candidate:
         with contextlib.suppress(PermissionError):  # less than what the parent has
             os.setpriority(os.PRIO_PROCESS, 0, header["niceness"])
         configure_for_this(header["entries"])
+        seed_generators(header["seed"])
         script = load(header, blobs)
         try:
             self.module, _ = make_module(script)
@@ -183,6 +186,8 @@ class Candidate:
             return getattr(self, header["do"])(header, blobs)
         except Untranslatable as error:
             return {"cannot": str(error)}, []
+        except wire.CannotSend as error:
+            return {"cannot": f"{error} cannot be sent back to be compared"}, []
         except MemoryError:
             return {"memory": True}, []
         except Exception as error:
@@ -223,10 +228,18 @@ def as_bytes(tensor):
     return tensor.detach().contiguous().reshape(-1).view(torch.uint8)
 
 
+def seed_generators(seed):
+    """PyTorch's, and those that an operator written in Python may draw from."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed % 2**32)
+
+
 @contextlib.contextmanager
 def settings(given):
     """The generators, threads and modes that the caller has set for its own side."""
-    torch.manual_seed(given["seed"])
+    seed_generators(given["seed"])
     if torch.get_num_threads() != given["threads"]:
         torch.set_num_threads(given["threads"])
     deterministic = given["deterministic"] and emit.asks_for_determinism(given["warn_only"], given["device"])

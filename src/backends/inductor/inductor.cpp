@@ -6,11 +6,13 @@
 #include "backends/inductor/inductor_worker.h"
 #include "backends/registry.h"
 #include "backends/torch_python.h"
+#include "program/compute.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 #include "sandbox/limits.h"
 #include "support/no_answer.h"
+#include "support/out_of_memory.h"
 #include "toolchain/compiler.h"
 
 #include <ATen/ATen.h>
@@ -24,6 +26,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <sstream>
 
 #include <sys/resource.h>
@@ -33,10 +36,15 @@ namespace {
 
 using nlohmann::json;
 
+/// What the check has seeded this process's generators with.
+uint64_t seed_here() {
+  return at::detail::getDefaultCPUGenerator().current_seed();
+}
+
 /// The modes that the check has set for this process.
 json settings_here(c10::DeviceType device) {
   const auto &context = at::globalContext();
-  return {{"seed", at::detail::getDefaultCPUGenerator().current_seed()},
+  return {{"seed", seed_here()},
           {"threads", at::get_num_threads()},
           {"grad", at::GradMode::is_enabled()},
           {"deterministic", context.deterministicAlgorithms()},
@@ -75,6 +83,7 @@ public:
                       {"module", 0},
                       {"memory", memory_allowance()},
                       {"niceness", getpriority(PRIO_PROCESS, 0)},
+                      {"seed", seed_here()},
                       {"bisection", bisection},
                       {"entries", entries}},
                      {saved_bytes(module_)}});
@@ -139,8 +148,19 @@ c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
   message.header = {{"do", "run"}, {"arguments", words}, {"settings", settings_}};
   const InductorMessage answer = connection_.ask(message);
   WireReader reader(answer.blobs);
-  c10::IValue output = reader.read(answer.header.at("output"));
-  bring_back_state(answer.header, answer.blobs, reader, writer, arguments);
+  c10::IValue output;
+  try {
+    output = reader.read(answer.header.at("output"));
+    bring_back_state(answer.header, answer.blobs, reader, writer, arguments);
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const NoAnswer &) {
+    throw;
+  } catch (const std::exception &error) { // TorchInductor has run: it is not what fails
+    if (is_out_of_memory(error.what()))
+      throw;
+    throw CannotCompile("what it returned cannot be read: " + first_sentence(error.what()));
+  }
   if (at::GradMode::is_enabled())
     connect_gradients(output, answer.header.at("output"), arguments);
   return output;

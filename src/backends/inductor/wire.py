@@ -25,6 +25,10 @@ class Garbled(Exception):
     """What came is no message."""
 
 
+class CannotSend(Exception):
+    """A value that has no words here."""
+
+
 def receive_into(connection, buffer):
     view = memoryview(buffer).cast("B")
     while view:
@@ -146,13 +150,13 @@ class Writer:
             return {"tuple": [self.value(part) for part in value]}
         if isinstance(value, dict):
             return {"dict": [[self.value(key), self.value(part)] for key, part in value.items()]}
-        raise TypeError(f"a result of type {type(value).__name__} cannot be sent")
+        raise CannotSend(f"a result of type {type(value).__name__}")
 
     def tensor(self, tensor):
         grad = tensor.requires_grad
         tensor = tensor.detach().resolve_conj().resolve_neg()
-        if tensor.layout != torch.strided:
-            tensor = tensor.to_dense()
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta:
+            raise CannotSend(f"a result of {tensor.dtype}, {tensor.layout} on {tensor.device}")
         storage = tensor.untyped_storage()
         place = storage.data_ptr()
         if place not in self.places or not place:  # those that are empty have no address

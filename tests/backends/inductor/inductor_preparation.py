@@ -7,6 +7,7 @@ inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 import contextlib
 import io
 import os
+import random
 import shlex
 import subprocess
 import sys
@@ -20,6 +21,10 @@ from unittest import mock
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
 import sympy
 import torch
 import torch._dynamo
@@ -296,6 +301,16 @@ class EntriesOfACheck(unittest.TestCase):
             candidate.configure_for_this(["cpp.simdlength=1"])
 
 
+class Seeds(unittest.TestCase):
+    def test_reach_the_generators_of_python_and_numpy(self):
+        drawn = []
+        for _ in range(2):
+            candidate.seed_generators(2**40 + 3)
+            numbers = [random.random(), torch.rand(()).item()]
+            drawn.append([*numbers, numpy.random.rand()] if numpy else numbers)
+        self.assertEqual(*drawn)
+
+
 class APicture(unittest.TestCase):
     def test_leaves_the_processors_to_others_here_too(self):
         module = torch.jit.script(torch.nn.ReLU())
@@ -305,7 +320,8 @@ class APicture(unittest.TestCase):
         read, write = os.pipe()
 
         def child():
-            header = {"do": "compile", "module": 0, "memory": 0, "niceness": 19, "bisection": None, "entries": []}
+            header = {"do": "compile", "module": 0, "memory": 0, "niceness": 19, "seed": 0}
+            header.update({"bisection": None, "entries": []})
             candidate.Candidate().compile(header, [blob])
             os.write(write, bytes([os.getpriority(os.PRIO_PROCESS, 0)]))
 

@@ -35,6 +35,17 @@ def received(sent):
             sender.join()
 
 
+class CannotBeSent(unittest.TestCase):
+    """Results that say nothing of TorchInductor: there are no words for them."""
+
+    def test_what_has_no_words(self):
+        sparse = torch.eye(2).to_sparse()
+        quantised = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+        for result in (sparse, quantised, torch.ones(2, device="meta"), [sparse], {1, 2}):
+            with self.assertRaises(wire.CannotSend):
+                wire.Writer().value(result)
+
+
 class Refused(unittest.TestCase):
     def assert_garbled(self, sent, why):
         with self.assertRaisesRegex(wire.Garbled, why):
