@@ -48,8 +48,8 @@ struct Options {
   bool max_multiplier = false;
   bool iou_for_bool = false;
   std::optional<double> iou_threshold; ///< nothing: 0.99
-  std::optional<double> tol;     ///< nothing: 1e-3, or by dtype with --compare close
-  std::optional<bool> equal_nan; ///< nothing: on, but with --compare close off
+  std::optional<double> tol;           ///< nothing: 1e-3, or by dtype with --compare close
+  std::optional<bool> equal_nan;       ///< nothing: on, but with --compare close off
   std::string config;
   bool print_config = false;
   std::string effective_config; ///< as TOML, once everything is parsed
