@@ -23,7 +23,9 @@
 #include <torch/version.h>
 
 #include <filesystem>
+#include <memory>
 #include <system_error>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -105,10 +107,6 @@ std::optional<Flattened> flatten(Work &work) {
                   std::string(advice_on_flattening);
   } catch (const CannotFlatten &error) {
     not_reduced = "it cannot be flattened: " + std::string(error.what()) + "; " + advice_on_flattening;
-  } catch (const Interrupted &) {
-    if (work.is_interrupted())
-      throw;
-    not_reduced = "the time budget was spent before its calls were inlined and its values recorded; give more";
   } catch (const UserError &) {
     throw;
   } catch (const std::system_error &) { // the machine's trouble says nothing of the model
@@ -189,28 +187,23 @@ Result does_not_fail(std::string why) {
   return result;
 }
 
-/// With a listener that also asks for the end once the time budget is spent: as an interruption, it ends whatever is
-/// being done.
-MinifyOptions within_budget(MinifyOptions options, std::chrono::steady_clock::time_point begin) {
+/// With a listener that also asks for the end once the time budget is spent, as an interruption would: it ends whatever
+/// is being done. Not before `begun`: what comes before the search has to be there for anything to be kept.
+MinifyOptions within_budget(MinifyOptions options, std::chrono::steady_clock::time_point begin,
+                            std::shared_ptr<const bool> begun) {
   if (options.time_budget_seconds <= 0)
     return options;
   const auto budget = std::chrono::duration<double>(options.time_budget_seconds);
-  options.listener.interrupted = [by_user = options.listener.interrupted, begin, budget] {
-    return (by_user && by_user()) || std::chrono::steady_clock::now() - begin >= budget;
+  options.listener.interrupted = [by_user = options.listener.interrupted, begin, budget, begun = std::move(begun)] {
+    return (by_user && by_user()) || (*begun && std::chrono::steady_clock::now() - begin >= budget);
   };
   return options;
 }
 
-/// The time budget is, and no person has asked for the end.
-bool is_spent(const MinifyOptions &options, std::chrono::steady_clock::time_point begin) {
-  const auto budget = std::chrono::duration<double>(options.time_budget_seconds);
-  return options.time_budget_seconds > 0 && !options.listener.stops() &&
-         std::chrono::steady_clock::now() - begin >= budget;
-}
-
-Result minify_in(const std::string &model_path, const MinifyOptions &asked,
-                 std::chrono::steady_clock::time_point begin) {
-  const MinifyOptions given = within_budget(asked, begin);
+Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto search_begun = std::make_shared<bool>(false);
+  const MinifyOptions given = within_budget(asked, begin, search_begun);
   const std::string journal = given.folder + "/journal.jsonl";
   require_known_backends(split_backend_names(given.backends)); // before a folder is complained of
   selected_passes(given.passes);
@@ -240,8 +233,8 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked,
   take_down_original(work, rate);
   session.phases.enter("flatten");
   const auto flattened = flatten(work);
-  if (work.is_interrupted())
-    throw Interrupted{};
+  options.listener.throw_if_interrupted();
+  *search_begun = true;
   return flattened ? reduce_and_hand_over(work, *flattened) : hand_back(work);
 }
 
@@ -250,19 +243,11 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked,
 Result minify(const std::string &model_path, const MinifyOptions &options) {
   if (options.folder.empty())
     throw UserError("MinifyOptions::folder: names no folder to write the repro into");
-  const auto begin = std::chrono::steady_clock::now();
   try {
-    return minify_in(model_path, options, begin);
+    return minify_in(model_path, options);
   } catch (const Interrupted &) {
-    if (!is_spent(options, begin))
-      return {};
-  } catch (const UserError &error) { // what reads the model says that it was interrupted
-    if (!is_spent(options, begin) || fs::exists(options.folder + "/journal.jsonl"))
-      throw;
-    throw UserError(std::string("--time-budget: spent before there was anything to keep (") + error.what() +
-                    "); give more");
+    return {};
   }
-  throw UserError("--time-budget: spent before there was anything to keep; give more");
 }
 
 } // namespace repro_minify
