@@ -170,14 +170,15 @@ std::optional<c10::IValue> find_key(const DictItems &items, const c10::IValue &k
 }
 
 std::string text_of_value(const c10::IValue &value) {
-  constexpr std::size_t most = 80;
+  constexpr std::size_t longest_text_shown = 80;
   if (is_number(value) || value.isDevice())
     return key_text(value);
   if (!value.isString())
     return type_name(value);
   const std::string &text = value.toStringRef();
-  return text.size() <= most ? "'" + text + "'"
-                             : "'" + text.substr(0, most) + "'... of " + std::to_string(text.size()) + " bytes";
+  return text.size() <= longest_text_shown
+             ? "'" + text + "'"
+             : "'" + text.substr(0, longest_text_shown) + "'... of " + std::to_string(text.size()) + " bytes";
 }
 
 std::string text_and_type_of(const c10::IValue &value) {

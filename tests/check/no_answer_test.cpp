@@ -105,7 +105,11 @@ TEST(OwnTrouble, IsAMachineThatIsTooSmallForTheModel) {
 TEST(OwnTrouble, IsWrittenDownAndReadBack) {
   Verdict verdict = past_the_limit(7, "optimised", 12);
   EXPECT_EQ(verdict_from_json(to_json(verdict)).trouble, Verdict::Trouble::Memory);
-  verdict = verdict_of({.ending = Ending::OutOfMemory, .stage = "optimised", .bytes_before_stage = 7});
+  JobEnd job_end;
+  job_end.ending = Ending::OutOfMemory;
+  job_end.stage = "optimised";
+  job_end.bytes_before_stage = 7;
+  verdict = verdict_of(job_end);
   const Verdict again = verdict_from_json(to_json(verdict));
   EXPECT_TRUE(again.out_of_memory);
   EXPECT_EQ(again.eager_bytes, 7u);
