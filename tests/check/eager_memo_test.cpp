@@ -164,9 +164,11 @@ TEST(KeptRuns, ComeBackAsTheyWere) {
   dict.insert("a", at::full({2}, NAN));
   call.output = c10::ivalue::Tuple::create({at::arange(6).view({2, 3}).t(), dict});
   call.gradient_names = {"weight"};
+  call.gradient_arguments = {-1};
   call.gradients = {at::full({3}, 0.1, at::kHalf)};
   call.state_names = {"buffer a", "input 0 after the run"};
   call.state = {at::empty({0}), c10::IValue()};
+  call.buffers = 1;
   call.unchanged = {"", "float32[2]"};
   call.has_way_back = true;
   call.left_out = 2;
@@ -182,8 +184,10 @@ TEST(KeptRuns, ComeBackAsTheyWere) {
   EXPECT_TRUE(parts[0].toTensor().equal(at::arange(6).view({2, 3}).t()));
   EXPECT_TRUE(parts[1].toGenericDict().at("a").toTensor().isnan().all().item<bool>());
   EXPECT_EQ(again.gradient_names, call.gradient_names);
+  EXPECT_EQ(again.gradient_arguments, call.gradient_arguments);
   EXPECT_EQ(again.gradients.at(0).toTensor().scalar_type(), at::kHalf);
   EXPECT_EQ(again.state_names, call.state_names);
+  EXPECT_EQ(again.buffers, 1u);
   EXPECT_TRUE(again.state.at(1).isNone());
   EXPECT_EQ(again.unchanged, call.unchanged);
   EXPECT_TRUE(again.has_way_back);
@@ -215,6 +219,7 @@ TEST(KeptRuns, AreNarrowedToWhatACheckLooksAt) {
     all.state.emplace_back(std::string(name));
     all.unchanged.emplace_back();
   }
+  all.parameters = all.buffers = 1;
   const auto names = [&](bool module, bool boxed) {
     return narrowed(all, {.module = module, .boxed = boxed}).state_names;
   };
