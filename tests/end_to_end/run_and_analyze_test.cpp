@@ -71,7 +71,7 @@ TEST(Run, ARefusalSaysWhetherTheModelCanBeReadAtAll) {
     return all;
   };
   EXPECT_EQ(refusals(damaged, "eager"), json::array({true}));
-  EXPECT_EQ(refusals(damaged, "plugin:/no/such.so,eager"), json::array({true, true}));
+  EXPECT_EQ(refusals(damaged, "eager,plugin:/no/such.so"), json::array({true, true}));
   EXPECT_EQ(refusals(model, "plugin:/no/such.so"), json::array({false}));
   EXPECT_EQ(refusals(model, "eager,plugin:/no/such.so"), json::array({false}));
 }
