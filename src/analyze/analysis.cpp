@@ -124,7 +124,7 @@ private:
     ++analysis_.checks;
   }
 
-  /// What comes of check_and_show(). With `shown`: what both sides compute, where it is there.
+  /// The answer of check_and_show(). Fills `shown` with the values of both sides, where the answer has them.
   Verdict verdict_and_values(SandboxPool::Ticket ticket, const Program &program, BothSides &shown) {
     auto job_end = pool_.wait(ticket, options_.interrupted);
     if (!job_end)
@@ -195,7 +195,8 @@ private:
     return any || !fails();
   }
 
-  /// Of a value that the program itself returns its own check has the answer; of another one a program that ends there.
+  /// Keeps a row that differs, or says that it does not. The check of the whole program has the answer for a value that
+  /// the program itself returns; for another one a program that ends there is checked.
   void confirm(size_t i) {
     if (const LeafReport *leaf = as_returned(i); leaf && !leaf->same)
       return;
@@ -216,7 +217,7 @@ private:
       row.message = "agrees in a program that ends here; where every value is returned it differs";
   }
 
-  /// What the check of the program itself says of the value; null where it is no result of its own.
+  /// The report that the check of the whole program has of this value; null where the program does not return it.
   const LeafReport *as_returned(size_t i) const {
     const auto outputs = recording_.program.graph->outputs();
     if (outputs.size() != analysis_.verdict.outputs.size())

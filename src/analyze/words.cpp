@@ -1,4 +1,4 @@
-// What an analysis says to people, the same on the terminal, on the pages and in the picture.
+// The words of an analysis for people, the same on the terminal, on the pages and in the picture.
 #include "repro_minify/analysis.h"
 
 namespace repro_minify {

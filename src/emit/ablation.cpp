@@ -97,7 +97,7 @@ std::vector<Variant> ladder() {
   return {{ablation_names::dynamo, {"backend=eager"}}, {ablation_names::aot_eager, {"backend=aot_eager"}}};
 }
 
-/// What its code generation can be told.
+/// Settings of its code generation.
 std::vector<Variant> settings_of_inductor() {
   return {{ablation_names::emulated, {"emulate_precision_casts=true"}},
           // Its header would be precompiled for this one kernel.

@@ -69,7 +69,7 @@ bool has_large_values(const ReproFacts &facts) {
                      [](const LeafReport &leaf) { return is_near_the_end(leaf) || overflows(leaf); });
 }
 
-/// Why nobody at PyTorch would work on it, whatever is wrong; empty where somebody would.
+/// Why PyTorch would not work on it, whatever is wrong; empty where it would.
 std::string not_worked_on(const ReproFacts &facts) {
   if (fails_in_inductor(facts))
     return "";

@@ -74,7 +74,7 @@ TEST_F(Environments, NeedNoCache) {
   EXPECT_EQ(collect_environment(python()), "PyTorch version: 2\n");
 }
 
-/// Of the interpreter's own packages those that collect_env looks for; pip and conda are not asked.
+/// The interpreter's own packages, as far as collect_env looks for them; pip and conda are not asked.
 TEST_F(Environments, NameThePackagesOfTheInterpreter) {
   if (find_program("python3").empty())
     GTEST_SKIP() << "needs python3";

@@ -70,7 +70,7 @@ TEST(Issue, HasNoEmptyBlockOfCode) {
   EXPECT_TRUE(has(issue, "There is no code for it yet")) << issue;
 }
 
-/// What it proposes and what it expects to become of that agree.
+/// The labels that it proposes fit to the reasons for which it may be closed.
 TEST(Issue, DoesNotContradictItself) {
   ReproFacts facts = verified();
   for (const char *backend : {"jit", "freeze", "nnc", "pass:peephole"}) {

@@ -42,7 +42,7 @@ TEST_F(JudgeRun, TheFailureIsTheFailure) {
   EXPECT_TRUE(verified.same_failure) << verified.message;
 }
 
-/// What is said of a failure without a signal may begin with a digit.
+/// The sentence on a failure without a signal may begin with a digit.
 TEST_F(JudgeRun, AnotherNumberOfResultsIsTheFailure) {
   const Signature structure{FailureKind::Structure, "output", ""};
   const std::string line = "REPRODUCED structure 0123abcd", end = "print('" + line + "')\nexit(1)";

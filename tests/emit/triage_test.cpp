@@ -38,7 +38,7 @@ LeafReport wrong_leaf_of(double expected, double found) {
   return leaf;
 }
 
-/// TorchInductor fails too: a failure of TorchScript alone is one that nobody works on.
+/// TorchInductor fails too: a failure of TorchScript alone is not worked on.
 const ReproFacts &plain() {
   static const ReproFacts facts = [] {
     ReproFacts made = facts_of(FailureKind::Accuracy, false, false);

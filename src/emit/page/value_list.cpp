@@ -20,7 +20,7 @@ using State = AnalysisRow::State;
 
 constexpr size_t most_in_full = 16; ///< elements of a value that are all shown, expected beside found
 
-/// Of page.css.
+/// The class of page.css that colours the row.
 std::string class_of(const AnalysisRow &row) {
   if (row.part == Part::Cause)
     return "cause";
@@ -29,7 +29,7 @@ std::string class_of(const AnalysisRow &row) {
   return row.state == State::Same ? "agrees" : row.state == State::Differs ? "carrier" : "unknown";
 }
 
-/// What the word of a row means, in the order of the legend.
+/// The meaning of each word that a row can have, in the order of the legend.
 constexpr std::pair<const char *, const char *> meanings[] = {
     {"cause", "cause: what it is made from agrees, and it does not"},
     {"fails here", "fails here: a program that ends here raises, crashes or hangs"},
@@ -90,7 +90,7 @@ public:
   }
 
 private:
-  /// Of the colours that are there.
+  /// An entry for each colour that is in the picture.
   std::vector<LegendEntry> legend() const {
     std::map<std::string, std::string> classes;
     bool any_kept = false;

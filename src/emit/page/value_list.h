@@ -16,20 +16,20 @@ struct ValueListOptions {
   std::vector<std::string> keys; ///< of each row, where another graph on the page shows the same node; may be shorter
   std::vector<char> kept;        ///< rows that are in the reduced program; may be shorter
   bool draws_parameters = false; ///< parameters and buffers are boxes too
-  size_t shown_elements = 8;     ///< of each value that is too large to be shown in full, in its entry
+  size_t shown_elements = 8;     ///< how many of a value that is too large to be shown in full, in its entry
   size_t most_boxes = 1500;      ///< beyond that the neighbourhood of what matters is drawn
   std::string label;             ///< of the picture, for who cannot see it
   std::function<bool()> interrupted; ///< polled: true ends the drawing
 };
 
 struct LegendEntry {
-  std::string classes; ///< of page.css
+  std::string classes; ///< classes of page.css
   std::string meaning;
 };
 
 struct ValueList {
   GraphPicture picture;
-  std::vector<LegendEntry> legend; ///< of the colours that are in the picture
+  std::vector<LegendEntry> legend; ///< an entry for each colour that is in the picture
   std::string entries;             ///< HTML
   size_t drawn = 0;                ///< values that are drawn and listed
 };

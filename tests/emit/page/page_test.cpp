@@ -126,7 +126,7 @@ TEST(ValueList, ItsLegendHasTheColoursThatAreThere) {
             (std::vector<std::string>{"cause", "carrier", "agrees with eager", "kept in the reduced program"}));
 }
 
-/// What crashes or hangs has no value that could be wrong.
+/// A program that crashes or hangs has no value that could be wrong.
 TEST(ValueList, OfACrashNoValueIsTheCause) {
   using State = AnalysisRow::State;
   using Part = AnalysisRow::Part;
