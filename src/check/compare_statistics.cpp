@@ -61,7 +61,7 @@ std::string both(double expected, double found) {
   return of_ref + " expected, " + of_res + " found";
 }
 
-bool has(const LeafReport &report, FailureKind kind) {
+bool has_kind(const LeafReport &report, FailureKind kind) {
   return std::find(report.kinds.begin(), report.kinds.end(), kind) != report.kinds.end();
 }
 
@@ -138,9 +138,9 @@ std::string difference_message(const at::Tensor &ref, const at::Tensor &res, con
   if (!report.path.empty())
     out << report.path << ": ";
   out << report.ref_type << ": " << reason;
-  if (has(report, FailureKind::Nan))
+  if (has_kind(report, FailureKind::Nan))
     out << (reason.empty() ? "" : "; ") << special_values(ref, res, report);
-  if (has(report, FailureKind::Accuracy) && report.worst_index >= 0)
+  if (has_kind(report, FailureKind::Accuracy) && report.worst_index >= 0)
     out << "; largest error " << report.max_abs_error << " at " << position_text(report.worst_index, ref.sizes().vec())
         << ": " << both(report.ref_at_worst, report.res_at_worst);
   return out.str();
