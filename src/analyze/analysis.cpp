@@ -1,5 +1,6 @@
 #include "repro_minify/analysis.h"
 
+#include "analyze/explained.h"
 #include "analyze/intermediate.h"
 #include "check/subject.h"
 #include "program/values.h"
@@ -211,10 +212,45 @@ private:
     const Job job = check_and_show(subject_for(program, *backend_), backend_, options_.check, options_.shown_elements);
     ++analysis_.checks;
     BothSides shown;
+    const AnalysisRow as_exposed = row;
     set_row(i, verdict_and_values(pool_.submit(job, options_.limits), *program, shown));
+    if (fails() && row.state == State::Same && is_passed_on(i)) {
+      row = as_exposed;
+      return;
+    }
     row.shown = shown.outputs.size() == 1 ? std::move(shown.outputs.front()) : ShownValue{};
     if (row.state == State::Same)
       row.message = "agrees in a program that ends here; where every value is returned it differs";
+  }
+
+  /// A backend that fuses is wrong from the second operator on. Where every wrong value that is made from this one is
+  /// what eager makes of it as it was found, it is this one that is wrong.
+  bool is_passed_on(size_t i) {
+    bool any = false;
+    for (size_t reader = i + 1; reader < values_.size(); ++reader) {
+      const auto &reads = analysis_.rows[reader].reads;
+      if (analysis_.rows[reader].state != State::Differs ||
+          std::find(reads.begin(), reads.end(), static_cast<int>(i)) == reads.end())
+        continue;
+      if (!explained().at(reader))
+        return false;
+      any = true;
+    }
+    return any;
+  }
+
+  /// By row: whether what the optimised side has follows from what it has before. Asked for once.
+  const std::vector<char> &explained() {
+    if (explained_.empty()) {
+      const int call = std::max(1, analysis_.verdict.failing_call);
+      const Job job = explain_job(exposed_, backend_, options_.check, values_, call);
+      const auto job_end = pool_.wait(pool_.submit(job, options_.limits), options_.interrupted);
+      if (!job_end)
+        throw Interrupted{};
+      ++analysis_.checks;
+      explained_ = explained_from(job_end->reply, values_.size());
+    }
+    return explained_;
   }
 
   /// The report that the check of the whole program has of this value; null where the program does not return it.
@@ -330,6 +366,7 @@ private:
   std::vector<Intermediate> values_;
   std::vector<bool> as_the_whole_; ///< by row: the program that ends there has the Signature of the whole one
   Analysis analysis_;
+  std::vector<char> explained_;            ///< by row, once asked for
   std::shared_ptr<const Program> exposed_; ///< what returns every value; null where nothing is to be had of that
   SandboxPool pool_{1};
   std::optional<SandboxPool::Ticket> asked_;

@@ -17,21 +17,6 @@ namespace {
 using nlohmann::json;
 using Leaves = std::vector<c10::IValue>;
 
-/// What the optimised side gives in that call.
-Observed run_optimised(const Sides &sides, int call) {
-  fill_unwritten_memory(Fill::Usual);
-  const RunScope scope(run_settings(sides.backend, sides.options));
-  Instance instance = sides.subject(sides.instance_options());
-  const Compiled compiled = sides.backend.compile(instance.module);
-  Observed observed;
-  for (int i = 0; i < call; ++i) {
-    scope.begin_run();
-    observed = run_program(compiled, instance, sides.run_options());
-    scope.end_run();
-  }
-  return observed;
-}
-
 json list_of(const Leaves &expected, const Leaves *found, const ShowOptions &show) {
   Leaves left, right;
   for (const auto &value : expected)
@@ -53,6 +38,20 @@ std::vector<ShownValue> values_from(const json &list) {
 }
 
 } // namespace
+
+Observed run_optimised(const Sides &sides, int call) {
+  fill_unwritten_memory(Fill::Usual);
+  const RunScope scope(run_settings(sides.backend, sides.options));
+  Instance instance = sides.subject(sides.instance_options());
+  const Compiled compiled = sides.backend.compile(instance.module);
+  Observed observed;
+  for (int i = 0; i < call; ++i) {
+    scope.begin_run();
+    observed = run_program(compiled, instance, sides.run_options());
+    scope.end_run();
+  }
+  return observed;
+}
 
 std::string show_here(const Subject &subject, const Backend &backend, const CheckOptions &options,
                       const ShowOptions &show) {
