@@ -74,7 +74,7 @@ std::string not_worked_on(const ReproFacts &facts) {
   if (fails_in_inductor(facts))
     return "";
   if (!is_part_of_pytorch(*facts.backend))
-    return facts.backend->title() + " is no part of PyTorch: its own project is the one to tell";
+    return "the backend is no part of PyTorch: its own project is the one to tell";
   const bool alone = fails_under(facts, ablation_names::inductor) == std::optional(false);
   return std::string("TorchScript is in maintenance mode, and reports about it alone are being closed; ") +
          (alone ? "TorchInductor is right" : "whether TorchInductor is wrong too is not known");

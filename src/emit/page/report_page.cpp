@@ -168,6 +168,16 @@ json graph_json(const ValueList &list, const Analysis &analysis) {
           {"is_compared", analysis.is_compared}};
 }
 
+/// The original's graph is drawn for what it says of the failure: a hang of which nothing is kept has boxes alone.
+json original_graph_json(const ReportPage &page, const Graphs &graphs) {
+  if (!page.original)
+    return nullptr;
+  ValueList list = value_list(graphs.original, graphs.original_options);
+  if (list.legend.size() == 1 && list.legend.front().classes == "unknown")
+    list.picture = {"", "no value was compared, and none is kept in the reduced program"};
+  return graph_json(list, graphs.original);
+}
+
 /// The leaves that are wrong, each with its values.
 json wrong_leaves(const std::vector<LeafReport> &leaves, const std::vector<ShownValue> &values,
                   const std::string &what) {
@@ -252,8 +262,7 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   values["both_sides"] = values_of_both_sides(page);
   values["no_values_because"] = is_comparison(facts.signature.kind) ? "" : facts.reduced.message;
   values["reduced_graph"] = graph_json(value_list(graphs.reduced, graphs.reduced_options), graphs.reduced);
-  values["original_graph"] =
-      page.original ? graph_json(value_list(graphs.original, graphs.original_options), graphs.original) : json(nullptr);
+  values["original_graph"] = original_graph_json(page, graphs);
   values["passes"] = passes_with_bars(facts, values["passes"]);
   const json course = course_json(page.course, facts.before.operators);
   values["course"] = course.is_null() ? "" : render("course.svg.tpl", course);

@@ -24,11 +24,13 @@
 </div>
 <main>
 <section id="original">
+{{#graph}}
 <p class="legend">
 {{#legend}}
 <span class="chip {{classes:x-html}}">{{meaning:x-html}}</span>
 {{/legend}}
 </p>
+{{/graph}}
 {{#is_part}}
 <p class="small">Of {{values:x-html}} values {{drawn:x-html}} are drawn: those around the first that is wrong.</p>
 {{/is_part}}

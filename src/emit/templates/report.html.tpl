@@ -78,11 +78,13 @@
 <section id="original">
 <h2>The original</h2>
 {{#original_graph}}
+{{#graph}}
 <p class="legend">
 {{#legend}}
 <span class="chip {{classes:x-html}}">{{meaning:x-html}}</span>
 {{/legend}}
 </p>
+{{/graph}}
 {{#no_is_compared}}
 <p class="small">Its values were not compared: that would take too many checks, or cannot be done for this failure.</p>
 {{/no_is_compared}}

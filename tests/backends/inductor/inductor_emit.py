@@ -1,6 +1,6 @@
 """repro.py as text, for a device that this machine need not have.
 
-    inductor_emit.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
+inductor_emit.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
 import sys
