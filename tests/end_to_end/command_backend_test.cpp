@@ -172,7 +172,7 @@ TEST_F(Served, IsStartedAgainWhenItHasGone) {
   EXPECT_EQ(read_text(starts()), "--serve\n--serve\n");
 }
 
-const std::string run_right = "import torch; model = torch.jit.load(model); "
+const std::string run_right = "import torch; import serve; serve.seed_generators(); model = torch.jit.load(model); "
                               "torch.save(model(*torch.load(inputs, weights_only=True)), outputs)";
 
 /// A right program is right where the model draws random numbers too.
