@@ -12,7 +12,7 @@ namespace repro_minify {
 namespace {
 
 ScriptSetting setting() {
-  return {REPRO_MINIFY_PYTHON, {.none = true}, std::chrono::minutes(1), {}};
+  return {REPRO_MINIFY_PYTHON, {.none = true}, std::chrono::minutes(30), {}};
 }
 
 /// What it knows of itself, and how it ends.
