@@ -99,7 +99,7 @@ private:
 /// The rows and the inputs of a program, nothing of them compared.
 Analysis outline(const Recording &recording);
 
-/// What becomes of a value, in a word or two: "cause", "carrier", "agrees", "differs", "fails here", "not reached",
+/// The part that a value plays, in a word or two: "cause", "carrier", "agrees", "differs", "fails here", "not reached",
 /// "not compared".
 std::string word_of(const AnalysisRow &row);
 /// "Every value was returned by one program ...": how the values were had.

@@ -239,7 +239,7 @@ private:
     return any;
   }
 
-  /// By row: whether what the optimised side has follows from what it has before. Asked for once.
+  /// For each row: whether the optimised value follows from the optimised values before it. Asked for once.
   const std::vector<char> &explained() {
     if (explained_.empty()) {
       const int call = std::max(1, analysis_.verdict.failing_call);

@@ -15,7 +15,7 @@ namespace repro_minify {
 Job explain_job(std::shared_ptr<const Program> exposed, std::shared_ptr<const Backend> backend,
                 const CheckOptions &options, const std::vector<Intermediate> &values, int call);
 
-/// By value, as the reply has it; all false where it says nothing.
+/// One for each value, as the reply has it; all false where it says nothing.
 std::vector<char> explained_from(const std::string &reply, size_t values);
 
 } // namespace repro_minify

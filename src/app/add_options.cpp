@@ -9,7 +9,7 @@
 namespace repro_minify {
 namespace {
 
-/// Limits that nobody meets by intention; everything up to them can be counted, multiplied and waited for.
+/// Limits that no user meets by intention; everything up to them can be counted, multiplied and waited for.
 constexpr int64_t most_runs = 1'000'000, most_threads = 1024;
 constexpr double most_seconds = 1e6;
 
@@ -67,7 +67,7 @@ void add_model_options(CLI::App &app, Options &options, Command command) {
       ->check(CLI::IsMember({"accuracy", "run"}));
 }
 
-/// What both sides run under.
+/// The options that both sides run under.
 void add_settings(CLI::App &app, Options &options) {
   app.add_option("--device", options.device, "cpu, cuda or cuda:N")->capture_default_str();
   add_choice(app, "--autocast,!--no-autocast", options.autocast,
@@ -189,7 +189,7 @@ void add_repro_options(CLI::App &app, Options &options) {
   app.add_flag("--anonymous", options.anonymous, "say nothing in issue.md of where the model comes from");
 }
 
-/// What no subcommand has.
+/// The options that no subcommand has.
 void add_program_options(CLI::App &app, Options &options) {
   app.set_version_flag("--version", version_text(), "print the version, that of torch, the commit and the compiler");
   app.add_option("--help-as", options.help_format, "print this help as a man page, completions for a shell, or JSON")

@@ -1,5 +1,5 @@
 // Ctrl-C and the like (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ): the first asks for the best so far, the
-// second ends the program as if nobody had asked. A program that computes for a second and does not look whether it was
+// second ends the program at once. A program that computes for a second and does not look whether it was
 // asked is ended as it is, with 130.
 #pragma once
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-/// Of the thread that calls it first: it is the one that has to look.
+/// Watches the thread that calls it first: that is the one that has to look.
 void catch_signals();
 
 /// Where the environment names a process that has started this one, its end is a signal to end (SIGTERM): a killed

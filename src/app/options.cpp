@@ -23,7 +23,7 @@ template <typename Value> Value named(const std::string &name, std::initializer_
   return *std::find_if(values.begin(), values.end(), [&](Value value) { return name == to_string(value); });
 }
 
-/// What a rule does not look at would be given in vain.
+/// Refuses options that the rule does not look at: they would be given in vain.
 void require_effect(const Options &options, CompareRule rule) {
   const bool by_element = rule == CompareRule::Strict || !has_arbiter(rule);
   const auto refuse = [&](bool given, bool without_effect, const std::string &option) {

@@ -1,4 +1,4 @@
-// What a compared value is, as facts that reports and passes can use. Internal to src/check and what is above it.
+// The form of a compared value: facts that reports and passes can use. Internal to src/check and what is above it.
 #pragma once
 #include "repro_minify/compare.h"
 
@@ -10,7 +10,7 @@
 namespace repro_minify {
 
 TensorForm form_of(const at::Tensor &tensor);
-/// Of a tensor or a number; nothing for any other value.
+/// The form of a tensor or a number; nothing for any other value.
 std::optional<TensorForm> form_of(const c10::IValue &value);
 
 /// Whether elements lie in another order or at other distances. A size-1 dimension's stride, and every stride of an

@@ -10,7 +10,7 @@
 namespace repro_minify {
 namespace {
 
-/// What has no form has no rounding either.
+/// A value without a form has no rounding either.
 at::ScalarType dtype_of(const std::optional<TensorForm> &form) {
   return form ? form->dtype : at::kLong;
 }

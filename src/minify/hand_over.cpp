@@ -20,7 +20,7 @@ bool stops(const Work &work) {
   return work.options().listener.stops();
 }
 
-/// Of a time budget, half of what is left: the repro is to be verified too.
+/// Half of what is left of a time budget: the repro is to be verified too.
 std::function<bool()> until_half_is_spent(const Work &work) {
   const double budget = work.options().time_budget_seconds;
   const double end = (work.seconds_so_far() + budget) / 2;

@@ -14,7 +14,7 @@ std::string nearer_note(const Verdict &verdict) {
                               "failure";
 }
 
-/// What the backend left to eager's own code is not shown to be right.
+/// Operators that the backend left to eager's own code are not shown to be right.
 std::string coverage_note(const Verdict &verdict) {
   return !verdict.coverage || verdict.coverage->not_compiled.empty() ? "" : "; " + coverage_text(*verdict.coverage);
 }

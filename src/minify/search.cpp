@@ -13,7 +13,7 @@
 namespace repro_minify {
 namespace {
 
-/// What comes after the search has to have its share of the time budget, or what was found could not be verified.
+/// The stages after the search have to have its share of the time budget, or what was found could not be verified.
 double seconds_for_search(const Work &work) {
   constexpr double most_for_the_rest = 30;
   const double budget = work.options().time_budget_seconds;
@@ -81,7 +81,7 @@ Reduction search_once(Work &work, const Flattened &flattened, const Interestingn
   const auto recording = work.has_oracle() ? nullptr : flattened.recording;
   Reduction reduction =
       reduce_recorded(flattened.program, recording, flattened.verdict, work.facts.signature, test, how);
-  if (reduction.interrupted && !work.is_interrupted()) { // the time budget was spent while nobody looked
+  if (reduction.interrupted && !work.is_interrupted()) { // the time budget was spent unseen
     reduction.interrupted = false;
     reduction.out_of_time = true;
     reduction.not_shown_because = {"the time budget was spent"};
@@ -109,8 +109,8 @@ Reduction search_as_saved(Work &work, const Flattened &flattened, Reduction redu
   return with_earlier(search_once(work, saved, test, nullptr), reduction);
 }
 
-/// What was sought as a wrong value may come down to one of another dtype, which is the cause: then that is the failure
-/// from there on, and the values need not stay wrong.
+/// A failure that was sought as a wrong value may come down to one of another dtype, which is the cause: then that is
+/// the failure from there on, and the values need not stay wrong.
 Reduction search_for_dtype(Work &work, const Flattened &flattened, Reduction reduction) {
   Signature &wanted = work.facts.signature;
   if (reduction.interrupted || reduction.out_of_time || work.has_oracle() ||

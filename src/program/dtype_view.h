@@ -3,7 +3,7 @@
 
 namespace repro_minify {
 
-/// What the memory of a tensor is as another dtype. In TorchScript a dtype is an int, and torch.view(x, 3) is a view of
+/// Views of a tensor's memory as another dtype. In TorchScript a dtype is an int, and torch.view(x, 3) is a view of
 /// another shape: aten::view.dtype cannot be said. PyTorch's own name for it that can be is an operator that Python
 /// registers when torch is imported.
 inline constexpr const char *dtype_view_name = "prims::view_of_dtype";

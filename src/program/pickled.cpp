@@ -46,7 +46,7 @@ std::vector<char> pickled(const c10::IValue &value) {
 }
 
 c10::IValue unpickled(std::string_view bytes) {
-  // As torch::jit::pickle_load() does, which wants a copy of its own.
+  // torch::jit::pickle_load() does the same, but wants a copy of its own.
   caffe2::serialize::PyTorchStreamReader reader(
       std::make_unique<caffe2::serialize::MemoryReadAdapter>(bytes.data(), static_cast<off_t>(bytes.size())));
   return with_undefined(torch::jit::readArchiveAndTensors("data", "", "", {}, {}, {}, reader));

@@ -124,8 +124,9 @@ Journal::Journal(const std::string &path, const Identity &identity, bool resume)
     throw UserError(path + ": cannot be written");
 }
 
-/// What a full disk has left of a line is cut off, at once or before the next line: glued together, the two would be a
-/// line that no journal has. A line that cannot be written is left out: its question is asked again by a later run.
+/// The part of a line that a full disk has left is cut off, at once or before the next line: glued together, the two
+/// would be a line that no journal has. A line that cannot be written is left out: its question is asked again by a
+/// later run.
 bool Journal::write(const std::string &text) {
   if (file_.size() != whole_ && !file_.cut(whole_))
     return false;

@@ -46,7 +46,8 @@ public:
   // For who looks ahead from within judge():
   /// What the answer would be now; null where nobody knows it yet.
   const Verdict *foreseen(const std::string &hash) const;
-  /// What this run has been told, however many jobs it has, and whatever an earlier one was told; null: nothing.
+  /// The answer that this run has been told, however many jobs it has, and whatever an earlier one was told; null:
+  /// nothing.
   const Verdict *told(const std::string &hash) const { return memory_.told(hash); }
   /// What came of asking it in vain; null where nobody did.
   const Verdict *in_vain(const std::string &hash) const { return memory_.in_vain(hash); }

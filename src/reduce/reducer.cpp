@@ -158,7 +158,7 @@ private:
     return first - passes_.begin();
   }
 
-  /// As far as simplifications work together, found by halves.
+  /// Makes the simplifications that work together, found by halves.
   void leap(size_t pass, TurnReport &report) {
     const std::vector<Program> steps = steps_if_all_works(judge_, recorder_, passes_, standing_);
     if (steps.size() < 2) // the passes ask as much

@@ -217,7 +217,7 @@ JobEnd ChildProcess::job_end_of(int status, std::uint64_t peak_rss_bytes) {
   }
   if (ended_late())
     job_end.ending = Ending::TimedOut;
-  if (job_end.ending == Ending::Replied && killed_for_ != Ending::Cancelled) // else nobody wants it, or has it already
+  if (job_end.ending == Ending::Replied && killed_for_ != Ending::Cancelled) // else it is not wanted, or taken already
     job_end.reply = area_.take_reply();
   if (job_end.ending == Ending::Crashed)
     job_end.frames = frame_names_.of(area_.frames());

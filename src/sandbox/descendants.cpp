@@ -82,14 +82,14 @@ std::vector<pid_t> with_descendants(std::vector<pid_t> processes) {
   return processes;
 }
 
-/// What is left of this check: while any of it lives, so does a child of this process that is marked.
+/// The processes that are left of this check: while one of them lives, so does a child of this process that is marked.
 std::vector<pid_t> left_of(pid_t check) {
   std::vector<pid_t> left = children_of_this_process();
   std::erase_if(left, [check](pid_t child) { return child == check || !is_marked(child, check); });
   return with_descendants(std::move(left));
 }
 
-/// What "/proc/PROCESS/ns/pid" leads to; nothing where that is not told.
+/// The target of "/proc/PROCESS/ns/pid"; nothing where that is not told.
 std::optional<std::pair<dev_t, ino_t>> numbers_of(const std::string &process) {
   struct stat status {};
   if (stat(("/proc/" + process + "/ns/pid").c_str(), &status) != 0)

@@ -1,4 +1,4 @@
-// What somebody meant to type.
+// The word that a mistyped one was meant to be.
 #pragma once
 #include <string>
 #include <vector>

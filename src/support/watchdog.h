@@ -30,7 +30,7 @@ public:
 
   /// The process is to stop. A signal handler may call this.
   void request() noexcept { sem_post(&requested_); }
-  /// A sign of life, from whoever looks whether the process is to stop.
+  /// A sign of life, from the code that looks whether the process is to stop.
   void notice() noexcept { ++noticed_; }
   /// How often the thread has looked since the first request.
   std::uint64_t looks() const noexcept { return looks_; }

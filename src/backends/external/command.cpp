@@ -56,7 +56,7 @@ std::vector<std::string> words_of(const std::string &line) {
   return words;
 }
 
-/// What is given to the program, and what it answers, is written and read here: where that cannot be done, nothing has
+/// The program's inputs are written and its answer is read here: where that cannot be done, nothing has
 /// been said of the backend.
 class AskedProgram : public CommandProgram {
 public:
@@ -70,7 +70,7 @@ protected:
       throw CannotCompile("its inputs cannot be saved: " + first_sentence(error.what_without_backtrace()));
     }
   }
-  /// As inputs are read, which knows more of what torch.save writes than LibTorch does.
+  /// Read like a file of inputs: that reader knows more of what torch.save writes than LibTorch does.
   c10::IValue read(const std::string &file) override {
     try {
       return read_inputs(file);

@@ -36,7 +36,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the check has seeded this process's generators with.
+/// The seed that the check has given to this process's generators.
 uint64_t seed_here() {
   return at::detail::getDefaultCPUGenerator().current_seed();
 }

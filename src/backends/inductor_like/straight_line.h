@@ -49,7 +49,7 @@ void execute(torch::jit::Node *node, std::vector<c10::IValue> &stack);
 /// Runs one node of a straight line: takes its inputs from `values`, leaves its outputs there.
 void run_node(torch::jit::Node *node, Values &values);
 
-/// Inputs of a run that has to leave them as they are: copies, but for large ones that nobody has written to
+/// Inputs of a run that has to leave them as they are: copies, but for large ones that were not written to
 /// (program/shared_pages.h). Those are lent as they are, as a copy counts as memory of this process.
 class RunInputs {
 public:

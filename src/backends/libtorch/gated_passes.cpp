@@ -126,7 +126,7 @@ bool PeepholeOptimize(const GraphPtr &graph, bool disable_shape_peepholes) {
 }
 
 // Since LibTorch 2.15 three parts of PeepholeOptimize have overloads that take what is known of aliases, and it calls
-// those. Of an older one, which has none, nobody calls ours.
+// those. An older one has none and calls none.
 
 bool PeepholeOptimizeListIdioms(const GraphPtr &graph, bool refine_list_len) {
   static const Gated<bool, const GraphPtr &, bool> pass("PeepholeOptimizeListIdioms", PeepholeOptimizeListIdioms);

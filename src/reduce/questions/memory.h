@@ -22,7 +22,7 @@ public:
     return journal_ ? journal_->find(key) : nullptr;
   }
 
-  /// What this run has been told: nothing that only an earlier one was.
+  /// The answer that this run has been told: nothing that only an earlier one was.
   const Answer *told(const std::string &key) const {
     return known_.count(key) || seen_in_journal_.count(key) ? find(key) : nullptr;
   }
