@@ -106,7 +106,7 @@ Reduction search_as_saved(Work &work, const Flattened &flattened, Reduction redu
   }
   if (!work.is_wanted(saved.verdict))
     return reduction; // it cannot be handed over at all; verification will say so
-  return with_earlier(search_once(work, saved, test, nullptr), reduction);
+  return with_earlier(search_once(work, saved, test, nullptr), reduction, /*is_continued=*/false);
 }
 
 /// A failure that was sought as a wrong value may come down to one of another dtype, which is the cause: then that is
@@ -122,7 +122,8 @@ Reduction search_for_dtype(Work &work, const Flattened &flattened, Reduction red
   next.program = reduction.program;
   next.verdict = reduction.verdict;
   next.recording = nullptr;
-  return with_earlier(search_once(work, next, work.session.test, work.session.journal), reduction);
+  return with_earlier(search_once(work, next, work.session.test, work.session.journal), reduction,
+                      /*is_continued=*/true);
 }
 
 } // namespace

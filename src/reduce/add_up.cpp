@@ -5,19 +5,21 @@
 namespace repro_minify {
 namespace {
 
-void add_earlier(PassStatistics &row, const PassStatistics &earlier) {
+void add_earlier(PassStatistics &row, const PassStatistics &earlier, bool is_continued) {
   row.runs += earlier.runs;
   row.tried += earlier.tried;
   row.worked += earlier.worked;
   row.checks += earlier.checks;
   row.seconds += earlier.seconds;
+  if (is_continued)
+    row.operators_removed += earlier.operators_removed;
   if (row.problem.empty())
     row.problem = earlier.problem;
 }
 
 } // namespace
 
-Reduction with_earlier(Reduction last, const Reduction &earlier) {
+Reduction with_earlier(Reduction last, const Reduction &earlier, bool is_continued) {
   last.checks += earlier.checks;
   last.cached += earlier.cached;
   last.speculative += earlier.speculative;
@@ -31,7 +33,7 @@ Reduction with_earlier(Reduction last, const Reduction &earlier) {
       same = last.passes.emplace(last.passes.end());
       same->pass = row.pass;
     }
-    add_earlier(*same, row);
+    add_earlier(*same, row, is_continued);
   }
   return last;
 }

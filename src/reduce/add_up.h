@@ -4,8 +4,8 @@
 
 namespace repro_minify {
 
-/// The last Reduction, with what `earlier` has asked and taken counted as well. What the earlier one removed was put
-/// back before the last one began, so that the operators that its passes removed do not count.
-Reduction with_earlier(Reduction last, const Reduction &earlier);
+/// The last Reduction, with what `earlier` has asked and taken counted as well. The operators that the passes of the
+/// earlier one removed count where the last one went on from its result (`is_continued`), and not where it began anew.
+Reduction with_earlier(Reduction last, const Reduction &earlier, bool is_continued);
 
 } // namespace repro_minify

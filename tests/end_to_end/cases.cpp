@@ -100,6 +100,7 @@ std::vector<Case> all_cases(const std::string &table) {
     one.backend = row.at("backend").get<std::string>();
     one.grad = row.at("grad").get<bool>();
     one.kind = row.at("kind").get<std::string>();
+    one.reduced_kind = row.value("reduced_kind", one.kind);
     one.operators_at_most = row.value("operators_at_most", 0);
     one.reads_unwritten_memory = row.value("reads_unwritten_memory", false);
     one.wrong_since = row.value("wrong_since", "");

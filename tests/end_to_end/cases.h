@@ -16,6 +16,7 @@ struct Case {
   std::string backend; ///< as the command line names it
   bool grad = false;
   std::string kind;          ///< of the failure
+  std::string reduced_kind;  ///< of the reduced program's failure: `kind`, unless that one came of another
   int operators_at_most = 0; ///< of the table `cases`
   /// The optimised result is memory that nobody wrote: now and then it is NaN, and the failure another one.
   bool reads_unwritten_memory = false;

@@ -314,7 +314,7 @@ def test_a_real_failure_of_inductor(work: Path, caplog: pytest.LogCaptureFixture
     said = ended.stdout + ended.stderr
     assert ended.returncode == 0 and "right True" in ended.stdout, said
     assert "graph 1: same under Inductor" in said
-    assert "graph 2 of 2 fails: graph-2/failing.repro/" in said.splitlines()[-1]
+    assert "graph 2 of 2 fails: " in said.splitlines()[-1] and "graph-2/failing.repro/" in said.splitlines()[-1]
     assert "sinh" in (work / "graph-2/failing.repro/report.json").read_text()
 
 

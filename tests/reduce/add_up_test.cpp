@@ -30,10 +30,9 @@ TEST(TwoReductions, AreAddedUpPassByPass) {
        .problem = ""},
       {.pass = "sizes", .runs = 1, .tried = 1, .worked = 0, .checks = 1, .seconds = 2, .problem = "stumbled"},
   });
-  const Reduction both = with_earlier(
-      reduction_of(
-          {{.pass = "cut", .runs = 2, .tried = 3, .worked = 1, .checks = 2, .operators_removed = 7, .problem = ""}}),
-      earlier);
+  const Reduction last = reduction_of(
+      {{.pass = "cut", .runs = 2, .tried = 3, .worked = 1, .checks = 2, .operators_removed = 7, .problem = ""}});
+  const Reduction both = with_earlier(last, earlier, /*is_continued=*/false);
   EXPECT_EQ(both.checks, 7);
   EXPECT_EQ(both.cached, 6);
   EXPECT_EQ(both.speculative, 4);
@@ -44,6 +43,7 @@ TEST(TwoReductions, AreAddedUpPassByPass) {
   EXPECT_EQ(both.passes[0].worked, 3);
   EXPECT_EQ(both.passes[0].checks, 6);
   EXPECT_EQ(both.passes[0].operators_removed, 7); // those of the other were put back
+  EXPECT_EQ(with_earlier(last, earlier, /*is_continued=*/true).passes[0].operators_removed, 16);
   EXPECT_EQ(both.passes[1].pass, "sizes");
   EXPECT_EQ(both.passes[1].checks, 1);
   EXPECT_EQ(both.passes[1].problem, "stumbled");
