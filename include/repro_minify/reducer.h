@@ -68,6 +68,9 @@ struct ReduceOptions {
   double time_budget_seconds = 0;    ///< ends with the best so far; 0: no limit
   std::shared_ptr<Journal> journal;  ///< every verdict is appended, and what it holds is not asked again; null: none
   std::function<bool()> interrupted; ///< polled; true ends the reduction with the best so far
+  /// Asked in this process about each candidate that fails as wanted: one of which it says false counts as one that
+  /// passes. Empty: it is not asked.
+  std::function<bool(const Program &)> also_required;
   std::function<void(const Progress &)> progress; ///< after every check
   /// The first Program and each best so far, while the next check runs: to save it.
   std::function<void(const Program &)> on_improved;

@@ -140,18 +140,40 @@ Result finished(Work &work, Result::Ending ending, Program program) {
   return result;
 }
 
-Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
-  Verifying verifying(work);
-  verifying.prepare();
-  work.flattened = flattened;
-  collect_facts(work, flattened.program); // as far as a picture needs them
-  Reduction reduction = search(work, flattened);
+void hand_over_reduced(Work &work, Verifying &verifying, const Flattened &flattened, const Reduction &reduction) {
   collect_facts(work, reduction.program);
   collect_facts(work, flattened, reduction);
   save_passing(work, reduction);
   work.passing = reduction.passing;
   const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
   hand_over(work, verifying, reduction.program, subject, reduction.interrupted);
+}
+
+/// A result that hangs on what memory holds can fail in every check and pass in repro.py: one worker serves many
+/// checks, and its memory is not a new interpreter's.
+bool fails_in_checks_alone(const Work &work) {
+  return work.facts.backend->parts().repro_in_python && !work.facts.verified.value_or(true) && !stops(work) &&
+         work.facts.signature.kind != FailureKind::Hang;
+}
+
+Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
+  Verifying verifying(work);
+  verifying.prepare();
+  work.flattened = flattened;
+  collect_facts(work, flattened.program); // as far as a picture needs them
+  const ReproFacts before_the_search = work.facts;
+  Reduction reduction = search(work, flattened);
+  hand_over_reduced(work, verifying, flattened, reduction);
+  if (fails_in_checks_alone(work)) {
+    ReproFacts of_the_first = std::exchange(work.facts, before_the_search);
+    if (auto again = search_for_what_shows_in_python(work, flattened, reduction)) {
+      reduction = std::move(*again);
+      Verifying verifying_again(work);
+      hand_over_reduced(work, verifying_again, flattened, reduction);
+    } else {
+      work.facts = std::move(of_the_first);
+    }
+  }
   return finished(work, Result::Ending::Minimised, std::move(reduction.program));
 }
 

@@ -63,8 +63,9 @@ void say_what_came_of(const Work &work, const Reduction &reduction) {
 }
 
 Reduction search_once(Work &work, const Flattened &flattened, const InterestingnessTest &test,
-                      std::shared_ptr<Journal> journal) {
+                      std::shared_ptr<Journal> journal, std::function<bool(const Program &)> also_required = nullptr) {
   ReduceOptions how = reduce_options_of(work, std::move(journal));
+  how.also_required = std::move(also_required);
   if (const auto &begun = work.options().listener.begun)
     begun(flattened.before);
   SaveNowAndThen save(work.folder, work.options().check.grad);
@@ -138,6 +139,19 @@ Reduction search(Work &work, const Flattened &flattened) {
     reduction = search_as_saved(work, flattened, std::move(reduction));
     save_program(reduction.program, work.folder, grad);
   }
+  return reduction;
+}
+
+std::optional<Reduction> search_for_what_shows_in_python(Work &work, const Flattened &flattened,
+                                                         const Reduction &earlier) {
+  const auto shows = [&work](const Program &program) { return shows_in_python(work, program); };
+  if (!shows(flattened.program) || work.options().listener.stops())
+    return std::nullopt;
+  work.say(Severity::Info, "repro.py of the reduced program passes in an interpreter of its own, as if the result hung "
+                           "on what memory holds; reducing again, with each candidate run so as well");
+  Reduction reduction = with_earlier(search_once(work, flattened, work.session.test, nullptr, shows), earlier,
+                                     /*is_continued=*/false);
+  save_program(reduction.program, work.folder, work.options().check.grad);
   return reduction;
 }
 

@@ -5,6 +5,7 @@
 #include "minify/work.h"
 #include "repro_minify/backend_parts.h"
 #include "support/read_file.h"
+#include "support/temporary_folder.h"
 #include "toolchain/compiler.h"
 #include "toolchain/header_cache.h"
 
@@ -63,6 +64,13 @@ template <typename Begin> void unless_in_trouble(const Begin &begin) {
 }
 
 } // namespace
+
+bool shows_in_python(const Work &work, const Program &program) {
+  const TemporaryFolder folder;
+  ScriptVerifier script(folder.path(), python_of_repro(work));
+  script.begin(program, work.facts);
+  return script.finish(work.options().listener.interrupted).verified.value_or(false);
+}
 
 bool Verifying::is_wanted() const {
   return work_.options().verify && !work_.has_oracle();

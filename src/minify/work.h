@@ -46,6 +46,11 @@ struct Work {
 /// The search. What fails as a Program and no longer as its file is searched for once more, each candidate as its file.
 /// The result is in `work.folder` as reduced.pt and inputs.pt.
 Reduction search(Work &work, const Flattened &flattened);
+/// The search once more, for a program whose repro.py fails too, run in an interpreter of its own: each candidate that
+/// fails in a check is run so. Nothing where the program that the search began with does not, or where it was
+/// interrupted. `earlier` is the search whose result fails in checks alone.
+std::optional<Reduction> search_for_what_shows_in_python(Work &work, const Flattened &flattened,
+                                                         const Reduction &earlier);
 
 /// Begins `work.picture`, for whoever writes report.html. Once, after collect_facts(); on a device while nothing else
 /// runs there, as nobody knows how much room it has.
@@ -94,6 +99,9 @@ private:
   std::unique_ptr<ScriptVerifier> script_;
   bool has_begun_ = false;
 };
+
+/// Whether repro.py of `program`, run once in an interpreter of its own, fails as wanted.
+bool shows_in_python(const Work &work, const Program &program);
 
 /// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 /// `subject` is what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.

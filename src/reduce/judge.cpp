@@ -7,11 +7,10 @@
 namespace repro_minify {
 namespace {
 
-/// Of a Program that nobody has to ask about.
-Verdict no_output() {
+Verdict passes(const std::string &message) {
   Verdict verdict;
   verdict.outcome = Verdict::Outcome::Pass;
-  verdict.message = "has no output";
+  verdict.message = message;
   return verdict;
 }
 
@@ -93,16 +92,21 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
     return *verdict;
   }
   if (inquiry_.cannot_fail(program))
-    return memory_.learn(hash, no_output());
+    return memory_.learn(hash, passes("has no output"));
   if (time_is_up())
     throw OutOfTime{};
   lookout_.begin_question();
   Upcoming upcoming(guesses_at(likely_next), make_foresight_);
   checks_.ask(
       hash, [&] { return job_of(program); }, timeout_.limit(), upcoming);
-  const Verdict verdict =
+  Verdict verdict =
       check_repeatedly([&] { return wait_for(program, hash, upcoming); },
                        [&](const Verdict &one) { return inquiry_.is_wanted(one); }, inquiry_.options.repetition);
+  if (const auto &required = inquiry_.options.also_required;
+      required && inquiry_.is_wanted(verdict) && !required(program)) {
+    leave_if_over(); // its answer is no answer then
+    verdict = passes("fails in a check, and nowhere else");
+  }
   return verdict.no_answer ? note_in_vain(hash, verdict) : write_down(program, hash, verdict);
 }
 

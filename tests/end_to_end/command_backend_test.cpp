@@ -225,16 +225,16 @@ TEST_F(Served, IsUnderTheMemoryLimit) {
 
 /// The tool reads what the program writes: what it cannot read is no failure of the program.
 TEST_F(Served, MayWriteWhatIsSparse) {
-  const Finished made = run_program({REPRO_MINIFY_PYTHON, "-c", R"(
-import sys, torch
+  std::ofstream(folder_ / "make.py") << R"(import sys, torch
 class Scaled(torch.nn.Module):
     def forward(self, a, x):
+        a = a.to_sparse()
         return torch.relu(torch.sparse.mm(a, x)), a * 2
-a = torch.sparse_coo_tensor(torch.tensor([[0, 1, 2], [1, 0, 2]]), torch.tensor([1.0, -2.0, 3.0]), (3, 3)).coalesce()
+a = torch.tensor([[0.0, 1.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
 torch.jit.script(Scaled()).save(sys.argv[1] + "/failing.pt")
 torch.save((a, torch.ones(3, 4)), sys.argv[1] + "/inputs.pt")
-)",
-                                     folder_.path()});
+)";
+  const Finished made = run_program({REPRO_MINIFY_PYTHON, folder_ / "make.py", folder_.path()});
   ASSERT_EQ(made.exit_code, 0) << describe(made);
   const auto run = [&](const std::string &deed) {
     return run_tool({"run", folder_ / "failing.pt", "--backend", command(deed)});
@@ -245,6 +245,19 @@ torch.save((a, torch.ones(3, 4)), sys.argv[1] + "/inputs.pt")
   const Finished wrong = run(load + "torch.save((a, x * 2), outputs)");
   EXPECT_EQ(wrong.exit_code, 1) << describe(wrong);
   EXPECT_EQ(wrong.out.find("exception"), std::string::npos) << describe(wrong);
+}
+
+/// torch.load refuses the form in which LibTorch saves a sparse tensor: that is no failure of the program.
+TEST_F(Served, IsNotGivenWhatIsSparse) {
+  std::ofstream(folder_ / "make.py") << R"(import sys, torch
+torch.jit.trace(lambda a: a * 2, torch.ones(3).to_sparse(), check_trace=False).save(sys.argv[1] + "/failing.pt")
+torch.save(torch.ones(3).to_sparse(), sys.argv[1] + "/inputs.pt")
+)";
+  const Finished made = run_program({REPRO_MINIFY_PYTHON, folder_ / "make.py", folder_.path()});
+  ASSERT_EQ(made.exit_code, 0) << describe(made);
+  const Finished finished = run_tool({"run", folder_ / "failing.pt", "--backend", command("pass")});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("torch.load does not read a sparse tensor"), std::string::npos) << describe(finished);
 }
 
 TEST_F(Served, IsNotBlamedForWhatCannotBeRead) {

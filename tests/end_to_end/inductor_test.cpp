@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -187,7 +188,7 @@ TEST_F(Inductor, IsAskedAboutWhatTorchScriptGetsWrong) {
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const std::string issue = read_text(repro + "/issue.md");
   EXPECT_NE(issue.find("| inductor | passes |"), std::string::npos) << issue;
-  EXPECT_NE(issue.find("only TorchScript is wrong;"), std::string::npos) << issue;
+  EXPECT_NE(issue.find("`oncall: jit`: only TorchScript is wrong"), std::string::npos) << issue;
 }
 
 /// Importing torch and Inductor takes seconds, and a header that is compiled first many more.
@@ -234,18 +235,41 @@ TEST_F(Inductor, BothFrontEndsFailInTheSameWay) {
 }
 
 TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
-  for (const auto &[name, guilty] :
-       {std::pair("inductor_191499_u8_min", "amin"), {"inductor_183763_sinh_overflow", "sinh"}}) {
+  // Which of the first one's results is wrong depends on how wide the processor's vectors are.
+  const std::map<std::string, std::map<std::string, std::string>> operators = {
+      {"inductor_191499_u8_min", {{"inductor/lowerings#1", "amin"}, {"inductor/lowerings#2", "argmin"}}},
+      {"inductor_183763_sinh_overflow", {{"inductor/lowerings#1", "sinh"}}}};
+  for (const auto &[name, operator_of] : operators) {
     const Finished finished = run_tool({"bisect", case_named(name).model(), "--json", "--quiet", "--backend",
                                         "inductor", "--python", REPRO_MINIFY_PYTHON});
     ASSERT_EQ(finished.exit_code, 0) << describe(finished);
     const json answer = json::parse(finished.out);
-    EXPECT_EQ(answer.at("guilty"), "inductor/lowerings#1");
+    const auto guilty = operator_of.find(answer.at("guilty").get<std::string>());
+    ASSERT_NE(guilty, operator_of.end()) << finished.out;
     EXPECT_EQ(answer.at("confirmed"), true);
-    EXPECT_NE(answer.at("note").get<std::string>().find(std::string("That is ") + guilty + "."), std::string::npos)
+    EXPECT_NE(answer.at("note").get<std::string>().find("That is " + guilty->second + "."), std::string::npos)
         << finished.out;
     EXPECT_EQ(answer.at("checks").at(0).at("what"), "torch.compile(backend=\"eager\")");
   }
+}
+
+/// A failure that hangs on what memory holds can show in a worker that has served other checks, and not in repro.py.
+TEST_F(Inductor, IsReducedAgainWhereReproPyPasses) {
+  const std::string model = traced("def f(x): return torch.erf(torch.relu(x) + 1)", "(torch.ones(4),)");
+  // What the worker compiles is always wrong; what repro.py compiles is where it has an erf.
+  const std::string deed = "for word; do case $word in *.cpp) { grep -q worker.py /proc/$PPID/cmdline || "
+                           "grep -q 'erf(' $word; } && sed -i -e 's/[.]store(/.neg().store(/' "
+                           "-e 's/^\\( *out_ptr0.*\\) = tmp/\\1 = -tmp/' $word;; esac; done";
+  const fs::path repro = folder_ / "x.repro";
+  const Finished finished = run_tool({model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON, "-o", repro,
+                                      "--no-ablation", "--no-bisect", "--inductor-config", compiler(deed)});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  EXPECT_NE(finished.err.find("reducing again, with each candidate run so as well"), std::string::npos)
+      << describe(finished);
+  EXPECT_EQ(operators_of(repro / "reduced.pt"), std::set<std::string>{"aten::erf"});
+  const json report = json::parse(read_text(repro / "report.json"));
+  EXPECT_EQ(report.at("verified"), true);
+  EXPECT_EQ(report.at("one_minimal"), true);
 }
 
 TEST_F(Inductor, AnUnknownEntryIsRefused) {

@@ -64,6 +64,13 @@ public:
 
 protected:
   std::vector<char> written(std::vector<c10::IValue> arguments) override {
+    for (const auto &argument : arguments)
+      argument.visit([](const c10::IValue &part) {
+        if (part.isTensor() && part.toTensor().defined() && part.toTensor().layout() != at::kStrided)
+          throw CannotCompile(
+              "its inputs cannot be saved: torch.load does not read a sparse tensor that C++ has saved");
+        return false;
+      });
     try {
       return CommandProgram::written(std::move(arguments));
     } catch (const c10::Error &error) {
