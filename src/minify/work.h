@@ -100,7 +100,7 @@ private:
   bool has_begun_ = false;
 };
 
-/// Whether repro.py of `program`, run once in an interpreter of its own, fails as wanted.
+/// Whether repro.py of `program` fails as wanted in three runs, each in an interpreter of its own.
 bool shows_in_python(const Work &work, const Program &program);
 
 /// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.

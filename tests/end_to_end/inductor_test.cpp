@@ -262,7 +262,8 @@ TEST_F(Inductor, IsReducedAgainWhereReproPyPasses) {
                            "-e 's/^\\( *out_ptr0.*\\) = tmp/\\1 = -tmp/' $word;; esac; done";
   const fs::path repro = folder_ / "x.repro";
   const Finished finished = run_tool({model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON, "-o", repro,
-                                      "--no-ablation", "--no-bisect", "--inductor-config", compiler(deed)});
+                                      "--no-ablation", "--no-bisect", "--inductor-config", compiler(deed),
+                                      "--inductor-config", "cpp_cache_precompile_headers=False"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_NE(finished.err.find("reducing again, with each candidate run so as well"), std::string::npos)
       << describe(finished);
