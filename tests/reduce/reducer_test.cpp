@@ -95,6 +95,18 @@ TEST(Reduction, KeepsTheBestWhenInterrupted) {
   EXPECT_TRUE(shows(reduction.verdict, problem.verdict.signatures.at(0)));
 }
 
+/// As where repro.py of a candidate passes: it counts as one that passes, whatever its check says.
+TEST(Reduction, KeepsWhatElseIsRequired) {
+  const Problem problem = load_problem("big_freeze_linear_bn_3d", "freeze");
+  const int fewest = size_of(reduce_problem(problem, 1).program).operators;
+  const Reduction reduction = reduce_problem(problem, 1, [&](ReduceOptions &options) {
+    options.also_required = [&](const Program &program) { return size_of(program).operators > fewest; };
+  });
+  EXPECT_GT(size_of(reduction.program).operators, fewest);
+  EXPECT_LT(size_of(reduction.program).operators, size_of(problem.program).operators);
+  EXPECT_TRUE(shows(reduction.verdict, problem.verdict.signatures.at(0)));
+}
+
 TEST(Reduction, SaysWhatIsNotShown) {
   const Problem problem = load_problem("static_int_div_exc", "static-runtime");
   const Reduction whole = reduce_problem(problem, 1);
