@@ -152,8 +152,8 @@ void hand_over_reduced(Work &work, Verifying &verifying, const Flattened &flatte
 /// A result that hangs on what memory holds can fail in every check and pass in repro.py: one worker serves many
 /// checks, and its memory is not a new interpreter's.
 bool fails_in_checks_alone(const Work &work) {
-  return work.facts.backend->parts().repro_in_python && !work.facts.verified.value_or(true) && !stops(work) &&
-         work.facts.signature.kind != FailureKind::Hang;
+  return work.facts.backend->parts().repro_in_python && !work.facts.verified.value_or(true) &&
+         !work.options().listener.stops() && work.facts.signature.kind != FailureKind::Hang;
 }
 
 Result reduce_and_hand_over(Work &work, const Flattened &flattened) {

@@ -95,7 +95,7 @@ TEST(Reduction, KeepsTheBestWhenInterrupted) {
   EXPECT_TRUE(shows(reduction.verdict, problem.verdict.signatures.at(0)));
 }
 
-/// As where repro.py of a candidate passes: it counts as one that passes, whatever its check says.
+/// A candidate of which ReduceOptions::also_required says false counts as one that passes, whatever its check says.
 TEST(Reduction, KeepsWhatElseIsRequired) {
   const Problem problem = load_problem("big_freeze_linear_bn_3d", "freeze");
   const int fewest = size_of(reduce_problem(problem, 1).program).operators;

@@ -5,6 +5,7 @@
 #include "backends/registry.h"
 #include "program/compute.h"
 #include "program/read_inputs.h"
+#include "program/values.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 #include "support/cpp_string.h"
@@ -65,11 +66,10 @@ public:
 protected:
   std::vector<char> written(std::vector<c10::IValue> arguments) override {
     for (const auto &argument : arguments)
-      argument.visit([](const c10::IValue &part) {
-        if (part.isTensor() && part.toTensor().defined() && part.toTensor().layout() != at::kStrided)
+      for_each_tensor(argument, [](const at::Tensor &tensor) {
+        if (tensor.layout() != at::kStrided)
           throw CannotCompile(
               "its inputs cannot be saved: torch.load does not read a sparse tensor that C++ has saved");
-        return false;
       });
     try {
       return CommandProgram::written(std::move(arguments));
