@@ -83,7 +83,7 @@ struct BackendTraits {
   Gradients gradients = Gradients::All;
   /// How long its optimised side may take at least, in seconds, before anybody calls it a hang: compilers of its own
   /// take their time.
-  double patience_seconds = 120;
+  double patience_seconds = 240;
   bool needs_eval = false; ///< it takes models in eval mode only (freezing does)
   /// It takes a flat graph only: the first check is then of the flattened model, not of the archive.
   bool needs_flat_graph = false;

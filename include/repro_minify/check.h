@@ -89,7 +89,7 @@ enum class CheckMode {
 /// How long the optimised side may take before it counts as a hang: eager's own time says, not a clock alone.
 struct Patience {
   double least_seconds = 0; ///< 0: there is no limit but the sandbox's
-  double times_eager = 100; ///< eager being loaded, and called twice
+  double times_eager = 200; ///< eager being loaded, and called twice
 };
 
 /// What a Check does. `grad` of the RunSettings: gradients of parameters and inputs are compared too.

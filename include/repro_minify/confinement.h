@@ -7,11 +7,16 @@
 
 namespace repro_minify {
 
+/// Whether this machine has NVIDIA's devices.
+bool has_cuda_devices();
+
 struct Confinement {
   bool none = false;                      ///< a program of the user's own: it may do what its user may
   std::vector<std::string> writable = {}; ///< files and folders beside the private folder
   std::vector<std::string> readable = {}; ///< beside the system's and what let_children_read() was told
   bool unix_sockets = false;              ///< may connect to a helper process
+  /// May do what CUDA's driver does as it starts: it names its threads in /proc/self/task, and makes a Unix socket.
+  bool cuda = has_cuda_devices();
 };
 
 /// From now on every confined child may read this file, or all of this folder. Said by whoever opens what the user

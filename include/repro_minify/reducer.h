@@ -60,8 +60,6 @@ struct ReduceOptions {
   SameFailure same_failure = SameFailure::Strict;
   Repetition repetition;
   Limits limits;
-  /// How far the time limit may rise where a hang is looked for and candidates that pass come near it; 0: not at all.
-  std::chrono::milliseconds highest_timeout{0};
   int jobs = 1;
   std::shared_ptr<CheckBegun> begun; ///< with that many workers; null: none
   PassSelection passes;

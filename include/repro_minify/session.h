@@ -104,7 +104,7 @@ private:
   Session(MinifyOptions options, const std::string &model_path, const Loaded *loaded);
   void load_inputs_of_model();
   Verdict check_once(int run, const Meanwhile &meanwhile);
-  Verdict check_within(double times_the_limit, const Meanwhile &meanwhile = {});
+  Verdict check_model(const Meanwhile &meanwhile);
   std::string kept_eager() const;
   std::shared_ptr<const Program> flat() const;
   std::shared_ptr<const Program> flat_original() const;

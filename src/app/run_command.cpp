@@ -231,9 +231,9 @@ Ran run_under_the_only_backend(const Options &options, const std::string &backen
   try {
     require_known_backends(split_backend_names(options.backends));
     return Runs(options).under_the_only_backend();
-  } catch (const UserError &error) {
+  } catch (const std::exception &) {
     if (options.json)
-      std::cout << refused_row(options, backend, error.what()) << std::endl;
+      std::cout << refused_row(options, backend, report_of(std::current_exception()).sentence) << std::endl;
     throw;
   }
 }

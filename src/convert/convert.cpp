@@ -7,6 +7,7 @@
 #include "repro_minify/program.h"
 #include "sandbox/growth.h"
 #include "support/become_program.h"
+#include "support/joined.h"
 #include "support/temporary_folder.h"
 
 #include <nlohmann/json.hpp>
@@ -71,7 +72,7 @@ Confinement confinement_of(const std::string &python, const std::string &path, M
 }
 
 std::vector<std::string> words_of(const std::string &python, const std::string &path, ModelKind kind,
-                                  const ConvertOptions &options, const TemporaryFolder &folder) {
+                                  const ConvertOptions &options, const TemporaryFolder &folder, bool original) {
   std::vector<std::string> words = {python,
                                     "-B",
                                     script_of_ours("convert/convert.py", "convert/python/convert.py"),
@@ -82,6 +83,8 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
                                     "--graph=" + std::to_string(options.graph)};
   for (const auto &library : options.libraries)
     words.push_back("--load-library=" + fs::absolute(library).string());
+  if (original)
+    words.emplace_back("--original");
   return words;
 }
 
@@ -210,6 +213,38 @@ void require_plain_files(const fs::path &folder, const std::string &path) {
   }
 }
 
+/// What convert.py writes of `path` into its answer.json; with `original`, of the file itself under torch.compile.
+/// Throws UserError where there is no answer, and Interrupted.
+json answer_of_python(const std::string &path, ModelKind kind, const ConvertOptions &options, const Limits &limits,
+                      const TemporaryFolder &folder, bool original) {
+  const std::string python = find_python_with_torch(options.python);
+  if (python.empty())
+    throw UserError(path + ": " + to_string(kind) +
+                    ", which a Python with torch converts, and none is here; name one "
+                    "with --python");
+  prepare_confinement();
+  Growth growth = growth_of_a_program(limits, folder.path());
+  Limits watched = limits;
+  watched.interrupted = [&] { return growth.is_too_much() || (limits.interrupted && limits.interrupted()); };
+  const JobEnd job_end = run_in_sandbox(
+      [&](Child &child) {
+        child.confine(confinement_of(python, path, kind, options, folder));
+        keep_environment_of_torch();
+        become_program(words_of(python, path, kind, options, folder, original));
+      },
+      watched);
+  if (limits.interrupted && limits.interrupted())
+    throw Interrupted{};
+  if (!growth.what().empty())
+    throw UserError(path + ": converting it " + growth.what() + ", so nothing of it is read");
+  require_plain_files(folder.path(), path);
+  std::ifstream file(folder.path() / "answer.json");
+  json answer = json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!answer.is_object())
+    throw UserError(path + ": converting it " + how_it_ended(job_end, limits));
+  return answer;
+}
+
 } // namespace
 
 ModelKind recognise(const std::string &path, const Limits &limits) {
@@ -221,32 +256,8 @@ ModelKind recognise(const std::string &path, const Limits &limits) {
 
 std::vector<Conversion> convert(const std::string &path, ModelKind kind, const ConvertOptions &options,
                                 const Limits &limits) {
-  const std::string python = find_python_with_torch(options.python);
-  if (python.empty())
-    throw UserError(path + ": " + to_string(kind) +
-                    ", which a Python with torch converts, and none is here; name one "
-                    "with --python");
   const auto folder = std::make_shared<TemporaryFolder>();
-  prepare_confinement();
-  Growth growth = growth_of_a_program(limits, folder->path());
-  Limits watched = limits;
-  watched.interrupted = [&] { return growth.is_too_much() || (limits.interrupted && limits.interrupted()); };
-  const JobEnd job_end = run_in_sandbox(
-      [&](Child &child) {
-        child.confine(confinement_of(python, path, kind, options, *folder));
-        keep_environment_of_torch();
-        become_program(words_of(python, path, kind, options, *folder));
-      },
-      watched);
-  if (limits.interrupted && limits.interrupted())
-    throw Interrupted{};
-  if (!growth.what().empty())
-    throw UserError(path + ": converting it " + growth.what() + ", so nothing of it is read");
-  require_plain_files(folder->path(), path);
-  std::ifstream file(folder->path() / "answer.json");
-  const json answer = json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!answer.is_object())
-    throw UserError(path + ": converting it " + how_it_ended(job_end, limits));
+  const json answer = answer_of_python(path, kind, options, limits, *folder, false);
   try {
     if (answer.contains("problem"))
       throw UserError(path + ": cannot be converted: " + line_of_answer(answer, "problem"));
@@ -255,6 +266,25 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
     throw UserError(path + ": converting it gives no answer that can be read");
   } catch (const std::invalid_argument &error) {
     throw UserError(path + ": converting it gives " + error.what());
+  }
+}
+
+std::string failure_of_original(const Conversion &conversion, const ConvertOptions &options, const Limits &limits) {
+  ConvertOptions of_graph = options;
+  of_graph.graph = conversion.graph;
+  const TemporaryFolder folder;
+  try {
+    const ModelKind kind = recognise(conversion.given, limits);
+    const json answer = answer_of_python(conversion.given, kind, of_graph, limits, folder, true);
+    const std::string fails = line_of_answer(answer, "fails");
+    if (fails.empty())
+      return "";
+    const std::vector<std::string> lost = texts(answer, "lost");
+    return fails + (lost.empty() ? "" : "; its TorchScript does not call " + joined(lost, ", "));
+  } catch (const UserError &) {
+    return "";
+  } catch (const json::exception &) {
+    return "";
   }
 }
 

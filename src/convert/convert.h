@@ -25,4 +25,9 @@ ModelKind recognise(const std::string &path, const Limits &limits);
 std::vector<Conversion> convert(const std::string &path, ModelKind kind, const ConvertOptions &options,
                                 const Limits &limits);
 
+/// Runs what `conversion` was made of under torch.compile, beside eager, by PyTorch's own rule, since a conversion may
+/// lose what fails. Gives how it fails, with the operators that the conversion lost; empty where it passes, or where
+/// that cannot be found out. Throws Interrupted.
+std::string failure_of_original(const Conversion &conversion, const ConvertOptions &options, const Limits &limits);
+
 } // namespace repro_minify

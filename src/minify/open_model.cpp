@@ -1,6 +1,5 @@
 #include "minify/open_model.h"
 
-#include "convert/convert.h"
 #include "minify/reading_limits.h"
 #include "repro_minify/session.h"
 
@@ -45,6 +44,13 @@ std::string verdict_words(const std::string &path, const MinifyOptions &options,
 
 } // namespace
 
+ConvertOptions convert_options(const MinifyOptions &options) {
+  return {.python = options.backend_options.python,
+          .seed = options.check.seed,
+          .graph = options.graph,
+          .libraries = options.backend_options.libraries};
+}
+
 std::string problem_of(const Conversion &conversion) {
   return shown_path(conversion) + ": " + conversion.problem;
 }
@@ -63,12 +69,8 @@ std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptio
     return {options};
   if (options.method != "forward")
     throw UserError("--method: " + path + " is " + to_string(kind) + ", which has forward alone; leave it out");
-  const ConvertOptions how{.python = options.backend_options.python,
-                           .seed = options.check.seed,
-                           .graph = options.graph,
-                           .libraries = options.backend_options.libraries};
   std::vector<MinifyOptions> graphs;
-  for (const Conversion &conversion : convert(path, kind, how, reading_limits(options)))
+  for (const Conversion &conversion : convert(path, kind, convert_options(options), reading_limits(options)))
     graphs.push_back(with_conversion(options, conversion));
   if (graphs.size() > 1)
     return graphs;

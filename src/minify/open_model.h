@@ -1,5 +1,6 @@
 // From what the user named to TorchScript: what is something else is converted first, and may hold several graphs.
 #pragma once
+#include "convert/convert.h"
 #include "repro_minify/minify_options.h"
 
 #include <optional>
@@ -19,6 +20,9 @@ std::optional<MinifyOptions> open_one_graph(const std::string &path, const Minif
 
 /// The same, but throws UserError where none fails.
 MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options);
+
+/// What a conversion needs of the options.
+ConvertOptions convert_options(const MinifyOptions &options);
 
 /// "none of its 5 graphs fails under inductor"
 std::string none_fails(const std::string &path);

@@ -1,6 +1,9 @@
 #include "minify/original.h"
 
 #include "check/coverage_text.h"
+#include "convert/convert.h"
+#include "minify/open_model.h"
+#include "minify/reading_limits.h"
 #include "oracle/external_oracle.h"
 
 namespace repro_minify {
@@ -27,6 +30,18 @@ std::string why_it_passes(const Session &session, const FailureRate &rate) {
          (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
          (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
          nearer_note(rate.verdict) + coverage_note(rate.verdict);
+}
+
+/// A conversion to TorchScript may lose what fails under torch.compile: what was converted is asked itself.
+std::string original_note(const Session &session) {
+  const MinifyOptions &options = session.options;
+  if (!options.conversion || session.backend->name() != "inductor")
+    return "";
+  options.listener.say(Severity::Info, session.shown_path() + ": passes; it is run once under torch.compile itself");
+  const std::string fails = failure_of_original(*options.conversion, convert_options(options), reading_limits(options));
+  return fails.empty() ? ""
+                       : "; but run under torch.compile as it was given, it fails: " + fails +
+                             "; --inductor-config frontend=dynamo may show it";
 }
 
 /// Whether the backend left every operator to eager's own code, so that the model was not tested at all.
@@ -57,8 +72,8 @@ std::optional<Result> nothing_to_reduce(const Session &session, const FailureRat
     return ended(Result::Ending::DoesNotFail, model + ": nothing of it is compiled by " + session.backend->name() +
                                                   ", so that there is nothing to compare (" +
                                                   coverage_text(*rate.verdict.coverage) + ")");
-  return ended(Result::Ending::DoesNotFail,
-               model + ": does not fail under " + session.backend->name() + " (" + why_it_passes(session, rate) + ")");
+  return ended(Result::Ending::DoesNotFail, model + ": does not fail under " + session.backend->name() + " (" +
+                                                why_it_passes(session, rate) + ")" + original_note(session));
 }
 
 std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate) {

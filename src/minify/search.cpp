@@ -26,8 +26,6 @@ ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   how.same_failure = options.same_failure;
   how.repetition = options.repetition;
   how.limits = work.session.limits();
-  if (options.timeout_seconds <= 0)
-    how.highest_timeout = 4 * how.limits.timeout;
   how.jobs = options.jobs;
   how.begun = std::exchange(work.session.begun, nullptr);
   how.journal = std::move(journal);

@@ -322,30 +322,24 @@ Verdict Session::check_once(int run, const Meanwhile &meanwhile) {
   const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
   if (known)
     return *known;
-  const Verdict verdict = check_within(1, meanwhile);
-  if (!is_hang(verdict) || !oracle.empty() || options.timeout_seconds > 0)
-    return verdict;
-  options.listener.say(Severity::Info, shown_path() + ": " + verdict.message + "; once more, with twice that time");
-  return check_within(2);
+  return check_model(meanwhile);
 }
 
 /// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.
-Verdict Session::check_within(double times_the_limit, const Meanwhile &meanwhile) {
+Verdict Session::check_model(const Meanwhile &meanwhile) {
   CheckOptions how = check;
   Limits limits;
   limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;
-  std::string kept;                         // not where eager's own time may be told, or is part of the limit
-  double seconds = options.timeout_seconds; // whoever gives one means it
+  std::string kept;                         // not where eager's own time is part of the limit
+  double seconds = options.timeout_seconds; // a limit that was given is kept to
   if (seconds <= 0) {
-    if (times_the_limit <= 1)
-      kept = kept_eager();
+    kept = kept_eager();
     seconds = longest_check_seconds;
-    how.patience.least_seconds = backend->traits().patience_seconds * times_the_limit;
-    how.patience.times_eager *= times_the_limit;
+    how.patience.least_seconds = backend->traits().patience_seconds;
     limits.allow_for_load = true;
   }
-  limits.timeout = limit_of(seconds * times_the_limit);
+  limits.timeout = limit_of(seconds);
   const Job job = oracle.empty() ? check_job(original(), backend, how, kept) : ask_oracle(oracle, model.path);
   const Verdict verdict = answer_to(test, job, limits, meanwhile);
   return options.memory_bytes > 0 ? verdict : unless_memory_is_short(verdict, limits.memory_bytes);
@@ -403,9 +397,10 @@ std::string Session::unsteady_operators_in_words() const {
 
 Limits Session::limits() const {
   Limits limits;
+  const BackendTraits traits = backend->traits();
   const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds
-                         : eager_seconds_            ? std::max(5.0, 100 * *eager_seconds_)
-                                                     : std::max(10.0, 10 * original_seconds_);
+                         : eager_seconds_ ? std::max({5.0, traits.patience_seconds / 12, 100 * *eager_seconds_})
+                                          : std::max(10.0, 10 * original_seconds_);
   limits.timeout = limit_of(seconds);
   // Where a hang is searched for, a busy moment would make one of any candidate, whoever has set the limit.
   limits.allow_for_load = options.timeout_seconds <= 0 || eager_seconds_;

@@ -6,6 +6,7 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/AutogradState.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/jit/codegen/fuser/interface.h>
 #include <torch/csrc/jit/passes/autocast.h>
 #include <torch/csrc/jit/passes/tensorexpr_fuser.h>
@@ -72,6 +73,14 @@ void set_autocast(const RunSettings &settings, bool on) {
   at::autocast::set_autocast_dtype(settings.device.type(), settings.autocast_dtype);
   at::autocast::set_autocast_enabled(settings.device.type(), on);
 }
+
+struct FirstWarning : c10::WarningHandler {
+  std::string text;
+  void process(const c10::Warning &warning) override {
+    if (text.empty())
+      text = warning.msg();
+  }
+};
 
 } // namespace
 
@@ -141,11 +150,14 @@ void seed_cpu(uint64_t seed) {
 std::string why_unusable(c10::Device device) {
   if (!device.is_cuda())
     return "";
+  FirstWarning warning; // LibTorch does not throw where the driver gives an error, but warns
+  const c10::WarningUtils::WarningHandlerGuard guard(&warning);
   const auto &hooks = at::detail::getCUDAHooks();
   if (!hooks.hasCUDART())
     return "this LibTorch was built without CUDA";
   if (!hooks.hasCUDA() || hooks.getNumGPUs() == 0)
-    return "no CUDA device is visible (nvidia-smi should list one)";
+    return "no CUDA device is visible (nvidia-smi should list one)" +
+           (warning.text.empty() ? "" : "; LibTorch says: " + warning.text);
   if (device.has_index() && device.index() >= hooks.getNumGPUs())
     return "there are only " + std::to_string(hooks.getNumGPUs()) + " CUDA devices, counted from 0";
   return "";

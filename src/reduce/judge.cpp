@@ -29,8 +29,7 @@ Judge::Judge(const InterestingnessTest &test, Signature wanted, const ReduceOpti
                 return verdict ? std::optional(inquiry_.is_wanted(*verdict)) : std::nullopt;
               }),
       timeout_(options.limits.timeout,
-               inquiry_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any,
-               options.highest_timeout) {
+               inquiry_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any) {
   if (options.begun)
     checks_.take_over(options.begun->hash, options.begun->ticket, options.begun->timeout);
 }

@@ -43,7 +43,7 @@ constexpr const char *readable_everywhere[] = {"/usr",           "/lib",
                                                "/proc/devices",  "/proc/driver"};
 constexpr const char *writable_everywhere[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
-/// CUDA's, where there are any: its driver is asked through them.
+/// Of CUDA, where there are any: its driver is asked through them.
 const std::vector<std::string> &devices_that_compute() {
   static const std::vector<std::string> devices = [] {
     std::vector<std::string> found;
@@ -130,6 +130,8 @@ void confine_files(const Confinement &confinement) {
     rules.allow_writing(path);
   for (const auto &path : devices_that_compute())
     rules.allow_writing(path);
+  if (confinement.cuda)
+    rules.allow_writing("/proc/self/task");
   for (const auto &path : folders_of_libraries())
     rules.allow_reading(path);
   for (const auto &path : paths_of_the_user())
@@ -143,6 +145,12 @@ void confine_files(const Confinement &confinement) {
 }
 
 } // namespace
+
+bool has_cuda_devices() {
+  const auto &devices = devices_that_compute();
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const std::string &path) { return path.starts_with("/dev/nvidia"); });
+}
 
 void let_children_read(const std::string &path) {
   std::error_code unknown;
@@ -178,7 +186,9 @@ void confine(const Confinement &confinement) {
   if (landlock_version() > 0)
     confine_files(confinement);
   if (has_system_call_filters())
-    filter_system_calls(confinement.unix_sockets);
+    filter_system_calls(confinement.unix_sockets ? UnixSockets::All
+                        : confinement.cuda       ? UnixSockets::WithoutPeers
+                                                 : UnixSockets::None);
 }
 
 const std::string &missing_confinement() {

@@ -110,8 +110,18 @@ void refuse_what_concerns_others(scmp_filter_ctx filter) {
     require(seccomp_rule_add(filter, no, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, request)));
 }
 
+/// What would bring a Unix socket together with another program. connect() is told that there is no such program: then
+/// CUDA's driver, which asks for one that shares the device (MPS), goes on without.
+void refuse_peers(scmp_filter_ctx filter) {
+  require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOENT), SCMP_SYS(connect), 0));
+  for (const int call : {SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg)})
+    require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), call, 0));
+  constexpr unsigned destination = 4;
+  require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(sendto), 1, SCMP_CMP(destination, SCMP_CMP_NE, 0)));
+}
+
 /// libseccomp writes it; the kernel is given it later, in each child, without libseccomp.
-Program compiled(bool unix_sockets) {
+Program compiled(UnixSockets unix_sockets) {
   const std::unique_ptr<void, void (*)(void *)> filter(seccomp_init(SCMP_ACT_ALLOW), seccomp_release);
   if (!filter)
     require(-ENOMEM);
@@ -125,7 +135,9 @@ Program compiled(bool unix_sockets) {
   const auto refuse_socket = [&](auto... which) {
     require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), sizeof...(which), which...));
   };
-  unix_sockets ? refuse_socket(SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0)) : refuse_socket();
+  unix_sockets == UnixSockets::None ? refuse_socket() : refuse_socket(SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
+  if (unix_sockets == UnixSockets::WithoutPeers)
+    refuse_peers(filter.get());
   // The mark of mark_as_check(): nobody takes it off.
   require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 2,
                            SCMP_A1(SCMP_CMP_EQ, RLIMIT_RTTIME, 0), SCMP_A2(SCMP_CMP_NE, 0, 0)));
@@ -141,9 +153,10 @@ Program compiled(bool unix_sockets) {
   return program;
 }
 
-const Program &program_for(bool unix_sockets) {
-  static const Program none = compiled(false), local = compiled(true);
-  return unix_sockets ? local : none;
+const Program &program_for(UnixSockets unix_sockets) {
+  static const Program none = compiled(UnixSockets::None), without_peers = compiled(UnixSockets::WithoutPeers),
+                       all = compiled(UnixSockets::All);
+  return unix_sockets == UnixSockets::All ? all : unix_sockets == UnixSockets::None ? none : without_peers;
 }
 
 } // namespace
@@ -158,10 +171,10 @@ bool has_system_call_filters() {
 
 void prepare_system_call_filters() {
   if (has_system_call_filters())
-    program_for(false);
+    program_for(UnixSockets::None);
 }
 
-void filter_system_calls(bool unix_sockets) {
+void filter_system_calls(UnixSockets unix_sockets) {
   const Program &filter = program_for(unix_sockets);
   const sock_fprog program{static_cast<unsigned short>(filter.size()), const_cast<sock_filter *>(filter.data())};
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)

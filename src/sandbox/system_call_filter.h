@@ -3,11 +3,17 @@
 
 namespace repro_minify {
 
+enum class UnixSockets {
+  None,
+  WithoutPeers, ///< may be made and bound, as CUDA's driver does, and reach no other program
+  All,
+};
+
 /// Whether this kernel takes filters.
 bool has_system_call_filters();
 /// The parent's part: the filters are compiled once.
 void prepare_system_call_filters();
 /// Binds this process for ever, without root: new privileges are given up first. Throws std::system_error.
-void filter_system_calls(bool unix_sockets);
+void filter_system_calls(UnixSockets unix_sockets);
 
 } // namespace repro_minify

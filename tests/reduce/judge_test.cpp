@@ -24,60 +24,49 @@ Program program_of(const std::string &kind) {
                       {at::ones({2}, at::kFloat)});
 }
 
-/// A search for a hang whose limit of 200 ms has been raised to hours, as it knows of a program that passes after one.
-class SearchForAHang : public testing::Test {
-protected:
-  SearchForAHang() {
-    options.limits.timeout = 200ms;
-    options.highest_timeout = 4h;
-    options.jobs = 2;
-    options.journal = std::make_shared<Journal>(folder / "journal", Identity(), false);
-    Verdict slow = interesting_verdict(false);
-    slow.wall_seconds = 3600;
-    options.journal->append(canonical_hash(slow_program), slow, "", {}, false);
-    test.job = [this](const std::shared_ptr<const Program> &) { return jobs.at(begun++); };
-    test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
-  }
-  const Job takes_longer_than_that = [](Child &child) {
-    child.stage("optimised");
-    std::this_thread::sleep_for(600ms);
-    child.reply(to_json(interesting_verdict(false)));
-  };
-  bool hangs(const Verdict &verdict) const { return shows(verdict, wanted); }
+const Signature hang{FailureKind::Hang, "", ""};
 
-  const TemporaryFolder folder;
-  const Program slow_program = program_of("tanh"), asked = program_of("neg"), asked_later = program_of("erf");
-  const Signature wanted{FailureKind::Hang, "", ""};
+/// Asked again alone, because its process was killed from outside, it has neither less time nor more.
+TEST(SearchForAHang, IsAsPatientWhenItAsksAgain) {
   ReduceOptions options;
-  InterestingnessTest test;
-  std::vector<Job> jobs;
+  options.limits.timeout = 500ms;
+  options.jobs = 2;
   std::size_t begun = 0;
-};
-
-TEST_F(SearchForAHang, IsAsPatientWhenItAsksAgain) {
-  jobs = {[](Child &) { kill(getpid(), SIGKILL); }, takes_longer_than_that};
-  Judge judge(test, wanted, options);
-  judge.judge(slow_program, {});
-  EXPECT_FALSE(hangs(judge.judge(asked, {})));
+  const std::vector<Job> jobs = {[](Child &) { kill(getpid(), SIGKILL); },
+                                 [](Child &child) {
+                                   child.stage("optimised");
+                                   std::this_thread::sleep_for(1h);
+                                 },
+                                 [](Child &child) { child.reply(to_json(interesting_verdict(false))); }};
+  InterestingnessTest test;
+  test.job = [&](const std::shared_ptr<const Program> &) { return jobs.at(begun++); };
+  test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
+  Judge judge(test, hang, options);
+  EXPECT_TRUE(shows(judge.judge(program_of("neg"), {}), hang));
   EXPECT_EQ(begun, 2u);
 }
 
-/// With one job the guess would have been asked later, and had longer.
-TEST_F(SearchForAHang, AsksAgainWhatWasGuessedWithLessPatience) {
-  options.limits.timeout = 1s;
-  const auto answers_after = [](std::chrono::milliseconds time) {
-    return [time](Child &child) {
+/// A program that passes after an hour, which an earlier run wrote down, says nothing about what a hang is.
+TEST(SearchForAHang, HasOneLimitForAll) {
+  const TemporaryFolder folder;
+  const Program slow = program_of("tanh");
+  ReduceOptions options;
+  options.limits.timeout = 200ms;
+  options.journal = std::make_shared<Journal>(folder / "journal", Identity(), false);
+  Verdict passes = interesting_verdict(false);
+  passes.wall_seconds = 3600;
+  options.journal->append(canonical_hash(slow), passes, "", {}, false);
+  InterestingnessTest test;
+  test.job = [](const std::shared_ptr<const Program> &) {
+    return [](Child &child) {
       child.stage("optimised");
-      std::this_thread::sleep_for(time);
-      child.reply(to_json(interesting_verdict(false)));
+      std::this_thread::sleep_for(1h);
     };
   };
-  jobs = {answers_after(100ms), answers_after(1500ms), answers_after(1500ms)};
-  Judge judge(test, wanted, options);
-  judge.judge(asked, {[this] { return asked_later; }}); // nothing is known yet of slow programs
-  judge.judge(slow_program, {});
-  EXPECT_FALSE(hangs(judge.judge(asked_later, {})));
-  EXPECT_EQ(begun, 3u);
+  test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
+  Judge judge(test, hang, options);
+  EXPECT_FALSE(shows(judge.judge(slow, {}), hang));
+  EXPECT_TRUE(shows(judge.judge(program_of("neg"), {}), hang));
 }
 
 } // namespace

@@ -165,10 +165,57 @@ TEST(Confined, ThereIsNoNetwork) {
     return [family] { return std::string(socket(family, SOCK_STREAM, 0) >= 0 ? "yes" : "refused"); };
   };
   for (const int family : {AF_INET, AF_INET6, AF_UNIX, AF_NETLINK})
-    EXPECT_EQ(confined(makes_socket(family)), "refused") << family;
+    EXPECT_EQ(confined(makes_socket(family), {.cuda = false}), "refused") << family;
   EXPECT_EQ(confined(makes_socket(AF_UNIX), {.unix_sockets = true}), "yes");
   EXPECT_EQ(confined(makes_socket(AF_INET), {.unix_sockets = true}), "refused");
   EXPECT_EQ(confined(makes_socket(AF_UNIX), {.none = true}), "yes");
+}
+
+/// The steps that NVIDIA's driver 580 takes in cuInit(), and gives up after if one is refused.
+TEST(Confined, CudasDriverCanStart) {
+  const auto names_a_thread = [] {
+    std::ofstream comm("/proc/self/task/" + std::to_string(gettid()) + "/comm");
+    return std::string(comm << "named" && comm.flush() ? "yes" : "refused");
+  };
+  const auto binds_a_socket = [] {
+    const int made = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{AF_UNIX, {}};
+    const std::string name = "confinement test " + std::to_string(getpid());
+    name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+    return std::string(bind(made, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0 ? "yes" : "refused");
+  };
+  EXPECT_EQ(confined(names_a_thread, {.cuda = true}), "yes");
+  EXPECT_EQ(confined(binds_a_socket, {.cuda = true}), "yes");
+  if (landlock_version() > 0) {
+    EXPECT_EQ(confined(names_a_thread, {.cuda = false}), "refused");
+  }
+}
+
+/// The socket of CUDA's driver reaches no other program.
+TEST(Confined, CudasDriverHasNoPeers) {
+  if (!has_system_call_filters())
+    GTEST_SKIP() << "this kernel takes no filters";
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "listens";
+  sockaddr_un address{AF_UNIX, {}};
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const auto *where = reinterpret_cast<const sockaddr *>(&address);
+  const int stream = socket(AF_UNIX, SOCK_STREAM, 0), datagrams = socket(AF_UNIX, SOCK_DGRAM, 0);
+  ASSERT_EQ(bind(stream, where, sizeof address), 0);
+  ASSERT_EQ(listen(stream, 1), 0);
+  const auto connects = [&] {
+    const int made = socket(AF_UNIX, SOCK_STREAM, 0);
+    return std::string(connect(made, where, sizeof address) == 0 ? "yes" : std::strerror(errno));
+  };
+  EXPECT_EQ(confined(connects, {.unix_sockets = true, .cuda = true}), "yes");
+  EXPECT_EQ(confined(connects, {.cuda = true}), std::strerror(ENOENT));
+  const auto sends = [&] {
+    const int made = socket(AF_UNIX, SOCK_DGRAM, 0);
+    return std::string(sendto(made, "x", 1, 0, where, sizeof address) >= 0 ? "yes" : std::strerror(errno));
+  };
+  EXPECT_EQ(confined(sends, {.cuda = true}), std::strerror(EACCES));
+  close(stream);
+  close(datagrams);
 }
 
 TEST(Confined, TheParentIsNotSignalled) {

@@ -57,6 +57,8 @@ Confinement confinement_of_worker(const std::string &python, const std::string &
                                   const std::vector<std::string> &entries) {
   Confinement confinement{.writable = {folder}, .readable = what_worker_reads(python, entries), .unix_sockets = true};
   confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
+  if (confinement.cuda) // each child is a process of its own; it gives up the others before it runs anything (worker.py)
+    confinement.writable.emplace_back("/proc");
   if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
     confinement.writable.emplace_back(kept);
   return confinement;

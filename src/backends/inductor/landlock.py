@@ -41,6 +41,12 @@ def write_only_into(*folders):
         os.close(ruleset)
 
 
+def places_of_cuda_driver(threads):
+    """Where CUDA's driver writes as it starts: its devices, which confine() has told apart from others already, and
+    `threads`, a folder of the threads that it names. Empty on a machine without such a device."""
+    return ["/dev", threads] if os.path.exists("/dev/nvidiactl") else []
+
+
 def allow(ruleset, path, rights):
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:

@@ -149,7 +149,8 @@ def main():
 
             prepared.finish()
             # No model writes what is kept: libraries that are loaded, a header. Compilers go by TMPDIR, our own too.
-            landlock.write_only_into(folder, os.environ.get("TMPDIR", folder))
+            own_folders = (folder, os.environ.get("TMPDIR", folder))
+            landlock.write_only_into(*own_folders, *landlock.places_of_cuda_driver("/proc"))
             import torch
         except Exception as error:
             report(ready, {"problem": " ".join(str(error).split())[:300] or type(error).__name__})
@@ -158,7 +159,13 @@ def main():
         gc.enable()
         versions = {"torch": torch.__version__, "python": sys.version.split()[0]}
         report(ready, {**versions, "call": entries.call_of_its_user()})
-        worker = Worker(listen, alive, lambda connection: candidate.serve(connection, prepared.rest.begin))
+
+        def serve(connection):
+            if own_threads := landlock.places_of_cuda_driver("/proc/self/task"):
+                landlock.write_only_into(*own_folders, *own_threads)
+            candidate.serve(connection, prepared.rest.begin)
+
+        worker = Worker(listen, alive, serve)
         worker.serve_first(SECONDS_TO_CONNECT)
         prepared.warm_up_if_cold()
         gc.freeze()

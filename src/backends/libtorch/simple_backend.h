@@ -30,7 +30,7 @@ public:
   BackendSource source() const override { return description_.source; }
   BackendTraits traits() const override {
     BackendTraits traits = description_.traits;
-    traits.patience_seconds = 15; // they all compile in this process
+    traits.patience_seconds = 30; // they all compile in this process
     return traits;
   }
   BackendParts parts() const override {

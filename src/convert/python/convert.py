@@ -1,18 +1,21 @@
 """Makes TorchScript of other things that people have: the file that --python runs for repro-minify.
 
-    convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]...
+    convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--original]
 
 KIND is what repro-minify took SOURCE for: export, program, log. Into FOLDER go converted-N.pt, which has its inputs
 inside, converted-N_inputs.pt, and answer.json: {"graphs": [...]}, one object for each graph (N from 1), with "problem"
-where it could not be converted; or {"problem": ...}.
+where it could not be converted; or {"problem": ...}. With --original nothing is converted: answer.json says how graph N
+(the first, without --graph) fails under torch.compile, {"fails": ..., "lost": [...]}, as original.py has it.
 """
 
 import argparse
+import functools
 import io
 import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -116,27 +119,42 @@ def in_child(work: Any, folder: Path) -> dict[str, Any]:
     return answer
 
 
-def graphs_of(words: argparse.Namespace) -> list[dict[str, Any]]:
+def readers(words: argparse.Namespace) -> list[tuple[str, Callable[[], Any]]]:
+    """The name of each graph, and what reads it."""
     import compile_program
     import exported
 
-    seed, source, folder = words.seed, words.source, Path(words.folder)
+    seed, source = words.seed, words.source
     if words.kind == "export":
-        return [answer_for(lambda: exported.read(source, seed), folder, 1)]
+        return [("", lambda: exported.read(source, seed))]
     if words.kind == "program":
         text = Path(source).read_text(encoding="utf-8", errors="replace")
-        return [answer_for(lambda: compile_program.read(text, source, seed), folder, 1)]
-    answers = []
-    for number, graph in enumerate(trace_log.graphs(Path(source)), start=1):
+        return [("", lambda: compile_program.read(text, source, seed))]
+    return [
+        (graph.name, functools.partial(compile_program.read, graph.text, source, seed))
+        for graph in trace_log.graphs(Path(source))
+    ]
+
+
+def graphs_of(words: argparse.Namespace) -> list[dict[str, Any]]:
+    folder, answers = Path(words.folder), []
+    for number, (name, read) in enumerate(readers(words), start=1):
+        if words.kind != "log":
+            return [answer_for(read, folder, number)]
         answer: dict[str, Any] = {}
         if words.graph in (0, number):
-
-            def work(number: int = number, text: str = graph.text) -> dict[str, Any]:
-                return answer_for(lambda: compile_program.read(text, source, seed), folder, number)
-
-            answer = in_child(work, folder)
-        answers.append({"name": graph.name, **answer})
+            answer = in_child(functools.partial(answer_for, read, folder, number), folder)
+        answers.append({"name": name, **answer})
     return answers
+
+
+def answer_to(words: argparse.Namespace) -> dict[str, Any]:
+    if not words.original:
+        return {"graphs": graphs_of(words)}
+    import original
+
+    _, read = readers(words)[max(words.graph, 1) - 1]
+    return original.answer_of(read())
 
 
 def load_libraries(paths: list[str]) -> None:
@@ -154,13 +172,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--graph", type=int, default=0)
     parser.add_argument("--load-library", action="append", default=[])
+    parser.add_argument("--original", action="store_true")
     words = parser.parse_args()
     import torch
 
     torch.set_num_threads(1)
     try:
         load_libraries(words.load_library)
-        answer: dict[str, Any] = {"graphs": graphs_of(words), "torch": torch.__version__}
+        answer = {**answer_to(words), "torch": torch.__version__}
     except Exception as error:
         traceback.print_exc()
         answer = {"problem": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
