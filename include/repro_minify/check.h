@@ -24,6 +24,7 @@ struct Signature {
   /// For an exception its message without numbers, addresses and paths; for a crash its signal and the innermost named
   /// frames ("signal 11 in f, g"); "whole numbers" for those under CompareRule::Exact and Close.
   std::string detail;
+  int signal = 0; ///< of a crash, what ended its process; 0: it ended itself, or a device had an error that stays
 
   bool operator==(const Signature &) const = default;
 };

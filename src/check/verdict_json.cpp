@@ -140,8 +140,10 @@ Verdict::Trouble trouble_from(const std::string &name) {
 std::string to_json(const Verdict &verdict) {
   json signatures = json::array();
   for (const auto &signature : verdict.signatures)
-    signatures.push_back(
-        {{"kind", to_string(signature.kind)}, {"where", signature.where}, {"detail", signature.detail}});
+    signatures.push_back({{"kind", to_string(signature.kind)},
+                          {"where", signature.where},
+                          {"detail", signature.detail},
+                          {"signal", signature.signal}});
   const json result = {{"outcome", outcome_names[static_cast<int>(verdict.outcome)]},
                        {"signatures", signatures},
                        {"message", verdict.message},
@@ -177,8 +179,8 @@ Verdict verdict_from_json(const std::string &text) {
     throw std::invalid_argument("a verdict of an unknown outcome");
   verdict.outcome = static_cast<Verdict::Outcome>(known - std::begin(outcome_names));
   for (const auto &signature : value.at("signatures"))
-    verdict.signatures.push_back(
-        {failure_kind_from(signature.at("kind")), signature.at("where"), signature.at("detail")});
+    verdict.signatures.push_back({failure_kind_from(signature.at("kind")), signature.at("where"),
+                                  signature.at("detail"), signature.at("signal").get<int>()});
   verdict.message = value.at("message");
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");

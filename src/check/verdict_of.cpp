@@ -59,7 +59,7 @@ Verdict crash_verdict(const JobEnd &job_end) {
   for (const auto &frame : job_end.frames)
     if (frame != "?")
       what += (std::exchange(first, false) ? " in " : " < ") + frame;
-  return backend_or_eager(job_end, {FailureKind::Crash, "", crash_detail(job_end)}, what);
+  return backend_or_eager(job_end, {FailureKind::Crash, "", crash_detail(job_end), job_end.signal}, what);
 }
 
 } // namespace

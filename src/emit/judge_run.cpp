@@ -86,14 +86,20 @@ std::optional<std::string> said_of(const std::string &before_marker, FailureKind
   return std::nullopt;
 }
 
-/// "signal 11" of "signal 11 in f, g"; "exit code" of "exit", which is a process that ended itself.
+/// What a repro prints of the process that ended, at the beginning of its sentence. Empty for a failure that ends none.
 std::string wanted_end(const Signature &wanted) {
   if (wanted.kind == FailureKind::Hang)
     return "signal " + std::to_string(SIGALRM);
   if (wanted.kind != FailureKind::Crash)
     return "";
-  // The frames are of the tool's own build; the signal is not.
-  return wanted.detail == "exit" ? "exit code" : wanted.detail.substr(0, wanted.detail.find(" in "));
+  // The frames in its detail are of the tool's own build; the signal is not.
+  return wanted.signal > 0 ? "signal " + std::to_string(wanted.signal) : "exit code";
+}
+
+/// A device's error that stays is a crash by its kind, and tells itself from others by its message.
+bool is_told_by_message(const Signature &wanted) {
+  return wanted.kind == FailureKind::Exception ||
+         (wanted.kind == FailureKind::Crash && wanted.signal == 0 && wanted.detail != "exit");
 }
 
 /// Why what the repro says of the failure is not what is wanted; empty if it is.
@@ -101,7 +107,7 @@ std::string contradiction(const std::string &before_marker, const Signature &wan
   const auto said = said_of(before_marker, wanted.kind);
   if (!said)
     return std::string("repro does not say what it saw (\"FAIL ") + to_string(wanted.kind) + ": ...\")";
-  if (wanted.kind == FailureKind::Exception) {
+  if (is_told_by_message(wanted)) {
     const std::string message = normalise_message(*said);
     return message == wanted.detail ? "" : "repro raises another exception: " + message;
   }
@@ -168,14 +174,13 @@ std::string script_contradiction(const ReproRun &run, const std::string &marker,
   if (wanted.kind == FailureKind::Hang)
     return job_end.ending == Ending::TimedOut ? "" : end;
   const bool failed = job_end.ending == Ending::Exited && job_end.exit_code == 1;
-  if (wanted.kind == FailureKind::Crash) {
+  if (wanted.kind == FailureKind::Crash && !is_told_by_message(wanted)) {
     const bool exits = wanted.detail == "exit" && job_end.ending == Ending::Exited && job_end.exit_code != 0;
-    const std::string signal = "signal " + std::to_string(job_end.signal);
-    return exits || (job_end.ending == Ending::Crashed && wanted_end(wanted) == signal) ? "" : end;
+    return exits || (job_end.ending == Ending::Crashed && wanted.signal == job_end.signal) ? "" : end;
   }
   if (!failed)
     return end;
-  if (wanted.kind == FailureKind::Exception)
+  if (is_told_by_message(wanted))
     return raises(said, wanted.detail) ? "" : "raises another exception: " + last_words(said);
   if (wanted.kind == FailureKind::Memory)
     return said.find("memory") != std::string::npos ? "" : end;

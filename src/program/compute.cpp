@@ -1,6 +1,8 @@
 #include "program/compute.h"
 
+#include "program/map_tensors.h"
 #include "program/pickled.h"
+#include "program/values.h"
 #include "sandbox/ask_again.h"
 #include "sandbox/limits.h"
 
@@ -9,12 +11,29 @@
 #include <system_error>
 
 namespace repro_minify {
+namespace {
+
+/// What is on a CUDA device, on the CPU: a process that has used CUDA has no children that can use it, and the process
+/// that gets this value forks one for each check.
+c10::IValue off_cuda(const c10::IValue &value) {
+  SharedCloner cloner({.device = c10::Device(c10::kCPU)});
+  bool is_on_cuda = false;
+  for_each_tensor(value, [&](const at::Tensor &tensor) { is_on_cuda |= tensor.is_cuda(); });
+  return is_on_cuda ? map_tensors(value,
+                                  [&](const at::Tensor &tensor) {
+                                    return tensor.defined() && tensor.is_cuda() ? cloner.clone(tensor) : tensor;
+                                  })
+                    : value;
+}
+
+} // namespace
+
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits, Confined confined) {
   const JobEnd job_end = run_until_answered(
       [&](Child &child) {
         if (confined == Confined::BeforeTheWork)
           child.confine({});
-        const auto bytes = pickled(work(child));
+        const auto bytes = pickled(off_cuda(work(child)));
         child.reply(std::string_view(bytes.data(), bytes.size()));
       },
       limits);

@@ -59,11 +59,11 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
     if (!whole.defined() || whole.scalar_type() != type) {
       const auto elements = static_cast<int64_t>(source.storage().nbytes() / source.element_size());
       auto flat = at::empty({0}, source.options()).set_(source.storage(), 0, {elements}, {1});
-      const auto mapped =
-          type == source.scalar_type() && device.is_cpu() ? mapped_copy(source.storage()) : std::nullopt;
-      whole = mapped            ? at::empty({0}, source.options()).set_(*mapped, 0, {elements}, {1})
-              : device.is_cpu() ? converted(flat, type)
-                                : flat.to(device, type, /*non_blocking=*/false, /*copy=*/true);
+      const bool stays_on_cpu = device.is_cpu() && source.is_cpu();
+      const auto mapped = type == source.scalar_type() && stays_on_cpu ? mapped_copy(source.storage()) : std::nullopt;
+      whole = mapped         ? at::empty({0}, source.options()).set_(*mapped, 0, {elements}, {1})
+              : stays_on_cpu ? converted(flat, type)
+                             : flat.to(device, type, /*non_blocking=*/false, /*copy=*/true);
       kept_alive_.push_back(tensor);
     }
     // set_ rather than a view: a view made here could not be written to in place under autograd.

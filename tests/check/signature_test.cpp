@@ -69,8 +69,8 @@ TEST(Signature, WhatCountsAsTheSameFailure) {
   const Signature accuracy{FailureKind::Accuracy, "output", ""}, state{FailureKind::Accuracy, "state", ""},
       gradient{FailureKind::Gradient, "gradient", ""}, dtype{FailureKind::Dtype, "output", ""},
       nan{FailureKind::Nan, "output", ""}, raised{FailureKind::Exception, "", "a"},
-      other{FailureKind::Exception, "", "b"}, crash{FailureKind::Crash, "", "signal 11 in f, g"},
-      elsewhere{FailureKind::Crash, "", "signal 11 in h"}, abort{FailureKind::Crash, "", "signal 6 in f, g"},
+      other{FailureKind::Exception, "", "b"}, crash{FailureKind::Crash, "", "signal 11 in f, g", 11},
+      elsewhere{FailureKind::Crash, "", "signal 11 in h", 11}, abort{FailureKind::Crash, "", "signal 6 in f, g", 6},
       hang{FailureKind::Hang, "", ""};
   const Pair table[] = {
       {accuracy, accuracy, true, true}, {accuracy, state, false, true},     {accuracy, dtype, false, false},

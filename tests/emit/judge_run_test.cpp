@@ -25,7 +25,7 @@ Verification judged(const std::string &script, const Signature &wanted, const st
 
 const Signature accuracy{FailureKind::Accuracy, "output", ""};
 const Signature exception{FailureKind::Exception, "", "no kernel for #"};
-const Signature segfault{FailureKind::Crash, "", "signal 11 in at::native::f, at::g"};
+const Signature segfault{FailureKind::Crash, "", "signal 11 in at::native::f, at::g", 11};
 const Signature leaves{FailureKind::Crash, "", "exit"};
 const Signature hang{FailureKind::Hang, "", ""};
 

@@ -131,7 +131,7 @@ TEST(Reports, SayWhatOtherBackendsDo) {
   unknown.verdict.message = "no compiler";
   same.verdict.outcome = other.verdict.outcome = Verdict::Outcome::Fail;
   same.verdict.signatures = {facts.signature};
-  other.verdict.signatures = {{FailureKind::Crash, "", "signal 11"}};
+  other.verdict.signatures = {{FailureKind::Crash, "", "signal 11", 11}};
   facts.others = {passes, unknown, same, other};
   const Reports reports = reports_of(facts);
   expect_words(reports.text, {"| under freeze | does not fail |", "| under nnc | cannot be checked: no compiler |",

@@ -73,7 +73,7 @@ TEST(ReproCpp, AMessageStaysInItsComment) {
 
 TEST(ReproCpp, ACrashIsGivenAProcessOfItsOwn) {
   const Written written =
-      write(program_of("static_int_div_exc"), facts_for("jit", {FailureKind::Crash, "", "signal 11"}, "m"));
+      write(program_of("static_int_div_exc"), facts_for("jit", {FailureKind::Crash, "", "signal 11", 11}, "m"));
   EXPECT_NE(written.source.find("fork()"), std::string::npos);
   EXPECT_NE(written.source.find("WIFSIGNALED"), std::string::npos);
 }

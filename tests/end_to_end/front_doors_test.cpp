@@ -91,7 +91,7 @@ TEST_F(FrontDoors, EveryExportedModelRunsOnItsOwnInputs) {
     EXPECT_EQ(answer.at("model"), entry.path().string());
     ++models;
   }
-  EXPECT_EQ(models, 13);
+  EXPECT_EQ(models, 14);
 }
 
 TEST_F(FrontDoors, SaysWhatWasSymbolicAndWhichBranchWasKept) {
@@ -112,6 +112,17 @@ TEST_F(FrontDoors, ReducesAnExportedModel) {
   // What it was converted to is a model like any other, with its inputs inside.
   const Finished again = run_tool({"run", out_ / "converted.pt", "--backend", "freeze"});
   EXPECT_EQ(again.exit_code, 1) << describe(again);
+}
+
+/// Its TorchScript passes under the very backend that gets the exported program wrong.
+TEST_F(FrontDoors, SaysWhatAConversionLost) {
+  const Finished finished =
+      run_tool({doors / "exported" / "mirror.pt2", "--backend", "inductor", "-o", out_, "--no-verify"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "does not fail under inductor")) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "it fails: result 0 is another than in eager; its TorchScript does not call "
+                                     "aten::_foreach_mul_"))
+      << describe(finished);
 }
 
 TEST_F(FrontDoors, ConvertsAndLoadsOnceForSeveralBackends) {

@@ -72,6 +72,21 @@ def test_views_of_another_dtype_share_memory(kind: str, work: Path) -> None:
     assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
 
 
+def with_numbers(x: torch.Tensor) -> torch.Tensor:
+    y = (x + 1).mul(2) - 3
+    y += 4
+    return torch.div(y, 2, rounding_mode="floor") // 2
+
+
+def test_numbers_stay_numbers(work: Path) -> None:
+    """A trace by itself makes tensors of them: nothing overflows where int32 is added to a constant of int64."""
+    x = torch.tensor([5, 2147483647], dtype=torch.int32)
+    saved = save_failing(with_numbers, (x,), work)
+    assert torch.equal(reloaded(saved), with_numbers(x))
+    constants = [node for node in torch.jit.load(str(saved.model)).inlined_graph.nodes() if "Constant" in node.kind()]
+    assert not [node for node in constants if "Tensor" in str(node.output().type())]
+
+
 def sine(x: torch.Tensor) -> torch.Tensor:
     return torch.sin(x) + 1
 

@@ -57,7 +57,7 @@ Confinement confinement_of_worker(const std::string &python, const std::string &
                                   const std::vector<std::string> &entries) {
   Confinement confinement{.writable = {folder}, .readable = what_worker_reads(python, entries), .unix_sockets = true};
   confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
-  if (confinement.cuda) // each child is a process of its own; it gives up the others before it runs anything (worker.py)
+  if (confinement.cuda) // each child is a process of its own, and gives up those of others before it runs anything
     confinement.writable.emplace_back("/proc");
   if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
     confinement.writable.emplace_back(kept);

@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
@@ -100,9 +101,27 @@ def warm_up():
     import torch._dynamo
 
     module = torch.compile(lambda x: torch.ops.aten.amin.default(torch.ops.aten.mul.Tensor(x, x)))
-    with torch.no_grad(), only_headers_built(), contextlib.suppress(Exception):  # the candidates will tell
+    # The candidates will tell of an exception.
+    with torch.no_grad(), only_headers_built(), no_device_used(), contextlib.suppress(Exception):
         module(torch.ones(16))
     torch._dynamo.reset()
+
+
+@contextlib.contextmanager
+def no_device_used():
+    """Whatever TorchInductor compiles for, it asks CUDA whether Triton is of use there. A process that has used CUDA has
+    no children that can: this one is told of a device that is new enough, and each child asks anew."""
+    import torch.utils._triton
+    from torch._dynamo.device_interface import CudaInterface
+
+    new_enough = mock.patch.object(
+        CudaInterface.Worker, "get_device_properties", staticmethod(lambda device=None: SimpleNamespace(major=9, minor=0))
+    )
+    with new_enough, mock.patch.object(torch.cuda, "_lazy_init", side_effect=Enough("CUDA is for the children")):
+        yield
+    for found_out in vars(torch.utils._triton).values():
+        if hasattr(found_out, "cache_clear"):
+            found_out.cache_clear()
 
 
 def make_no_header_that_is_kept(store):

@@ -154,7 +154,8 @@ def answer_to(words: argparse.Namespace) -> dict[str, Any]:
     import original
 
     _, read = readers(words)[max(words.graph, 1) - 1]
-    return original.answer_of(read())
+    answer: dict[str, Any] = original.answer_of(read())
+    return answer
 
 
 def load_libraries(paths: list[str]) -> None:

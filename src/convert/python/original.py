@@ -26,7 +26,8 @@ class Called(TorchDispatchMode):
 
 def operators_of(call: Any, inputs: tuple[torch.Tensor, ...]) -> set[str]:
     """The names of the operators that `call` computes by; throws what it throws."""
-    with torch.no_grad(), torch.jit.optimized_execution(False), Called() as called:
+    called = Called()
+    with torch.no_grad(), torch.jit.optimized_execution(False), called:
         call(*copies(inputs))
     return called.names
 
@@ -39,6 +40,9 @@ def in_float64(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> Ran | None:
         return run(wide, given, list(wide.buffers()), flat.grad)
     except Exception:
         return None
+
+
+NAMES = {"results": "result", "inputs": "what is left in input", "buffers": "what is left in buffer"}
 
 
 def how_it_differs(expected: Ran, found: Ran, exact: Ran | None) -> str:
@@ -54,8 +58,7 @@ def how_it_differs(expected: Ran, found: Ran, exact: Ran | None) -> str:
             reference = wide[i] if i < len(wide) and wide[i].is_floating_point() else None
             tolerance = torch._dynamo.config.repro_tolerance
             if not same(a, b, reference, tol=tolerance, equal_nan=True, exact_dtype=True, log_error=lambda *_: None):
-                one = {"results": "result", "inputs": "what is left in input", "buffers": "what is left in buffer"}[what]
-                return f"{one} {i} is another than in eager"
+                return f"{NAMES[what]} {i} is another than in eager"
     return ""
 
 

@@ -112,15 +112,16 @@ class DtypeViews(TorchFunctionMode):
 
 
 class Numbers(TorchFunctionMode):
-    """Has x + 1 traced as aten::add.Scalar, the sum of a tensor and a number. A trace by itself takes down the sum of two
-    tensors, one of them a constant, and a backend does not take the dtype of that constant for the tensor's."""
+    """Has x + 1 traced as aten::add.Scalar, the sum of a tensor and a number. A trace by itself takes down the sum of
+    two tensors, one of them a constant, and a backend does not take the dtype of that constant for the tensor's."""
 
     NAMES: ClassVar[set[str]] = {"add", "sub", "mul", "div", "true_divide", "floor_divide"}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        with_number = len(args) == 2 and isinstance(args[0], torch.Tensor) and type(args[1]) in (bool, int, float, complex)
+        numbers = (bool, int, float, complex)
+        with_number = len(args) == 2 and isinstance(args[0], torch.Tensor) and type(args[1]) in numbers
         if with_number and name.rstrip("_") in self.NAMES and not set(kwargs) - {"alpha", "rounding_mode"}:
             packet = getattr(torch.ops.aten, name)
             func = packet.Scalar_mode if "rounding_mode" in kwargs else packet.Scalar

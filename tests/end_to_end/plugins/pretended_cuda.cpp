@@ -1,6 +1,7 @@
 // A CUDA device for a LibTorch that has none. Its memory is the CPU's and its operators are the CPU's, so everything
-// that only depends on where tensors are can be tested on any machine: LD_PRELOAD it into the program. It has no
-// kernels of its own, no streams and no timings, and knows dense tensors alone.
+// that only depends on where tensors are can be tested on any machine: LD_PRELOAD it into the program. A process that
+// was forked from one that has used it cannot use it, as with CUDA. It has no kernels of its own, no streams and no
+// timings, and knows dense tensors alone.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
@@ -16,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 namespace {
 
 using at::Tensor;
@@ -23,9 +26,16 @@ using at::Tensor;
 const c10::Device the_device(c10::kCUDA, 0);
 constexpr c10::DispatchKeySet cuda_keys(c10::DispatchKey::CUDA);
 
+/// As with CUDA itself: what a process forks after it has used the device can use it no more.
+void use_the_device() {
+  static const pid_t user = getpid();
+  TORCH_CHECK(user == getpid(), "CUDA error: initialization error");
+}
+
 class Memory final : public c10::Allocator {
 public:
   c10::DataPtr allocate(std::size_t bytes) override {
+    use_the_device();
     void *data = c10::alloc_cpu(bytes);
     return {data, data, c10::free_cpu, the_device};
   }
@@ -161,6 +171,7 @@ private:
 };
 
 void on_the_cpu(const c10::OperatorHandle &op, c10::DispatchKeySet, torch::jit::Stack *stack) {
+  use_the_device();
   CallOnCpu().call(op, *stack);
 }
 
@@ -177,6 +188,7 @@ Tensor empty_strided(c10::SymIntArrayRef sizes, c10::SymIntArrayRef strides, std
 }
 
 Tensor &copy(Tensor &self, const Tensor &source, bool) {
+  use_the_device();
   on_cpu(self).copy_(on_cpu(source));
   return self;
 }
@@ -190,6 +202,7 @@ Tensor view(const Tensor &tensor, at::IntArrayRef sizes) {
 }
 
 at::Scalar item(const Tensor &tensor) {
+  use_the_device();
   return on_cpu(tensor).item();
 }
 
