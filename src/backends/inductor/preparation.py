@@ -109,13 +109,15 @@ def warm_up():
 
 @contextlib.contextmanager
 def no_device_used():
-    """Whatever TorchInductor compiles for, it asks CUDA whether Triton is of use there. A process that has used CUDA has
-    no children that can: this one is told of a device that is new enough, and each child asks anew."""
+    """Whatever TorchInductor compiles for, it asks CUDA whether Triton is of use there. A process that has used CUDA
+    has no children that can: this one is told of a device that is new enough, and each child asks anew."""
     import torch.utils._triton
     from torch._dynamo.device_interface import CudaInterface
 
     new_enough = mock.patch.object(
-        CudaInterface.Worker, "get_device_properties", staticmethod(lambda device=None: SimpleNamespace(major=9, minor=0))
+        CudaInterface.Worker,
+        "get_device_properties",
+        staticmethod(lambda device=None: SimpleNamespace(major=9, minor=0)),
     )
     with new_enough, mock.patch.object(torch.cuda, "_lazy_init", side_effect=Enough("CUDA is for the children")):
         yield

@@ -5,6 +5,7 @@ inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
 import contextlib
+import functools
 import io
 import os
 import random
@@ -387,6 +388,35 @@ class ASimplification(unittest.TestCase):
         x = sympy.Symbol("x")
         self.assertEqual(sympy.simplify(x**2 + x, ratio=1), sympy.simplify(x**2 + x))
         self.assertEqual(sympy.simplify("x + x"), 2 * x)
+
+
+class ADevice(unittest.TestCase):
+    """A process that has used CUDA has no children that can."""
+
+    def test_is_not_used_while_the_parent_asks_whether_triton_is_of_use_there(self):
+        from torch.utils._triton import has_triton
+
+        with (
+            mock.patch.object(torch.cuda, "_lazy_init") as used,
+            mock.patch.object(torch.cuda, "is_available", return_value=True),
+        ):
+            with preparation.no_device_used():
+                has_triton()
+                with self.assertRaises(preparation.Enough):
+                    torch.cuda._lazy_init()
+            used.assert_not_called()
+
+    def test_is_asked_anew_by_each_child(self):
+        import torch.utils._triton
+
+        @functools.cache
+        def asked():
+            return object()
+
+        with mock.patch.object(torch.utils._triton, "asked", asked, create=True):
+            with preparation.no_device_used():
+                found_by_the_parent = asked()
+            self.assertIsNot(asked(), found_by_the_parent)
 
 
 class AFork(unittest.TestCase):
