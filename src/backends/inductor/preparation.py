@@ -5,7 +5,6 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from types import SimpleNamespace
 from unittest import mock
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
@@ -109,17 +108,14 @@ def warm_up():
 
 @contextlib.contextmanager
 def no_device_used():
-    """Whatever TorchInductor compiles for, it asks CUDA whether Triton is of use there. A process that has used CUDA
-    has no children that can: this one is told of a device that is new enough, and each child asks anew."""
+    """Whatever is compiled, Dynamo keeps the state of CUDA's generators, and TorchInductor asks whether Triton is of
+    use on the device. A process that has used CUDA has no children that can: here PyTorch finds none, and each child
+    asks anew."""
     import torch.utils._triton
-    from torch._dynamo.device_interface import CudaInterface
 
-    new_enough = mock.patch.object(
-        CudaInterface.Worker,
-        "get_device_properties",
-        staticmethod(lambda device=None: SimpleNamespace(major=9, minor=0)),
-    )
-    with new_enough, mock.patch.object(torch.cuda, "_lazy_init", side_effect=Enough("CUDA is for the children")):
+    none_here = mock.patch.object(torch.cuda, "is_available", return_value=False)
+    never_used = mock.patch.object(torch._C, "_cuda_init", side_effect=Enough("CUDA is for the children"), create=True)
+    with none_here, never_used:
         yield
     for found_out in vars(torch.utils._triton).values():
         if hasattr(found_out, "cache_clear"):

@@ -393,18 +393,17 @@ class ASimplification(unittest.TestCase):
 class ADevice(unittest.TestCase):
     """A process that has used CUDA has no children that can."""
 
-    def test_is_not_used_while_the_parent_asks_whether_triton_is_of_use_there(self):
-        from torch.utils._triton import has_triton
-
+    def test_is_not_used_by_a_parent_that_warms_up(self):
+        initialized = mock.Mock(side_effect=AssertionError("CUDA is initialized"))
         with (
-            mock.patch.object(torch.cuda, "_lazy_init") as used,
             mock.patch.object(torch.cuda, "is_available", return_value=True),
+            mock.patch.object(torch._C, "_cuda_init", initialized, create=True),
         ):
+            preparation.warm_up()
+            initialized.assert_not_called()
             with preparation.no_device_used():
-                has_triton()
-                with self.assertRaises(preparation.Enough):
-                    torch.cuda._lazy_init()
-            used.assert_not_called()
+                self.assertFalse(torch.cuda.is_available())
+                self.assertRaises(preparation.Enough, torch._C._cuda_init)
 
     def test_is_asked_anew_by_each_child(self):
         import torch.utils._triton
