@@ -51,7 +51,8 @@ void *compiled(const std::string &source) {
     return nullptr;
   std::ofstream(folder + "/k.cpp") << "#define THREADS " << repro_minify::cuda_threads << "\n"
                                    << repro_minify::cuda_definitions << source << launcher;
-  const std::string command = "env -u LD_PRELOAD c++ -std=c++17 -O1 -w -shared -fPIC " + folder + "/k.cpp -o " + folder + "/k.so";
+  const std::string command =
+      "env -u LD_PRELOAD c++ -std=c++17 -O1 -w -shared -fPIC " + folder + "/k.cpp -o " + folder + "/k.so";
   void *library =
       std::system(command.c_str()) == 0 ? dlopen((folder + "/k.so").c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   std::filesystem::remove_all(folder);
