@@ -180,7 +180,7 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.outcome = static_cast<Verdict::Outcome>(known - std::begin(outcome_names));
   for (const auto &signature : value.at("signatures"))
     verdict.signatures.push_back({failure_kind_from(signature.at("kind")), signature.at("where"),
-                                  signature.at("detail"), signature.at("signal").get<int>()});
+                                  signature.at("detail"), signature.value("signal", 0)}); // not in older journals
   verdict.message = value.at("message");
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");
