@@ -78,7 +78,7 @@ private:
 template <typename Load> torch::jit::Module with_dtype_view(const Load &load) {
   try {
     return load();
-  } catch (const c10::Error &error) {
+  } catch (const std::exception &error) {
     if (unknown_operator_in(error.what()) != dtype_view_name)
       throw;
   }
