@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import repro_minify
 import torch
-from repro_minify.original import Original, difference, how_of, problem_of
+from repro_minify.original import How, Original, difference, how_of, in_float64, problem_of
 from repro_minify.testing import assert_compiled_same
 
 FAKE = Path(__file__).with_name("fake_program.py")
@@ -108,3 +108,15 @@ def test_what_is_nearer_to_float64_is_right() -> None:
     assert difference([eager], [better], [exact]) == ""
     assert difference([better], [eager], [exact]) != ""
     assert difference([better], [better.double()], [exact]) != ""
+
+
+def through_half(x: torch.Tensor) -> torch.Tensor:
+    return x.half().float()
+
+
+def test_a_cast_that_the_program_asks_for_rounds_nothing_in_float64() -> None:
+    """TorchInductor leaves out the cast to float16, which PyTorch closes as intended."""
+    x = torch.tensor([0.1, 0.3])
+    reference = in_float64(through_half, ((x,), {}), How(False, None, None))
+    assert reference is not None and torch.equal(reference[0], x.double())
+    assert difference([through_half(x)], [x], reference) == ""

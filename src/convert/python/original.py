@@ -24,6 +24,17 @@ class Called(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+class Wide(TorchDispatchMode):
+    """Makes float64 of what is made in another floating-point dtype, a cast to float16 for one: of the rounding that a
+    program asks for the reference has none, as in a check."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
+            kwargs = {**kwargs, "dtype": torch.float64}
+        return func(*args, **kwargs)
+
+
 def operators_of(call: Any, inputs: tuple[torch.Tensor, ...]) -> set[str]:
     """The names of the operators that `call` computes by; throws what it throws."""
     called = Called()
@@ -37,7 +48,8 @@ def in_float64(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> Ran | None:
     try:
         wide = copy.deepcopy(flat).double()
         given = tuple(x.double() if x.is_floating_point() else x for x in inputs)
-        return run(wide, given, list(wide.buffers()), flat.grad)
+        with Wide():
+            return run(wide, given, list(wide.buffers()), flat.grad)
     except Exception:
         return None
 

@@ -44,6 +44,17 @@ class Called(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+class Wide(TorchDispatchMode):
+    """Makes float64 of what is made in another floating-point dtype, a cast to float16 for one: of the rounding that a
+    program asks for the reference has none, as in a check."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
+            kwargs = {**kwargs, "dtype": torch.float64}
+        return func(*args, **kwargs)
+
+
 def tensors_in(value: Any) -> list[torch.Tensor]:
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
@@ -96,7 +107,8 @@ def in_float64(call: Callable[..., Any], arguments: Arguments, how: How) -> list
 
     try:
         other = copy.deepcopy(call).double() if isinstance(call, torch.nn.Module) else call
-        return ran(other, pytree.tree_map(wide, arguments), How(how.grad, None, None))
+        with Wide():
+            return ran(other, pytree.tree_map(wide, arguments), How(how.grad, None, None))
     except Exception:
         return None  # then eager alone is asked, as PyTorch does
 
