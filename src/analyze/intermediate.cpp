@@ -3,7 +3,10 @@
 #include "program/flatten.h"
 
 #include <filesystem>
+#include <optional>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <unordered_map>
 
 namespace repro_minify {
@@ -133,6 +136,28 @@ std::vector<Reads> reads_of(const Recording &recording, const std::vector<Interm
   return result;
 }
 
+namespace {
+
+/// "model.py:12: forward" of the Python frames that a trace keeps for each operator, a line each and the innermost
+/// first ("/home/me/model.py(12): forward"): the first that is neither PyTorch's own nor of the package that traces.
+/// Nothing where `source` is no such list. It is empty where no frame is the author's.
+std::optional<std::string> frame_of_the_author(const std::string &source) {
+  static const std::regex frame(R"(^(.+)\((\d+)\): (.*)$)"), not_the_authors(R"(-packages/torch/|/repro_minify/|^<)");
+  std::istringstream lines(source);
+  bool is_a_list = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, frame))
+      return is_a_list ? std::optional<std::string>("") : std::nullopt;
+    is_a_list = true;
+    if (const std::string path = parts[1]; !std::regex_search(path, not_the_authors))
+      return std::filesystem::path(path).filename().string() + ":" + parts[2].str() + ": " + parts[3].str();
+  }
+  return is_a_list ? std::optional<std::string>("") : std::nullopt;
+}
+
+} // namespace
+
 std::string source_line(const Node *node) {
   auto range = node->sourceRange();
   // The archive's own code, or, where it was saved with debug records, what the author wrote.
@@ -141,6 +166,8 @@ std::string source_line(const Node *node) {
   const auto place = range.file_line_col();
   if (!place || !range.source())
     return "";
+  if (const auto frame = frame_of_the_author(range.source()->text_str().str()))
+    return *frame;
   const auto &[file, line, column] = *place;
   std::string text(range.source()->get_line(range.source()->lineno_for_offset(range.start())).str());
   text.erase(0, text.find_first_not_of(" \t"));

@@ -75,7 +75,7 @@ def test_views_of_another_dtype_share_memory(kind: str, work: Path) -> None:
 def with_numbers(x: torch.Tensor) -> torch.Tensor:
     y = (x + 1).mul(2) - 3
     y += 4
-    return torch.div(y, 2, rounding_mode="floor") // 2
+    return torch.div(y, 2, rounding_mode="floor") // 2 + (3 / x).to(torch.int32)
 
 
 def test_numbers_stay_numbers(work: Path) -> None:

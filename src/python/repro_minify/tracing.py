@@ -116,10 +116,16 @@ class Numbers(TorchFunctionMode):
     two tensors, one of them a constant, and a backend does not take the dtype of that constant for the tensor's."""
 
     NAMES: ClassVar[set[str]] = {"add", "sub", "mul", "div", "true_divide", "floor_divide"}
+    # What is written in Python calls another operator where no mode sees it.
+    OPERATORS: ClassVar[dict[str, str]] = {"__floordiv__": "floor_divide"}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
+        name = self.OPERATORS.get(name, name)
+        if name == "__rdiv__":  # 2 / x
+            func, args = torch.Tensor.mul, (args[0].reciprocal(), *args[1:])
+            name = "mul"
         numbers = (bool, int, float, complex)
         with_number = len(args) == 2 and isinstance(args[0], torch.Tensor) and type(args[1]) in numbers
         if with_number and name.rstrip("_") in self.NAMES and not set(kwargs) - {"alpha", "rounding_mode"}:
