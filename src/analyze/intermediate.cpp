@@ -148,7 +148,7 @@ std::optional<std::string> frame_of_the_author(const std::string &source) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch parts;
     if (!std::regex_match(line, parts, frame))
-      return is_a_list ? std::optional<std::string>("") : std::nullopt;
+      break;
     is_a_list = true;
     if (const std::string path = parts[1]; !std::regex_search(path, not_the_authors))
       return std::filesystem::path(path).filename().string() + ":" + parts[2].str() + ": " + parts[3].str();

@@ -213,8 +213,9 @@ void require_plain_files(const fs::path &folder, const std::string &path) {
   }
 }
 
-/// What convert.py writes of `path` into its answer.json; with `original`, of the file itself under torch.compile.
-/// Throws UserError where there is no answer, and Interrupted.
+/// Runs convert.py on `path`, confined, and gives the answer.json that it writes. With `original` nothing is converted:
+/// the answer says how the file itself fares under torch.compile. Throws UserError where there is no answer, and
+/// Interrupted.
 json answer_of_python(const std::string &path, ModelKind kind, const ConvertOptions &options, const Limits &limits,
                       const TemporaryFolder &folder, bool original) {
   const std::string python = find_python_with_torch(options.python);

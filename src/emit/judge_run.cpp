@@ -86,7 +86,8 @@ std::optional<std::string> said_of(const std::string &before_marker, FailureKind
   return std::nullopt;
 }
 
-/// What a repro prints of the process that ended, at the beginning of its sentence. Empty for a failure that ends none.
+/// The words with which a repro begins its sentence about a process that ended as `wanted` says. Empty for a failure
+/// that ends no process.
 std::string wanted_end(const Signature &wanted) {
   if (wanted.kind == FailureKind::Hang)
     return "signal " + std::to_string(SIGALRM);

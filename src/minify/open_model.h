@@ -21,7 +21,7 @@ std::optional<MinifyOptions> open_one_graph(const std::string &path, const Minif
 /// The same, but throws UserError where none fails.
 MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options);
 
-/// What a conversion needs of the options.
+/// The part of the options that convert() takes.
 ConvertOptions convert_options(const MinifyOptions &options);
 
 /// "none of its 5 graphs fails under inductor"

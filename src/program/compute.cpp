@@ -13,8 +13,8 @@
 namespace repro_minify {
 namespace {
 
-/// What is on a CUDA device, on the CPU: a process that has used CUDA has no children that can use it, and the process
-/// that gets this value forks one for each check.
+/// Copies the tensors of `value` that are on a CUDA device to the CPU. A process that has used CUDA has no children
+/// that can use it, and the process that gets this value forks one for each check.
 c10::IValue off_cuda(const c10::IValue &value) {
   SharedCloner cloner({.device = c10::Device(c10::kCPU)});
   bool is_on_cuda = false;

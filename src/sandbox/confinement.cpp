@@ -43,7 +43,7 @@ constexpr const char *readable_everywhere[] = {"/usr",           "/lib",
                                                "/proc/devices",  "/proc/driver"};
 constexpr const char *writable_everywhere[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
-/// Of CUDA, where there are any: its driver is asked through them.
+/// The device files of GPUs, where there are any: CUDA's driver is asked through them.
 const std::vector<std::string> &devices_that_compute() {
   static const std::vector<std::string> devices = [] {
     std::vector<std::string> found;

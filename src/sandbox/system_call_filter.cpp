@@ -110,8 +110,8 @@ void refuse_what_concerns_others(scmp_filter_ctx filter) {
     require(seccomp_rule_add(filter, no, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, request)));
 }
 
-/// What would bring a Unix socket together with another program. connect() is told that there is no such program: then
-/// CUDA's driver, which asks for one that shares the device (MPS), goes on without.
+/// Refuses the calls that bring a Unix socket together with another program. connect() is told that there is no such
+/// program: then CUDA's driver, which asks for one that shares the device (MPS), goes on without.
 void refuse_peers(scmp_filter_ctx filter) {
   require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOENT), SCMP_SYS(connect), 0));
   for (const int call : {SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg)})

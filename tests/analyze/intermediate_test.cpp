@@ -13,7 +13,7 @@
 namespace repro_minify {
 namespace {
 
-/// What source_line() says of an operator whose source is `text`, taken down in `file`.
+/// Gives what source_line() says of an operator whose source is `text`, as found in `file`.
 std::string line_of(const std::string &text, const std::string &file) {
   const Program program = testing_support::program_from(
       "graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)", {at::ones({2}, at::kFloat)});

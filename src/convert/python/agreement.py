@@ -12,6 +12,9 @@ from traced import Flat
 
 Tensors = list[torch.Tensor]
 
+PARTS = {"results": "result", "inputs": "what is left in input", "buffers": "what is left in buffer"}
+"""The parts of a Ran that are compared, in this order, and what one element of each is called."""
+
 
 @dataclass
 class Ran:
@@ -63,15 +66,14 @@ def same(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 def difference(ours: Ran, theirs: Ran) -> str:
     """Empty where there is none."""
-    for what in ("results", "inputs", "buffers"):
+    for what, one in PARTS.items():
         mine, other = getattr(ours, what), getattr(theirs, what)
         if len(mine) != len(other):
             return f"it has {len(mine)} {what}, the original has {len(other)}"
         for i, (a, b) in enumerate(zip(mine, other)):
             if not same(a, b):
                 kinds = f"{a.dtype} {list(a.shape)}, the original's {b.dtype} {list(b.shape)}"
-                where = {"results": "result", "inputs": "what is left in input", "buffers": "what is left in buffer"}
-                return f"{where[what]} {i} is another ({kinds})"
+                return f"{one} {i} is another ({kinds})"
     if ours.aliases != theirs.aliases:
         return "its results share memory with other inputs than the original's"
     return ""

@@ -7,7 +7,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from agreement import Ran, copies, difference, run
+from agreement import PARTS, Ran, copies, difference, run
 from loaded import Loaded
 from traced import Flat, flat_module, traced
 
@@ -54,14 +54,11 @@ def in_float64(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> Ran | None:
         return None
 
 
-NAMES = {"results": "result", "inputs": "what is left in input", "buffers": "what is left in buffer"}
-
-
 def how_it_differs(expected: Ran, found: Ran, exact: Ran | None) -> str:
     """By the rule of PyTorch's own minifier, torch._dynamo.utils.same; empty where it is the same."""
     from torch._dynamo.utils import same
 
-    for what in ("results", "inputs", "buffers"):
+    for what, one in PARTS.items():
         ours, theirs = getattr(found, what), getattr(expected, what)
         if len(ours) != len(theirs):
             return f"it has {len(ours)} {what}, in eager {len(theirs)}"
@@ -70,7 +67,7 @@ def how_it_differs(expected: Ran, found: Ran, exact: Ran | None) -> str:
             reference = wide[i] if i < len(wide) and wide[i].is_floating_point() else None
             tolerance = torch._dynamo.config.repro_tolerance
             if not same(a, b, reference, tol=tolerance, equal_nan=True, exact_dtype=True, log_error=lambda *_: None):
-                return f"{NAMES[what]} {i} is another than in eager"
+                return f"{one} {i} is another than in eager"
     return ""
 
 

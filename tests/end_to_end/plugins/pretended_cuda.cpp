@@ -26,7 +26,7 @@ using at::Tensor;
 const c10::Device the_device(c10::kCUDA, 0);
 constexpr c10::DispatchKeySet cuda_keys(c10::DispatchKey::CUDA);
 
-/// As with CUDA itself: what a process forks after it has used the device can use it no more.
+/// Called by every use of the device. Throws in a process that was forked from one that had used it, as CUDA does.
 void use_the_device() {
   static const pid_t user = getpid();
   TORCH_CHECK(user == getpid(), "CUDA error: initialization error");

@@ -21,7 +21,7 @@ TEST(LearnedTimeout, GoesDownToWhatChecksTake) {
   EXPECT_EQ(timeout.limit(), 60s); // never more than that
 }
 
-/// What is a hang does not depend on which candidates were asked about before.
+/// Whether a candidate hangs must not depend on which candidates were asked about before it.
 TEST(LearnedTimeout, StaysWhereAHangIsWanted) {
   LearnedTimeout timeout(5s, /*hang_is_wanted=*/true);
   for (int i = 0; i < 9; ++i)
