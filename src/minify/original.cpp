@@ -1,6 +1,7 @@
 #include "minify/original.h"
 
 #include "check/coverage_text.h"
+#include "check/let_pass_text.h"
 #include "convert/convert.h"
 #include "minify/open_model.h"
 #include "minify/reading_limits.h"
@@ -9,12 +10,9 @@
 namespace repro_minify {
 namespace {
 
-std::string nearer_note(const Verdict &verdict) {
-  const std::string nearer = nearer_to_fp64(verdict);
-  return nearer.empty() ? ""
-                        : "; " + nearer +
-                              " differs, nearer to float64 than eager: --compare close or exact takes that for a "
-                              "failure";
+std::string let_pass_note(const Verdict &verdict) {
+  const std::string let_pass = let_pass_text(verdict);
+  return let_pass.empty() ? "" : "; " + let_pass + ": --compare close or exact takes that for a failure";
 }
 
 /// Operators that the backend left to eager's own code are not shown to be right.
@@ -29,7 +27,7 @@ std::string why_it_passes(const Session &session, const FailureRate &rate) {
   return std::to_string(session.check.calls) + " calls" +
          (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
          (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
-         nearer_note(rate.verdict) + coverage_note(rate.verdict);
+         let_pass_note(rate.verdict) + coverage_note(rate.verdict);
 }
 
 /// A conversion to TorchScript may lose what fails under torch.compile: what was converted is asked itself.

@@ -2,6 +2,7 @@
 #include "results/run_text.h"
 
 #include "check/coverage_text.h"
+#include "check/let_pass_text.h"
 #include "support/number_text.h"
 #include "support/position_text.h"
 #include "support/text_table.h"
@@ -72,12 +73,12 @@ std::string few_of(const std::vector<std::string> &names) {
   return names.size() > few ? text + " and " + std::to_string(names.size() - few) + " more" : text;
 }
 
-/// What is better than eager is at times wrong all the same.
-void write_nearer(std::ostream &out, const Verdict &verdict) {
-  const std::string nearer = nearer_to_fp64(verdict);
-  if (nearer.empty())
+/// A value that the rule accepts may be wrong all the same.
+void write_let_pass(std::ostream &out, const Verdict &verdict) {
+  const std::string let_pass = let_pass_text(verdict);
+  if (let_pass.empty())
     return;
-  out << "  " << clean(nearer) << " differs, nearer to float64 than eager";
+  out << "  " << clean(let_pass);
   if (verdict.outcome == Verdict::Outcome::Pass)
     out << " (--compare close or exact takes that for a failure)";
   out << '\n';
@@ -132,7 +133,7 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
     out << "  first wrong on call " << verdict.failing_call << '\n';
   if (verdict.outcome == Verdict::Outcome::Fail && !verdict.rewritten.empty())
     out << "  operators that the backend rewrote: " << few_of(verdict.rewritten) << '\n';
-  write_nearer(out, verdict);
+  write_let_pass(out, verdict);
   if (facts.reads_unwritten.value_or(false))
     out << "  it reads memory that nobody has written: what it returns depends on what lies there\n";
   if (verdict.coverage) // what the backend ran as it was is at times the larger part of the program

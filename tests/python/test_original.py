@@ -120,3 +120,31 @@ def test_a_cast_that_the_program_asks_for_rounds_nothing_in_float64() -> None:
     reference = in_float64(through_half, ((x,), {}), How(False, None, None))
     assert reference is not None and torch.equal(reference[0], x.double())
     assert difference([through_half(x)], [x], reference) == ""
+
+
+class Doubled(torch.autograd.Function):
+    """Its backward is Python: with gradients TorchScript has no form for it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        return grads[0] * 2
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return Doubled.apply(x)
+
+
+@pytest.mark.parametrize("ask", [repro_minify.check, repro_minify.minify])
+def test_what_cannot_be_traced_is_run_itself(ask: Any, world: Any) -> None:
+    refused = "doubled cannot be made TorchScript: .* it calls Doubled, which is Python"
+    world("it raises TorchRuntimeError: dtypes differ")
+    with pytest.raises(repro_minify.BadInput, match=f"{refused}.*; the model itself fails under torch.compile: it rai"):
+        ask(doubled, X, grad=True)
+    world("")
+    with pytest.raises(repro_minify.BadInput, match=refused) as raised:
+        ask(doubled, X, grad=True)
+    assert "torch.compile" not in str(raised.value)

@@ -87,6 +87,35 @@ def test_numbers_stay_numbers(work: Path) -> None:
     assert not [node for node in constants if "Tensor" in str(node.output().type())]
 
 
+class Clipped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, low: float) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x.clamp(min=low) if ctx.needs_input_grad == (False, False) else x
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return x * 3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+
+def test_a_function_with_a_backward_of_its_own_is_its_forward_without_gradients(work: Path) -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return Scaled.apply(Clipped.apply(x, 2.0))
+
+    saved = save_failing(call, X, work)
+    assert torch.equal(reloaded(saved), call(X))
+    kinds = {node.kind() for node in torch.jit.load(str(saved.model)).inlined_graph.nodes()}
+    assert {"aten::clamp", "aten::mul"} <= kinds
+    with pytest.raises(BadInput, match="it calls Clipped, which is Python"):
+        save_failing(call, X, work, grad=True)
+
+
 def sine(x: torch.Tensor) -> torch.Tensor:
     return torch.sin(x) + 1
 

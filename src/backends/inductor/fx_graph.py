@@ -286,6 +286,8 @@ class Builder:
 
     def symbols(self, made, fake, target):
         if isinstance(fake, FakeTensor):
+            if fake.layout != torch.strided:  # TorchInductor has no form for it: Dynamo leaves it to eager
+                raise Uncovered(f"{target} gives a tensor of the layout {fake.layout}")
             return Symbol(made, fake)
         if isinstance(fake, (list, tuple)):
             parts = [

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from .command import is_path, words_of
+from .errors import CannotTrace
 from .options import CheckOptions
 from .program import raise_for, run
 from .verdict import Verdict, verdict_of_run
@@ -22,7 +23,12 @@ def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: 
     """
     with tempfile.TemporaryDirectory(prefix="repro-minify-") as name:
         folder = Path(name)
-        words = words_of(model, inputs, backend, options, folder)
+        try:
+            words = words_of(model, inputs, backend, options, folder)
+        except CannotTrace as error:
+            from .original import refused  # it imports torch, as tracing did
+
+            raise refused(error, model, inputs, backend, folder, options) from error.__cause__
         verdict = verdict_of_words(words)
         if verdict.failed or is_path(model):
             return verdict

@@ -28,7 +28,7 @@ def words_of(model: Any, inputs: Any, backend: str | None, options: Mapping[str,
     from .saving import save_failing  # it imports torch
 
     folder.mkdir(parents=True, exist_ok=True)
-    saved = save_failing(model, inputs, folder)
+    saved = save_failing(model, inputs, folder, bool(options.get("grad")))
     words += [f"--model={saved.model}", f"--inputs={saved.inputs}"]
     return words + (["--train"] if saved.train and "train" not in options else [])
 

@@ -20,6 +20,10 @@ class BadInput(ReproMinifyError, ValueError):
     """A model, inputs or options that cannot be used (exit code 2)."""
 
 
+class CannotTrace(BadInput):
+    """Neither a trace nor a script of the model does what the model does in eager."""
+
+
 class DoesNotFail(ReproMinifyError):
     """Eager and the backend agree: there is nothing to reduce (exit code 1 of a reduction)."""
 

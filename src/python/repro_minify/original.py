@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .apart import Crashed, apart
 from .command import is_path
-from .errors import ReproMinifyError, first_line
+from .errors import CannotTrace, ReproMinifyError, first_line
 from .inputs import Arguments, arguments_of_call
 from .tracing import copies, without_traces
 
@@ -199,6 +199,13 @@ def original_of(
     if not is_converted or backend != "inductor" or "oracle" in options:
         return None
     return failure_of_original(as_callable(model), given_arguments(model, inputs), folder, options)
+
+
+def refused(error: CannotTrace, *asked: Any) -> CannotTrace:
+    """The error of a model that cannot be traced, with how the model itself fails under torch.compile, if it does.
+    `asked` are the arguments of original_of()."""
+    original = original_of(*asked)
+    return CannotTrace(f"{error}; {original}") if original else error
 
 
 def through_dynamo(options: Mapping[str, Any]) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from .errors import BadInput
+from .errors import BadInput, CannotTrace
 from .inputs import Arguments, arguments_of_call
-from .tracing import CannotTrace, copies, to_torchscript
+from .tracing import copies, to_torchscript
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,15 @@ def of_this_python() -> str:
     return "; PyTorch says that torch.jit may break under Python 3.14 and later: an older Python may trace it"
 
 
-def save_failing(model: object, inputs: Any, folder: Path) -> Saved:
-    """Into a folder that exists: failing.pt, with inputs.pt beside it."""
+def save_failing(model: object, inputs: Any, folder: Path, grad: bool = False) -> Saved:
+    """Into a folder that exists: failing.pt, with inputs.pt beside it. `grad`: gradients will be asked for."""
     args, kwargs = given_arguments(model, inputs)
     call = as_callable(model)
     if isinstance(call, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         module, values, has_modes = call, copies((args, kwargs) if kwargs else args), False
     else:
         try:
-            module, values, has_modes = to_torchscript(call, args, kwargs)
+            module, values, has_modes = to_torchscript(call, args, kwargs, grad)
         except CannotTrace as error:
             raise CannotTrace(f"{name_of(model)} cannot be made TorchScript: {error}{of_this_python()}") from error
     with warnings.catch_warnings():  # TorchScript is said to be deprecated, which a user of ours did not choose

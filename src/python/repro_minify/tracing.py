@@ -5,18 +5,15 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
+from unittest import mock
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from .errors import BadInput, first_line
+from .errors import CannotTrace, first_line
 
 SEED = 0
-
-
-class CannotTrace(BadInput):
-    """Neither a trace nor a script of it does what it does in eager."""
 
 
 class Flat(torch.nn.Module):
@@ -134,10 +131,36 @@ class Numbers(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def traced(flat: Flat, tensors: list[torch.Tensor]) -> torch.jit.ScriptModule:
-    with without_traces(flat), DtypeViews(), Numbers():
+def only_forward(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls a torch.autograd.Function as `apply` does where no gradient is asked for."""
+    with torch.no_grad():
+        if function.setup_context is not torch.autograd.Function.setup_context:
+            return function.forward(*args, **kwargs)
+        context: Any = torch.autograd.function.FunctionCtx()
+        context.needs_input_grad = (False,) * len(args)
+        return function.forward(context, *args, **kwargs)
+
+
+def forwards_in_line(grad: bool) -> contextlib.AbstractContextManager[Any]:
+    """Has the operators of each torch.autograd.Function traced: a trace takes down a call of Python, which no archive
+    holds. With `grad` it stays one, as the backward that the function declares would be lost."""
+    if grad:
+        return contextlib.nullcontext()
+    return mock.patch.object(torch.autograd.Function, "apply", classmethod(only_forward))
+
+
+def refuse_python(module: Any) -> None:
+    """Raises CannotTrace where a call of Python is left, which torch.jit.save() would refuse."""
+    graph = module.inlined_graph  # its nodes live as long as it does
+    for node in graph.findAllNodes("prim::PythonOp"):
+        raise CannotTrace(f"it calls {node.pyname()}, which is Python: with gradients TorchScript has no form for it")
+
+
+def traced(flat: Flat, tensors: list[torch.Tensor], grad: bool) -> torch.jit.ScriptModule:
+    with without_traces(flat), DtypeViews(), Numbers(), forwards_in_line(grad):
         torch.manual_seed(SEED)
         module = torch.jit.trace(flat, tuple(copies(tensors)), strict=False, check_trace=False)
+    refuse_python(module)
     if problem := difference(flat, module, (tuple(tensors), {})):
         raise CannotTrace(f"the trace computes something else ({problem})")
     return module
@@ -147,6 +170,7 @@ def scripted(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """One that raises in eager has to raise here."""
     with without_traces(call):
         module = torch.jit.script(call)
+    refuse_python(module)
     try:
         problem = difference(call, module, (args, kwargs))
     except Exception:  # the very call that fails: the program will see how
@@ -156,15 +180,22 @@ def scripted(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     return module
 
 
-def to_torchscript(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
-    """The TorchScript module, its inputs as inputs.pt has them, and whether it is a script, which still has modes."""
+def reason(error: Exception) -> str:
+    return str(error) if isinstance(error, CannotTrace) else first_line(error)
+
+
+def to_torchscript(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], grad: bool
+) -> tuple[Any, Any, bool]:
+    """The TorchScript module, its inputs as inputs.pt has them, and whether it is a script, which still has modes.
+    `grad`: gradients will be asked for."""
     flat = Flat(call, args, kwargs)
     tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
     try:
-        return traced(flat, tensors), tuple(each.detach() for each in tensors), False
+        return traced(flat, tensors, grad), tuple(each.detach() for each in tensors), False
     except Exception as error:
-        refused = first_line(error)
+        refused = reason(error)
     try:
         return scripted(call, args, kwargs), copies((args, kwargs) if kwargs else args), True
     except Exception as error:
-        raise CannotTrace(f"torch.jit.trace: {refused}; torch.jit.script: {first_line(error)}") from error
+        raise CannotTrace(f"torch.jit.trace: {refused}; torch.jit.script: {reason(error)}") from error

@@ -94,6 +94,11 @@ class ReadsData(torch.nn.Module):
         return x + int(x.sum())
 
 
+class Sparse(torch.nn.Module):
+    def forward(self, x):
+        return (x.to_sparse() * 2).to_dense()
+
+
 class ShapeOfData(torch.nn.Module):
     def forward(self, x):
         return x.nonzero()
@@ -243,7 +248,8 @@ class LeftToDynamo(unittest.TestCase):
     def test_names_what_it_does_not_cover(self):
         for model, x, why in ((Loop(), torch.ones(2), "prim::Loop"), (BranchOnData(), torch.ones(2), "aten::Bool"),
                               (ReadsData(), torch.ones(2), "aten::Int"),
-                              (ShapeOfData(), torch.ones(2), "DynamicOutputShape")):  # fmt: skip
+                              (ShapeOfData(), torch.ones(2), "DynamicOutputShape"),
+                              (Sparse(), torch.ones(2, 2), "layout torch.sparse_coo")):  # fmt: skip
             captured = Captured()
             with self.assertRaisesRegex(Uncovered, why):
                 through(captured, model)(x)

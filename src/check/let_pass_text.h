@@ -1,0 +1,14 @@
+// The differences that the comparison rule in force accepts and a person may not, in words.
+#pragma once
+#include "repro_minify/check.h"
+
+#include <string>
+
+namespace repro_minify {
+
+/// "output[1] differs, nearer to float64 than eager", or "output differs by up to 18, and holds no floating-point
+/// numbers": PyTorch's `same` takes float64 for the truth, allows whole numbers a relative tolerance, and skips bools.
+/// Empty where no such value is known. Names are as the program has them.
+std::string let_pass_text(const Verdict &verdict);
+
+} // namespace repro_minify

@@ -1,0 +1,37 @@
+#include "check/let_pass_text.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+Verdict comparing(const c10::IValue &ref, const c10::IValue &res, CompareOptions options = accuracy_check_options()) {
+  Verdict verdict;
+  same(ref, res, std::nullopt, options, &verdict.outputs);
+  return verdict;
+}
+
+TEST(LetPassText, NamesWholeNumbersWithinTheRelativeTolerance) {
+  const at::Tensor eager = at::scalar_tensor(4294967297LL, at::kLong).expand({2}).clone();
+  EXPECT_EQ(let_pass_text(comparing(eager, eager + 18)),
+            "output differs by up to 18, and holds no floating-point numbers");
+  EXPECT_EQ(let_pass_text(comparing(eager, eager)), "");
+}
+
+TEST(LetPassText, NamesBoolsThatAreNotCompared) {
+  CompareOptions options = accuracy_check_options();
+  options.ignore_non_fp = true;
+  const at::Tensor eager = at::zeros({3}, at::kBool);
+  EXPECT_EQ(let_pass_text(comparing(eager, eager.logical_not(), options)),
+            "output differs by up to 1, and holds no floating-point numbers");
+}
+
+TEST(LetPassText, IsSilentAboutRoundingAndAboutFailures) {
+  const at::Tensor eager = at::ones({3});
+  EXPECT_EQ(let_pass_text(comparing(eager, eager + 1e-6)), "");
+  const at::Tensor whole = at::ones({3}, at::kLong);
+  EXPECT_EQ(let_pass_text(comparing(whole, whole + 5)), "");
+}
+
+} // namespace
+} // namespace repro_minify
