@@ -138,6 +138,17 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
     return Doubled.apply(x)
 
 
+@torch.library.custom_op("repro_minify_tests::threefold", mutates_args=())
+def threefold(x: torch.Tensor) -> torch.Tensor:
+    return x * 3
+
+
+def test_an_operator_that_is_registered_from_python_is_named(world: Any) -> None:
+    world("value 1 is another")
+    with pytest.raises(repro_minify.BadInput, match="it calls repro_minify_tests::threefold, .*; the model itself f"):
+        repro_minify.check(lambda x: threefold(x) + 1, X)
+
+
 @pytest.mark.parametrize("ask", [repro_minify.check, repro_minify.minify])
 def test_what_cannot_be_traced_is_run_itself(ask: Any, world: Any) -> None:
     refused = "doubled cannot be made TorchScript: .* it calls Doubled, which is Python"

@@ -150,10 +150,14 @@ def forwards_in_line(grad: bool) -> contextlib.AbstractContextManager[Any]:
 
 
 def refuse_python(module: Any) -> None:
-    """Raises CannotTrace where a call of Python is left, which torch.jit.save() would refuse."""
+    """Raises CannotTrace where a call of Python is left: torch.jit.save() refuses that of a function, and the program
+    has no Python to call an operator in that was registered from Python."""
     graph = module.inlined_graph  # its nodes live as long as it does
     for node in graph.findAllNodes("prim::PythonOp"):
         raise CannotTrace(f"it calls {node.pyname()}, which is Python: with gradients TorchScript has no form for it")
+    for name in sorted({definition.partition(".")[0] for definition in torch.library._defs}):
+        if not name.startswith("prims::") and graph.findAllNodes(name):
+            raise CannotTrace(f"it calls {name}, an operator that is registered from Python and exists only there")
 
 
 def traced(flat: Flat, tensors: list[torch.Tensor], grad: bool) -> torch.jit.ScriptModule:
