@@ -226,6 +226,12 @@ bool is_the_same_mapping(const at::Tensor &one, const at::Tensor &other) {
          one.storage_offset() == other.storage_offset() && are_same_pages(one.storage(), other.storage());
 }
 
+/// LibTorch has no arithmetic in float8 and in unsigned integers of more than 8 bits.
+at::Tensor with_arithmetic(const at::Tensor &tensor) {
+  const c10::ScalarType type = tensor.scalar_type();
+  return at::isFloat8Type(type) || c10::isBarebonesUnsignedType(type) ? tensor.to(at::kDouble) : tensor;
+}
+
 bool looks_like(const c10::IValue &found, const at::Tensor &expected) {
   if (!found.isTensor() || found.toTensor().sizes() != expected.sizes() ||
       found.toTensor().scalar_type() != expected.scalar_type())
@@ -234,7 +240,8 @@ bool looks_like(const c10::IValue &found, const at::Tensor &expected) {
   if (is_the_same_mapping(tensor, expected))
     return true;
   return tensor.is_quantized() || tensor.layout() != c10::kStrided ||
-         at::allclose(tensor, expected, /*rtol=*/1e-2, /*atol=*/1e-2, /*equal_nan=*/true);
+         at::allclose(with_arithmetic(tensor), with_arithmetic(expected), /*rtol=*/1e-2, /*atol=*/1e-2,
+                      /*equal_nan=*/true);
 }
 
 /// Where the trace lost something that the rest cannot run without.

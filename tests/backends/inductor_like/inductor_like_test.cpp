@@ -434,6 +434,18 @@ TEST(InductorLike, TensorLiteralsAreConstants) {
   }
 }
 
+TEST(InductorLike, ResultsOfDtypesWithoutArithmeticAreTaken) {
+  const Row row{
+      "",
+      "def forward(self, x):\n  y = torch.relu(x)\n  return y.to(dtype=24), y.to(dtype=27), y\n", // float8, uint16
+      {numbers({3, 4})}};
+  const Verdict verdict = checked(row);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+  ASSERT_EQ(verdict.outputs.size(), 3U);
+  EXPECT_EQ(verdict.outputs[0].ref_form->dtype, at::kFloat8_e4m3fn);
+  EXPECT_EQ(verdict.outputs[1].ref_form->dtype, at::kUInt16);
+}
+
 /// Each call makes it anew.
 TEST(InductorLike, ATensorLiteralThatIsWrittenToIsAsItWasInTheNextCall) {
   const Verdict verdict = checked({"written",
