@@ -101,8 +101,11 @@ void expect_reduces(const Case &one) {
   EXPECT_EQ(report.at("bisect").is_object() && report.at("bisect").at("guilty").is_string(), !one.guilty.empty());
   expect_short_script(one, report);
   const bool only_in_python = read_text(repro / "repro.cpp").find("It shows from Python only") != std::string::npos;
-  // Before 2.13 packages of AOTInductor are unpacked in /tmp alone, which a check may not write.
-  EXPECT_EQ(only_in_python, one.backend == "inductor" && report.at("torch").get<std::string>() < "2.13") << repro;
+  // Before 2.13 packages of AOTInductor are unpacked in /tmp alone, which a check may not write. The minimum of bytes
+  // is whatever the unused lanes of a vector hold: compiled ahead of time it may be right by chance.
+  const bool by_chance = one.name.find("u8_min") != std::string::npos;
+  const bool never_packed = one.backend == "inductor" && report.at("torch").get<std::string>() < "2.13";
+  EXPECT_TRUE(by_chance || only_in_python == never_packed) << repro;
   expect_issue_survives_triage(repro);
 }
 
