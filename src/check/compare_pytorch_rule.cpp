@@ -78,12 +78,9 @@ bool answer(at::Tensor ref, at::Tensor res, const at::Tensor &fp64_ref, const Co
 
 } // namespace
 
-/// Elements of the largest tensor with the multiplier 8: torch._dynamo.utils.same() of the PyTorch that this is built
-/// against has `numel() <= 500` until 2.14 and `numel() < 1000` since.
-constexpr std::int64_t most_elements_of_small_tensor = TORCH_VERSION_MAJOR > 2 ||
-                                                               (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 15)
-                                                           ? 999
-                                                           : 500;
+/// torch._dynamo.utils.same() of the PyTorch that this is built against: since 2.15 it has the multiplier 8 for all
+/// tensors of fewer than 1000 elements, and before for those of up to 500.
+constexpr bool is_8_up_to_1000 = TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 15);
 
 double error_multiplier(std::int64_t size, at::IntArrayRef shape, at::ScalarType result_type,
                         const CompareOptions &options) {
@@ -91,7 +88,7 @@ double error_multiplier(std::int64_t size, at::IntArrayRef shape, at::ScalarType
     return 10.0;
   if (options.use_larger_multiplier_for_smaller_tensor && size <= 10)
     return 10.0;
-  if (options.use_larger_multiplier_for_smaller_tensor && size <= most_elements_of_small_tensor)
+  if (options.use_larger_multiplier_for_smaller_tensor && size < (is_8_up_to_1000 ? 1000 : 501))
     return 8.0;
   // In a small tensor, and in the output of a 1x1 kernel, noise can dominate the mean.
   const bool one_by_one = shape.size() == 4 && shape[2] == 1 && shape[3] == 1;
