@@ -33,6 +33,15 @@ c10::TupleTypePtr type_of_tuple(const c10::IValue &tuple) {
   }
 }
 
+/// LibTorch clones no tensor that is quantised by channel with zero points that are floats.
+at::Tensor copy_of(const at::Tensor &tensor) {
+  if (!tensor.is_quantized() || tensor.qscheme() != at::kPerChannelAffineFloatQParams)
+    return tensor.clone();
+  return at::_make_per_channel_quantized_tensor(tensor.int_repr(), tensor.q_per_channel_scales().clone(),
+                                                tensor.q_per_channel_zero_points().clone(),
+                                                tensor.q_per_channel_axis());
+}
+
 } // namespace
 
 int64_t version_of(const at::Tensor &tensor) {
@@ -70,7 +79,7 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
     result = at::empty({0}, whole.options())
                  .set_(whole.storage(), source.storage_offset(), source.sizes(), source.strides());
   } else {
-    result = type == source.scalar_type() && device == source.device() ? source.clone() : source.to(device, type);
+    result = type == source.scalar_type() && device == source.device() ? copy_of(source) : source.to(device, type);
   }
   if (keeps_grad)
     result.set_requires_grad(true);

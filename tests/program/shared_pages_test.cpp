@@ -32,6 +32,15 @@ TEST(SharedPages, KeepTheValuesAndEveryTensorOfTheStorage) {
   EXPECT_TRUE(is_untouched(tensor.storage()));
 }
 
+TEST(SharedCloner, CopiesWhatIsQuantisedByChannelWithZeroPointsThatAreFloats) {
+  const at::Tensor x = at::arange(6, at::kFloat).view({2, 3});
+  const at::Tensor quantised = at::quantize_per_channel(x, at::ones({2}), at::full({2}, 0.5), 0, at::kQUInt8);
+  const at::Tensor copy = SharedCloner().clone(quantised);
+  EXPECT_NE(copy.const_data_ptr(), quantised.const_data_ptr());
+  EXPECT_EQ(copy.qscheme(), quantised.qscheme());
+  EXPECT_TRUE(copy.dequantize().equal(quantised.dequantize()));
+}
+
 TEST(SharedPages, SmallTensorsStayWhereTheyAre) {
   const at::Tensor tensor = at::ones({4});
   const void *before = tensor.const_data_ptr();
