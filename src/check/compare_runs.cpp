@@ -125,13 +125,7 @@ void order_signatures(Verdict &verdict) {
 } // namespace
 
 std::string nearer_to_fp64(const Verdict &verdict) {
-  const std::pair<const char *, const std::vector<LeafReport> *> aspects[] = {
-      {"output", &verdict.outputs}, {"gradient of ", &verdict.gradients}, {"", &verdict.state}};
-  for (const auto &[what, leaves] : aspects)
-    for (const auto &leaf : *leaves)
-      if (leaf.nearer_to_fp64)
-        return what + leaf.path;
-  return "";
+  return first_leaf(verdict, [](const LeafReport &leaf) { return leaf.nearer_to_fp64; }).first;
 }
 
 std::string worst_message(const Verdict &verdict) {

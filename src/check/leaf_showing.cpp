@@ -7,10 +7,6 @@ namespace {
 
 constexpr const char *whole_numbers = "whole numbers";
 
-bool is_whole(const LeafReport &leaf) {
-  return leaf.ref_form && c10::isIntegralType(leaf.ref_form->dtype, /*includeBool=*/true);
-}
-
 /// Where rounding is a failure, a wrong whole number is another one: no search may end at what is only rounded.
 std::string what_is_wrong(const LeafReport &leaf, FailureKind kind, CompareRule rule) {
   return kind == FailureKind::Accuracy && !has_arbiter(rule) && is_whole(leaf) ? whole_numbers : "";
@@ -25,6 +21,21 @@ const std::vector<LeafReport> &leaves_of(const Verdict &verdict, const std::stri
 }
 
 } // namespace
+
+bool is_whole(const LeafReport &leaf) {
+  return leaf.ref_form && c10::isIntegralType(leaf.ref_form->dtype, /*includeBool=*/true);
+}
+
+std::pair<std::string, const LeafReport *> first_leaf(const Verdict &verdict,
+                                                      const std::function<bool(const LeafReport &)> &is_wanted) {
+  const std::pair<const char *, const std::vector<LeafReport> *> aspects[] = {
+      {"output", &verdict.outputs}, {"gradient of ", &verdict.gradients}, {"", &verdict.state}};
+  for (const auto &[what, leaves] : aspects)
+    for (const LeafReport &leaf : *leaves)
+      if (is_wanted(leaf))
+        return {what + leaf.path, &leaf};
+  return {"", nullptr};
+}
 
 std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &where, CompareRule rule) {
   std::vector<Signature> signatures;

@@ -2,10 +2,20 @@
 #pragma once
 #include "repro_minify/check.h"
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
+
+/// Whether the expected value is of an integer dtype or of bools.
+bool is_whole(const LeafReport &leaf);
+
+/// The first leaf of results, gradients and state for which `is_wanted` says yes, and its name: "output[1]", "gradient
+/// of" and a path. Null, with an empty name, where there is none.
+std::pair<std::string, const LeafReport *> first_leaf(const Verdict &verdict,
+                                                      const std::function<bool(const LeafReport &)> &is_wanted);
 
 /// The failures that a leaf shows; `where` as in a Signature.
 std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &where, CompareRule rule);

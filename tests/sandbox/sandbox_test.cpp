@@ -262,7 +262,7 @@ TEST(Sandbox, LimitsMemory) {
   const JobEnd job_end = run_with_memory(64 << 20, [](Child &) { use_up_memory(); });
   EXPECT_EQ(job_end.ending, Ending::OutOfMemory);
   EXPECT_GT(job_end.peak_rss_bytes, 50U << 20);
-  // What is inherited counts too, which is much where other tests ran before.
+  // The peak includes the memory that a child inherits from this process: a child that does nothing shows how much.
   const std::uint64_t inherited = run([](Child &child) { child.reply("done"); }).peak_rss_bytes;
   EXPECT_LT(job_end.peak_rss_bytes, inherited + (400U << 20));
 }

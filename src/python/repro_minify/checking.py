@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from .command import is_path, words_of
-from .errors import CannotTrace
 from .options import CheckOptions
 from .program import raise_for, run
 from .verdict import Verdict, verdict_of_run
@@ -23,12 +22,7 @@ def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: 
     """
     with tempfile.TemporaryDirectory(prefix="repro-minify-") as name:
         folder = Path(name)
-        try:
-            words = words_of(model, inputs, backend, options, folder)
-        except CannotTrace as error:
-            from .original import refused  # it imports torch, as tracing did
-
-            raise refused(error, model, inputs, backend, folder, options) from error.__cause__
+        words = words_of(model, inputs, backend, options, folder)
         verdict = verdict_of_words(words)
         if verdict.failed or is_path(model):
             return verdict

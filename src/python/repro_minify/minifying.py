@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 from .command import is_path, words_of
-from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError
+from .errors import BadInput, DoesNotFail, ReproMinifyError
 from .options import MinifyOptions
 from .program import raise_for, run
 from .result import Result, result_in
@@ -60,12 +60,7 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     given = cast(MinifyOptions, {**options, "output": output})
     existed = failing.exists()
     try:
-        try:
-            words = words_of(model, inputs, backend, given, failing)
-        except CannotTrace as error:
-            from .original import refused  # it imports torch, as tracing did
-
-            raise refused(error, model, inputs, backend, failing, options) from error.__cause__
+        words = words_of(model, inputs, backend, given, failing)
         try:
             return reduce(words, quiet)
         except DoesNotFail as error:
