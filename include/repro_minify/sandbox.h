@@ -21,8 +21,8 @@ struct Interrupted {};
 struct Limits {
   std::chrono::milliseconds timeout{0}; ///< wall clock, from the fork on; 0 = no limit
   /// A child that a busy machine keeps from a processor has longer, up to ten times: a limit is over once most of that
-  /// time was spent on a processor, or hardly any of it, as then the child waits for something else. For limits that
-  /// decide what counts as a hang; whoever names a limit in seconds means the clock.
+  /// time was spent on a processor, or hardly any of it was spent on one or in waiting for one, as then the child waits
+  /// for something else. For limits that decide what counts as a hang; a limit given in seconds means the clock.
   bool allow_for_load = false;
   std::uint64_t memory_bytes = 0;        ///< private memory the child may add to what it inherited; 0 = no limit
   std::size_t reply_capacity = 1u << 28; ///< most bytes the reply may have; pages are used only when written

@@ -7,6 +7,7 @@
 #include "sandbox/crash_handler.h"
 #include "sandbox/descendants.h"
 #include "sandbox/output_tail.h"
+#include "sandbox/processor_use.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -100,7 +101,7 @@ ChildProcess::~ChildProcess() {
 }
 
 bool ChildProcess::overdue(Clock::time_point now) const {
-  return !killed_for_ && is_late(now, [this] { return processor_time(); });
+  return !killed_for_ && is_late(now, [this] { return use_of_process(pid_); });
 }
 
 /// However late that is seen: what a child comes to does not depend on when its parent looks.
@@ -108,21 +109,12 @@ bool ChildProcess::ended_late() const {
   const Clock::time_point ended{std::chrono::nanoseconds(area_.ended_at_ns())};
   if (ended < started_ || ended > Clock::now()) // not known, or scribbled over
     return false;
-  return is_late(ended, [this] { return std::chrono::nanoseconds(area_.processor_ns_at_end()); });
+  return is_late(ended, [this] { return area_.use_at_end(); });
 }
 
-template <typename Spent> bool ChildProcess::is_late(Clock::time_point now, const Spent &spent) const {
+template <typename Use> bool ChildProcess::is_late(Clock::time_point now, const Use &use) const {
   const auto own = area_.own_limit();
-  return (limit_ && limit_->is_over(now, allow_for_load_, spent)) || (own && own->is_over(now, allow_for_load_, spent));
-}
-
-/// Of all its threads; nothing of the processes that it has started.
-std::chrono::nanoseconds ChildProcess::processor_time() const {
-  clockid_t clock = 0;
-  timespec spent{};
-  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &spent) != 0)
-    return 0ns;
-  return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+  return (limit_ && limit_->is_over(now, allow_for_load_, use)) || (own && own->is_over(now, allow_for_load_, use));
 }
 
 void ChildProcess::fill(pollfd *entries) const {

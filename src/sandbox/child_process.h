@@ -49,9 +49,8 @@ public:
   std::optional<JobEnd> try_reap();
 
 private:
-  template <typename Spent> bool is_late(Clock::time_point now, const Spent &spent) const;
+  template <typename Use> bool is_late(Clock::time_point now, const Use &use) const;
   bool ended_late() const;
-  std::chrono::nanoseconds processor_time() const;
   pid_t fork_child(const Job &job, const Limits &limits);
   bool has_ended() const;
   JobEnd job_end_of(int status, std::uint64_t peak_rss_bytes);

@@ -5,6 +5,7 @@
 #include "sandbox/crash_handler.h"
 #include "sandbox/descendants.h"
 #include "sandbox/limits.h"
+#include "sandbox/processor_use.h"
 #include "sandbox/shared_area.h"
 #include "support/out_of_memory.h"
 
@@ -69,16 +70,10 @@ private:
   void leave_if_late() {
     const auto now = TimeLimit::Clock::now();
     const auto own = area_.own_limit();
-    const bool late = (has_limit_ && limit_.is_over(now, allow_for_load_, processor_time)) ||
-                      (own && own->is_over(now, allow_for_load_, processor_time));
+    const bool late = (has_limit_ && limit_.is_over(now, allow_for_load_, use_of_this_process)) ||
+                      (own && own->is_over(now, allow_for_load_, use_of_this_process));
     if (late && getpid() == self_) // a copy that the job made of itself has no say
       leave(area_, Ending::TimedOut);
-  }
-
-  static std::chrono::nanoseconds processor_time() {
-    timespec spent{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
   }
 
   SharedArea &area_;
@@ -170,6 +165,7 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   if (limits.niceness > 0)
     setpriority(PRIO_PROCESS, 0, limits.niceness);
   mark_as_check();
+  prepare_processor_use();
   redirect_standard_streams(ends.output);
   area_of_this_process = &area;
   memory_is_limited = limits.memory_bytes != 0;

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <limits>
 #include <new>
 #include <optional>
@@ -49,20 +48,26 @@ std::uint64_t peak_rss_of_this_process() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
 }
 
-/// What this process has spent on processors.
-std::int64_t processor_ns() {
-  timespec spent{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-  return spent.tv_sec * 1'000'000'000LL + spent.tv_nsec;
-}
+/// A ProcessorUse, in nanoseconds.
+struct SharedUse {
+  std::atomic<std::int64_t> spent, waited;
+
+  void set(const ProcessorUse &use) {
+    spent.store(use.spent.count());
+    waited.store(use.waited.count());
+  }
+  ProcessorUse get() const { return {std::chrono::nanoseconds(spent.load()), std::chrono::nanoseconds(waited.load())}; }
+};
 
 } // namespace
 
 struct SharedArea::Header {
   std::atomic<std::uint64_t> mark;
-  std::atomic<std::int64_t> ended_at, processor_at_end;
+  std::atomic<std::int64_t> ended_at;
+  SharedUse use_at_end;
   std::atomic<std::int64_t> stage_began;
-  std::atomic<std::int64_t> limit_began, limit_ends, limit_processor;
+  std::atomic<std::int64_t> limit_began, limit_ends;
+  SharedUse use_when_limit_began;
   std::atomic<std::uint64_t> peak_rss;
   std::atomic<std::uint64_t> first_rss, rss_before_stage; ///< the peaks when the first stage began, and the last one
   std::atomic<std::uint64_t> reply_size;
@@ -140,7 +145,7 @@ void SharedArea::set_deadline(std::chrono::milliseconds from_now) {
   const std::int64_t now = now_ns();
   head.limit_ends.store(0);
   head.limit_began.store(now);
-  head.limit_processor.store(processor_ns());
+  head.use_when_limit_began.set(use_of_this_process());
   head.limit_ends.store(now + std::chrono::nanoseconds(from_now).count());
 }
 
@@ -189,7 +194,7 @@ void SharedArea::name_frame(std::size_t index, const char *symbol) {
 }
 
 void SharedArea::note_end() {
-  header().processor_at_end.store(processor_ns());
+  header().use_at_end.set(use_of_this_process());
   header().ended_at.store(now_ns());
 }
 
@@ -234,15 +239,15 @@ std::optional<TimeLimit> SharedArea::own_limit() const {
   const std::int64_t ends = head.limit_ends.load();
   if (ends <= 0)
     return std::nullopt;
-  return TimeLimit{at(head.limit_began.load()), at(ends), std::chrono::nanoseconds(head.limit_processor.load())};
+  return TimeLimit{at(head.limit_began.load()), at(ends), head.use_when_limit_began.get()};
 }
 
 std::int64_t SharedArea::ended_at_ns() const {
   return header().ended_at.load();
 }
 
-std::int64_t SharedArea::processor_ns_at_end() const {
-  return header().processor_at_end.load();
+ProcessorUse SharedArea::use_at_end() const {
+  return header().use_at_end.get();
 }
 
 std::string SharedArea::stage() const {

@@ -60,9 +60,9 @@ public:
   std::uint64_t bytes_before_stage() const;
   /// The limit that the child has set itself, for its stage.
   std::optional<TimeLimit> own_limit() const;
-  std::int64_t ended_at_ns() const;         ///< steady clock, which is the same in every process; 0: not known
-  std::int64_t processor_ns_at_end() const; ///< what it had spent on processors by then
-  std::uint64_t peak_rss_bytes() const;     ///< as the child saw it when it finished
+  std::int64_t ended_at_ns() const;     ///< steady clock, which is the same in every process; 0: not known
+  ProcessorUse use_at_end() const;      ///< as the child saw it when it ended
+  std::uint64_t peak_rss_bytes() const; ///< as the child saw it when it finished
   std::string stage() const;
   std::string message() const;
   std::vector<Frame> frames() const;

@@ -74,7 +74,7 @@ void expect_table_adds_up(const json &report) {
 void expect_reduces(const Case &one) {
   const fs::path repro = one.repro();
   std::vector<std::string> arguments = one.with_backend({one.model()});
-  arguments.insert(arguments.end(), {"-o", repro, "--force", "--quiet"});
+  arguments.insert(arguments.end(), {"-o", repro, "--force", "--quiet", verify});
   const Finished finished = run_tool(arguments);
   if (one.is_right()) {
     EXPECT_EQ(finished.exit_code, 1) << describe(finished);

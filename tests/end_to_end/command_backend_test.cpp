@@ -39,7 +39,7 @@ TEST(CommandBackend, ReducesToAVerifiedRepro) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Finished finished =
-      run_tool({case_named("nnc_round_half").model(), "--backend", shell(R"(cp "$2" "$3")"), "-o", repro});
+      run_tool({case_named("nnc_round_half").model(), "--backend", shell(R"(cp "$2" "$3")"), "-o", repro, verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report["verdict"]["kind"], "accuracy");
@@ -147,7 +147,7 @@ protected:
 TEST_F(Served, ReducesToAVerifiedRepro) {
   const fs::path repro = folder_ / "x.repro";
   const Finished finished = run_tool({case_named("nnc_round_half").model(), "--backend",
-                                      command("import shutil; shutil.copy(inputs, outputs)"), "-o", repro});
+                                      command("import shutil; shutil.copy(inputs, outputs)"), "-o", repro, verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report["verdict"]["kind"], "accuracy");
@@ -303,7 +303,7 @@ TEST(CommandBackend, FindsWhatOnnxRuntimeGetsWrong) {
   ASSERT_EQ(made.exit_code, 0) << describe(made);
   const std::string command = "command:" + python + " " + REPRO_MINIFY_SCRIPTS + "/backends/onnxruntime_backend.py";
   const fs::path repro = folder / "x.repro";
-  const Finished finished = run_tool({folder / "failing.pt", "--backend", command + " --serve", "-o", repro});
+  const Finished finished = run_tool({folder / "failing.pt", "--backend", command + " --serve", "-o", repro, verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report["verdict"]["kind"], "accuracy");

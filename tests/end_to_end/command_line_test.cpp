@@ -368,7 +368,8 @@ TEST(HostileNames, AreOnlyNames) {
   fs::copy_file(one.model(), place / "don't \"panic\".pt");
   fs::copy_file(one.inputs(), place / "inputs.pt");
   const fs::path repro = place / "the 'repro' $(touch pwned) of it";
-  const Finished finished = run_tool({place / "don't \"panic\".pt", "--backend", "jit", "-o", repro, "--quiet"});
+  const Finished finished =
+      run_tool({place / "don't \"panic\".pt", "--backend", "jit", "-o", repro, "--quiet", verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_EQ(nlohmann::json::parse(read_text(repro / "report.json")).at("verified"), true);
 }

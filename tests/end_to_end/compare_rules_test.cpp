@@ -42,7 +42,7 @@ TEST(CompareRules, CloseAndExactReduceWhatIsNearerAndVerifyIt) {
     const bool exact = &one == &nearer_cases[0]; // each rule once: building a repro takes seconds
     const TemporaryFolder folder;
     const Finished finished = run_tool({model_of(one), "--backend", one.backend, "--compare", exact ? "exact" : "close",
-                                        "-o", folder / "x", "--quiet"});
+                                        "-o", folder / "x", "--quiet", verify});
     ASSERT_EQ(finished.exit_code, 0) << describe(finished);
     const json report = json::parse(read_text(folder / "x" / "report.json"));
     EXPECT_TRUE(report.at("verified")) << report;

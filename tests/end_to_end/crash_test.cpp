@@ -31,7 +31,7 @@ TEST_P(Crashes, ReductionVerifies) {
   const Case &one = GetParam();
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, "--quiet"}));
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, "--quiet", verify}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report.at("verdict").at("kind"), one.kind);

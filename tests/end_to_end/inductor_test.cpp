@@ -124,7 +124,7 @@ TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
   const Finished finished = run_tool(
       {case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
        "--inductor-config", compiler("echo '/a/b.cpp:7:9: error: no such thing' >&2; exit 1"), "-o", repro,
-       "--no-bisect", "--quiet", "--passes", "cut", "--inductor-config", "cpp_cache_precompile_headers=False"});
+       "--no-bisect", "--quiet", "--passes", "cut", "--inductor-config", "cpp_cache_precompile_headers=False", verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro + "/report.json"));
   EXPECT_EQ(report.at("verified"), true);

@@ -94,7 +94,7 @@ torch.save((model(*inputs) + len(list(model.children())),), sys.argv[3])
 };
 
 TEST_F(NotReduced, IsHandedBackWithARepro) {
-  const Finished finished = reduce("chosen", {"--backend", "freeze"});
+  const Finished finished = reduce("chosen", {"--backend", "freeze", verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_NE(finished.err.find("NOT REDUCED: it cannot be flattened: "), std::string::npos) << describe(finished);
   const fs::path repro = folder_ / "x.repro";

@@ -31,7 +31,7 @@ TEST(Oracle, ReducesAsTheBackendItselfDoes) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Finished finished =
-      run_tool({one.model(), "--oracle", script(folder, asks_backend("freeze")), "-o", repro, "--quiet"});
+      run_tool({one.model(), "--oracle", script(folder, asks_backend("freeze")), "-o", repro, "--quiet", verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_EQ(finished.out, (repro / "reduced.pt").string() + "\n");
   const json report = json::parse(read_text(repro / "report.json"));

@@ -23,7 +23,8 @@ TEST(Plugin, ReducesAsTheBackendItWraps) {
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  const Finished finished = run_tool({one.model(), "--backend", example, "--backend", "freeze,eager", "-o", repro});
+  const Finished finished =
+      run_tool({one.model(), "--backend", example, "--backend", "freeze,eager", "-o", repro, verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report["verdict"]["kind"], "accuracy");

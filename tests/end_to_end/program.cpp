@@ -100,20 +100,22 @@ Finished run_program(const std::vector<std::string> &arguments, std::chrono::sec
 
 namespace {
 
+bool has(const std::vector<std::string> &arguments, const char *word) {
+  return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
+}
+
 /// Into a folder of results, with the model first; subcommands have names.
 bool minimises(const std::vector<std::string> &arguments) {
-  const auto has = [&](const char *word) {
-    return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
-  };
   const bool has_model = !arguments.empty() && contains(arguments.front(), "/");
-  return has_model && has("-o") && !has("--no-verify") && !has("--ablation");
+  return has_model && has(arguments, "-o");
 }
 
 } // namespace
 
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit) {
-  if (minimises(arguments))
-    arguments.emplace_back("--no-ablation");
+  const bool verifies = std::erase(arguments, verify) + has(arguments, "--ablation") > 0;
+  if (minimises(arguments) && !has(arguments, "--ablation") && !has(arguments, "--no-verify"))
+    arguments.emplace_back(verifies ? "--no-ablation" : "--no-verify");
   arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
   return run_program(arguments, limit);
 }

@@ -47,8 +47,11 @@ private:
 Finished run_program(const std::vector<std::string> &arguments,
                      std::chrono::seconds limit = std::chrono::seconds(1800));
 
-/// Runs repro-minify with these arguments. A minimisation asks TorchInductor nothing for issue.md (--no-ablation) but
-/// where a test says --ablation: it takes seconds.
+/// A word for run_tool().
+constexpr const char *verify = "--verify";
+
+/// Runs repro-minify with these arguments. A minimisation builds and runs its repro only where `verify` is among them,
+/// which takes ten seconds of a processor, and asks TorchInductor something for issue.md only where --ablation is.
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit = std::chrono::seconds(1800));
 
 std::string read_text(const std::filesystem::path &file);

@@ -120,7 +120,7 @@ TEST(Run, AutocastOfAnyBackend) {
 TEST(Run, AReductionUnderAutocastIsVerified) {
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
-  const Finished finished = run_tool(one.with_backend({one.model(), "--autocast", "-o", folder / "x", "-q"}));
+  const Finished finished = run_tool(one.with_backend({one.model(), "--autocast", "-o", folder / "x", "-q", verify}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(folder / "x" / "report.json"));
   EXPECT_EQ(report.at("verified"), true);

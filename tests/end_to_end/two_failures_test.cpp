@@ -53,7 +53,8 @@ TEST(SameFailure, KindLetsAnotherExceptionThrough) {
   const Case one = two_failures_case("nnc_floor_then_trunc");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, "--quiet", "--same-failure", "kind"}));
+  const Finished finished =
+      run_tool(one.with_backend({one.model(), "-o", repro, "--quiet", "--same-failure", "kind", verify}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report.at("same_failure"), "kind");

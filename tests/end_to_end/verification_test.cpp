@@ -38,7 +38,7 @@ TEST(Verification, NamesThatNoLanguageTakes) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Finished finished =
-      run_tool({fixtures() / "names" / "failing.pt", "--backend", "freeze", "-o", repro, "--quiet"});
+      run_tool({fixtures() / "names" / "failing.pt", "--backend", "freeze", "-o", repro, "--quiet", verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report.at("verified"), true);
@@ -60,7 +60,7 @@ TEST(Verification, AProgramThatOnlyExitsWithOneIsNotTheFailure) {
                                  "done\n"
                                  "printf '#!/bin/sh\\necho FAIL exception: no\\nexit 1\\n' > \"$build/repro\"\n"
                                  "chmod +x \"$build/repro\"\n");
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro}));
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, verify}));
   EXPECT_EQ(finished.exit_code, 4) << describe(finished);
   EXPECT_NE(finished.err.find("THE REPRO DID NOT VERIFY"), std::string::npos) << describe(finished);
   EXPECT_NE(finished.err.find("REPRODUCED exception "), std::string::npos) << describe(finished);
@@ -81,7 +81,7 @@ TEST(Verification, AnotherExceptionIsNotTheFailure) {
                                  "printf '#!/bin/sh\\necho FAIL exception: another one\\ncat %s\\nexit 1\\n' "
                                  "\"$build/marker\" > \"$build/repro\"\n"
                                  "chmod +x \"$build/repro\"\n");
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro}));
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, verify}));
   EXPECT_EQ(finished.exit_code, 4) << describe(finished);
   EXPECT_NE(finished.err.find("another exception: another one"), std::string::npos) << describe(finished);
 }
@@ -93,7 +93,7 @@ TEST(Verification, IsOfThePythonThatIsNamed) {
   const InPlaceOf cmake("cmake", "exit 1\n");
   const Case one = case_named("freeze_linear_bn_3d");
   const Finished finished =
-      run_tool(one.with_backend({one.model(), "-o", repro, "--no-bisect", "--python", "/bin/false"}));
+      run_tool(one.with_backend({one.model(), "-o", repro, "--no-bisect", "--python", "/bin/false", verify}));
   EXPECT_EQ(finished.exit_code, 4) << describe(finished);
   const json script = json::parse(read_text(repro / "report.json")).at("repro_py");
   EXPECT_EQ(script.at("verification"), "there is no Python with torch to run it");
@@ -109,7 +109,7 @@ TEST(Verification, UsesPrecompiledHeaders) {
     GTEST_SKIP() << "no headers were precompiled";
   const TemporaryFolder folder;
   const Case one = case_named("static_int_div_exc");
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose"}));
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose", verify}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_NE(finished.err.find(" with precompiled headers"), std::string::npos) << describe(finished);
   EXPECT_EQ(finished.err.find("10 to 20 s"), std::string::npos) << describe(finished);
@@ -124,7 +124,7 @@ TEST(Verification, GoesOnWithTheUsualCompiler) {
   const Case one = case_named("static_int_div_exc");
   const std::string path = getenv("PATH");
   setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose"}));
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose", verify}));
   setenv("PATH", path.c_str(), 1);
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_NE(finished.err.find("repro.cpp was built with"), std::string::npos) << describe(finished); // by nobody named
@@ -137,7 +137,7 @@ TEST(Verification, NeedsNoCache) {
   const char *before = getenv("XDG_CACHE_HOME");
   const std::string cache = before ? before : "";
   setenv("XDG_CACHE_HOME", "/dev/null/cache", 1);
-  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose"}));
+  const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose", verify}));
   before ? setenv("XDG_CACHE_HOME", cache.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_NE(finished.err.find(" without precompiled headers"), std::string::npos) << describe(finished);
