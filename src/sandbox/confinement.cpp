@@ -98,7 +98,7 @@ void name_the_user() {
 }
 
 /// A user, or the PyTorch that has started this program (it names them in its own environment), has caches that what is
-/// confined may not write. PyTorch's usual place for them is below TMPDIR.
+/// confined may not write. PyTorch's usual place for them is below TMPDIR; Triton's is in the user's home.
 void forget_caches_of_others(const Confinement &confinement) {
   for (const char *variable : {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"}) {
     const char *folder = std::getenv(variable);
@@ -106,6 +106,7 @@ void forget_caches_of_others(const Confinement &confinement) {
     if (folder != nullptr && std::find(ours.begin(), ours.end(), folder) == ours.end())
       unsetenv(variable);
   }
+  setenv("TRITON_HOME", private_folder_of_children().c_str(), 1);
 }
 
 /// Root may raise the limits that it was given. What is confined may not, and nothing that it starts gets back what

@@ -4,6 +4,7 @@
 #include "check/decoder.h"
 #include "check/oracle.h"
 #include "repro_minify/compare.h"
+#include "test_paths.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -232,8 +233,8 @@ std::string shown(const Case &one, std::size_t index) {
 
 /// Nothing, and a reason in `trouble`, where there is no Python with torch or where it fails.
 std::vector<Case> draw_cases(int count, int seed, std::string &trouble, bool &skip) {
-  const std::string python = REPRO_MINIFY_PYTHON;
-  const std::string script = std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/check/same_oracle.py";
+  const std::string python = test_paths::python;
+  const std::string script = std::filesystem::path(test_paths::fixtures).parent_path() / "tests/check/same_oracle.py";
   const std::string file = std::filesystem::temp_directory_path() / ("same_oracle_" + std::to_string(getpid()) + ".pt");
   const auto [output, status] = run_shell("'" + python + "' '" + script + "' '" + file + "' " + std::to_string(count) +
                                           " " + std::to_string(seed));

@@ -2,6 +2,7 @@
 #include "check/decoder.h"
 #include "check/oracle.h"
 #include "repro_minify/compare.h"
+#include "test_paths.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
@@ -81,9 +82,9 @@ std::string shown(const AssertCloseCase &one, std::size_t index, const CompareOp
 }
 
 TEST(CompareClose, AgreesWithAssertCloseAndWithTheBitsOnRandomPairs) {
-  const std::string python = REPRO_MINIFY_PYTHON;
+  const std::string python = test_paths::python;
   const std::string script =
-      std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/check/assert_close_oracle.py";
+      std::filesystem::path(test_paths::fixtures).parent_path() / "tests/check/assert_close_oracle.py";
   const std::string file =
       std::filesystem::temp_directory_path() / ("assert_close_oracle_" + std::to_string(getpid()) + ".pt");
   const int count = 6000;

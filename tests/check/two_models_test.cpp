@@ -8,6 +8,7 @@
 #include "repro_minify/check.h"
 #include "repro_minify/load.h"
 #include "support/temporary_folder.h"
+#include "test_paths.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -273,14 +274,14 @@ void print_table(const std::vector<Row> &rows, const std::vector<Verdict> &verdi
 
 TEST(TwoModels, AreTheSameToUsAsToPyTorchButForKnownReasons) {
   const TemporaryFolder folder;
-  const std::string python = REPRO_MINIFY_PYTHON;
+  const std::string python = test_paths::python;
   if (python.empty())
     GTEST_SKIP() << "no Python with torch was given to the build";
   const std::string script =
-      std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/check/two_models_oracle.py";
+      std::filesystem::path(test_paths::fixtures).parent_path() / "tests/check/two_models_oracle.py";
   constexpr int count = 220;
   const auto [output, status] = run_shell("'" + python + "' -B '" + script + "' '" + folder.path().string() + "' " +
-                                          std::to_string(count) + " 1 '" + REPRO_MINIFY_FIXTURES + "/cases'");
+                                          std::to_string(count) + " 1 '" + test_paths::fixtures + "/cases'");
   if (status == 77 || status == 127)
     GTEST_SKIP() << output;
   ASSERT_EQ(status, 0) << output;

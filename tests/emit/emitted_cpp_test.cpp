@@ -7,6 +7,7 @@
 #include "program/materialise.h"
 #include "repro_minify/repro.h"
 #include "support/temporary_folder.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -43,8 +44,8 @@ public:
     text << body_.str();
     text.close();
     const auto [output, status] =
-        run_shell(std::string(REPRO_MINIFY_CXX) + " -std=gnu++20 -fsyntax-only -Wall -Werror -Wno-unused-function " +
-                  REPRO_MINIFY_TORCH_FLAGS + " '" + file + "'");
+        run_shell(std::string(test_paths::cxx) + " -std=gnu++20 -fsyntax-only -Wall -Werror -Wno-unused-function " +
+                  test_paths::torch_flags + " '" + file + "'");
     return status == 0 ? "" : output.substr(0, 4000) + "\nexit status " + std::to_string(status);
   }
 
@@ -181,13 +182,13 @@ TEST(EmittedCpp, TheTestSeesWhatDoesNotCompile) {
 }
 
 TEST(EmittedPython, TakesTheSameNames) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;
   save_program(program_with_names(), folder.path(), false);
-  const auto root = std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path();
+  const auto root = std::filesystem::path(test_paths::fixtures).parent_path();
   const auto [output, status] =
-      run_shell(std::string(REPRO_MINIFY_PYTHON) + " -B '" + (root / "tests/emit/names_in_python.py").string() + "' '" +
+      run_shell(std::string(test_paths::python) + " -B '" + (root / "tests/emit/names_in_python.py").string() + "' '" +
                 (root / "src/backends/inductor").string() + "' '" + folder.path().string() + "'");
   EXPECT_EQ(status, 0) << output;
 }

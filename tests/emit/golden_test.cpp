@@ -5,6 +5,7 @@
 #include "emit/small_program.h"
 #include "emit/templates.h"
 #include "support/temporary_folder.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path golden_folder() {
-  return fs::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/emit/golden";
+  return fs::path(test_paths::fixtures).parent_path() / "tests/emit/golden";
 }
 
 std::string text_in(const fs::path &path) {

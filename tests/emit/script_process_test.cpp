@@ -1,6 +1,7 @@
 #include "emit/script_process.h"
 
 #include "repro_minify/confinement.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace repro_minify {
 namespace {
 
 ScriptSetting setting() {
-  return {REPRO_MINIFY_PYTHON, {.none = true}, std::chrono::minutes(30), {}};
+  return {test_paths::python, {.none = true}, std::chrono::minutes(30), {}};
 }
 
 /// What it knows of itself, and how it ends.

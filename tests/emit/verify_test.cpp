@@ -2,6 +2,7 @@
 #include "emit/small_program.h"
 #include "emit/verify_repeatedly.h"
 #include "support/read_file.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -132,13 +133,13 @@ TEST(VerifyRepeatedly, SaysHowOftenItFailed) {
 }
 
 TEST(ScriptVerifier, KeepsNothingThatDoesNotFail) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;
   const Program program = small_program();
   const ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);
   std::ofstream(folder / "repro.py") << "# of an earlier run\n";
-  ScriptVerifier verifier(folder.path(), REPRO_MINIFY_PYTHON);
+  ScriptVerifier verifier(folder.path(), test_paths::python);
   verifier.prepare(*facts.backend);
   verifier.begin(program, facts);
   const ScriptVerification ended = verifier.finish();
@@ -164,7 +165,7 @@ TEST(ScriptVerifier, SaysWhyThereIsNone) {
   const TemporaryFolder folder;
   const Program program = small_program();
   const ReproFacts facts = facts_of(FailureKind::Accuracy, false, false, "inductor-like");
-  ScriptVerifier verifier(folder.path(), REPRO_MINIFY_PYTHON);
+  ScriptVerifier verifier(folder.path(), test_paths::python);
   verifier.begin(program, facts);
   const ScriptVerification ended = verifier.finish();
   EXPECT_FALSE(ended.verified.has_value());
@@ -173,12 +174,12 @@ TEST(ScriptVerifier, SaysWhyThereIsNone) {
 }
 
 TEST(ScriptVerifier, IsInterrupted) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;
   const Program program = small_program();
   const ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);
-  ScriptVerifier verifier(folder.path(), REPRO_MINIFY_PYTHON);
+  ScriptVerifier verifier(folder.path(), test_paths::python);
   verifier.begin(program, facts);
   const ScriptVerification ended = verifier.finish([] { return true; });
   EXPECT_FALSE(ended.verified.has_value());

@@ -1,6 +1,7 @@
 // What a person does with a repro: builds it with CMake and a LibTorch, runs it, reads the exit code.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +17,8 @@ TEST(ByHand, TheReproBuildsAndFails) {
   const Finished reduced = run_tool({one.model(), "--backend", "freeze", "-o", repro, "--no-verify", "--quiet"});
   ASSERT_EQ(reduced.exit_code, 0) << describe(reduced);
 
-  const Finished configured = run_program(
-      {"cmake", "-S", repro, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DTorch_DIR=" REPRO_MINIFY_TORCH_DIR});
+  const Finished configured = run_program({"cmake", "-S", repro, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+                                           std::string("-DTorch_DIR=") + test_paths::torch_dir});
   ASSERT_EQ(configured.exit_code, 0) << describe(configured);
   const Finished built = run_program({"cmake", "--build", build});
   ASSERT_EQ(built.exit_code, 0) << describe(built);
@@ -30,7 +31,7 @@ TEST(ByHand, AReproThatCannotBeBuiltIsNotCalledVerified) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Finished reduced = run_program(
-      {"env", "PATH=/nonexistent", REPRO_MINIFY_BINARY, one.model(), "--backend", "static-runtime", "-o", repro});
+      {"env", "PATH=/nonexistent", test_paths::program, one.model(), "--backend", "static-runtime", "-o", repro});
   EXPECT_EQ(reduced.exit_code, 4) << describe(reduced);
   EXPECT_NE(reduced.err.find("DID NOT VERIFY"), std::string::npos) << describe(reduced);
   EXPECT_TRUE(fs::exists(repro / "reduced.pt"));

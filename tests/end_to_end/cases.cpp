@@ -1,6 +1,7 @@
 #include "cases.h"
 
 #include "program.h"
+#include "test_paths.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,7 +14,7 @@
 namespace repro_minify::end_to_end {
 
 std::filesystem::path fixtures() {
-  return REPRO_MINIFY_FIXTURES;
+  return test_paths::fixtures;
 }
 
 std::filesystem::path Case::model() const {
@@ -25,11 +26,11 @@ std::filesystem::path Case::inputs() const {
 }
 
 std::filesystem::path Case::repro() const {
-  return std::filesystem::path(REPRO_MINIFY_TEST_REPROS) / (name + ".repro");
+  return std::filesystem::path(test_paths::test_repros) / (name + ".repro");
 }
 
 bool Case::lacks_python() const {
-  return backend == "inductor" && std::string(REPRO_MINIFY_PYTHON).empty();
+  return backend == "inductor" && std::string(test_paths::python).empty();
 }
 
 namespace {
@@ -46,10 +47,10 @@ std::vector<int> numbers_of(const std::string &version) {
 } // namespace
 
 bool Case::is_right() const {
-  if ((wrong_since.empty() && fixed_in.empty()) || std::string(REPRO_MINIFY_PYTHON).empty())
+  if ((wrong_since.empty() && fixed_in.empty()) || std::string(test_paths::python).empty())
     return false;
   const Finished asked =
-      run_program({REPRO_MINIFY_PYTHON, "-c", "import importlib.metadata as m; print(m.version('torch'))"});
+      run_program({test_paths::python, "-c", "import importlib.metadata as m; print(m.version('torch'))"});
   const std::vector<int> here = numbers_of(asked.out);
   return (!wrong_since.empty() && here < numbers_of(wrong_since)) ||
          (!fixed_in.empty() && here >= numbers_of(fixed_in));
@@ -60,7 +61,7 @@ std::vector<std::string> Case::with_backend(std::vector<std::string> arguments) 
   if (grad)
     arguments.emplace_back("--grad");
   if (backend == "inductor")
-    arguments.insert(arguments.end(), {"--python", REPRO_MINIFY_PYTHON});
+    arguments.insert(arguments.end(), {"--python", test_paths::python});
   return arguments;
 }
 
@@ -121,7 +122,7 @@ Case case_named(const std::string &name) {
 }
 
 std::set<std::string> operators_of(const std::filesystem::path &model) {
-  const Finished listed = run_program({REPRO_MINIFY_PYTHON, REPRO_MINIFY_LIST_OPERATORS, model});
+  const Finished listed = run_program({test_paths::python, test_paths::list_operators, model});
   if (listed.exit_code != 0)
     throw std::runtime_error(describe(listed));
   std::set<std::string> operators;

@@ -1,7 +1,8 @@
 // Every real failure in fixtures/cases: found by `run`, and brought down to the operators that its row allows.
-// The repros stay in REPRO_MINIFY_TEST_REPROS, where scripts/case_table.py --reports makes a table of them.
+// The repros stay in test_paths::test_repros, where scripts/case_table.py --reports makes a table of them.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 

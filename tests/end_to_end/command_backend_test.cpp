@@ -1,6 +1,7 @@
 // Programs as backends: what they write, how they end, and the repro that runs them.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -78,7 +79,7 @@ TEST(CommandBackend, IsKilledWithAllItStarted) {
 
 TEST(CommandBackend, LeavesNothingBehind) {
   const TemporaryFolder folder;
-  ASSERT_EQ(run_program({"env", "TMPDIR=" + folder.path().string(), REPRO_MINIFY_BINARY, "run",
+  ASSERT_EQ(run_program({"env", "TMPDIR=" + folder.path().string(), test_paths::program, "run",
                          case_named("nnc_round_half").model(), "--backend", shell("sleep 98.7655"), "--timeout", "1"})
                 .exit_code,
             1);
@@ -98,7 +99,7 @@ TEST(CommandBackend, WhatCannotBeStartedIsBadInput) {
 }
 
 TEST(CommandBackend, MayBePython) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;
   std::ofstream(folder / "run it.py") << "import sys, torch\n"
@@ -107,7 +108,7 @@ TEST(CommandBackend, MayBePython) {
                                          "  result = torch.jit.load(model)(*torch.load(inputs))\n"
                                          "torch.save([result], outputs)\n";
   const Finished finished =
-      run_with(std::string("command:") + REPRO_MINIFY_PYTHON + " '" + (folder / "run it.py").string() + "'");
+      run_with(std::string("command:") + test_paths::python + " '" + (folder / "run it.py").string() + "'");
   EXPECT_EQ(finished.exit_code, 0) << describe(finished);
 }
 
@@ -115,7 +116,7 @@ TEST(CommandBackend, MayBePython) {
 class Served : public testing::Test {
 protected:
   void SetUp() override {
-    if (std::string(REPRO_MINIFY_PYTHON).empty())
+    if (std::string(test_paths::python).empty())
       GTEST_SKIP() << "no Python with torch here";
   }
 
@@ -123,11 +124,13 @@ protected:
   std::string command(const std::string &deed) const {
     std::ofstream(folder_ / "run.py") << "import os, sys\n"
                                          "server = os.getpid()\n"
-                                         "sys.path.insert(0, '" REPRO_MINIFY_SCRIPTS "/backends')\n"
-                                         "from serve import serve\n"
-                                         "def main():\n"
-                                         "  model, inputs, outputs = sys.argv[1:]\n"
-                                         "  " +
+                                         "sys.path.insert(0, '" +
+                                             std::string(test_paths::scripts) +
+                                             "/backends')\n"
+                                             "from serve import serve\n"
+                                             "def main():\n"
+                                             "  model, inputs, outputs = sys.argv[1:]\n"
+                                             "  " +
                                              deed +
                                              "\n"
                                              "open('" +
@@ -136,7 +139,7 @@ protected:
                                              "if sys.argv[-1] == '--serve':\n"
                                              "  serve(main)\n"
                                              "main()\n";
-    return std::string("command:") + REPRO_MINIFY_PYTHON + " " + (folder_ / "run.py").string() + " --serve";
+    return std::string("command:") + test_paths::python + " " + (folder_ / "run.py").string() + " --serve";
   }
   fs::path starts() const { return folder_ / "starts"; }
 
@@ -234,7 +237,7 @@ a = torch.tensor([[0.0, 1.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
 torch.jit.script(Scaled()).save(sys.argv[1] + "/failing.pt")
 torch.save((a, torch.ones(3, 4)), sys.argv[1] + "/inputs.pt")
 )";
-  const Finished made = run_program({REPRO_MINIFY_PYTHON, folder_ / "make.py", folder_.path()});
+  const Finished made = run_program({test_paths::python, folder_ / "make.py", folder_.path()});
   ASSERT_EQ(made.exit_code, 0) << describe(made);
   const auto run = [&](const std::string &deed) {
     return run_tool({"run", folder_ / "failing.pt", "--backend", command(deed)});
@@ -253,7 +256,7 @@ TEST_F(Served, IsNotGivenWhatIsSparse) {
 torch.jit.trace(lambda a: a * 2, torch.ones(3).to_sparse(), check_trace=False).save(sys.argv[1] + "/failing.pt")
 torch.save(torch.ones(3).to_sparse(), sys.argv[1] + "/inputs.pt")
 )";
-  const Finished made = run_program({REPRO_MINIFY_PYTHON, folder_ / "make.py", folder_.path()});
+  const Finished made = run_program({test_paths::python, folder_ / "make.py", folder_.path()});
   ASSERT_EQ(made.exit_code, 0) << describe(made);
   const Finished finished = run_tool({"run", folder_ / "failing.pt", "--backend", command("pass")});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
@@ -275,7 +278,7 @@ TEST_F(Served, WhatDoesNotServeIsBadInput) {
 
 TEST_F(Served, IsInterruptedWhileItStarts) {
   const std::string seconds = "701." + std::to_string(getpid());
-  RunningProgram program({REPRO_MINIFY_BINARY, "run", case_named("static_int_div_exc").model(), "--backend",
+  RunningProgram program({test_paths::program, "run", case_named("static_int_div_exc").model(), "--backend",
                           "command:sh -c 'exec sleep " + seconds + "' --serve"});
   ASSERT_TRUE(program.wait_until([&] { return sleeps(seconds); }, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
@@ -288,7 +291,7 @@ TEST_F(Served, IsInterruptedWhileItStarts) {
 /// A Python with all that onnxruntime_backend.py needs: the one that the environment names, or the one with torch.
 std::string python_with_onnxruntime() {
   const char *named = std::getenv("REPRO_MINIFY_ONNXRUNTIME_PYTHON");
-  const std::string python = named ? named : REPRO_MINIFY_PYTHON;
+  const std::string python = named ? named : test_paths::python;
   const std::string question = "import sys; from importlib.util import find_spec\n"
                                "sys.exit(not all(map(find_spec, ('torch', 'onnx', 'onnxruntime'))))";
   return !python.empty() && run_program({python, "-c", question}).exit_code == 0 ? python : "";
@@ -299,9 +302,9 @@ TEST(CommandBackend, FindsWhatOnnxRuntimeGetsWrong) {
   if (python.empty())
     GTEST_SKIP() << "no Python with torch, onnx and onnxruntime (REPRO_MINIFY_ONNXRUNTIME_PYTHON names one)";
   const TemporaryFolder folder;
-  const Finished made = run_program({python, REPRO_MINIFY_ONNXRUNTIME_MODEL, folder.path()});
+  const Finished made = run_program({python, test_paths::onnxruntime_model, folder.path()});
   ASSERT_EQ(made.exit_code, 0) << describe(made);
-  const std::string command = "command:" + python + " " + REPRO_MINIFY_SCRIPTS + "/backends/onnxruntime_backend.py";
+  const std::string command = "command:" + python + " " + test_paths::scripts + "/backends/onnxruntime_backend.py";
   const fs::path repro = folder / "x.repro";
   const Finished finished = run_tool({folder / "failing.pt", "--backend", command + " --serve", "-o", repro, verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);

@@ -1,6 +1,7 @@
 // What the command line answers: to requests for help, to mistakes (one clear sentence, exit code 2), to odd names.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -309,7 +310,7 @@ TEST(Timeout, IsNeverRoundedToNone) {
 TEST(ExitCodes, InternalErrorsHaveOneOfTheirOwn) {
   const Case one = case_named("jit_type_as_dce");
   const Finished finished = run_program(
-      {"env", "TMPDIR=/proc", REPRO_MINIFY_BINARY, "run", one.model(), "--backend", "command:true --serve"});
+      {"env", "TMPDIR=/proc", test_paths::program, "run", one.model(), "--backend", "command:true --serve"});
   EXPECT_EQ(finished.exit_code, 70) << describe(finished);
   EXPECT_NE(finished.err.find("the machine does not give what is needed"), std::string::npos) << describe(finished);
 }
@@ -317,7 +318,7 @@ TEST(ExitCodes, InternalErrorsHaveOneOfTheirOwn) {
 /// The machine gives no folder to a backend that is started once; the first one needs none.
 TEST(RunOfSeveral, IsValidJsonWhateverIsThrown) {
   const Case one = case_named("jit_type_as_dce");
-  const Finished finished = run_program({"env", "TMPDIR=/proc", REPRO_MINIFY_BINARY, "run", one.model(), "--json",
+  const Finished finished = run_program({"env", "TMPDIR=/proc", test_paths::program, "run", one.model(), "--json",
                                          "--backend", "jit", "--backend", "command:true --serve"});
   EXPECT_EQ(finished.exit_code, 70) << describe(finished);
   ASSERT_TRUE(nlohmann::json::accept(finished.out)) << describe(finished);
@@ -331,7 +332,7 @@ TEST(TimeBudget, EndsVerificationToo) {
   const fs::path compiler = folder / "slow_compiler", repro = folder / "x.repro";
   std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = --version ] && echo slow 1 && exit\nsleep 600\n";
   fs::permissions(compiler, fs::perms::owner_all);
-  const Finished finished = run_program({"env", "CXX=" + compiler.string(), REPRO_MINIFY_BINARY, one.model(),
+  const Finished finished = run_program({"env", "CXX=" + compiler.string(), test_paths::program, one.model(),
                                          "--backend", "jit", "-o", repro, "--time-budget", "8"});
   EXPECT_EQ(finished.exit_code, 4) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "the time budget was spent before it could be")) << describe(finished);

@@ -1,6 +1,7 @@
 // Options in TOML: the same names, the command line wins, and the file beside a repro repeats its run.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +53,7 @@ TEST_F(Config, TheFileBesideAReproRepeatsTheRun) {
 /// An option that can be said either way, and was not, has the value that is in force, or none at all.
 TEST_F(Config, WhatWasNotSaidIsAsItWas) {
   const auto printed = [](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
+    arguments.insert(arguments.begin(), test_paths::program);
     return run_program(arguments).out;
   };
   EXPECT_TRUE(contains(printed({"--print-config"}), "ablation = true"));

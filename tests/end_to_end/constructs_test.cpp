@@ -1,5 +1,6 @@
 // Models that are more than a graph of operators (fixtures/constructs) are reduced like others.
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path constructs = fs::path(REPRO_MINIFY_FIXTURES) / "constructs";
+const fs::path constructs = fs::path(test_paths::fixtures) / "constructs";
 
 std::string model(const std::string &name) {
   return constructs / name / "failing.pt";

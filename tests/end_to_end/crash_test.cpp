@@ -2,6 +2,7 @@
 // way, as a program and as C++.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ TEST_P(Crashes, ReductionVerifies) {
   EXPECT_EQ(report.at("verdict").at("kind"), one.kind);
   EXPECT_EQ(report.at("verified"), true);
 
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here to read the operators of reduced.pt";
   const std::set<std::string> operators = operators_of(repro / "reduced.pt");
   for (const std::string &name : one.must_have)

@@ -1,6 +1,7 @@
 // Reductions on a CUDA device, where there is none: LD_PRELOAD brings one whose memory and operators are the CPU's.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,7 +16,8 @@ namespace fs = std::filesystem;
 
 /// It ends, or is killed in the end.
 Finished run_on_cuda(const std::vector<std::string> &arguments) {
-  std::vector<std::string> words = {"env", "LD_PRELOAD=" REPRO_MINIFY_PRETENDED_CUDA, REPRO_MINIFY_BINARY};
+  std::vector<std::string> words = {"env", std::string("LD_PRELOAD=") + test_paths::pretended_cuda,
+                                    test_paths::program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--device", "cuda"});
   return run_program(words, std::chrono::seconds(300));

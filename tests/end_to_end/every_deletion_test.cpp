@@ -2,6 +2,7 @@
 // behind.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// A line for each folder.
 std::vector<json> examined(const std::vector<std::string> &folders) {
-  std::vector<std::string> command = {REPRO_MINIFY_PYTHON, "-B", REPRO_MINIFY_EVERY_DELETION};
+  std::vector<std::string> command = {test_paths::python, "-B", test_paths::every_deletion};
   command.insert(command.end(), folders.begin(), folders.end());
   const Finished finished = run_program(command);
   EXPECT_LE(finished.exit_code, 2) << describe(finished);
@@ -31,7 +32,7 @@ std::vector<json> examined(const std::vector<std::string> &folders) {
 
 /// The reductions of the cases are there when the tests run in their order: ctest sees to it.
 TEST(EveryDeletion, OfThirtyReductionsPasses) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   std::vector<std::string> folders;
   for (const Case &one : all_cases())
@@ -53,7 +54,7 @@ TEST(EveryDeletion, OfThirtyReductionsPasses) {
 
 /// The models as they were found hold operators that can go: the program that looks for them sees that.
 TEST(EveryDeletion, SeesWhatCanGo) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;
   std::vector<std::string> folders;

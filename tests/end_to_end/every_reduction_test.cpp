@@ -1,6 +1,7 @@
 // What the tests of the cases left behind, before a program that shares no code with the tool.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 void expect_checker_agrees(const std::vector<Case> &cases) {
-  std::vector<std::string> command = {REPRO_MINIFY_PYTHON, "-B", REPRO_MINIFY_JUDGE,
+  std::vector<std::string> command = {test_paths::python, "-B", test_paths::judge,
                                       fixtures() / "cases" / "_lib" / "check.py"};
   for (const Case &one : cases)
     command.insert(command.end(), {one.repro(), one.checker_backend()});
@@ -32,7 +33,7 @@ void expect_checker_agrees(const std::vector<Case> &cases) {
 
 /// The reductions of the cases are there when the tests run in their order: ctest sees to it.
 TEST(EveryReduction, FailsInPythonWithTheOperatorsOfItsRow) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   std::vector<Case> cases;
   for (const Case &one : all_cases())
@@ -43,7 +44,7 @@ TEST(EveryReduction, FailsInPythonWithTheOperatorsOfItsRow) {
 
 /// The tool sees to that memory by itself, the checker does not.
 TEST(EveryReduction, FailsInPythonOverSteadyMemory) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   for (const Case &one : all_cases())
     if (one.reads_unwritten_memory) {

@@ -1,5 +1,6 @@
 // Scripted models that are more than a graph of operators.
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -15,14 +16,14 @@ namespace fs = std::filesystem;
 class Flattening : public testing::Test {
 protected:
   void SetUp() override {
-    if (std::string(REPRO_MINIFY_PYTHON).empty())
+    if (std::string(test_paths::python).empty())
       GTEST_SKIP() << "no Python with torch here";
   }
   /// Runs Python, which saves models in `folder_`, its first argument.
   void make(const std::string &python) const {
     const fs::path script = folder_ / "make.py";
     std::ofstream(script) << python;
-    ASSERT_EQ(run_program({REPRO_MINIFY_PYTHON, script, folder_.path()}).exit_code, 0);
+    ASSERT_EQ(run_program({test_paths::python, script, folder_.path()}).exit_code, 0);
   }
 
   const TemporaryFolder folder_;

@@ -1,6 +1,7 @@
 // What MODEL may be beside TorchScript: torch.export's files, what torch.compile leaves behind, logs of TORCH_TRACE,
 // models with operators of one's own; and what it may not be, each with its sentence.
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 using namespace std::string_literals;
 using nlohmann::json;
 
-const fs::path doors = fs::path(REPRO_MINIFY_FIXTURES) / "doors";
+const fs::path doors = fs::path(test_paths::fixtures) / "doors";
 
 bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
@@ -71,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
 class FrontDoors : public testing::Test {
 protected:
   void SetUp() override {
-    if (std::string(REPRO_MINIFY_PYTHON).empty())
+    if (std::string(test_paths::python).empty())
       GTEST_SKIP() << "no Python with torch here";
   }
   json report() const { return json::parse(read_text(out_ / "report.json")); }
@@ -256,11 +257,11 @@ protected:
     if (IsSkipped())
       return;
     const Finished made =
-        run_program({REPRO_MINIFY_PYTHON, "-B", REPRO_MINIFY_ODD_MODELS, REPRO_MINIFY_ODD_OPERATORS, folder_.path()});
+        run_program({test_paths::python, "-B", test_paths::odd_models, test_paths::odd_operators, folder_.path()});
     ASSERT_EQ(made.exit_code, 0) << describe(made);
   }
   Finished reduce(const std::string &model, const std::string &backend) const {
-    return run_tool({folder_ / model, "--backend", backend, "--load-library", REPRO_MINIFY_ODD_OPERATORS, "-o", out_});
+    return run_tool({folder_ / model, "--backend", backend, "--load-library", test_paths::odd_operators, "-o", out_});
   }
 };
 
@@ -298,7 +299,7 @@ TEST_F(OperatorsOfOnesOwn, AreNamedWhereAnExportedModelCallsThem) {
 
 TEST_F(OperatorsOfOnesOwn, AreLoadedWhereAnExportedModelIsConverted) {
   const Finished finished =
-      run_tool({"run", folder_ / "beside.pt2", "--backend", "freeze", "--load-library", REPRO_MINIFY_ODD_OPERATORS});
+      run_tool({"run", folder_ / "beside.pt2", "--backend", "freeze", "--load-library", test_paths::odd_operators});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);
 }
 

@@ -2,6 +2,7 @@
 // wait.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -40,7 +41,7 @@ private:
 TEST(Hang, IsReducedUnderALimitOfItsOwn) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  RunningProgram program({REPRO_MINIFY_BINARY, hanging(), "--backend", "nnc", "-o", repro, "--timeout", "1.5",
+  RunningProgram program({test_paths::program, hanging(), "--backend", "nnc", "-o", repro, "--timeout", "1.5",
                           "--time-budget", "8", "--no-bisect", "--no-verify"});
   program.wait_until([&] { return lines_in(repro / "journal.jsonl") > 0; }, std::chrono::seconds(300));
   const BusyMachine busy;
@@ -55,7 +56,7 @@ TEST(Hang, IsLeftWithinMomentsOfASignal) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   // The check would hang for an hour, which is more than this test waits.
-  RunningProgram program({REPRO_MINIFY_BINARY, hanging(), "--backend", "nnc", "-o", repro, "--timeout", "3600"});
+  RunningProgram program({test_paths::program, hanging(), "--backend", "nnc", "-o", repro, "--timeout", "3600"});
   EXPECT_FALSE(program.wait_until([] { return false; }, std::chrono::seconds(3))); // it is at the first check
   program.send_signal(SIGTERM);
   const Finished finished = program.wait(std::chrono::seconds(300));

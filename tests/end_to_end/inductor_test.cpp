@@ -1,6 +1,7 @@
 // What only the inductor backend has: a Python worker whose children crash, hang, fail to compile, and give gradients.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ bool somebody_sleeps(const std::string &seconds) {
 class Inductor : public testing::Test {
 protected:
   void SetUp() override {
-    if (std::string(REPRO_MINIFY_PYTHON).empty())
+    if (std::string(test_paths::python).empty())
       GTEST_SKIP() << "no Python with torch here";
   }
 
@@ -48,13 +49,13 @@ protected:
     const std::string model = folder_ / "model.pt", inputs = folder_ / "inputs.pt";
     const std::string code = "import torch, sys\n" + function + "\nvalues = " + values +
                              "\ntorch.jit.trace(f, values).save(sys.argv[1])\ntorch.save(values, sys.argv[2])\n";
-    EXPECT_EQ(run_program({REPRO_MINIFY_PYTHON, "-c", code, model, inputs}).exit_code, 0);
+    EXPECT_EQ(run_program({test_paths::python, "-c", code, model, inputs}).exit_code, 0);
     return model;
   }
 
   static json run(const std::string &model, std::vector<std::string> more, int exit_code) {
     std::vector<std::string> arguments = {"run", case_named(model).model(), "--json", "--backend", "inductor",
-                                          "--python", REPRO_MINIFY_PYTHON,
+                                          "--python", test_paths::python,
                                           // One check is too few for a header compiled in advance to pay.
                                           "--inductor-config", "cpp_cache_precompile_headers=False"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -101,7 +102,7 @@ TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
   const std::string deed = "for word; do case $word in *.cpp) grep -q 'out of bounds' $word && "
                            "echo '/a/b.cpp:7:9: error: compiled' >&2 && exit 1;; esac; done";
   const Finished finished =
-      run_tool({"run", model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON, "--inductor-config",
+      run_tool({"run", model, "--backend", "inductor", "--python", test_paths::python, "--inductor-config",
                 "cpp_cache_precompile_headers=False", "--inductor-config", compiler(deed)});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);
   EXPECT_NE(finished.out.find("C++ compile error: compiled"), std::string::npos) << describe(finished);
@@ -111,7 +112,7 @@ TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
 TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
   const std::string model =
       traced("def f(x): return torch.clamp(x, max=0.3) == 0.3", "(torch.full((32,), 0.5, dtype=torch.bfloat16),)");
-  std::vector<std::string> words = {"run", model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON};
+  std::vector<std::string> words = {"run", model, "--backend", "inductor", "--python", test_paths::python};
   const Finished usual = run_tool(words);
   EXPECT_EQ(usual.exit_code, 1) << describe(usual);
   words.emplace_back("--emulate-precision-casts");
@@ -122,7 +123,7 @@ TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
 TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
   const std::string repro = folder_ / "repro";
   const Finished finished = run_tool(
-      {case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
+      {case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", test_paths::python,
        "--inductor-config", compiler("echo '/a/b.cpp:7:9: error: no such thing' >&2; exit 1"), "-o", repro,
        "--no-bisect", "--quiet", "--passes", "cut", "--inductor-config", "cpp_cache_precompile_headers=False", verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
@@ -142,7 +143,7 @@ TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
   const std::string deed = "case \"$*\" in *.wrapper.cpp*) sleep 5; echo '/a/b.cpp:7:9: error: no such thing' >&2; "
                            "exit 1;; esac";
   const Finished finished =
-      run_tool({case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON,
+      run_tool({case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", test_paths::python,
                 "--inductor-config", compiler(deed), "-o", repro, "--no-bisect", "--quiet", "--passes", "cut",
                 "--inductor-config", "cpp_cache_precompile_headers=False", "--ablation"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
@@ -168,7 +169,7 @@ TEST_F(Inductor, CompilesForTheFirstQuestionBesideTheModelItself) {
       "for i in $(seq SECONDS); do [ $(sort -u $TORCHINDUCTOR_CACHE_DIR/come | wc -l) -gt 1 ] && break; sleep 1; done; "
       "[ $i = SECONDS ] && echo '/a/b.cpp:7:9: error: alone' >&2 && exit 1; fi;; esac; done";
   const auto asked = [&](std::vector<std::string> words, const std::string &seconds) {
-    words.insert(words.end(), {model, "--backend", "inductor", "--python", REPRO_MINIFY_PYTHON, "--inductor-config",
+    words.insert(words.end(), {model, "--backend", "inductor", "--python", test_paths::python, "--inductor-config",
                                "cpp_cache_precompile_headers=False", "--inductor-config",
                                compiler(std::regex_replace(deed, std::regex("SECONDS"), seconds))});
     return run_tool(words);
@@ -184,7 +185,7 @@ TEST_F(Inductor, CompilesForTheFirstQuestionBesideTheModelItself) {
 TEST_F(Inductor, IsAskedAboutWhatTorchScriptGetsWrong) {
   const std::string repro = folder_ / "repro";
   const Finished finished = run_tool({case_named("jit_type_as_dce").model(), "--backend", "jit", "--python",
-                                      REPRO_MINIFY_PYTHON, "-o", repro, "--no-bisect", "--ablation"});
+                                      test_paths::python, "-o", repro, "--no-bisect", "--ablation"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const std::string issue = read_text(repro + "/issue.md");
   EXPECT_NE(issue.find("| inductor | passes |"), std::string::npos) << issue;
@@ -196,9 +197,9 @@ TEST_F(Inductor, IsInterruptedWhileItStarts) {
   const std::string seconds = "700." + std::to_string(getpid());
   const fs::path python = folder_ / "python";
   std::ofstream(python) << "#!/bin/sh\ncase \"$*\" in\n*worker.py*) exec sleep " << seconds << ";;\nesac\nexec "
-                        << REPRO_MINIFY_PYTHON << " \"$@\"\n";
+                        << test_paths::python << " \"$@\"\n";
   fs::permissions(python, fs::perms::owner_all);
-  RunningProgram program({REPRO_MINIFY_BINARY, "run", case_named("inductor_191499_u8_min").model(), "--backend",
+  RunningProgram program({test_paths::program, "run", case_named("inductor_191499_u8_min").model(), "--backend",
                           "inductor", "--python", python});
   ASSERT_TRUE(program.wait_until([&] { return somebody_sleeps(seconds); }, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
@@ -220,7 +221,7 @@ TEST_F(Inductor, FollowsControlFlow) {
 TEST_F(Inductor, AGraphWithControlFlowIsLeftToDynamoAndRefusedByTheOtherFrontEnd) {
   run("jit_75794_loop_swap", {"--inductor-config", "frontend=dynamo"}, 0);
   const Finished finished = run_tool({"run", case_named("jit_75794_loop_swap").model(), "--backend", "inductor",
-                                      "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "frontend=fx"});
+                                      "--python", test_paths::python, "--inductor-config", "frontend=fx"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_NE(finished.err.find("inductor cannot take this program: frontend=fx: prim::Loop"), std::string::npos)
       << finished.err;
@@ -241,7 +242,7 @@ TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
       {"inductor_183763_sinh_overflow", {{"inductor/lowerings#1", "sinh"}}}};
   for (const auto &[name, operator_of] : operators) {
     const Finished finished = run_tool({"bisect", case_named(name).model(), "--json", "--quiet", "--backend",
-                                        "inductor", "--python", REPRO_MINIFY_PYTHON});
+                                        "inductor", "--python", test_paths::python});
     ASSERT_EQ(finished.exit_code, 0) << describe(finished);
     const json answer = json::parse(finished.out);
     const auto guilty = operator_of.find(answer.at("guilty").get<std::string>());
@@ -255,7 +256,7 @@ TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
 
 TEST_F(Inductor, AnUnknownEntryIsRefused) {
   const Finished finished = run_tool({"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor",
-                                      "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "cpp.simdlength=8"});
+                                      "--python", test_paths::python, "--inductor-config", "cpp.simdlength=8"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_NE(finished.err.find("cpp.simdlength: torch._inductor.config has no such entry"), std::string::npos)
       << finished.err;
@@ -263,7 +264,7 @@ TEST_F(Inductor, AnUnknownEntryIsRefused) {
 
 TEST_F(Inductor, AnUnknownFrontEndIsRefused) {
   const Finished finished = run_tool({"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor",
-                                      "--python", REPRO_MINIFY_PYTHON, "--inductor-config", "frontend=export"});
+                                      "--python", test_paths::python, "--inductor-config", "frontend=export"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_NE(finished.err.find("frontend=export: unknown; known are dynamo, fx"), std::string::npos) << finished.err;
 }

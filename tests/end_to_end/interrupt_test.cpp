@@ -2,6 +2,7 @@
 // the report and the exit code agree.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ TEST_P(Interrupted, KeepsTheBestSoFar) {
   const Case one = case_named("big_jit_loop_swap"); // the longest search of all
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  RunningProgram program({REPRO_MINIFY_BINARY, one.model(), "--backend", "jit", "-o", repro, "--jobs", "1", "--quiet"});
+  RunningProgram program({test_paths::program, one.model(), "--backend", "jit", "-o", repro, "--jobs", "1", "--quiet"});
   ASSERT_TRUE(program.wait_until([&] { return lines_in(repro / "journal.jsonl") >= 5; }, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
   program.send_signal(GetParam());
@@ -43,8 +44,8 @@ TEST(InterruptedWhileItComputes, EndsAllTheSameAndGoesOnFromThere) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro", go = folder / "go";
   const std::vector<std::string> arguments = {one.model(), "--backend", "jit", "-o", repro, "--jobs", "1", "--quiet"};
-  std::vector<std::string> preloaded = {"env", "LD_PRELOAD=" REPRO_MINIFY_ENDLESS_PARENT,
-                                        "ENDLESS_PARENT=" + go.string(), REPRO_MINIFY_BINARY};
+  std::vector<std::string> preloaded = {"env", std::string("LD_PRELOAD=") + test_paths::endless_parent,
+                                        "ENDLESS_PARENT=" + go.string(), test_paths::program};
   preloaded.insert(preloaded.end(), arguments.begin(), arguments.end());
   RunningProgram program(preloaded);
   ASSERT_TRUE(program.wait_until([&] { return fs::exists(repro / "reduced.pt"); }, std::chrono::seconds(120)))
@@ -73,7 +74,7 @@ TEST(InterruptedWhileThePageIsDrawn, IsInterruptedInTheReportToo) {
   const fs::path repro = folder / "x.repro";
   std::ofstream(folder / "dot") << "#!/bin/sh\nexec sleep 3600\n";
   fs::permissions(folder / "dot", fs::perms::owner_all);
-  RunningProgram program({"env", "PATH=" + folder.path().string() + ":" + getenv("PATH"), REPRO_MINIFY_BINARY,
+  RunningProgram program({"env", "PATH=" + folder.path().string() + ":" + getenv("PATH"), test_paths::program,
                           case_named("jit_type_as_dce").model(), "--backend", "jit", "-o", repro, "--quiet",
                           "--no-verify", "--no-bisect"});
   ASSERT_TRUE(program.wait_until([&] { return fs::exists(repro / "issue.md"); }, std::chrono::seconds(300)))
@@ -87,12 +88,12 @@ TEST(InterruptedWhileThePageIsDrawn, IsInterruptedInTheReportToo) {
 
 /// The repro is there and verified by then: only what TorchInductor does is not known.
 TEST(InterruptedWhileInductorIsAsked, KeepsWhatIsVerified) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  RunningProgram program({REPRO_MINIFY_BINARY, case_named("jit_type_as_dce").model(), "--backend", "jit", "-o", repro,
-                          "--quiet", "--no-bisect", "--python", REPRO_MINIFY_PYTHON});
+  RunningProgram program({test_paths::program, case_named("jit_type_as_dce").model(), "--backend", "jit", "-o", repro,
+                          "--quiet", "--no-bisect", "--python", test_paths::python});
   ASSERT_TRUE(program.wait_until([&] { return fs::exists(repro / "report.html"); }, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
   program.send_signal(SIGINT);

@@ -1,5 +1,6 @@
 // What cannot be reduced is handed back as it was given, with a repro that holds, and says so.
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -16,11 +17,11 @@ using nlohmann::json;
 class NotReduced : public testing::Test {
 protected:
   void SetUp() override {
-    if (std::string(REPRO_MINIFY_PYTHON).empty())
+    if (std::string(test_paths::python).empty())
       GTEST_SKIP() << "no Python with torch here";
     const fs::path script = folder_ / "make.py";
     std::ofstream(script) << make_models;
-    ASSERT_EQ(run_program({REPRO_MINIFY_PYTHON, script, folder_.path()}).exit_code, 0);
+    ASSERT_EQ(run_program({test_paths::python, script, folder_.path()}).exit_code, 0);
   }
 
   Finished reduce(const std::string &model, const std::vector<std::string> &more) const {
@@ -109,14 +110,14 @@ TEST_F(NotReduced, IsHandedBackWithARepro) {
   EXPECT_LT(markdown.find("**Not reduced"), 200u) << markdown;
   EXPECT_LT(cpp.find("// NOT REDUCED"), 200u) << cpp;
   const Finished python =
-      run_program({REPRO_MINIFY_PYTHON, "-c",
-                   "import sys, torch; print(torch.load(sys.argv[1], weights_only=False)[1])", repro / "inputs.pt"});
+      run_program({test_paths::python, "-c", "import sys, torch; print(torch.load(sys.argv[1], weights_only=False)[1])",
+                   repro / "inputs.pt"});
   EXPECT_EQ(python.out, "[1]\n") << describe(python);
 }
 
 TEST_F(NotReduced, IsHandedBackWhateverTheCause) {
   // Flattening hides the failure.
-  const std::string backend = "command:" REPRO_MINIFY_PYTHON " " + (folder_ / "backend.py").string();
+  const std::string backend = "command:" + std::string(test_paths::python) + " " + (folder_ / "backend.py").string();
   const Finished finished =
       reduce("nested", {"--backend", backend, "--inputs", folder_ / "one.pt", "--quiet", "--no-verify"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);

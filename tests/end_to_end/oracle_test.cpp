@@ -1,6 +1,7 @@
 // --oracle: a program of the user's own instead of a backend.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ fs::path script(const TemporaryFolder &folder, const std::string &body) {
 
 /// Interesting is what our own check finds failing under this backend.
 std::string asks_backend(const std::string &backend) {
-  return std::string(REPRO_MINIFY_BINARY) + " run \"$1\" -q --backend " + backend +
+  return std::string(test_paths::program) + " run \"$1\" -q --backend " + backend +
          " > /dev/null 2>&1\ncase $? in 1) exit 0;; 0) exit 1;; *) exit 125;; esac";
 }
 

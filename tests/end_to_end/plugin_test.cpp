@@ -2,6 +2,7 @@
 // told so before anything else.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,10 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-const std::string example = std::string("plugin:") + REPRO_MINIFY_EXAMPLE_PLUGIN;
+const std::string example = std::string("plugin:") + test_paths::example_plugin;
 
 std::string odd(const std::string &oddity) {
-  return "plugin:" + (fs::path(REPRO_MINIFY_ODD_PLUGINS) / ("odd_plugin_" + oddity + ".so")).string();
+  return "plugin:" + (fs::path(test_paths::odd_plugins) / ("odd_plugin_" + oddity + ".so")).string();
 }
 
 TEST(Plugin, ReducesAsTheBackendItWraps) {

@@ -1,4 +1,5 @@
 #include "program.h"
+#include "test_paths.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -116,7 +117,7 @@ Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit
   const bool verifies = std::erase(arguments, verify) + has(arguments, "--ablation") > 0;
   if (minimises(arguments) && !has(arguments, "--ablation") && !has(arguments, "--no-verify"))
     arguments.emplace_back(verifies ? "--no-ablation" : "--no-verify");
-  arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
+  arguments.insert(arguments.begin(), test_paths::program);
   return run_program(arguments, limit);
 }
 

@@ -1,6 +1,7 @@
 // kill -9 at any moment loses nothing: --resume goes on, asks nothing twice, and ends where an undisturbed run does.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -55,7 +56,7 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesAfter20Kills) {
     // One to four kills before it may come to its end.
     for (int times = 1 + round % 4; times > 0 && kills < 20; --times, ++kills) {
       auto arguments = command(one, repro);
-      arguments.insert(arguments.begin(), REPRO_MINIFY_BINARY);
+      arguments.insert(arguments.begin(), test_paths::program);
       const auto written = [&] { return lines_in(repro / "journal.jsonl"); };
       const long before = written();
       const long more = std::uniform_int_distribution<long>(0, std::max(0L, lines - before))(random);
@@ -132,7 +133,7 @@ TEST(Resume, RefusesTheAnswersOfAnotherPlugin) {
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const fs::path plugin = folder / "plugin.so";
-  fs::copy_file(REPRO_MINIFY_EXAMPLE_PLUGIN, plugin);
+  fs::copy_file(test_paths::example_plugin, plugin);
   expect_refused_once_changed(plugin,
                               {one.model(), "-o", folder / "x.repro", "--no-verify", "--quiet", "--resume", "--backend",
                                "plugin:" + plugin.string()},

@@ -2,6 +2,7 @@
 // seen to fail, not in the easier way that is also there.
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ TEST_P(TwoFailures, ReductionKeepsTheFirst) {
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_EQ(json::parse(read_text(repro / "report.json")).at("verdict").at("kind"), one.reduced_kind);
 
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here to read the operators of reduced.pt";
   const std::set<std::string> operators = operators_of(repro / "reduced.pt");
   const std::string program = "\n" + read_text(repro / "report.md");

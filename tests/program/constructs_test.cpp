@@ -7,6 +7,7 @@
 #include "program/value_digest.h"
 #include "program/values.h"
 #include "repro_minify/archive.h"
+#include "test_paths.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ struct Construct {
 };
 
 Construct load_construct(const std::string &name) {
-  const std::string folder = std::string(REPRO_MINIFY_FIXTURES) + "/constructs/" + name;
+  const std::string folder = std::string(test_paths::fixtures) + "/constructs/" + name;
   Construct construct{load_model(folder + "/failing.pt", "forward", 0, false), {}};
   construct.inputs = load_inputs(construct.model, {});
   return construct;
@@ -127,7 +128,7 @@ TEST_P(Constructs, CanBeCutAnywhere) {
 }
 
 std::vector<std::string> all_constructs() {
-  std::ifstream file(std::string(REPRO_MINIFY_FIXTURES) + "/constructs/expected.json");
+  std::ifstream file(std::string(test_paths::fixtures) + "/constructs/expected.json");
   return nlohmann::json::parse(file).get<std::vector<std::string>>();
 }
 

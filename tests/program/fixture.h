@@ -3,6 +3,7 @@
 #include "program/cut.h"
 #include "program/flatten.h"
 #include "repro_minify/load.h"
+#include "test_paths.h"
 
 #include <ATen/Parallel.h>
 
@@ -19,7 +20,7 @@ struct LoadedCase {
 };
 
 inline LoadedCase load_case(const std::string &name) {
-  const std::string folder = std::string(REPRO_MINIFY_FIXTURES) + "/cases/" + name;
+  const std::string folder = std::string(test_paths::fixtures) + "/cases/" + name;
   LoadedCase loaded{load_model(folder + "/failing.pt", "forward", 0, false), {}};
   loaded.inputs = load_inputs(loaded.model, {});
   return loaded;

@@ -4,6 +4,7 @@
 #include "program/read_inputs.h"
 #include "program/values.h"
 #include "support/temporary_folder.h"
+#include "test_paths.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -23,11 +24,12 @@ namespace fs = std::filesystem;
 class SavedByPython : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    if (std::string(REPRO_MINIFY_PYTHON).empty())
+    if (std::string(test_paths::python).empty())
       return;
     folder_ = new TemporaryFolder();
-    const std::string script = fs::path(__FILE__).parent_path() / "saved_inputs.py";
-    const std::string command = REPRO_MINIFY_PYTHON " -W ignore -B " + script + " " + (*folder_ / "saved").string();
+    const std::string script = fs::path(test_paths::fixtures).parent_path() / "tests/program/saved_inputs.py";
+    const std::string command =
+        std::string(test_paths::python) + " -W ignore -B " + script + " " + (*folder_ / "saved").string();
     ASSERT_EQ(std::system(command.c_str()), 0);
   }
   static void TearDownTestSuite() {

@@ -261,6 +261,15 @@ TEST(Confined, CachesThatItMayNotWriteAreNotNamed) {
   EXPECT_EQ(named_where("/tmp/of_the_user"), "/tmp/of_the_user");
 }
 
+/// Triton keeps things in ~/.triton, which is the user's.
+TEST(Confined, TritonHasAHomeThatItMayWrite) {
+  const auto home_is_temporary = [] {
+    const std::string home = std::getenv("TRITON_HOME");
+    return std::string(home == std::getenv("TMPDIR") && std::ofstream(home + "/kernel") ? "yes" : "no: " + home);
+  };
+  EXPECT_EQ(confined(home_is_temporary), "yes");
+}
+
 TEST(Confined, OneChildSaysNothingOfTheNext) {
   confined([] { return std::string(); });
   EXPECT_EQ(run([](Child &child) { child.reply(std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))); }).reply, "0");

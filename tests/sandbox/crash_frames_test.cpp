@@ -2,6 +2,7 @@
 #include "jobs.h"
 
 #include "sandbox/crash_frames.h"
+#include "test_paths.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -233,7 +234,7 @@ TEST(SandboxCrashFrames, BeyondACallThatLeadsNowhereAreThoseOfTheCaller) {
 
 TEST(SandboxCrashFrames, AreKnownInALibraryThatTheJobLoaded) {
   const Job job = [](Child &) {
-    void *library = dlopen(REPRO_MINIFY_CRASHING_LIBRARY, RTLD_NOW);
+    void *library = dlopen(test_paths::crashing_library, RTLD_NOW);
     reinterpret_cast<void (*)()>(dlsym(library, "crash_in_library"))();
     after_call = 1;
   };
@@ -328,7 +329,7 @@ TEST(SandboxCrashFrames, EndWhereTheStackIsLost) {
 
 TEST(SandboxCrashFrames, DoNotKeepACrashFromEndingTheJob) {
   const Job job = [](Child &) {
-    dlopen(REPRO_MINIFY_CRASHING_LIBRARY, RTLD_NOW); // so that the handler has to ask for names, which takes the lock
+    dlopen(test_paths::crashing_library, RTLD_NOW); // so that the handler has to ask for names, which takes the lock
     const auto crash_with_the_lock = [](dl_phdr_info *, std::size_t, void *) {
       std::thread(outer).join();
       return 1;

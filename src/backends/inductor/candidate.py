@@ -48,10 +48,12 @@ def limit_memory(allowance):
 
 
 WANTS = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EROFS)
+WANTS += (errno.EACCES,)  # what a candidate may not read or write, a user's program may
 
 
 def lacked_means(error):
-    """What was missing for an answer: a compiler that could be started, a process, room on the disk. Empty: nothing."""
+    """Names what was missing for an answer: a compiler that could be started, a process, room on the disk, a device that
+    could be used. Empty where nothing was."""
     seen = []
     while isinstance(error, BaseException) and error not in seen:
         seen.append(error)
@@ -62,6 +64,8 @@ def lacked_means(error):
             return f"{name}: {' '.join(str(error).split())[:200]}"
         if name == "CppCompileError" and not has_compilers_verdict(str(error)):
             return "the C++ compiler could not do its work: " + " ".join(str(error).split())[-200:]
+        if "CUDA error: initialization error" in str(error) or "re-initialize CUDA in forked" in str(error):
+            return "CUDA could not be started in a process of its own"
     return ""
 
 

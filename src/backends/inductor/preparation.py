@@ -23,6 +23,27 @@ import stub_libraries
 from forks import Later, in_a_fork
 
 
+class Enough(Exception):
+    """What was wanted has been built."""
+
+
+@contextlib.contextmanager
+def no_device_used():
+    """Whatever is compiled, Dynamo keeps the state of CUDA's generators, fake tensors ask for a guard of the device
+    where none is found, and TorchInductor asks whether Triton is of use on it. A process that has used CUDA has no
+    children that can: here PyTorch finds no device and looks for none, and each child asks anew."""
+    import torch.utils._triton
+
+    none_here = mock.patch.object(torch.cuda, "is_available", return_value=False)
+    never_used = mock.patch.object(torch._C, "_cuda_init", side_effect=Enough("CUDA is for the children"), create=True)
+    no_guard = mock.patch.object(torch._C, "_ensureCUDADeviceGuardSet", create=True)
+    with none_here, never_used, no_guard:
+        yield
+    for found_out in vars(torch.utils._triton).values():
+        if hasattr(found_out, "cache_clear"):
+            found_out.cache_clear()
+
+
 def prepare(folder, given):
     """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
     prepared = Preparation(folder, given)
@@ -33,6 +54,7 @@ def prepare(folder, given):
 class Preparation:
     """In two steps, so that the compiler is at work while the rest of TorchInductor is imported."""
 
+    @no_device_used()
     def __init__(self, folder, given):
         entries.check_entries(given)
         torch.set_num_threads(1)
@@ -52,6 +74,7 @@ class Preparation:
         with processor.believed(), only_headers_built(), headers_named_in(self.header_names):
             codecache.CppPythonBindingsCodeCache.load_pybinding(["float*"], 'extern "C" void kernel(float*) {}')
 
+    @no_device_used()
     def finish(self):
         """Candidates can be compiled from here on. Where the header has long been there, the rest of the warming up is
         left for when the first candidate is compiled."""
@@ -88,38 +111,24 @@ class Preparation:
 
 
 def use_folder(folder):
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.environ["TRITON_HOME"] = folder
+    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
     tempfile.tempdir = folder
     inductor_config.compile_threads = 1
     inductor_config.fx_graph_cache = False
     functorch_config.enable_autograd_cache = False
 
 
+@no_device_used()
 def warm_up():
     """TorchInductor imports and prepares much when it first compiles."""
     import torch._dynamo
 
     module = torch.compile(lambda x: torch.ops.aten.amin.default(torch.ops.aten.mul.Tensor(x, x)))
     # The candidates will tell of an exception.
-    with torch.no_grad(), only_headers_built(), no_device_used(), contextlib.suppress(Exception):
+    with torch.no_grad(), only_headers_built(), contextlib.suppress(Exception):
         module(torch.ones(16))
     torch._dynamo.reset()
-
-
-@contextlib.contextmanager
-def no_device_used():
-    """Whatever is compiled, Dynamo keeps the state of CUDA's generators, and TorchInductor asks whether Triton is of
-    use on the device. A process that has used CUDA has no children that can: here PyTorch finds none, and each child
-    asks anew."""
-    import torch.utils._triton
-
-    none_here = mock.patch.object(torch.cuda, "is_available", return_value=False)
-    never_used = mock.patch.object(torch._C, "_cuda_init", side_effect=Enough("CUDA is for the children"), create=True)
-    with none_here, never_used:
-        yield
-    for found_out in vars(torch.utils._triton).values():
-        if hasattr(found_out, "cache_clear"):
-            found_out.cache_clear()
 
 
 def make_no_header_that_is_kept(store):
@@ -180,7 +189,3 @@ def asked_for(what, how):
 
 def without_the_header():
     return mock.patch.object(codecache, "_precompile_header", side_effect=Enough, create=True)
-
-
-class Enough(Exception):
-    """What was wanted has been built."""

@@ -9,8 +9,10 @@ find_path(TORCH_INCLUDE torch/script.h PATH_SUFFIXES include ../../include REQUI
 get_filename_component(TORCH_LIB "${TORCH_INCLUDE}/../lib" ABSOLUTE)
 add_executable(repro repro.cpp)
 target_include_directories(repro SYSTEM PRIVATE ${TORCH_INCLUDE} ${TORCH_INCLUDE}/torch/csrc/api/include)
+# The C++ library by the name of its shared one: a compiler that links it statically would make a second one beside
+# LibTorch's.
 target_link_libraries(repro -L${TORCH_LIB} -Wl,-rpath,${TORCH_LIB} -Wl,--unresolved-symbols=ignore-in-shared-libs
-                      -Wl,--no-as-needed stdc++ torch torch_cpu torch_cuda c10 c10_cuda)
+                      -Wl,--no-as-needed -l:libstdc++.so.6 torch torch_cpu torch_cuda c10 c10_cuda)
 {{/cuda}}
 {{#cpu}}
 find_package(Torch REQUIRED)

@@ -1,6 +1,7 @@
 // The Python side of the inductor backend has tests in Python: inductor_emit.py, inductor_fx_graph.py,
 // inductor_preparation.py, inductor_translation.py, inductor_wire.py.
 #include "check/oracle.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +12,11 @@ namespace repro_minify {
 namespace {
 
 void expect_to_pass(const std::string &tests) {
-  if (std::string(REPRO_MINIFY_PYTHON).empty())
+  if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
-  const auto root = std::filesystem::path(REPRO_MINIFY_FIXTURES).parent_path();
+  const auto root = std::filesystem::path(test_paths::fixtures).parent_path();
   const std::string script = root / "tests/backends/inductor" / tests, folder = root / "src/backends/inductor";
-  const auto [output, status] = run_shell(std::string(REPRO_MINIFY_PYTHON) + " -B '" + script + "' '" + folder + "'");
+  const auto [output, status] = run_shell(std::string(test_paths::python) + " -B '" + script + "' '" + folder + "'");
   EXPECT_EQ(status, 0) << output;
   EXPECT_NE(output.find("\nRan "), std::string::npos) << output;
 }

@@ -394,13 +394,14 @@ class ADevice(unittest.TestCase):
     """A process that has used CUDA has no children that can."""
 
     def test_is_not_used_by_a_parent_that_warms_up(self):
-        initialized = mock.Mock(side_effect=AssertionError("CUDA is initialized"))
+        used = mock.Mock(side_effect=AssertionError("the device is used"))
         with (
             mock.patch.object(torch.cuda, "is_available", return_value=True),
-            mock.patch.object(torch._C, "_cuda_init", initialized, create=True),
+            mock.patch.object(torch._C, "_cuda_init", used, create=True),
+            mock.patch.object(torch._C, "_ensureCUDADeviceGuardSet", used),  # in a build with CUDA it counts devices
         ):
             preparation.warm_up()
-            initialized.assert_not_called()
+            used.assert_not_called()
             with preparation.no_device_used():
                 self.assertFalse(torch.cuda.is_available())
                 self.assertRaises(preparation.Enough, torch._C._cuda_init)

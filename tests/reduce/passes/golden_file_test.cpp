@@ -4,6 +4,7 @@
 
 #include "reduce/passes/golden.h"
 #include "support/read_file.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path folder_of_goldens() {
-  return fs::path(REPRO_MINIFY_FIXTURES).parent_path() / "tests/reduce/passes/golden";
+  return fs::path(test_paths::fixtures).parent_path() / "tests/reduce/passes/golden";
 }
 
 class PassGoldens : public testing::TestWithParam<std::string> {};

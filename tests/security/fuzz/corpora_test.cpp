@@ -2,6 +2,7 @@
 // built with, and without clang.
 #include "security/fuzz/harness.h"
 #include "support/read_file.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> corpus_of(const Harness &harness) {
   std::vector<fs::path> files;
-  for (const auto &entry : fs::directory_iterator(fs::path(REPRO_MINIFY_CORPORA) / harness.name))
+  for (const auto &entry : fs::directory_iterator(fs::path(test_paths::corpora) / harness.name))
     files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

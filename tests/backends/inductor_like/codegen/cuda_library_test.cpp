@@ -3,6 +3,7 @@
 #include "backends/inductor_like/codegen/cuda_library.h"
 
 #include "backends/inductor_like/codegen/cuda_kernel.h"
+#include "test_paths.h"
 #include "toolchain/kernel_folder.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +23,8 @@ protected:
     if (IsSkipped())
       return;
     setenv("FAKE_NVRTC_LOG", (folder_ + "/log").c_str(), 1);
-    nvrtc_ = std::make_unique<Nvrtc>(std::vector<std::string>{"/nowhere/libnvrtc.so", REPRO_MINIFY_FAKE_NVRTC});
-    driver_ = std::make_shared<CudaDriver>(REPRO_MINIFY_FAKE_DRIVER);
+    nvrtc_ = std::make_unique<Nvrtc>(std::vector<std::string>{"/nowhere/libnvrtc.so", test_paths::fake_nvrtc});
+    driver_ = std::make_shared<CudaDriver>(test_paths::fake_driver);
   }
   void TearDown() override {
     for (const char *name : {"FAKE_NVRTC_LOG", "FAKE_CAPABILITY"})
@@ -51,7 +52,7 @@ protected:
     return files;
   }
   template <typename Result> static Result ask_driver(const char *name) {
-    void *handle = dlopen(REPRO_MINIFY_FAKE_DRIVER, RTLD_NOW);
+    void *handle = dlopen(test_paths::fake_driver, RTLD_NOW);
     return reinterpret_cast<Result (*)()>(dlsym(handle, name))();
   }
   static std::string message_of(const std::function<void()> &action) {
@@ -164,8 +165,8 @@ int main() {
 )";
   const std::string command =
       "cd " + folder_ + " && " + find_compiler() +
-      " -std=c++20 -Wall -Wextra -Werror main.cpp -o main -ldl && REPRO_MINIFY_NVRTC=" + REPRO_MINIFY_FAKE_NVRTC +
-      " DRIVER=" + REPRO_MINIFY_FAKE_DRIVER + " ./main";
+      " -std=c++20 -Wall -Wextra -Werror main.cpp -o main -ldl && REPRO_MINIFY_NVRTC=" + test_paths::fake_nvrtc +
+      " DRIVER=" + test_paths::fake_driver + " ./main";
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 42);
 }
