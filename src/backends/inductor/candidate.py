@@ -52,8 +52,8 @@ WANTS += (errno.EACCES,)  # what a candidate may not read or write, a user's pro
 
 
 def lacked_means(error):
-    """Names what was missing for an answer: a compiler that could be started, a process, room on the disk, a device that
-    could be used. Empty where nothing was."""
+    """Names what was missing for an answer: a compiler that could be started, a process, room on the disk, a usable
+    device. Empty where nothing was."""
     seen = []
     while isinstance(error, BaseException) and error not in seen:
         seen.append(error)
