@@ -4,20 +4,22 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-FAKE_PROGRAM = Path(__file__).with_name("fake_program.py")
+HERE = Path(__file__).parent
 
 
 @dataclass
 class Site:
     """Where a test's triage lives. The models' inputs.pt are left out: fake models have none."""
 
+    ready: ClassVar["subprocess.Popen[str]"]
+    fake_program: ClassVar[Path]
     folder: Path
     backends: str = "freeze,jit"
     options: list[str] = field(default_factory=list)
@@ -43,11 +45,17 @@ class Site:
         return [sys.executable, "-m", "repro_minify_triage.command_line", *words]
 
     def environment(self) -> dict[str, str]:
-        added = {"FAKE_WORLD": str(self.folder / "world.json"), "REPRO_MINIFY_PROGRAM": str(FAKE_PROGRAM)}
+        added = {"FAKE_WORLD": str(self.folder / "world.json"), "REPRO_MINIFY_PROGRAM": str(self.fake_program)}
         return {**os.environ, **added, "COLUMNS": "200"}
 
     def call(self, *words: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(self.command(*words), env=self.environment(), capture_output=True, text=True)
+        """By a child of ready.py; command() is for what needs a process of its own."""
+        out, err = self.folder / "called.out", self.folder / "called.err"
+        given = {"words": words, "environment": self.environment(), "folder": os.getcwd()}
+        assert self.ready.stdin and self.ready.stdout
+        print(json.dumps({**given, "out": str(out), "err": str(err)}), file=self.ready.stdin, flush=True)
+        ended = int(self.ready.stdout.readline())
+        done = subprocess.CompletedProcess(words, ended, out.read_text(), err.read_text())
         if code is not None:
             assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
@@ -77,6 +85,17 @@ class Site:
 
     def mark(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         return self.call("mark", *words, "--store", str(self.store), code=code)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def started_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What each test would have to start again: triage itself, and a Python that finds the fake program's modules."""
+    Site.fake_program = tmp_path_factory.mktemp("fake") / "repro-minify"
+    Site.fake_program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{HERE / "fake_program.py"}" "$@"\n')
+    Site.fake_program.chmod(0o755)
+    words = [sys.executable, str(HERE / "ready.py")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as Site.ready:
+        yield
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from repro_minify_triage import command_line
 from repro_minify_triage.errors import TriageError
 from repro_minify_triage.store import Store, migrations, only_run
 
-KILLS = 20
+KILLS = 5
 
 
 def lasting(report: dict[str, Any]) -> Any:
@@ -52,27 +52,36 @@ def answer_of(site: Site, query: str) -> Any:
     return None
 
 
-def test_killed_twenty_times_the_end_is_the_same(site: Site, tmp_path: Path) -> None:
+def answers_in(site: Site) -> int:
+    found = answer_of(site, "SELECT count(*) FROM observation")
+    return found[0] if found else 0
+
+
+def killed_at(site: Site, answers: int, later: float) -> bool:
+    """A moment after there are so many answers; false where it came to an end before."""
+    words, environment = site.command(*site.night_words()), site.environment()
+    with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL) as run:
+        while run.poll() is None and answers_in(site) < answers:
+            time.sleep(0.02)
+        time.sleep(later)
+        run.kill()
+    assert run.returncode in (-signal.SIGKILL, 1)
+    return not night_has_ended(site)
+
+
+def test_killed_at_any_moment_the_end_is_the_same(site: Site) -> None:
+    """Five times in one night: before there is a store, and up to where its last reductions are made."""
     many_models(site)
     site.world(seconds=0.02)
-    expected = lasting(site.night(code=1))
+    report = site.night(code=1)
+    expected, most = lasting(report), report["nights"][0]["checks"]
     shutil.rmtree(site.store)
-    rng, kills, longest = random.Random(17), 0, 3.0
+    rng, kills = random.Random(17), 0
     while kills < KILLS:
-        process = subprocess.Popen(site.command(*site.night_words()), env=site.environment(), stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True)  # fmt: skip
-        time.sleep(rng.uniform(0.1, longest))
-        if process.poll() is not None:  # it came to an end: from the start again, and sooner
-            assert process.returncode == 1, process.communicate()
+        if killed_at(site, most * kills // (KILLS - 1), rng.uniform(0, 0.2)):
+            kills += 1
+        else:  # what would start now is the next night
             shutil.rmtree(site.store)
-            longest = max(0.4, longest * 0.8)
-            continue
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        if night_has_ended(site):  # killed on its way out: what would start now is the next night
-            shutil.rmtree(site.store)
-            continue
-        kills += 1
     assert lasting(site.night(code=1)) == expected
     assert answer_of(site, "PRAGMA integrity_check") == ("ok",)
 
