@@ -1,5 +1,6 @@
 """The man page and completions, made from the options themselves, as their readers read them."""
 
+import functools
 import json
 import shutil
 import subprocess
@@ -9,11 +10,16 @@ import pytest
 from repro_minify.program import run
 
 
-def written(form: str, work: Path) -> Path:
-    path = work / "repro-minify.help"
+@functools.cache
+def help_as(form: str) -> str:
     ended = run(["--help-as", form])
     assert ended.code == 0 and ended.said == ""
-    path.write_text(ended.output)
+    return ended.output
+
+
+def written(form: str, work: Path) -> Path:
+    path = work / "repro-minify.help"
+    path.write_text(help_as(form))
     return path
 
 
@@ -37,8 +43,8 @@ def completed_by_bash(path: Path, line: str) -> set[str]:
 
 
 def test_every_option_is_in_each(work: Path) -> None:
-    texts = {form: run(["--help-as", form]).output for form in ("man", "bash", "zsh", "fish")}
-    for command in json.loads(run(["--help-as", "json"]).output):
+    texts = {form: help_as(form) for form in ("man", "bash", "zsh", "fish")}
+    for command in json.loads(help_as("json")):
         for option in command["options"]:
             for name in [*option["names"], *filter(None, [option["off"]])]:
                 bare = name.lstrip("-")

@@ -1,5 +1,6 @@
 """The options are those of the command line, by the same names."""
 
+import functools
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from repro_minify.program import run
 NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_as"}
 
 
+@functools.cache
 def names_of(command: str) -> dict[str, dict[str, object]]:
     commands = {each["command"]: each for each in json.loads(run(["--help-as", "json"]).output)}
     names = {each["names"][0].removeprefix("--").replace("-", "_"): each for each in commands[command]["options"]}

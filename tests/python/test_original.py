@@ -11,7 +11,6 @@ import torch
 from repro_minify.original import How, Original, difference, how_of, in_float64, problem_of
 from repro_minify.testing import assert_compiled_same
 
-FAKE = Path(__file__).with_name("fake_program.py")
 FOUND = Original("value 1 is another", ("aten::_foreach_mul_",))
 X = torch.tensor([2.0, 3.0])
 
@@ -23,7 +22,7 @@ def mirrored(x: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch, work: Path) -> Callable[..., list[list[str]]]:
+def world(monkeypatch: pytest.MonkeyPatch, work: Path, fake_program: Path) -> Callable[..., list[list[str]]]:
     """Says what the program was asked, and decides what fails: its checks by number, and the model itself."""
     log = work / "asked"
 
@@ -34,7 +33,7 @@ def world(monkeypatch: pytest.MonkeyPatch, work: Path) -> Callable[..., list[lis
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
     monkeypatch.setenv("FAKE_LOG", str(log))
-    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", str(FAKE))
+    monkeypatch.setenv("REPRO_MINIFY_PROGRAM", str(fake_program))
     return ask
 
 
