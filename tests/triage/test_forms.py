@@ -19,7 +19,7 @@ MODELS, BUGS = 500, 60
 WORDS = ("new", "known", "regressed", "fixed", "flaky", "no answer")
 
 
-def facts(folder: Path) -> dict[str, Any]:
+def facts(folder: Path, models: int = MODELS) -> dict[str, Any]:
     bugs: list[dict[str, Any]] = []
     for number in range(1, BUGS + 1):
         state = WORDS[number % len(WORDS)]
@@ -47,21 +47,21 @@ def facts(folder: Path) -> dict[str, Any]:
         "machine": HOSTILE,
     }
     nights = [{"id": n, "started": "2026-11-22T01:00", "ended": "2026-11-22T02:00", "build": build, "plan": {},
-               "models": MODELS, "checks": 4000, "check_seconds": 1.0, "bugs": {}} for n in (1, 2)]  # fmt: skip
-    paths, backends = [f"models/{n}{HOSTILE}.pt" for n in range(MODELS)], [f"b{n}" for n in range(8)]
+               "models": models, "checks": 4000, "check_seconds": 1.0, "bugs": {}} for n in (1, 2)]  # fmt: skip
+    paths, backends = [f"models/{n}{HOSTILE}.pt" for n in range(models)], [f"b{n}" for n in range(8)]
     words = ("pass", "fail", "no answer", "flaky")
-    tonight = [[words[(row + column) % 4] for column in range(8)] for row in range(MODELS)]
+    tonight = [[words[(row + column) % 4] for column in range(8)] for row in range(models)]
     yesterday = [[("pass" if row == 3 else word) for word in cells] for row, cells in enumerate(tonight)]
     rows = [{"model": paths[0], "backend": "b0", "why": HOSTILE}]
     bugs[0]["sightings"].append({"model": paths[1], "digest": "e", "backend": "b0", "night": 2, "evidence": "reduced"})
-    numbers = [[[1] if (row, column) == (1, 0) else [] for column in range(8)] for row in range(MODELS)]
+    numbers = [[[1] if (row, column) == (1, 0) else [] for column in range(8)] for row in range(models)]
     return {
         "since": None, "failing": [{"model": paths[1], "backend": "b0", "message": HOSTILE}],
         "unreadable": [{"model": paths[2], "why": HOSTILE, "is_new": True}],
         "nights": nights, "bugs": bugs, "no_answer": rows, "not_reduced": rows, "left_out": rows,
         "flaky": [{"model": paths[1], "backend": "b1", "failed": 1, "runs": 3}],
         "matrix": {"models": paths, "backends": backends, "tonight": tonight, "yesterday": yesterday,
-                   "seconds": [[1.5] * 8] * MODELS, "bugs": numbers},
+                   "seconds": [[1.5] * 8] * models, "bugs": numbers},
     }  # fmt: skip
 
 
@@ -104,10 +104,10 @@ def test_the_page_in_a_browser(tmp_path: Path, width: int) -> None:
 
 
 def test_other_forms_keep_hostile_names_text(tmp_path: Path) -> None:
-    given = facts(tmp_path)
+    given = facts(tmp_path, models=40)
     assert json.loads(forms.as_json(given))["bugs"][0]["message"] == HOSTILE
     suites = ElementTree.fromstring(junit.as_junit(given))
-    assert len(suites) == 8 and len(suites[0]) == MODELS
+    assert len(suites) == 8 and len(suites[0]) == 40
     text = forms.as_markdown(given)
     assert ", Python py " in text  # whose torch the backend may be
     given["bugs"][0]["nights"][1] = {"night": 2, "shown": "known", "evidence": "clean"}
