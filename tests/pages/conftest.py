@@ -3,20 +3,28 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from opened import CASES, PROGRAM, Browser, has_program, run
+from opened import CASES, PROGRAM, Browser, has_program, make_models, run
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Any]:
     if not shutil.which("chromium"):
         pytest.skip("needs Debian's chromium")
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield Browser(chromium)
-        chromium.close()
+        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def browser(chromium: Any) -> Iterator[Browser]:
+    yield Browser(chromium)
+    for context in chromium.contexts:  # pages that nobody looks at any more
+        context.close()
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +36,8 @@ def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = CASES / "big_freeze_linear_bn_3d" / "failing.pt"
     run(str(model), "--backend", "freeze", "-q", "--no-verify", "-o", str(folder), code=0)
     return folder
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_models(tmp_path_factory.mktemp("models"))

@@ -1,7 +1,7 @@
-"""models.py large NODES FOLDER | hostile FOLDER: writes failing.pt and inputs.pt into the folder.
+"""models.py FOLDER: writes failing.pt and inputs.pt into FOLDER/large and FOLDER/hostile.
 
-A model of about so many graph nodes, or one that brings markup with it; both fail under freeze, which folds a batch
-norm over the wrong axis. Run by a Python that has torch.
+A model of many graph nodes, and one that brings markup with it; both fail under freeze, which folds a batch norm over
+the wrong axis. Run by a Python that has torch.
 """
 
 import importlib.util
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 CASES = Path(__file__).resolve().parents[2] / "fixtures" / "cases"
+STEPS = 80  # before and after the transformer: nine hundred nodes or so
 # What a model can bring into a page: the line and the name of its author's file, and the names of its attributes.
 HOSTILE = "</script><script>document.title='owned'</script><img src=http://127.0.0.1:9/x onerror=alert(1)>\u202e\u05d0"
 HOSTILE_FILE = "<script>document.title='owned'<img src=x onerror=alert(1)>\"'.py"
@@ -59,22 +60,19 @@ def hostile_module(folder: Path) -> Any:
     return torch.jit.script(module.Hostile().eval())
 
 
-def save(module: Any, inputs: list[Any], folder: Path) -> None:
+def save(module: Any, x: torch.Tensor, folder: Path) -> None:
     module.save(str(folder / "failing.pt"))
-    torch.save(tuple(inputs), folder / "inputs.pt")
+    torch.save((x,), folder / "inputs.pt")
 
 
 def main() -> None:
-    kind, folder = sys.argv[1], Path(sys.argv[-1])
+    large, hostile = (Path(sys.argv[1]) / name for name in ("large", "hostile"))
+    for folder in (large, hostile):
+        folder.mkdir()
     torch.manual_seed(0)
     x = torch.randn(2, 32, 12) * 0.5
-    if kind == "large":
-        steps = int(sys.argv[2]) // 8
-        save(torch.jit.trace(Large(steps).eval(), x, check_trace=False), [x], folder)
-    elif kind == "hostile":
-        save(hostile_module(folder), [torch.randn(2, 4, 5)], folder)
-    else:
-        raise SystemExit(f"models.py: {kind}: no such model")
+    save(torch.jit.trace(Large(STEPS).eval(), x, check_trace=False), x, large)
+    save(hostile_module(hostile), torch.randn(2, 4, 5), hostile)
 
 
 if __name__ == "__main__":

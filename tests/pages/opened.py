@@ -29,23 +29,22 @@ def has_program() -> bool:
 
 def torch_python() -> str | None:
     """A Python that has torch, to make models with: the one that the program was built with."""
+    has_torch = "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"
     for python in (ROOT / "build" / "venv" / "bin" / "python", Path(sys.executable)):
-        if python.exists() and subprocess.run([str(python), "-c", "import torch"], capture_output=True).returncode == 0:
+        if python.exists() and subprocess.run([str(python), "-c", has_torch]).returncode == 0:
             return str(python)
     return None
 
 
-def make_model(*words: str, folder: Path) -> Path:
-    """A model of models.py, with its inputs.pt beside it."""
+def make_models(folder: Path) -> Path:
+    """Those of models.py, each with its inputs.pt in a folder of its own."""
     python = torch_python()
     if python is None:
-        pytest.skip("needs a Python with torch, to make the model")
-    folder.mkdir(parents=True)
-    done = subprocess.run(
-        [python, str(Path(__file__).with_name("models.py")), *words, str(folder)], capture_output=True, text=True
-    )
+        pytest.skip("needs a Python with torch, to make the models")
+    words = [python, str(Path(__file__).with_name("models.py")), str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return folder / "failing.pt"
+    return folder
 
 
 @dataclass

@@ -20,7 +20,7 @@ def analysis(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1300, "light")])
-def test_cause_and_carriers(analysis: Path, browser: Browser, tmp_path: Path, width: int, scheme: str) -> None:
+def test_cause_and_carriers(analysis: Path, browser: Browser, width: int, scheme: str) -> None:
     rows = json.loads((analysis / "analysis.json").read_text())["values"]
     causes = [row for row in rows if row["part"] == "cause"]
     carriers = [row for row in rows if row["part"] == "carrier"]
@@ -38,7 +38,6 @@ def test_cause_and_carriers(analysis: Path, browser: Browser, tmp_path: Path, wi
     cause.click()
     shown = page.locator("#panel").inner_text()
     assert "aten::batch_norm" in shown and "RMSE" in shown and "expected" in shown
-    page.screenshot(path=tmp_path / f"analysis_{width}.png")
     opened.check()
 
 

@@ -69,8 +69,13 @@ def watch(folder: Path, *options: str, sizes: tuple[int, ...] = (100,), **enviro
     return seen
 
 
-def test_a_block_that_is_gone_in_the_end(tmp_path: Path) -> None:
-    seen = watch(tmp_path)
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    """With nothing said but what to do."""
+    return watch(tmp_path_factory.mktemp("usual"))
+
+
+def test_a_block_that_is_gone_in_the_end(seen: Watched) -> None:
     assert seen.exit_code == 0
     blocks = seen.frames_with(" -> ")
     assert blocks, seen.raw
@@ -86,7 +91,7 @@ def test_a_block_that_is_gone_in_the_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sizes", [(100, 30, 12, 100), (20, 120, 40)])
 def test_a_window_that_changes_its_size(tmp_path: Path, sizes: tuple[int, ...]) -> None:
-    seen = watch(tmp_path, sizes=sizes)
+    seen = watch(tmp_path, "--no-bisect", sizes=sizes)
     assert seen.exit_code == 0
     heading = re.compile(r"^(reducing|loading|checking|record)", re.MULTILINE)
     assert any(heading.search(frame) for frame in seen.frames)
@@ -94,28 +99,28 @@ def test_a_window_that_changes_its_size(tmp_path: Path, sizes: tuple[int, ...]) 
     assert not heading.search(seen.last) and "operators to 2" in seen.last.replace("\n", "")
 
 
-def test_no_colour_where_nobody_wants_it(tmp_path: Path) -> None:
-    assert b"\x1b[1m" in watch(tmp_path / "with").raw
-    plain = watch(tmp_path / "without", NO_COLOR="1")
+def test_no_colour_where_nobody_wants_it(seen: Watched, tmp_path: Path) -> None:
+    assert b"\x1b[1m" in seen.raw
+    plain = watch(tmp_path, "--no-bisect", NO_COLOR="1")
     assert b"\x1b[1m" not in plain.raw and plain.frames_with(" -> "), "no colour, but a block all the same"
 
 
 def test_in_ascii_where_the_locale_says_so(tmp_path: Path) -> None:
-    seen = watch(tmp_path, LC_ALL="C")
+    seen = watch(tmp_path, "--no-bisect", LC_ALL="C")
     assert seen.frames_with(" -> ") and seen.raw.isascii()
 
 
 def test_quiet(tmp_path: Path) -> None:
-    assert watch(tmp_path, "--quiet").raw == b""
+    assert watch(tmp_path, "--no-bisect", "--quiet").raw == b""
 
 
 def test_a_terminal_that_cannot_go_up_has_plain_lines(tmp_path: Path) -> None:
-    seen = watch(tmp_path, TERM="dumb")
+    seen = watch(tmp_path, "--no-bisect", TERM="dumb")
     assert b"\x1b[" not in seen.raw and b"checks, best so far" in seen.raw
 
 
 def test_no_terminal_has_plain_lines(tmp_path: Path) -> None:
-    words = [str(PROGRAM), MODEL, "--backend", "freeze", "--no-verify", "-o", str(tmp_path / "x")]
+    words = [str(PROGRAM), MODEL, "--backend", "freeze", "--no-verify", "--no-bisect", "-o", str(tmp_path / "x")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0
     assert "checks, best so far" in done.stderr and "\x1b" not in done.stderr and "reducing" not in done.stderr
