@@ -40,4 +40,5 @@ def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_models(tmp_path_factory.mktemp("models"))
+    made: Path = make_models(tmp_path_factory.mktemp("models"))
+    return made

@@ -17,6 +17,7 @@ from opened import CASES, PROGRAM, has_program
 
 pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: build it, or set REPRO_MINIFY_PROGRAM")
 MODEL = str(CASES / "big_freeze_linear_bn_3d" / "failing.pt")
+SMALL = str(CASES / "freeze_linear_bn_3d" / "failing.pt")  # where no block has to be seen
 
 
 @dataclass
@@ -36,14 +37,16 @@ def set_size(terminal: int, columns: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
 
 
-def watch(folder: Path, *options: str, sizes: tuple[int, ...] = (100,), **environment: str) -> Watched:
+def watch(
+    folder: Path, *options: str, model: str = MODEL, sizes: tuple[int, ...] = (100,), **environment: str
+) -> Watched:
     """Runs it with standard error on a terminal, whose width becomes the next of `sizes` after each few frames."""
     pyte: Any = pytest.importorskip("pyte")
     screen = pyte.HistoryScreen(sizes[0], 40)
     stream = pyte.ByteStream(screen)
     ours, theirs = pty.openpty()
     set_size(ours, sizes[0])
-    words = [str(PROGRAM), MODEL, "--backend", "freeze", "--no-verify", "-o", str(folder / "x"), *options]
+    words = [str(PROGRAM), model, "--backend", "freeze", "--no-verify", "-o", str(folder / "x"), *options]
     settings = {"TERM": "xterm", "LC_ALL": "C.UTF-8", **environment}
     seen = Watched()
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, **settings}) as job:
@@ -111,16 +114,16 @@ def test_in_ascii_where_the_locale_says_so(tmp_path: Path) -> None:
 
 
 def test_quiet(tmp_path: Path) -> None:
-    assert watch(tmp_path, "--no-bisect", "--quiet").raw == b""
+    assert watch(tmp_path, "--no-bisect", "--quiet", model=SMALL).raw == b""
 
 
 def test_a_terminal_that_cannot_go_up_has_plain_lines(tmp_path: Path) -> None:
-    seen = watch(tmp_path, "--no-bisect", TERM="dumb")
+    seen = watch(tmp_path, "--no-bisect", model=SMALL, TERM="dumb")
     assert b"\x1b[" not in seen.raw and b"checks, best so far" in seen.raw
 
 
 def test_no_terminal_has_plain_lines(tmp_path: Path) -> None:
-    words = [str(PROGRAM), MODEL, "--backend", "freeze", "--no-verify", "--no-bisect", "-o", str(tmp_path / "x")]
+    words = [str(PROGRAM), SMALL, "--backend", "freeze", "--no-verify", "--no-bisect", "-o", str(tmp_path / "x")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0
     assert "checks, best so far" in done.stderr and "\x1b" not in done.stderr and "reducing" not in done.stderr
