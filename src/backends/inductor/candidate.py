@@ -47,8 +47,9 @@ def limit_memory(allowance):
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))  # the hard one too: what runs here may not lift it
 
 
-WANTS = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EROFS)
-WANTS += (errno.EACCES,)  # what a candidate may not read or write, a user's program may
+# The last one: what a candidate may not read or write, a user's program may.
+WANTS = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EROFS,
+         errno.EACCES)  # fmt: skip
 
 
 def lacked_means(error):
