@@ -8,6 +8,7 @@
 #include "sandbox/descendants.h"
 #include "sandbox/output_tail.h"
 #include "sandbox/processor_use.h"
+#include "sandbox/time_limit.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -7,6 +7,7 @@
 #include "sandbox/limits.h"
 #include "sandbox/processor_use.h"
 #include "sandbox/shared_area.h"
+#include "sandbox/time_limit.h"
 #include "support/out_of_memory.h"
 
 #include <array>

@@ -1,6 +1,7 @@
 #include "sandbox/processor_use.h"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <string>

@@ -1,6 +1,8 @@
 #include "sandbox/shared_area.h"
 
 #include "repro_minify/sandbox.h"
+#include "sandbox/processor_use.h"
+#include "sandbox/time_limit.h"
 
 #include <algorithm>
 #include <array>
