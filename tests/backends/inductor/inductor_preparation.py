@@ -419,6 +419,24 @@ class ADevice(unittest.TestCase):
             self.assertIsNot(asked(), found_by_the_parent)
 
 
+class ACandidate(unittest.TestCase):
+    @staticmethod
+    def lacks_where_inductor_raises(error):
+        raised = RuntimeError("backend='inductor' raised")
+        raised.__cause__ = error
+        return candidate.lacked_means(raised)
+
+    def test_that_lacks_its_means_says_which(self):
+        refused = PermissionError(13, "Permission denied", "/root/.triton")
+        self.assertIn("Permission denied", self.lacks_where_inductor_raises(refused))
+        no_device = RuntimeError("CUDA error: initialization error")
+        self.assertIn("CUDA could not be started", self.lacks_where_inductor_raises(no_device))
+
+    def test_that_is_wrong_lacks_nothing(self):
+        wrong = RuntimeError("CUDA error: an illegal memory access was encountered")
+        self.assertEqual(self.lacks_where_inductor_raises(wrong), "")
+
+
 class AFork(unittest.TestCase):
     def test_that_fails_is_silent(self):
         pid = in_a_fork(lambda: 1 / 0)
