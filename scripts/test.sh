@@ -34,8 +34,8 @@ scripts/tidy.sh --changed
 
 # One processor each: what only Python does, and what is compiled anew. What a shell starts beside itself ignores
 # Ctrl-C, and so would the programs that are interrupted in these tests.
+heeding=(env --default-signal=INT,QUIT)
 python_tests() {
-  local heeding=(env --default-signal=INT,QUIT)
   step "what tests alone need"
   install_packages chromium zsh fish groff-base
   step "triage, conversion, and the scripts that check"
@@ -56,9 +56,18 @@ trap 'kill $python_tests_of 2>/dev/null || true' EXIT
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
 # How many questions a search asks, and what is large for its own sake, is the same without them, and takes minutes.
-timeout 3600 build/asan/tests/core_tests --gtest_brief=1 --gtest_filter='-*CallCounts.*:*CallsNearTheBound.*:\
-UntunedCases.*:SearchOverSizes.GivesTheSameForAnyNumberOfWorkers:Search.ManyNodesNeeded:\
-CudaKernelTest.ComputesWhatTheProcessorComputes:WithoutParticulars.TakesTenMegabytesOfAnything'
+# Two halves, as the tests sleep for half of their time.
+sanitized=()
+for half in 0 1; do
+  "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 build/asan/tests/core_tests \
+    --gtest_brief=1 --gtest_filter='-*CallCounts.*:*CallsNearTheBound.*:UntunedCases.*:Search.ManyNodesNeeded:\
+SearchOverSizes.GivesTheSameForAnyNumberOfWorkers:CudaKernelTest.ComputesWhatTheProcessorComputes:\
+WithoutParticulars.TakesTenMegabytesOfAnything' &
+  sanitized+=($!)
+done
+for half in "${sanitized[@]}"; do
+  wait "$half"
+done
 
 step "fast tests"
 ctest --preset release -L '^fast$' --stop-on-failure | tee out/ctest_fast.log
