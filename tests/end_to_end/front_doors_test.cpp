@@ -259,7 +259,8 @@ protected:
     ASSERT_EQ(made.exit_code, 0) << describe(made);
   }
   Finished reduce(const std::string &model, const std::string &backend) const {
-    return run_tool({folder_ / model, "--backend", backend, "--load-library", test_paths::odd_operators, "-o", out_});
+    return run_tool(
+        {folder_ / model, "--backend", backend, "--load-library", test_paths::odd_operators, "-o", out_, verify});
   }
 };
 
