@@ -57,8 +57,8 @@ TEST(CompareRules, CloseAndExactReduceWhatIsNearerAndVerifyIt) {
 TEST(CompareRules, AFineToleranceIsTheReprosToo) {
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
-  const Finished finished =
-      run_tool(one.with_backend({one.model(), "--compare", "strict", "--tol", "1e-6", "-o", folder / "x", "--quiet"}));
+  const Finished finished = run_tool(
+      one.with_backend({one.model(), "--compare", "strict", "--tol", "1e-6", "-o", folder / "x", "--quiet", verify}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_TRUE(contains(read_text(folder / "x" / "repro.cpp"), "1e-06")) << read_text(folder / "x" / "repro.cpp");
 }

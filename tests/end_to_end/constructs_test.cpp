@@ -39,8 +39,8 @@ TEST(Constructs, TravelInTheFile) {
   const TemporaryFolder folder;
   for (const std::string name : {"quantised_lstm", "attention"}) {
     const fs::path out = folder / name;
-    const Finished reduced =
-        run_tool({model(name), "--backend", "freeze", "--quiet", "--no-bisect", "--passes", "outputs", "-o", out});
+    const Finished reduced = run_tool(
+        {model(name), "--backend", "freeze", "--quiet", "--no-bisect", "--passes", "outputs", "-o", out, verify});
     ASSERT_EQ(reduced.exit_code, 0) << name << describe(reduced); // built, run, and failing
     const std::string kept = name == "attention" ? "_native_multi_head_attention" : "quantized_lstm";
     EXPECT_NE(read_text(out / "repro.cpp").find(kept), std::string::npos) << name;
