@@ -50,14 +50,14 @@ python_tests() {
 mkdir -p out
 (python_tests) >out/python_tests.log 2>&1 &
 python_tests_of=$!
-# Whatever ends this script ends them.
-trap 'kill $python_tests_of 2>/dev/null || true' EXIT
+# Whatever ends this script ends what it has started beside itself.
+sanitized=()
+trap 'kill $python_tests_of "${sanitized[@]}" 2>/dev/null || true' EXIT
 
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
 # How many questions a search asks, and what is large for its own sake, is the same without them, and takes minutes.
 # Two halves, as the tests sleep for half of their time.
-sanitized=()
 for half in 0 1; do
   "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 build/asan/tests/core_tests \
     --gtest_brief=1 --gtest_filter='-*CallCounts.*:*CallsNearTheBound.*:UntunedCases.*:Search.ManyNodesNeeded:\

@@ -10,19 +10,28 @@ extern const char *const python;  ///< an interpreter that has torch; empty wher
 extern const char *const cxx;     ///< the compiler that built the tests
 
 // Folders.
-extern const char *const fixtures, *const corpora, *const scripts;
+extern const char *const fixtures;
+extern const char *const corpora;
+extern const char *const scripts;
 extern const char *const torch_dir;   ///< of TorchConfig.cmake
 extern const char *const test_repros; ///< in which the reductions of the cases stay
 extern const char *const odd_plugins; ///< with a shared library for each oddity
 
 // Scripts beside the tests.
-extern const char *const judge, *const every_deletion, *const list_operators, *const odd_models,
-                                                                                  *const onnxruntime_model;
+extern const char *const judge;
+extern const char *const every_deletion;
+extern const char *const list_operators;
+extern const char *const odd_models;
+extern const char *const onnxruntime_model;
 
 // Shared libraries.
-extern const char *const crashing_library,
-    *const fake_nvrtc, *const fake_driver, *const endless_parent, *const pretended_cuda, *const example_plugin,
-                                                                                             *const odd_operators;
+extern const char *const crashing_library;
+extern const char *const fake_nvrtc;
+extern const char *const fake_driver;
+extern const char *const endless_parent;
+extern const char *const pretended_cuda;
+extern const char *const example_plugin;
+extern const char *const odd_operators;
 
 extern const char *const torch_flags; ///< for a compiler that is to find LibTorch's headers
 

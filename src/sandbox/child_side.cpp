@@ -166,8 +166,8 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   if (limits.niceness > 0)
     setpriority(PRIO_PROCESS, 0, limits.niceness);
   mark_as_check();
-  prepare_processor_use();
   redirect_standard_streams(ends.output);
+  prepare_processor_use();
   area_of_this_process = &area;
   memory_is_limited = limits.memory_bytes != 0;
   std::set_terminate(describe_and_abort);

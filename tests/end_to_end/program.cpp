@@ -114,7 +114,7 @@ bool minimises(const std::vector<std::string> &arguments) {
 } // namespace
 
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit) {
-  const bool verifies = std::erase(arguments, verify) + has(arguments, "--ablation") > 0;
+  const bool verifies = std::erase(arguments, verify) > 0;
   if (minimises(arguments) && !has(arguments, "--ablation") && !has(arguments, "--no-verify"))
     arguments.emplace_back(verifies ? "--no-ablation" : "--no-verify");
   arguments.insert(arguments.begin(), test_paths::program);

@@ -23,7 +23,8 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def browser(chromium: Any) -> Iterator[Browser]:
     yield Browser(chromium)
-    for context in chromium.contexts:  # pages that nobody looks at any more
+    # The browser serves all tests of the session: what this test has opened in it is closed here.
+    for context in chromium.contexts:
         context.close()
 
 

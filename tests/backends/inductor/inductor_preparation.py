@@ -427,7 +427,7 @@ class ACandidate(unittest.TestCase):
         return candidate.lacked_means(raised)
 
     def test_that_lacks_its_means_says_which(self):
-        refused = PermissionError(13, "Permission denied", "/root/.triton")
+        refused = PermissionError(13, "Permission denied", "/nowhere/.triton")
         self.assertIn("Permission denied", self.lacks_where_inductor_raises(refused))
         no_device = RuntimeError("CUDA error: initialization error")
         self.assertIn("CUDA could not be started", self.lacks_where_inductor_raises(no_device))
