@@ -84,6 +84,7 @@ def main():
     parser.add_argument("--output", default=ROOT / "out" / "cases", type=Path, help="where the repros go")
     parser.add_argument("--reports", type=Path, metavar="DIR", help="read the reports in DIR, minimise nothing")
     parser.add_argument("--no-verify", action="store_true", help="do not build and run the emitted C++")
+    parser.add_argument("--some", action="store_true", help="with --reports: some cases were left out, or not verified")
     arguments = parser.parse_args()
 
     rows = json.loads((CASES / "expected.json").read_text())
@@ -98,14 +99,18 @@ def main():
         output = folder / f"{row['case']}.repro"
         code, wall = (0, None) if arguments.reports else minimise(row, arguments.binary, output, options)
         report_file = output / "report.json"
+        if arguments.some and not report_file.exists():
+            print(f"| {row['case']} | {row['backend']} | left out |" + " |" * (len(COLUMNS) - 3), flush=True)
+            continue
         if code not in (0, 4) or not report_file.exists():
             good = False
             what = "no report" if arguments.reports else f"exit code {code}"
             print(f"| {row['case']} | {row['backend']} | **{what}** |" + " |" * (len(COLUMNS) - 3), flush=True)
             continue
         report = json.loads(report_file.read_text())
+        verified = report["verified"] or ((arguments.no_verify or arguments.some) and report["verified"] is None)
         good = good and code == 0 and 0 <= report["after"]["operators_after_freezing"] <= row["operators_at_most"]
-        good = good and report["one_minimal"] and (report["verified"] or arguments.no_verify)
+        good = good and report["one_minimal"] and verified
         print("| " + " | ".join(str(cell) for cell in cells(row, report, wall)) + " |", flush=True)
     return 0 if good else 1
 

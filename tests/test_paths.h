@@ -20,7 +20,6 @@ extern const char *const odd_plugins; ///< with a shared library for each oddity
 // Scripts beside the tests.
 extern const char *const judge;
 extern const char *const every_deletion;
-extern const char *const list_operators;
 extern const char *const odd_models;
 extern const char *const onnxruntime_model;
 

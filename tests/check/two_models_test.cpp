@@ -1,6 +1,7 @@
 // The Verdict of our check under the rule PyTorch against torch._dynamo.debug_utils.same_two_models, on the models of
 // fixtures/cases and on random programs. two_models_oracle.py draws the programs, has PyTorch answer, and says what it
 // takes to make PyTorch's answer ours where they differ.
+#include "all_tests.h"
 #include "backends/libtorch/simple_backend.h"
 #include "check/oracle.h"
 #include "program/flatten.h"
@@ -279,7 +280,7 @@ TEST(TwoModels, AreTheSameToUsAsToPyTorchButForKnownReasons) {
     GTEST_SKIP() << "no Python with torch was given to the build";
   const std::string script =
       std::filesystem::path(test_paths::fixtures).parent_path() / "tests/check/two_models_oracle.py";
-  constexpr int count = 220;
+  const int count = how_many(40, 220);
   const auto [output, status] = run_shell("'" + python + "' -B '" + script + "' '" + folder.path().string() + "' " +
                                           std::to_string(count) + " 1 '" + test_paths::fixtures + "/cases'");
   if (status == 77 || status == 127)

@@ -1,21 +1,16 @@
-// `bisect` finds, for every real failure, the step that its cause names.
+// `bisect` finds, for every real failure, the step that its cause names; so does the end of each case's reduction.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 
 namespace repro_minify::end_to_end {
 namespace {
 
 using nlohmann::json;
-
-/// "PeepholeOptimize#2/AliasSensitive" is PeepholeOptimize/AliasSensitive, whenever it runs.
-std::string pass_of(const json &step) {
-  return step.is_null() ? "none" : std::regex_replace(step.get<std::string>(), std::regex("#[0-9]+"), "");
-}
 
 std::vector<Case> cases_with_steps() {
   std::vector<Case> chosen;
@@ -28,6 +23,7 @@ std::vector<Case> cases_with_steps() {
 class BisectFindsTheStep : public testing::TestWithParam<Case> {};
 
 TEST_P(BisectFindsTheStep, ThatTheCauseNames) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case &one = GetParam();
   const Finished finished = run_tool(one.with_backend({"bisect", one.model(), "--json", "--quiet"}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);

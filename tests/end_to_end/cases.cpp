@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -114,6 +115,10 @@ std::vector<Case> all_cases(const std::string &table) {
   return cases;
 }
 
+std::string pass_of(const nlohmann::json &step) {
+  return step.is_null() ? "none" : std::regex_replace(step.get<std::string>(), std::regex("#[0-9]+"), "");
+}
+
 Case case_named(const std::string &name) {
   for (const Case &one : all_cases())
     if (one.name == name)
@@ -121,15 +126,8 @@ Case case_named(const std::string &name) {
   throw std::out_of_range("no case " + name + " in expected.json");
 }
 
-std::set<std::string> operators_of(const std::filesystem::path &model) {
-  const Finished listed = run_program({test_paths::python, test_paths::list_operators, model});
-  if (listed.exit_code != 0)
-    throw std::runtime_error(describe(listed));
-  std::set<std::string> operators;
-  std::istringstream lines(listed.out);
-  for (std::string line; std::getline(lines, line);)
-    operators.insert(line);
-  return operators;
+std::set<std::string> operators_of(const std::filesystem::path &repro) {
+  return nlohmann::json::parse(read_text(repro / "report.json")).at("program").at("operators");
 }
 
 std::string name_of(const testing::TestParamInfo<Case> &info) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct Case {
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
 
   bool is_big() const { return name.rfind("big_", 0) == 0; }
+  /// Each of its checks compiles hundreds of operators.
+  bool takes_minutes() const { return is_big() && backend == "inductor"; }
   /// Its backend needs a Python with torch, and there is none here.
   bool lacks_python() const;
   /// The torch that is tested here is right: it is too new, or too old, to fail.
@@ -61,7 +64,11 @@ Case case_named(const std::string &name);
 
 std::filesystem::path fixtures();
 
-/// The kinds of the operators in a saved model ("aten::add"). Asks a Python with torch: for tests that have one.
-std::set<std::string> operators_of(const std::filesystem::path &model);
+/// The pass of a step as a bisection names it: of "PeepholeOptimize#2/AliasSensitive", the second time that this pass
+/// runs, it is "PeepholeOptimize/AliasSensitive". "none" of null.
+std::string pass_of(const nlohmann::json &step);
+
+/// The operators ("aten::add") of the reduced program, by the report.json in this folder.
+std::set<std::string> operators_of(const std::filesystem::path &repro);
 
 } // namespace repro_minify::end_to_end

@@ -1,5 +1,6 @@
 // The rules of --compare through the real program: what only `close` and `exact` see is reduced, and every repro
 // decides by the rule that was in force.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 
@@ -38,6 +39,7 @@ TEST(CompareRules, NearerToFloat64PassesWhereFloat64DecidesAndIsSaid) {
 }
 
 TEST(CompareRules, CloseAndExactReduceWhatIsNearerAndVerifyIt) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const Nearer &one : nearer_cases) {
     const bool exact = &one == &nearer_cases[0]; // each rule once: building a repro takes seconds
     const TemporaryFolder folder;

@@ -1,4 +1,5 @@
 // Models that are more than a graph of operators (fixtures/constructs) are reduced like others.
+#include "all_tests.h"
 #include "program.h"
 #include "test_paths.h"
 
@@ -21,6 +22,7 @@ std::string model(const std::string &name) {
 
 /// Whatever comes before what is wrong goes.
 TEST(Constructs, LeaveNothingOfThemselves) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   for (const std::string name : nlohmann::json::parse(read_text(constructs / "expected.json"))) {
     const fs::path out = folder / name;
@@ -38,6 +40,8 @@ TEST(Constructs, LeaveNothingOfThemselves) {
 TEST(Constructs, TravelInTheFile) {
   const TemporaryFolder folder;
   for (const std::string name : {"quantised_lstm", "attention"}) {
+    if (name == "attention" && !everything_is_asked_for())
+      continue;
     const fs::path out = folder / name;
     const Finished reduced = run_tool(
         {model(name), "--backend", "freeze", "--quiet", "--no-bisect", "--passes", "outputs", "-o", out, verify});
@@ -49,6 +53,7 @@ TEST(Constructs, TravelInTheFile) {
 
 /// The operator itself is what is looked for: an oracle asks for its name in the code.
 TEST(Constructs, AreWhatIsLeftWhereTheyAreLookedFor) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path oracle = folder / "oracle.sh";
   const std::vector<std::pair<std::string, std::string>> wanted = {

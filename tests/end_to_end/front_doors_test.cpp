@@ -1,5 +1,6 @@
 // What MODEL may be beside TorchScript: torch.export's files, what torch.compile leaves behind, logs of TORCH_TRACE,
 // models with operators of one's own; and what it may not be, each with its sentence.
+#include "all_tests.h"
 #include "program.h"
 #include "test_paths.h"
 
@@ -82,22 +83,25 @@ protected:
   const fs::path out_ = folder_ / "out";
 };
 
-/// They have keywords, nested inputs, a buffer that is written to, constants, symbolic sizes, branches.
+/// They have keywords, nested inputs, a buffer that is written to, constants, symbolic sizes, branches. Each takes
+/// seconds of a Python that imports torch: two of them, and all where everything is asked for.
 TEST_F(FrontDoors, EveryExportedModelRunsOnItsOwnInputs) {
   const std::map<std::string, std::string> said_of = {{"dynamic.pt2", "x: dimension 0 ("},
                                                       {"branch.pt2", "the branch that its inputs take (true) is kept"}};
   int models = 0;
   for (const auto &entry : fs::directory_iterator(doors / "exported")) {
+    const auto said = said_of.find(entry.path().filename());
+    if (said == said_of.end() && !everything_is_asked_for())
+      continue;
     const Finished finished = run_tool({"run", entry.path(), "--backend", "pass:dce", "--json"});
     ASSERT_EQ(finished.exit_code, 0) << entry.path() << describe(finished);
     const json answer = json::parse(finished.out);
     EXPECT_TRUE(contains(answer.at("converted").get<std::string>(), "inputs: the example inputs inside")) << answer;
     EXPECT_EQ(answer.at("model"), entry.path().string());
-    const auto said = said_of.find(entry.path().filename());
     EXPECT_TRUE(said == said_of.end() || contains(finished.err, said->second)) << describe(finished);
     ++models;
   }
-  EXPECT_EQ(models, 14);
+  EXPECT_EQ(models, how_many(2, 14));
 }
 
 TEST_F(FrontDoors, ReducesAnExportedModel) {
@@ -115,6 +119,7 @@ TEST_F(FrontDoors, ReducesAnExportedModel) {
 
 /// Its TorchScript passes under the very backend that gets the exported program wrong.
 TEST_F(FrontDoors, SaysWhatAConversionLost) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished =
       run_tool({doors / "exported" / "mirror.pt2", "--backend", "inductor", "-o", out_, "--no-verify"});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);
@@ -158,16 +163,16 @@ TEST_F(FrontDoors, ReducesWhatTorchCompileLeftBehind) {
 TEST_F(FrontDoors, ReadsTheDataThatLiesWhereALinkLeads) {
   const fs::path link = folder_ / "linked.py";
   fs::create_symlink(doors / "compiled" / "mlp_dynamo_compile_error" / "minifier_launcher.py", link);
-  const Finished finished = run_tool({"run", link, "--no-timing"});
-  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  const Finished finished = run_tool({"run", link, "--backend", "eager", "--no-timing"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "the data that was saved beside it")) << describe(finished);
 }
 
 /// At the level of AOT, with no data: it is drawn, and that is said.
 TEST_F(FrontDoors, DrawsTheDataThatIsNotThere) {
   const fs::path failing = doors / "compiled" / "conv_aot_runtime_error" / "minifier_launcher.py";
-  const Finished finished = run_tool({"run", failing, "--seed", "7"});
-  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  const Finished finished = run_tool({"run", failing, "--backend", "eager", "--seed", "7"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "drawn as PyTorch draws them (seed 7)")) << describe(finished);
 }
 
@@ -183,6 +188,7 @@ TEST_F(FrontDoors, TakesOneGraphOfALog) {
 
 /// Each is checked, and the one that fails is reduced.
 TEST_F(FrontDoors, ListsTheGraphsOfALogAndReducesTheOneThatFails) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished =
       run_tool({doors / "logged" / "trace.log", "-o", out_, "--no-verify", "--no-bisect"}, std::chrono::minutes(30));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
@@ -214,6 +220,7 @@ TEST_F(FrontDoors, ConfinesTheProgramThatItRuns) {
 
 /// What is traced is compared with what it was traced from: this one knows that it is being watched.
 TEST_F(FrontDoors, RefusesWhatIsAnotherOnceItIsConverted) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const fs::path program = folder_ / "repro.py";
   write(program, R"(import torch
 from torch._dynamo.repro.after_aot import run_repro
@@ -243,8 +250,8 @@ TEST_F(FrontDoors, TakesAFolderOfTlparse) {
     fs::create_directories(graphs / name);
     fs::copy_file(compiled, graphs / name / "fx_graph_runnable_7.txt");
   }
-  const Finished finished = run_tool({"run", graphs, "--graph", "2"});
-  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  const Finished finished = run_tool({"run", graphs, "--backend", "eager", "--graph", "2"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "graph 2 of 2 (1/0)")) << describe(finished);
 }
 
@@ -272,6 +279,7 @@ TEST_F(OperatorsOfOnesOwn, AreNamedWhereTheirLibraryIsNot) {
 }
 
 TEST_F(OperatorsOfOnesOwn, AreTakenOutWhereTheyHaveNoPart) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = reduce("beside.pt", "freeze");
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_LE(report().at("after").at("operators").get<int>(), 2) << report().at("after");
@@ -290,6 +298,7 @@ TEST_F(OperatorsOfOnesOwn, AreWhatIsWrong) {
 }
 
 TEST_F(OperatorsOfOnesOwn, AreNamedWhereAnExportedModelCallsThem) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = run_tool({"run", folder_ / "beside.pt2", "--backend", "freeze"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "calls odd::")) << describe(finished);

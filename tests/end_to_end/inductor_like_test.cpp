@@ -1,4 +1,5 @@
 // `inductor-like` through the real program: faults on purpose are found and reduced, and there are no others.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 
@@ -32,6 +33,7 @@ TEST(InductorLike, AWrongKernelIsReducedToItsOperatorAndStandsInTheRepro) {
 }
 
 TEST(InductorLike, KernelsThatDoNotCompileAreCompiledByTheRepro) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Finished finished = reduce_with("relu-compile-error", "pass_fuse_add_relu_nan", repro, {verify});
@@ -82,6 +84,7 @@ TEST(InductorLike, SaysWhatItHasCompiled) {
 }
 
 TEST(InductorLike, IsNotWrongOnWhatOthersGetWrong) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const Case &one : all_cases()) {
     const Finished finished = run_tool({"run", one.model(), "--backend", "inductor-like", "--quiet"});
     // Without its gradients a case may have nothing that can be checked.

@@ -1,4 +1,5 @@
 // What only the inductor backend has: a Python worker whose children crash, hang, fail to compile, and give gradients.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 #include "test_paths.h"
@@ -110,6 +111,7 @@ TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
 
 /// What issue.md says of it decides whether its reader closes it: 0.3 is no number of bfloat16.
 TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string model =
       traced("def f(x): return torch.clamp(x, max=0.3) == 0.3", "(torch.full((32,), 0.5, dtype=torch.bfloat16),)");
   std::vector<std::string> words = {"run", model, "--backend", "inductor", "--python", test_paths::python};
@@ -121,6 +123,7 @@ TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
 }
 
 TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string repro = folder_ / "repro";
   const Finished finished = run_tool(
       {case_named("inductor_191499_u8_min").model(), "--backend", "inductor", "--python", test_paths::python,
@@ -139,6 +142,7 @@ TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
 
 /// By then repro.cpp has been written, and is being built.
 TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string repro = folder_ / "repro";
   const std::string deed = "case \"$*\" in *.wrapper.cpp*) sleep 5; echo '/a/b.cpp:7:9: error: no such thing' >&2; "
                            "exit 1;; esac";
@@ -161,6 +165,7 @@ TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
 
 /// Most models that are given do fail: what is asked then is begun beside the check that shows it.
 TEST_F(Inductor, CompilesForTheFirstQuestionBesideTheModelItself) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string model =
       traced("def f(x):\n  for _ in range(7): x = torch.sin(x * 0.5)\n  return x", "(torch.ones(8),)");
   const std::string deed = // each kernel waits until there are two
@@ -183,6 +188,7 @@ TEST_F(Inductor, CompilesForTheFirstQuestionBesideTheModelItself) {
 
 /// It is TorchInductor's reports that are read: issue.md of every backend says whether it fails too.
 TEST_F(Inductor, IsAskedAboutWhatTorchScriptGetsWrong) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string repro = folder_ / "repro";
   const Finished finished = run_tool({case_named("jit_type_as_dce").model(), "--backend", "jit", "--python",
                                       test_paths::python, "-o", repro, "--no-bisect", "--ablation"});
@@ -219,6 +225,7 @@ TEST_F(Inductor, FollowsControlFlow) {
 }
 
 TEST_F(Inductor, AGraphWithControlFlowIsLeftToDynamoAndRefusedByTheOtherFrontEnd) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   run("jit_75794_loop_swap", {"--inductor-config", "frontend=dynamo"}, 0);
   const Finished finished = run_tool({"run", case_named("jit_75794_loop_swap").model(), "--backend", "inductor",
                                       "--python", test_paths::python, "--inductor-config", "frontend=fx"});
@@ -228,6 +235,7 @@ TEST_F(Inductor, AGraphWithControlFlowIsLeftToDynamoAndRefusedByTheOtherFrontEnd
 }
 
 TEST_F(Inductor, BothFrontEndsFailInTheSameWay) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   json verdicts = json::array();
   for (const char *front_end : {"frontend=dynamo", "frontend=fx"})
     verdicts.push_back(run("inductor_183763_sinh_overflow", {"--inductor-config", front_end}, 1).at("verdict"));
@@ -236,6 +244,7 @@ TEST_F(Inductor, BothFrontEndsFailInTheSameWay) {
 }
 
 TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   // Which of the first one's results is wrong depends on how wide the processor's vectors are.
   const std::map<std::string, std::map<std::string, std::string>> operators = {
       {"inductor_191499_u8_min", {{"inductor/lowerings#1", "amin"}, {"inductor/lowerings#2", "argmin"}}},

@@ -1,5 +1,6 @@
 // Ctrl-C and SIGTERM in the middle of a reduction: the best program so far is kept, and it still fails. Whenever it is,
 // the report and the exit code agree.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 #include "test_paths.h"
@@ -88,6 +89,7 @@ TEST(InterruptedWhileThePageIsDrawn, IsInterruptedInTheReportToo) {
 
 /// The repro is there and verified by then: only what TorchInductor does is not known.
 TEST(InterruptedWhileInductorIsAsked, KeepsWhatIsVerified) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;

@@ -1,4 +1,5 @@
 // --oracle: a program of the user's own instead of a backend.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 #include "test_paths.h"
@@ -28,6 +29,7 @@ std::string asks_backend(const std::string &backend) {
 }
 
 TEST(Oracle, ReducesAsTheBackendItselfDoes) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("freeze_conv_mul_double_dtype");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";

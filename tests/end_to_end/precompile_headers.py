@@ -1,14 +1,12 @@
-"""precompile_headers.py REPRO_MINIFY MODEL CACHE FOLDER
+"""precompile_headers.py REPRO_MINIFY MODEL CACHE
 
-Verifies one repro with XDG_CACHE_HOME=CACHE by each compiler, as a user's first run does, and waits until the headers
-that this has precompiled in the background are there. FOLDER then leads to GCC's, for what tests build themselves: with
-CPATH=FOLDER, GCC takes them wherever its flags agree. Where none are made (too little memory, no safe place) everything
-takes longer, and nothing else changes.
+Verifies one repro with XDG_CACHE_HOME=CACHE, as a user's first run does, and waits until LibTorch's headers, which this
+has precompiled in the background, are there for the tests that follow. Where none are made (too little memory, no safe
+place) those take longer, and nothing else changes.
 """
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,31 +26,15 @@ def wait_for(headers):
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
-def verify(binary, model, environment):
+def main(binary, model, cache):
+    Path(cache).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         words = [binary, model, "--backend", "static-runtime", "-o", Path(work) / "x.repro", "--no-bisect", "--quiet"]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=environment)
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": cache})
     time.sleep(1.0)  # until it has begun
-    wait_for(Path(environment["XDG_CACHE_HOME"]) / "repro-minify" / "headers")
-
-
-def main(binary, model, cache, folder):
-    Path(cache).mkdir(parents=True, exist_ok=True)
-    folder = Path(folder)
-    if folder.is_symlink():
-        folder.unlink()
-    shutil.rmtree(folder, ignore_errors=True)  # a tree that was built before headers lay in the cache
-    environment = {**os.environ, "XDG_CACHE_HOME": cache, "CPATH": str(folder)}
-    for chosen in ({"CXX": "c++"}, {}):  # the tests' own compiler, and the one that the tool prefers
-        if shutil.which(chosen.get("CXX", "clang++")):
-            verify(binary, model, environment | chosen)
-    made = list((Path(cache) / "repro-minify" / "headers").glob("*/torch/script.h.[gp]ch"))
-    made.sort(key=lambda file: file.stat().st_mtime, reverse=True)
-    print(f"precompiled: {made}")
-    for file in made:
-        if file.suffix == ".gch":
-            folder.symlink_to(file.parents[1])
-            break
+    headers = Path(cache) / "repro-minify" / "headers"
+    wait_for(headers)
+    print(f"precompiled: {list(headers.glob('*/torch/script.h.[gp]ch'))}")
 
 
 if __name__ == "__main__":

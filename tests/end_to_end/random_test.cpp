@@ -1,5 +1,6 @@
 // Models that draw random numbers (fixtures/random): seeds reach every generator, what is not reproducible is said to
 // be, and a failure that shows in one run of three can be reduced all the same.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 
@@ -93,6 +94,7 @@ TEST(Random, AFailureThatShowsTooSeldomDoesNotCount) {
 }
 
 TEST(Random, AFlakyFailureIsReducedAndVerified) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Finished finished = run_tool({random_model("fails_one_in_three"), "--backend", "jit", "-o", repro, "--repeat",

@@ -1,4 +1,5 @@
 // `run` and `analyze` through the real program.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 
@@ -158,6 +159,8 @@ void PrintTo(const Analysed &one, std::ostream *stream) {
 class Analyze : public testing::TestWithParam<Analysed> {};
 
 TEST_P(Analyze, FindsTheOperatorAndDraws) {
+  if (std::string(GetParam().name).rfind("big_", 0) == 0)
+    SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named(GetParam().name);
   const TemporaryFolder folder;
   const fs::path out = folder / "a";

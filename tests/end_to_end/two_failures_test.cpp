@@ -1,8 +1,8 @@
 // Models that fail twice under one backend (fixtures/two_failures): what is handed back fails as the model was first
 // seen to fail, not in the easier way that is also there.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
-#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -32,9 +32,7 @@ TEST_P(TwoFailures, ReductionKeepsTheFirst) {
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_EQ(json::parse(read_text(repro / "report.json")).at("verdict").at("kind"), one.reduced_kind);
 
-  if (std::string(test_paths::python).empty())
-    GTEST_SKIP() << "no Python with torch here to read the operators of reduced.pt";
-  const std::set<std::string> operators = operators_of(repro / "reduced.pt");
+  const std::set<std::string> operators = operators_of(repro);
   const std::string program = "\n" + read_text(repro / "report.md");
   for (const std::string &name : one.must_have)
     EXPECT_TRUE(operators.count(name)) << "the first failure needs " << name << program;
@@ -51,6 +49,7 @@ Case two_failures_case(const std::string &name) {
 
 /// Allowed to slip, it does, says so, and what it hands back is verified as what it is.
 TEST(SameFailure, KindLetsAnotherExceptionThrough) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = two_failures_case("nnc_floor_then_trunc");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";

@@ -1,5 +1,6 @@
 // "Verified" is said of what was seen, and of nothing else: the whole way from a model to a repro that was built and
 // run.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 
@@ -69,6 +70,7 @@ TEST(Verification, AProgramThatOnlyExitsWithOneIsNotTheFailure) {
 
 /// It builds, runs, and fails: with another message.
 TEST(Verification, AnotherExceptionIsNotTheFailure) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Case one = case_named("static_int_div_exc");
@@ -117,6 +119,7 @@ TEST(Verification, UsesPrecompiledHeaders) {
 
 /// What the quickest compiler cannot build, the one that CMake chooses does.
 TEST(Verification, GoesOnWithTheUsualCompiler) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path broken = folder / "clang++";
   std::ofstream(broken) << "#!/bin/sh\n[ \"$1\" = --version ] && echo 'clang version 15.0.0' && exit\nexit 1\n";
@@ -132,6 +135,7 @@ TEST(Verification, GoesOnWithTheUsualCompiler) {
 
 /// Nothing can be kept: verified all the same.
 TEST(Verification, NeedsNoCache) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const Case one = case_named("static_int_div_exc");
   const char *before = getenv("XDG_CACHE_HOME");

@@ -1,5 +1,6 @@
 // Objects, tasks, `with`, packed weights, warnings and undefined tensors: whatever a model is written with, its flat
 // Program gives the same, and so does any part of it.
+#include "all_tests.h"
 #include "program/compute.h"
 #include "program/fixture.h"
 #include "program/objects.h"
@@ -119,7 +120,7 @@ TEST_P(Constructs, CanBeCutAnywhere) {
   const Cutter cutter(recording);
   ASSERT_GT(cutter.atoms(), 2);
   std::mt19937 random(1);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < how_many(4, 12); ++i) {
     const Program part = cutter.cut(random_atoms(cutter, random));
     part.graph->lint();
     EXPECT_EQ(canonical_hash(part), canonical_hash({part.graph->copy(), part.inputs, part.provenance}));

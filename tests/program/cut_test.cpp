@@ -1,4 +1,5 @@
 // Invariant 1 on real models: any set of nodes is a valid Program that builds, passes the IR's own checks, and runs.
+#include "all_tests.h"
 #include "program/cut.h"
 #include "program/fixture.h"
 #include "repro_minify/run_settings.h"
@@ -16,7 +17,7 @@ namespace {
 using testing_support::load_case;
 using testing_support::test_limits;
 
-constexpr int sets_per_case = 1000;
+const int sets_per_case = how_many(150, 1000);
 
 /// Sets of every size: whole, single nodes, runs, scattered ones.
 IndexSet random_set(std::mt19937 &random, int atoms) {

@@ -21,6 +21,10 @@ from pathlib import Path
 from archives import Archive
 
 PROGRAM, FIXTURES = "", Path()
+# Each of these starts a Python that imports torch, which takes seconds, and shows what another does too.
+also_where_all_is_asked_for = unittest.skipUnless(
+    "REPRO_MINIFY_ALL_TESTS" in os.environ, "scripts/test.sh --all runs it"
+)
 
 
 class Attack(unittest.TestCase):
@@ -225,6 +229,7 @@ class Doors(Converted):
         )
         self.assertIn("64 MiB", self.run_program_of_python(body))
 
+    @also_where_all_is_asked_for
     def test_an_answer_of_another_form(self) -> None:
         entries = {"graphs": [{"inductor_config": ["load-library=x.so"]}]}
         answers: list[object] = [{"graphs": [[]]}, {"problem": ["x"]}, {"problem": "a\nerror: b"}, entries]
@@ -238,9 +243,11 @@ class Doors(Converted):
         self.assertIn("PATH", said)
         self.assertNotIn("hunter2", said)
 
+    @also_where_all_is_asked_for
     def test_that_writes_elsewhere(self) -> None:
         self.run_program_of_python(f"open({str(self.victim)!r}, 'w').write('gone')")
 
+    @also_where_all_is_asked_for
     def test_that_starts_what_stays(self) -> None:
         self.run_program_of_python("if os.fork() == 0:\n  os.setsid()\n  import time\n  time.sleep(600)\nos._exit(0)")
 
@@ -255,6 +262,7 @@ class Doors(Converted):
         said = self.run_program_of_python(body, "--memory-limit", "1GiB")
         self.assertIn("writes more than 1024 MiB", said)
 
+    @also_where_all_is_asked_for
     def test_that_fills_its_temporary_folder(self) -> None:
         body = (
             "import tempfile\n"
@@ -273,6 +281,7 @@ class Doors(Converted):
         )
         self.assertNotIn("lifted", self.run_program_of_python(body, "--memory-limit", "1GiB"))
 
+    @also_where_all_is_asked_for
     def test_whose_data_lies_behind_a_link(self) -> None:
         """A folder `storages` is opened to the program: one that leads elsewhere is not."""
         private = self.place / "private"
@@ -285,6 +294,7 @@ class Doors(Converted):
             said = self.run_program_of_python(body)
             self.assertIn("Permission denied", said)
 
+    @also_where_all_is_asked_for
     def test_that_is_nested_too_deep(self) -> None:
         said = self.run_program_of_python("x = " + "-" * 300000 + "1")
         self.assertIn("too deep", said)
@@ -317,6 +327,7 @@ class Exported(Converted):
             self.exported({"sample_inputs": data}, {})
             self.assertFalse(started.exists())
 
+    @also_where_all_is_asked_for
     def test_a_model_that_is_nested_without_end(self) -> None:
         self.exported({"models/model.json": b"[" * 200000 + b"]" * 200000}, {})
 
@@ -365,6 +376,7 @@ class Logs(Converted):
         path.write_text(f"V1123 01:03:48.174000 7858 torch/a.py:1] {json.dumps(record)}\n\t{text}\n")
         return self.convert(path)
 
+    @also_where_all_is_asked_for
     def test_a_name_that_commands_a_terminal(self) -> None:
         self.assertNotIn("\x1b", self.log("\x1b]0;owned\x07\nerror: b", "raise SystemExit('\\x1b[2J')"))
 
