@@ -5,7 +5,7 @@ tests/ of the repository; the benches in it measure time, and fail on none.
 Prints each comparison by size (<, <=, >, >=, EXPECT_LT, assertLess and their like) of
 
 - what a clock was asked for, or of what was computed from that in the same file;
-- what by its name is a time that somebody measured (`seconds`, `elapsed_seconds`, `wall`) with a number or a constant
+- what by its name is a time that was measured (`seconds`, `elapsed_seconds`, `wall`) with a number or a constant
   that is not 0; in C++, of anything with a duration, such as 5s.
 
 Exits with 1 if there is any. Instead, a test counts (questions, polls, forks, steps) or waits for an event; how long it
@@ -196,7 +196,7 @@ class CppFile:
                 yield self.text.count("\n", 0, match.start()) + 1
 
     def condition_at(self, at: int) -> str:
-        """What stands in the brackets there, or up to the end of the statement; not what a lambda in it does."""
+        """Returns what stands in the brackets there, or up to the end of the statement, without a lambda's body."""
         rest = self.text[at : at + 2000].lstrip()
         if rest.startswith("("):
             rest = self.balanced(self.text.index("(", at), "()")

@@ -16,7 +16,7 @@ from pathlib import Path
 COLUMNS = 120
 SUFFIXES = {".c", ".cmake", ".cpp", ".css", ".h", ".inc", ".j2", ".js", ".md", ".py", ".sh", ".sql", ".toml", ".tpl"}
 SUFFIXES |= {".yaml", ".yml"}
-# What is built, or written by a run.
+# Folders of what is built, or written by a run.
 SKIPPED = {".git", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__", "build", "out"}
 # Every exemption, with its reason. Goldens, archives and JSON are data, and have none of the suffixes above.
 EXEMPT = {
@@ -30,7 +30,7 @@ MARK = re.compile(r"\{\{.*?\}\}")
 
 
 def pieces(name: str, line: str) -> list[str]:
-    """What of a line has to fit."""
+    """Returns the pieces of a line that have to fit."""
     if name.endswith(".md") and line.lstrip().startswith("|") or URL.fullmatch(line.strip()):
         return []
     return MARK.split(line) if name.endswith(".tpl") else [line]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-# What is built, or written by a run.
+# Folders of what is built, or written by a run.
 SKIPPED = {".git", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__", "build", "out"}
 TREE = ("docs", "src", "tests", "scripts", "fixtures", "include", ".ci", ".github")
 # Every exemption, with its reason.
@@ -64,7 +64,7 @@ class Tree:
                 yield name, path
 
     def has(self, path: str) -> bool:
-        """Whether something of that path is there, for each alternative."""
+        """True if there is a file or folder of that path, for each alternative."""
         pattern = CAPITALS.sub("*", path.rstrip("/"))
         return all(one in self.paths or "*" in one and any(self.root.glob(one)) for one in alternatives(pattern))
 

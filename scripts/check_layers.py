@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What a folder of src/ may include, itself aside.
+# The folders that a folder of src/ may include, itself aside.
 ALLOWED = {
     "support": set(),
     "pickle": {"support"},

@@ -2,9 +2,9 @@
 """check_words.py [FOLDER]: comments and documents are sentences for a reader who has not read the rest. FOLDER is by
 default the repository.
 
-Prints each comment of C++ and each comment and docstring of Python that begins with a fragment (What, Of, Likewise, As,
-By, Beside, Whether), and each comment, docstring or line of a document that has one of the words that name no one (nobody,
-whoever, somebody) or nothing (thing).
+Prints each comment of C++ and each comment and docstring of Python that begins as a fragment does (What, Of, Likewise,
+As, By, Beside, Whether), and each comment, docstring or line of a document that has a word which names no one (nobody,
+whoever, somebody) or nothing in particular (thing).
 
 A comment says first what a thing is, takes, gives or throws, and then why. EXCUSED names the files, with the number of
 their comments, where the fragment is the clearest form. Exits with 1 if there is any other.
@@ -24,7 +24,12 @@ SKIPPED = {"__pycache__", "golden", "corpora", "build", "out"}
 FRAGMENT = re.compile(r"(What|Of|Likewise|As|By|Beside|Whether)\b")
 VAGUE = re.compile(r"\b(nobody|whoever|somebody|things?)\b", re.IGNORECASE)
 # Relative paths, with how many comments in them are excused.
-EXCUSED: Counter[str] = Counter()
+EXCUSED = Counter(
+    {
+        "scripts/check_words.py": 1,  # it names the words
+        "src/backends/inductor/failure.py": 1,  # the function stands in repro.py, whose text documents quote
+    }
+)
 
 
 class Comment:

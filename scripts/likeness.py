@@ -135,7 +135,7 @@ class Question:
         return time.monotonic() > self.limit
 
     def verdict(self):
-        """What it answered; if nothing, how it ended."""
+        """Returns the verdict that was answered; if none was, one that says how the process ended."""
         verdict = {"outcome": "error", "kind": "timeout", "message": "no answer in time"}
         if self.pipe.poll():
             try:
@@ -201,8 +201,8 @@ def print_table(columns, rows):
 
 
 def is_compiled(row):
-    """Whether the backend has compiled anything of the program; what does not say compiles everything. A program that
-    runs as eager does agrees with it for no reason."""
+    """True if the backend has compiled anything of the program; one that does not say compiles everything. A program
+    that runs as eager does agrees with it for no reason."""
     coverage = row.get("coverage")
     return coverage is None or coverage["compiled"] > 0
 

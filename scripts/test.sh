@@ -26,6 +26,9 @@ python3 scripts/check_columns.py
 step "what documents name is there"
 python3 scripts/check_docs.py
 
+step "comments are sentences"
+python3 scripts/check_words.py
+
 step "no test compares a clock"
 python3 scripts/check_clocks.py
 

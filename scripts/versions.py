@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ["2.12.1", "2.13.0", "2.14.1", "2.15.0"]  # as src/tested_torch.cmake has the oldest and the newest
-# What ctest is asked for, by the name of the column.
+# The arguments of ctest for each column, by its name.
 TESTS = {"fast": ["-L", "^fast$"], "torch": ["-L", "^torch$"], "cases": ["-R", "^Cases/"]}
 CONFIG = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
 
@@ -37,7 +37,7 @@ class Row:
 
 
 def run(command: Sequence[str | Path], log: Path) -> bool:
-    """Whether it ended with 0; what it said is in `log`."""
+    """Runs a command, whose output goes to `log`. Returns True if it ended with 0."""
     with log.open("w") as out:
         return subprocess.run(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT).returncode == 0
 

@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-/// Whether that script is what runs: it sets REPRO_MINIFY_ALL_TESTS.
+/// True if `scripts/test.sh --all` runs the tests: it sets REPRO_MINIFY_ALL_TESTS.
 inline bool everything_is_asked_for() {
   return std::getenv("REPRO_MINIFY_ALL_TESTS") != nullptr;
 }

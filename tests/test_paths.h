@@ -1,4 +1,4 @@
-// Where things are on the machine that built the tests. Each test binary has a file of its own with the values, which
+// Paths on the machine that built the tests. Each test binary has a file of its own with the values, which
 // tests/CMakeLists.txt writes: no other file then depends on where a clone lies, and a compiler cache serves them all.
 #pragma once
 

@@ -36,7 +36,7 @@ struct AnalysisRow {
     Unknown, ///< not compared: made inside a block, not reached, or not needed to find the first failure
   };
   State state = State::Unknown;
-  /// Of what is wrong: whose fault it is.
+  /// The part that the value plays in the failure.
   enum class Part {
     None,    ///< it is not wrong, or not known to be
     Cause,   ///< all that it is made from agrees, and it does not; or the program ends here
@@ -107,9 +107,10 @@ std::string sentence_on_way(const Analysis &analysis);
 /// "aten::linear, model.py:12: y = x * 2", or with the value's name where the source is not known.
 std::string name_of(const AnalysisRow &row);
 
-/// As JSON text, for scripts.
+/// Returns the analysis as JSON text, for scripts.
 std::string to_json(const Analysis &analysis);
-/// As a DOT graph: one node for each row, green where it is as good as eager, causes red, carriers pale.
+/// Returns the analysis as a DOT graph: one node for each row, green where it is as good as eager, causes red, carriers
+/// pale.
 std::string to_dot(const Analysis &analysis);
 
 } // namespace repro_minify

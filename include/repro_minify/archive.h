@@ -16,12 +16,12 @@ struct Archive {
   uint64_t seed = 0;  ///< of the generators while it is loaded: loading can draw random numbers
   bool train = false; ///< leave it in training mode
   std::string method = "forward";
-  /// As it was loaded before, with shared pages: what is the same then costs no memory.
+  /// The module from an earlier load, with shared pages: contents that are the same then take no more memory.
   std::optional<torch::jit::Module> loaded = std::nullopt;
 };
 
-/// A Program as whoever is given its file gets it: written as TorchScript and loaded again, which can change it (the
-/// loader drops operators that it takes for dead).
+/// Returns the Program as a reader of its file gets it: written as TorchScript and loaded again, which can change it
+/// (the loader drops operators that it takes for dead).
 Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options);
 
 /// Loads the archive afresh each time, since a backend may have changed constants in place, and clones the arguments.

@@ -19,7 +19,7 @@ namespace repro_minify {
 struct Program;
 struct RunSettings;
 
-/// What a backend can be told. Each takes what concerns it.
+/// The options of a backend. Each backend uses those that concern it.
 struct BackendOptions {
   std::string python;                       ///< interpreter for backends that need Python; empty: found by themselves
   std::vector<std::string> inductor_config; ///< "key=value", as torch._inductor.config names them
@@ -43,7 +43,7 @@ Identity identity_of(const BackendOptions &options);
 /// Runs the optimised program once: arguments in, forward's result out. May be called several times.
 using Compiled = std::function<c10::IValue(std::vector<c10::IValue>)>;
 
-/// What came of a program in a backend that compiles some operators and runs the others as they are.
+/// How much of a program was compiled, for a backend that compiles some operators and runs the others as they are.
 struct Coverage {
   int compiled = 0;
   std::map<std::string, int> not_compiled; ///< "aten::conv2d": how many
@@ -71,7 +71,7 @@ enum class Gradients {
   IfItHasAny, ///< likewise, and it is made for inference: its results may have no way back at all
 };
 
-/// What whoever runs a backend has to know of it.
+/// The properties of a backend that its caller has to know.
 struct BackendTraits {
   bool autocast = false; ///< it is about autocast: both sides run under it, asked for or not
   /// The callable wants to own its arguments (TorchInductor's boxed calling convention): it is then given the only
@@ -105,7 +105,7 @@ class ReproInPython;
 class LibrarySettings;
 struct PythonCall;
 
-/// What a backend has beside the rest (repro_minify/backend_parts.h); null: no such thing. The pointers live as long as
+/// The optional parts of a backend (repro_minify/backend_parts.h), null where it has none. The pointers live as long as
 /// the backend.
 struct BackendParts {
   const Preparation *preparation = nullptr;
@@ -122,13 +122,13 @@ struct BackendParts {
 class Backend {
 public:
   virtual ~Backend() = default;
-  /// As on the command line ("pass:peephole").
+  /// Returns the name that the command line uses ("pass:peephole").
   virtual std::string name() const = 0;
   /// One line for `repro-minify backends`.
   virtual std::string summary() const = 0;
-  /// What the report calls it, as in "wrong result under torch::jit::freeze".
+  /// Returns the name that the report uses, as in "wrong result under torch::jit::freeze".
   virtual std::string title() const = 0;
-  /// Compiles a module (eval mode, method forward) that nobody else uses. Called in a sandbox child, may throw
+  /// Compiles a module (eval mode, method forward) that has no other user. Called in a sandbox child, may throw
   /// anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
   virtual BackendSource source() const = 0;

@@ -1,5 +1,5 @@
-// What a Backend may have beside the one thing that every Backend does. Each part is asked for by its name in
-// Backend::parts(), and is null where a backend has no such thing.
+// The optional parts of a Backend, beyond what every Backend does. Each part has a field in Backend::parts(), which is
+// null where a backend does not have the part.
 #pragma once
 #include "repro_minify/backend.h"
 
@@ -29,14 +29,14 @@ public:
 class Surroundings {
 public:
   virtual ~Surroundings() = default;
-  /// What it needs ("a C++ compiler").
+  /// Returns what the backend needs, in words ("a C++ compiler").
   virtual std::string needs() const = 0;
   /// Why it cannot be used on this machine, in one sentence; empty if it can. May run programs.
   virtual std::string unusable_because() const { return ""; }
-  /// What its results depend on: the content of a library or a program, the versions of a compiler and an interpreter.
-  /// Once it has started.
+  /// Returns everything that its results depend on: the content of a library or a program, the versions of a compiler
+  /// and an interpreter. Called once the backend has started.
   virtual Identity identity() const = 0;
-  /// What its checks may reach beside what every check may; a program of the user's own is not confined.
+  /// Returns what its checks may reach beyond what every check may; a program of the user's own is not confined.
   virtual Confinement confinement() const = 0;
 };
 
@@ -63,7 +63,7 @@ struct OwnFinding {
 class OwnBisector {
 public:
   virtual ~OwnBisector() = default;
-  /// Whether the failure shows under this variant of the backend; `what` says in words which it is.
+  /// True if the failure shows under this variant of the backend; `what` describes the variant in words.
   using Fails = std::function<bool(const std::shared_ptr<const Backend> &variant, const std::string &what)>;
 
   /// Everything that can be left out, in order.
@@ -77,7 +77,7 @@ public:
 class PartialCompilation {
 public:
   virtual ~PartialCompilation() = default;
-  /// Of what was compiled last in this process.
+  /// Returns the coverage of the program that was compiled last in this process.
   virtual Coverage coverage() const = 0;
 };
 
@@ -85,7 +85,7 @@ public:
 class GeneratedSource {
 public:
   virtual ~GeneratedSource() = default;
-  /// As Backend::source(). Called in a sandbox child.
+  /// Returns what Backend::source() returns, for this Program. Called in a sandbox child.
   virtual BackendSource source_for(const Program &program, const RunSettings &settings) const = 0;
 };
 
@@ -98,7 +98,7 @@ public:
   virtual std::shared_ptr<const Backend> under(const std::vector<std::string> &entries) const = 0;
 };
 
-// What a backend without the part is like.
+// Each of these asks the part, and returns a default for a backend without it.
 std::string needs_of(const Backend &backend);
 std::string unusable_because(const Backend &backend);
 Identity identity_of(const Backend &backend);

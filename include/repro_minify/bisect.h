@@ -47,13 +47,13 @@ struct BisectOptions {
   std::function<void(int done)> progress;
 };
 
-/// Whether a backend has steps that can be left out, or a bisector of its own.
+/// True if a backend has steps that can be left out, or a bisector of its own.
 bool has_steps(const Backend &backend);
 
 /// `subject` fails under `backend`, which has steps, as `wanted` says. Each check is in a sandbox.
 Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options);
 
-/// As JSON text, for scripts.
+/// Returns the bisection as JSON text, for scripts.
 std::string to_json(const Bisection &bisection);
 
 } // namespace repro_minify

@@ -1,4 +1,5 @@
-// What both sides make of each value, as much of it as a person can look at: for pictures, never for a Verdict.
+// The values of the eager and the optimised side, as much of each as a person can look at: for pictures, never for a
+// Verdict.
 #pragma once
 #include "repro_minify/check.h"
 #include "repro_minify/sandbox.h"

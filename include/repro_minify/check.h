@@ -15,7 +15,7 @@
 
 namespace repro_minify {
 
-/// What makes two failures the same failure.
+/// Identifies a failure: two failures with equal Signatures are the same failure.
 struct Signature {
   FailureKind kind = FailureKind::Accuracy;
   /// Where it shows: "output", "gradient", "state" (a buffer or a mutated input), or "" for an exception, a crash, a
@@ -61,7 +61,8 @@ struct Verdict {
   std::string no_fp64_because;     ///< what the fp64 run raised; empty when there is a reference
   double eager_seconds = 0;        ///< where the optimised side did not end: what all before it took
   uint64_t eager_bytes = 0;        ///< where it ran out of memory: the most that all before it held
-  /// What --grad could not look at ("the gradients of 3 parameters, which are constants under freeze"); empty: nothing.
+  /// The gradients that --grad could not compare ("the gradients of 3 parameters, which are constants under freeze");
+  /// empty: none.
   std::string left_out;
   bool no_gradient_left = false; ///< all that --grad would have looked at is left out
   bool stateful = false;         ///< eager answers differently from call to call, the same way each time
@@ -79,7 +80,7 @@ enum class SameFailure {
   Any,    ///< any failure will do
 };
 const char *to_string(SameFailure same_failure); ///< "strict", "kind", "any"
-/// Whether the Verdict is a failure that counts as `wanted`.
+/// True if the Verdict is a failure that counts as `wanted`.
 bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_failure = SameFailure::Strict);
 
 enum class CheckMode {
@@ -93,7 +94,7 @@ struct Patience {
   double times_eager = 200; ///< eager being loaded, and called twice
 };
 
-/// What a Check does. `grad` of the RunSettings: gradients of parameters and inputs are compared too.
+/// The options of a Check. With `grad` of the RunSettings, gradients of parameters and inputs are compared too.
 struct CheckOptions : RunSettings {
   CheckMode mode = CheckMode::Accuracy;
   int calls = 3;             ///< calls of the optimised program, each compared
@@ -110,7 +111,7 @@ Identity identity_of(const CheckOptions &options);
 /// The settings that both sides run under: a backend that is about autocast switches it on.
 RunSettings run_settings(const Backend &backend, const CheckOptions &options);
 
-/// What is checked: makes a fresh module and fresh arguments each time it is called.
+/// The program to check: makes a fresh module and fresh arguments each time it is called.
 using Subject = std::function<Instance(const InstantiateOptions &)>;
 Subject subject_of(std::shared_ptr<const Program> program);
 
@@ -137,12 +138,13 @@ struct Repetition {
   int need = 1;
 };
 
-/// As many runs of `once` as it takes to know whether `need` of them are `wanted`; the Verdict that decided.
+/// Calls `once` until it is known whether `need` of the Verdicts are `wanted`, or until one is Unresolved; returns the
+/// Verdict that decided.
 Verdict check_repeatedly(const std::function<Verdict()> &once, const std::function<bool(const Verdict &)> &wanted,
                          const Repetition &repetition);
 
-/// The optimised results run again over memory that holds something else wherever nobody has written: whether they
-/// change, and so depend on it. Nothing where that cannot be told.
+/// Runs the optimised side again with other contents in uninitialised memory: true if its results change, and so depend
+/// on that memory. Returns nothing where that cannot be told.
 std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
                                            const CheckOptions &options, const Limits &limits);
 
@@ -167,7 +169,7 @@ std::optional<Timing> measure_timing(Subject subject, std::shared_ptr<const Back
 /// An exception's message as a Signature keeps it.
 std::string normalise_message(const std::string &message);
 
-/// As JSON text and back.
+/// Converts a Verdict to JSON text and back.
 std::string to_json(const Verdict &verdict);
 Verdict verdict_from_json(const std::string &json);
 

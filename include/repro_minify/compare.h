@@ -37,11 +37,11 @@ struct CompareOptions {
   double iou_threshold = 0.99;
 };
 
-/// What the accuracy check uses: tol 1e-3 (PyTorch's repro tolerance), equal_nan.
+/// Returns the options of the accuracy check: tol 1e-3 (PyTorch's repro tolerance), equal_nan.
 CompareOptions accuracy_check_options();
-/// Whether float64 has a say in what is the same.
+/// True if float64 has a say in what is the same under this rule.
 bool has_arbiter(CompareRule rule);
-/// As the command line says it: "default".
+/// Returns the name that the command line uses: "default".
 const char *to_string(CompareRule rule);
 
 /// A tensor as it was compared. A Python number has the form of the 0-d tensor that holds it: float64 for a float.

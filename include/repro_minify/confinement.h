@@ -1,4 +1,4 @@
-// What a child may reach once it runs what a stranger wrote: it reads what LibTorch and a compiler need, writes into
+// Limits what a child may reach once it runs untrusted code: it reads what LibTorch and a compiler need, writes into
 // one private folder, and has no network. None of it needs root.
 #pragma once
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-/// Whether this machine has NVIDIA's devices.
+/// True if this machine has NVIDIA's devices.
 bool has_cuda_devices();
 
 struct Confinement {
@@ -19,8 +19,8 @@ struct Confinement {
   bool cuda = has_cuda_devices();
 };
 
-/// From now on every confined child may read this file, or all of this folder. Said by whoever opens what the user
-/// named. One list for the process, as its children have one private folder.
+/// From now on every confined child may read this file, or all of this folder. Called by the code that opens a path
+/// which the user named. One list for the process, as its children have one private folder.
 void let_children_read(const std::string &path);
 
 /// The private folder, made once and removed when this process ends; confined children have it as TMPDIR. Throws
@@ -33,7 +33,7 @@ void confine(const Confinement &confinement);
 /// The parent's part, before each fork: what can be found out once for all.
 void prepare_confinement();
 
-/// What this machine cannot keep a child from, in one sentence; empty: nothing. Finds it out once.
+/// Returns in one sentence what this machine cannot keep a child from; empty: nothing. Finds it out once.
 const std::string &missing_confinement();
 
 } // namespace repro_minify

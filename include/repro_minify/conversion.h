@@ -1,4 +1,4 @@
-// What a model was before it was TorchScript.
+// The origin of a model that was converted to TorchScript.
 #pragma once
 #include <memory>
 #include <string>
@@ -24,10 +24,11 @@ struct Conversion {
   std::vector<std::string> dynamic;         ///< what was symbolic ("x: dimension 0 (s0, 2 to 1024)")
   std::vector<std::string> inductor_config; ///< KEY=VALUE that it sets of torch._inductor.config
 
-  std::shared_ptr<const void> folder; ///< goes, with the files, once nobody needs them
+  std::shared_ptr<const void> folder; ///< removed, with the files, once it is no longer needed
 };
 
-/// What was done, for a log and a report: "converted from a torch.export archive, with the example inputs inside; ...".
+/// Describes the conversion, for a log and a report: "converted from a torch.export archive, with the example inputs
+/// inside; ...".
 std::string to_string(const Conversion &conversion);
 /// The path as given; of several graphs, which one.
 std::string shown_path(const Conversion &conversion);

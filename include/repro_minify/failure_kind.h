@@ -4,8 +4,8 @@
 
 namespace repro_minify {
 
-/// What went wrong, from the most to the least telling: where a comparison finds several, the first of these names it.
-/// `Interesting` is what a program of the user's own finds (--oracle): it does not say why.
+/// The kinds of failure, from the most to the least telling: where a comparison finds several, the first of these names
+/// it. `Interesting` is what a program of the user's own finds (--oracle): it does not say why.
 enum class FailureKind {
   Crash,
   Hang,
@@ -22,7 +22,7 @@ enum class FailureKind {
 const char *to_string(FailureKind kind);
 /// The kind of that name. Throws std::invalid_argument.
 FailureKind failure_kind_from(const std::string &name);
-/// Whether the optimised run ended and its results are what is wrong.
+/// True if the kind means that the optimised run ended and its results are wrong.
 bool is_comparison(FailureKind kind);
 
 } // namespace repro_minify

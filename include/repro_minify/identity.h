@@ -1,5 +1,6 @@
-// What an answer is an answer to, field by field: the same question under the same Identity has the same answer, so
-// that one that was given can be used again. Where two differ, a person is told in what.
+// The Identity: all that an answer depends on beside the question, field by field. The same question under the same
+// Identity has the same answer, so that an earlier answer can be used again. Where two differ, a person is told in
+// what.
 #pragma once
 #include <concepts>
 #include <string>
@@ -22,8 +23,8 @@ public:
   void add(std::string name, std::integral auto value) { add(std::move(name), std::to_string(value)); }
   /// At full precision.
   void add(std::string name, double value);
-  /// What is too long to be read: its digest. Empty: nobody could tell its content, and it equals nothing, itself in
-  /// another process included.
+  /// Adds the digest of a content that is too long to be read. Empty: the content is not known, and the field equals
+  /// none of another process.
   void add_content(std::string name, const std::string &digest);
   /// The content of a file, or that there is none.
   void add_file(std::string name, const std::string &path);

@@ -35,7 +35,7 @@ struct InputSource {
 struct LoadedInputs {
   std::vector<c10::IValue> values; ///< one for each argument of the method, of its type
   std::string origin;              ///< "inputs.pt beside the model", for the report
-  std::string note = {};           ///< what somebody should be told about them; empty: nothing
+  std::string note = {};           ///< a warning about them for the user; empty: none
 };
 LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source, const Limits &limits = generous_limits());
 

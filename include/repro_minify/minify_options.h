@@ -1,4 +1,4 @@
-// What the whole job is told: which model, what is asked about it, how long it may take, and who listens.
+// The options of the whole job: which model, what is asked about it, how long it may take, and who listens.
 #pragma once
 #include "repro_minify/check.h"
 #include "repro_minify/conversion.h"
@@ -21,7 +21,7 @@ struct Listener {
   std::function<void(const std::string &phase)> phase; ///< what is done next, as ReproFacts::phases name it
   std::function<void(const ProgramSize &)> begun;      ///< the search, with a program of this size
   std::function<void(const Progress &)> progress;      ///< of the search, after every check
-  /// "bisect", 3 of 0 (nobody knows of how many); finished() when that count has ended.
+  /// Progress of a count: "bisect", 3 of 0 (0: the total is not known); finished() when that count has ended.
   std::function<void(const std::string &what, int done, int of)> count;
   std::function<void()> finished;
   std::function<void(const Reduction &)> reduced; ///< after each search
@@ -52,7 +52,7 @@ struct MinifyOptions {
   std::string oracle; ///< path of a program in the place of a backend; empty: none. Either this or `backends`.
 
   int graph = 0; ///< of a log of several graphs, from 1; 0: the one that fails
-  /// What the model was converted from, and to what; null: it is TorchScript.
+  /// How the model was converted to TorchScript, and from what; null: it was given as TorchScript.
   std::shared_ptr<const Conversion> conversion;
 
   std::string method = "forward";

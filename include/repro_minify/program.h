@@ -17,7 +17,7 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// What a graph input becomes when the Program is made into a module again.
+/// The role of a graph input when the Program is made into a module again.
 enum class Role {
   Input,     ///< an argument of forward
   Parameter, ///< a parameter of the module
@@ -40,8 +40,8 @@ struct Program {
   struct Provenance {
     /// Operators that were seen to return one of their operands although their schema says that they do not.
     std::set<c10::Symbol> hidden_aliases;
-    /// What the graph came from. Inlined nodes point into its functions, and the interpreter follows those pointers
-    /// when it reports an error: they must live as long as any node does.
+    /// The code that the graph came from. Inlined nodes point into its functions, and the interpreter follows those
+    /// pointers when it reports an error: they must live as long as any node does.
     std::shared_ptr<torch::jit::CompilationUnit> source;
   } provenance;
 };
@@ -65,7 +65,7 @@ struct InstantiateOptions {
 /// outputs become a tuple, one is returned as it is, none gives None. The module is in eval mode.
 Instance instantiate(const Program &program, const InstantiateOptions &options = {});
 
-/// What a repro's size is measured by.
+/// The size of a repro, in the numbers that measure it.
 struct ProgramSize {
   int nodes = 0;     ///< all nodes, nested blocks included, constants too
   int operators = 0; ///< nodes that counts_as_operator()
@@ -76,7 +76,8 @@ ProgramSize size_of(const Program &program);
 /// All do but constants, attributes read or set, lists and tuples made or unpacked, tensors of numbers, and raising.
 bool counts_as_operator(const torch::jit::Node *node);
 
-/// Of structure, outputs, roles and the inputs' data. A check cannot tell Programs of the same hash apart.
+/// Returns a hash of structure, outputs, roles and the inputs' data. A check cannot tell Programs of the same hash
+/// apart.
 std::string canonical_hash(const Program &program);
 
 } // namespace repro_minify

@@ -17,7 +17,7 @@
 
 namespace repro_minify {
 
-/// As-produced contents: no writer.
+/// Stands for no writer: contents as they were produced.
 inline constexpr int no_writer = -1;
 
 struct Recording {
@@ -29,8 +29,8 @@ struct Recording {
   std::unordered_map<const torch::jit::Value *, int> value_index;
   /// (value, writer) -> what a reader saw. Absent: never executed, or of a type that cannot be cut.
   std::map<std::pair<int, int>, c10::IValue> seen;
-  /// What a value inside of a block was the last time that it was made, where that is not what it was the first time
-  /// (which is in `seen`) and nobody writes to it.
+  /// The contents of a value inside of a block when it was made the last time, where they are not those of the first
+  /// time (which are in `seen`) and nothing writes to it.
   std::map<int, c10::IValue> last;
   /// value -> top-level nodes that wrote to its storage after it was made, ascending.
   std::vector<std::vector<int>> writers;

@@ -14,17 +14,17 @@ namespace repro_minify {
 
 class Journal;
 
-/// What is asked about each candidate, in a sandbox: whether it is still interesting, as the field says. The Reducer
-/// knows nothing else of backends and of the user's own oracles.
+/// The question about each candidate, asked in a sandbox: is it still interesting, as the field says? The Reducer knows
+/// nothing else of backends and of the user's own oracles.
 struct InterestingnessTest {
   std::string name; ///< what asks: the backend's name, the oracle's path
-  /// What a sandbox child does with a candidate, and the Verdict in what came of it.
+  /// `job` makes the work of a sandbox child on a candidate, and `verdict_of` the Verdict from how the child ended.
   std::function<Job(std::shared_ptr<const Program>)> job;
   std::function<Verdict(const JobEnd &)> verdict_of;
   /// All that a Verdict depends on beside the Program: two with the same answer the same. Asked for once the backend
   /// has started.
   std::function<Identity()> identity;
-  /// What may have died since a check had no answer is started again. May be empty.
+  /// Starts again what may have died, after a check had no answer. May be empty.
   std::function<void()> revive;
   RunSettings settings; ///< that intermediate values are recorded under
 };
@@ -95,13 +95,13 @@ struct Reduction {
   /// No single operator, input or output can go, and no simplification of list_reduction_passes() applies, each of them
   /// seen on `program` itself: docs/one-minimal.md.
   bool one_minimal = false;
-  /// What stands against it, a sentence each without its full stop. Empty exactly if `one_minimal`.
+  /// The reasons why it is not `one_minimal`, a sentence each without its full stop. Empty exactly if it is.
   std::vector<std::string> not_shown_because;
   bool interrupted = false;
   bool out_of_time = false; ///< the time budget ended it
   int checks = 0;           ///< sandboxed checks whose answer was needed
   int cached = 0;           ///< answers that were known already
-  int speculative = 0;      ///< checks started ahead of time whose answer nobody asked for
+  int speculative = 0;      ///< checks started ahead of time whose answer was never asked for
   int unanswered = 0;       ///< questions that had no answer, however often they were asked
   double seconds = 0;
   double check_seconds = 0; ///< wall time of the needed checks, added up

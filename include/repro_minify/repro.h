@@ -22,7 +22,7 @@ struct OtherBackend {
 /// One line: "fails too, with the same signature".
 std::string to_string(const OtherBackend &other);
 
-/// What came of running repro.py.
+/// The outcome of running repro.py.
 struct ScriptVerification {
   std::optional<bool> verified; ///< nothing: not tried, or there is no repro.py; `message` says why
   std::string message;
@@ -79,7 +79,7 @@ struct ReproFacts {
   std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
   std::vector<OtherBackend> others;
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of the reduced program
-  /// Of a backend that is used from Python: why C++ cannot run the program as that has compiled it; empty: it can.
+  /// Why C++ cannot run the program as a backend that is used from Python has compiled it; empty: it can.
   std::string no_package_because;
 };
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
@@ -125,8 +125,8 @@ struct VerifyOptions {
   Repetition repetition;             ///< how often it is run
   std::function<bool()> interrupted; ///< polled; may be empty
   Confinement confinement;           ///< of the backend's checks: what is left of the model is run under it
-  /// Called once, in this thread, while the compiler works; may be empty. Whether it has put a repro.py into the folder
-  /// that was run, and lets the failure happen: asked for a backend that is used from Python.
+  /// Called once, in this thread, while the compiler works; may be empty. Returns true if it has put a repro.py into
+  /// the folder that was run, and lets the failure happen: asked for a backend that is used from Python.
   std::function<bool()> meanwhile;
   /// Called after it; may be empty. What was still missing in the folder is there afterwards, and repro.cpp may be
   /// another.
@@ -180,17 +180,19 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// What is asked about the reduced program for issue.md, a row each check: its own backend, that with gradients the
-/// other way round, TorchScript's other backends. `limits.interrupted` ends it early, with the rows so far.
+/// Checks the reduced program under other settings for issue.md, a row each check: its own backend, that with gradients
+/// the other way round, TorchScript's other backends. `limits.interrupted` ends it early, with the rows so far.
 std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits);
-/// Whether it fails under TorchInductor too; of inductor's own failures, what parts of it do, which its worker is
-/// asked: some 3 s. For another backend Python starts: 6 s, and 20 s where TorchInductor's header is to be compiled
-/// first. `options` are those of the facts' backend. There is a row also where nobody can be asked, which says why.
+/// Checks if the reduced program fails under TorchInductor too; for inductor's own failures, which parts of it fail, in
+/// its worker: some 3 s. For another backend Python starts: 6 s, and 20 s where TorchInductor's header is to be
+/// compiled first. `options` are those of the facts' backend. Where TorchInductor cannot be used, there is a row that
+/// says why.
 std::vector<AblationRow> ablate_inductor(const Subject &subject, const ReproFacts &facts, const Limits &limits,
                                          const BackendOptions &options);
 
-/// What torch.utils.collect_env prints in that interpreter, without paths and names of the machine; empty where
-/// `python` is, or has no torch. An answer is kept for a day, unless torch, a compiler or the system is another one.
+/// Returns what torch.utils.collect_env prints in that interpreter, without paths and names of the machine; empty where
+/// `python` is empty or has no torch. An answer is kept for a day, unless torch, a compiler or the system is another
+/// one.
 std::string collect_environment(const std::string &python);
 
 /// issue.md: what can be pasted into an issue tracker as it is.

@@ -9,12 +9,12 @@
 
 namespace repro_minify {
 
-/// What is done about operators that need not give the same result twice.
+/// How to treat operators that need not give the same result twice.
 enum class Determinism {
   Off,
   /// The deterministic variant where PyTorch has one, a warning where it has none. cuDNN likewise.
   Warn,
-  /// As Warn, but an operator without a deterministic variant raises: then eager itself fails.
+  /// Like Warn, but an operator without a deterministic variant raises: then eager itself fails.
   On,
 };
 const char *to_string(Determinism determinism);

@@ -33,8 +33,8 @@ struct Limits {
 /// Limits for work that has no natural bound: ten minutes, the memory that fits, a reply as large as memory allows.
 Limits generous_limits();
 
-/// What the child may do with its parent. The reply lives in memory shared with the parent, so a job that closes every
-/// file descriptor still answers. One thread of the job at a time may use it.
+/// The interface of a job, in the child, to its parent. The reply lives in memory shared with the parent, so a job that
+/// closes every file descriptor still answers. One thread of the job at a time may use it.
 class Child {
 public:
   virtual ~Child() = default;
@@ -60,7 +60,7 @@ enum class Ending {
   TimedOut,    ///< killed by us at the time limit
   OutOfMemory, ///< the memory limit was hit (std::bad_alloc left the job, or `new` failed in the stage that crashed)
   Killed,      ///< SIGKILL, SIGTERM, SIGINT or SIGHUP that we did not send
-  Cancelled,   ///< killed by us because nobody needs the answer any more
+  Cancelled,   ///< killed by us because the answer is no longer needed
 };
 const char *to_string(Ending ending);
 
@@ -99,7 +99,7 @@ public:
   int workers() const;
   /// Jobs that were submitted and neither taken by wait() nor cancelled: queued, running, or ended.
   int pending() const;
-  /// Whether submit() would fork now. Reaps; never blocks.
+  /// True if submit() would fork now. Reaps; never blocks.
   bool has_free_worker() const;
   /// Forks now if a worker is free, else queues. Jobs start in the order of submission.
   Ticket submit(Job job, Limits limits);
@@ -119,7 +119,7 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// What is done while a job runs; is told whether the job is over.
+/// Work to do while a job runs. Its argument returns true once the job is over.
 using Meanwhile = std::function<void(const std::function<bool()> &is_over)>;
 
 /// One job, now; returns when it has ended. `meanwhile` is called once, after the fork.

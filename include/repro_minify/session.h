@@ -1,5 +1,5 @@
-// What every job on a model begins with: the model, its inputs, the backend, and the first check of it as it was given.
-// The stages of minify() that come after are functions of a Session.
+// The Session, which every job on a model begins with: the model, its inputs, the backend, and the first check of it as
+// it was given. The stages of minify() that come after are functions of a Session.
 #pragma once
 #include "repro_minify/archive.h"
 #include "repro_minify/bisect.h"
@@ -17,7 +17,7 @@
 
 namespace repro_minify {
 
-/// What Repetition measures before anything else is done.
+/// How often the model fails, measured by Repetition before anything else is done.
 struct FailureRate {
   int failed = 0; ///< runs that failed as the first failing one did
   int runs = 0;
@@ -35,10 +35,10 @@ struct RecordedModel {
   /// why.
   std::optional<Program> straight;
   std::string not_straight;
-  std::shared_ptr<const Recording> of_straight; ///< null: nobody has made it
+  std::shared_ptr<const Recording> of_straight; ///< null: it was not made
 };
 
-/// What does not depend on the backend, or on little of it.
+/// The parts of a Session that do not depend on the backend, or on little of it.
 struct Loaded {
   LoadedModel model;
   LoadedInputs inputs;
@@ -77,14 +77,14 @@ public:
   /// interrupted. What the journal knows is not asked. Throws Interrupted. `meanwhile` is called while the first check
   /// runs.
   FailureRate check_original(const Meanwhile &meanwhile = {});
-  /// Whether a Program made from the model is as wrong as the model: as often as Repetition says, unless the journal
-  /// knows. Throws Interrupted.
+  /// Returns the Verdict on a Program made from the model: is it as wrong as the model? Asked as often as Repetition
+  /// says, unless the journal knows. Throws Interrupted.
   Verdict ask(const Program &program, const Signature &wanted);
-  /// What the test says of such a job, asked again while it has no answer. Throws Interrupted.
+  /// Runs the job, again while it has no answer, and returns the test's Verdict. Throws Interrupted.
   Verdict answer_to(const Job &job, const Limits &limits) const;
   Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits,
                     const Meanwhile &meanwhile = {}) const;
-  /// What the Program does in eager mode. Throws std::runtime_error with what went wrong in it, Interrupted.
+  /// Records what the Program does in eager mode. Throws std::runtime_error with what went wrong in it, Interrupted.
   Recording recording_of(const Program &program, const Limits &limits) const;
   /// Keeps a journal from now on. What it holds of an earlier run is used.
   void keep_journal(const std::string &path, bool resume);
@@ -95,7 +95,7 @@ public:
   /// The limits for what a search has come to: a hang that was just long enough for it has to be one for sure.
   Limits confirming_limits(const Signature &wanted) const;
   RunSettings settings() const;
-  std::shared_ptr<const RecordedModel> recorded; ///< if somebody has done that already; null: not
+  std::shared_ptr<const RecordedModel> recorded; ///< if it was recorded already; null: not
   std::shared_ptr<CheckBegun> begun;             ///< for the reduction to take over; null: none
   /// The operators of the model that may be why eager is not reproducible, for a person.
   std::string unsteady_operators_in_words() const;
@@ -110,7 +110,7 @@ private:
   std::shared_ptr<const Program> flat_original() const;
 
   std::shared_ptr<EagerMemo> eager_memo_; ///< null: no other session wants to know
-  /// What somebody has asked for; shared with the sessions of the same model.
+  /// The flat programs made so far, as in Loaded; shared with the sessions of the same model.
   std::shared_ptr<std::map<std::string, std::shared_ptr<const Program>>> flat_;
   double original_seconds_ = 0;
   std::optional<double> eager_seconds_; ///< where the original hangs
@@ -123,7 +123,7 @@ struct Flattened {
   std::string level;                    ///< what was done: "straight line" or "calls inlined"
   std::optional<std::string> hidden_by; ///< the step that would have made the failure vanish
   ProgramSize before;                   ///< of the model with its calls inlined
-  /// Of `program`; null where it is not known.
+  /// The recording of `program`; null where it was not made.
   std::shared_ptr<const Recording> recording;
 };
 /// Flattens and records, without the Recording of a path that was taken. Throws CannotFlatten, std::runtime_error for
@@ -132,7 +132,8 @@ RecordedModel record_model(const Session &session, const Limits &limits, const s
 /// The most flattening that keeps the first failure of `original`, the model's own Verdict.
 /// Nothing when even inlining loses it. Throws CannotFlatten, Interrupted.
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original);
-/// As flat_model's where `original` fails; of a model that passes, as flat as it gets. Throws UserError.
+/// Returns the program of flatten_model() where `original` fails; for a model that passes, the model as flat as it
+/// gets. Throws UserError.
 Program flat_program(Session &session, const Verdict &original);
 
 /// For a program that fails as `wanted` says, with the session's settings.
@@ -140,7 +141,7 @@ BisectOptions bisect_options_of(const Session &session, const Signature &wanted)
 
 /// "MODEL: eager itself failed: ..., operators that ...".
 std::string eager_problem(const Session &session, const Verdict &verdict);
-/// What to do about a model that cannot be flattened.
+/// The advice on a model that cannot be flattened.
 inline constexpr const char *advice_on_flattening =
     "try torch.jit.trace of the same model with the same inputs, which keeps only the operators that ran";
 /// "MODEL: cannot be flattened: ...", and what to do about it.

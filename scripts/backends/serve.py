@@ -32,7 +32,7 @@ def serve(main):
     listener = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     listener.settimeout(SECONDS_BETWEEN_LOOKS_AT_THE_PARENT)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the children are not waited for
     parent = os.getppid()
     while os.getppid() == parent:
         try:
@@ -84,7 +84,8 @@ def answer(connection, main):
 
 
 def exit_code_of(main):
-    """As Python itself has it, but for taking down the interpreter, which takes several times as long as the work."""
+    """Calls main() and returns the exit code that Python itself would give, without taking down the interpreter, which
+    takes several times as long as the work."""
     code = 0
     try:
         main()
@@ -117,7 +118,7 @@ def become_worker(watcher, messages, memory):
 
 
 def watch(worker, connection, messages):
-    """How the worker ended. Kills it, with all that it started, if nobody waits for it any more."""
+    """Returns how the worker ended. Kills it, with all that it started, if the client closes the connection."""
     said = bytearray()
     ended = os.pidfd_open(worker)
     poll = select.poll()
@@ -145,5 +146,5 @@ def watch(worker, connection, messages):
 
 
 def tell(connection, answer):
-    with contextlib.suppress(OSError):  # nobody waits for it any more
+    with contextlib.suppress(OSError):  # the client may have gone
         connection.sendall(json.dumps(answer).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""What torch.compile makes of a model, asked through Python alone: the check on repro-minify's own `inductor` backend.
+"""Compares a model under torch.compile with eager through Python alone: the check on repro-minify's own `inductor`.
 
 The rule is PyTorch's: torch._dynamo.utils.same, with the options of torch._dynamo.debug_utils.same_two_models.
 """
@@ -28,7 +28,7 @@ def reference(model):
 
 
 def kind_of(eager, result):
-    """What differs first, by the names that repro-minify gives to kinds."""
+    """Returns what differs first, by the names that repro-minify gives to kinds."""
     for expected, found in zip(eager, result):
         if expected.shape != found.shape:
             return "shape"

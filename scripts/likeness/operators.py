@@ -59,7 +59,7 @@ class Pool:
         self.prefer_half = False
 
     def take(self, wanted=lambda value: True):
-        """A value that fits, more likely a recent one that nobody reads yet; the expression at hand reads it."""
+        """Returns a value that fits, more likely a recent one without readers; the expression at hand reads it."""
         fitting = [value for value in self.values if wanted(value)]
         if not fitting:
             return None
@@ -175,7 +175,7 @@ def unary(pool):
 
 
 def dropout(pool):
-    """Of no effect in evaluation, where it gives back its very argument."""
+    """Writes a dropout in evaluation, where it has no effect and gives back its very argument."""
     value = pool.floating()
     return value and f"F.dropout({value.name}, 0.5, False)"
 
@@ -536,7 +536,7 @@ def lookup(pool):
 
 
 def in_place(pool):
-    """Writes to a value that nobody has read: it goes on under another name."""
+    """Writes to a value that was not read yet: it goes on under another name."""
     value = pool.floating(lambda candidate: candidate.fresh and not candidate.readers)
     if value is None:
         return None

@@ -29,7 +29,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class Flavour:
-    """What a family of programs is made of: makers with their weights, shapes and dtypes of inputs."""
+    """Holds what a family of programs is made of: makers with their weights, shapes and dtypes of inputs."""
 
     share: int
     makers: dict
@@ -179,10 +179,10 @@ def namespace(precision):
     return names | DTYPES[precision]
 
 
-# What these make may be, or share memory with, what they read.
+# Makers whose results may be, or share memory with, what they read.
 ALIASING = (operators.view, operators.cast, operators.half, operators.dropout)
 
-# What autocast runs in half precision, or mostly.
+# Makers whose operators autocast runs in half precision, all or most of them.
 MULTIPLYING = (operators.matrix, operators.attention, operators.image)
 
 
@@ -240,7 +240,7 @@ class Writer:
         return result if result.device.type == "meta" else None
 
     def outputs(self):
-        """The last values that nobody reads; there is always one."""
+        """Returns the names of the last values without readers; there is always one."""
         unread = [value for value in self.pool.values if not value.readers and value.name.startswith("v")]
         return [value.name for value in unread[-self.flavour.outputs :]]
 

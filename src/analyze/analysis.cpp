@@ -148,7 +148,7 @@ private:
       return false;
     for (size_t i = 0; i < values_.size(); ++i) {
       LeafReport report = verdict.outputs[i];
-      // "[17]" is where it stands among all values, which nobody asked for.
+      // "[17]" is its position among all values, which is of no use to a reader.
       if (report.message.rfind(report.path + ": ", 0) == 0)
         report.message.erase(0, report.path.size() + 2);
       report.path.clear();
@@ -164,7 +164,7 @@ private:
         analysis_.rows[i].shown = std::move(sides.outputs[i]);
   }
 
-  /// Whether what the program itself returns is wrong there too, in the same way.
+  /// True if an output of the program itself is wrong there too, in the same way.
   bool shows_at_an_output(const Verdict &verdict) const {
     const auto kind = analysis_.verdict.signatures.front().kind;
     const auto outputs = recording_.program.graph->outputs();
@@ -284,8 +284,8 @@ private:
 
   bool raises() const { return fails() && !is_comparison(analysis_.verdict.signatures.front().kind); }
 
-  /// What raises goes on raising in longer prefixes, so halving finds where it begins; values have errors, and each is
-  /// wanted.
+  /// A program that raises does so in longer prefixes too, so halving finds where it begins; values have errors, and
+  /// each is wanted.
   void compare_prefixes() {
     size_t halvings = 1;
     while ((size_t{1} << halvings) <= values_.size())
@@ -336,16 +336,16 @@ private:
       options_.progress(done, of);
   }
 
-  /// What raises another exception than the whole program, or is wrong in passing on the way to one, is not where this
-  /// failure begins.
+  /// Finds the row where the failure begins: not one that raises another exception than the whole program, or that is
+  /// wrong in passing on the way to one.
   void find_first() {
     for (size_t i = 0; i < analysis_.rows.size() && !analysis_.first; ++i)
       if (raises() ? as_the_whole_[i] : analysis_.rows[i].state == State::Differs)
         analysis_.first = static_cast<int>(i);
   }
 
-  /// What is wrong while all that it is made from is right is a cause; what is made from something wrong carries it. A
-  /// value that is not known hands on what it is made from.
+  /// Marks causes and carriers: a value that is wrong while all that it is made from is right is a cause; one that is
+  /// made from something wrong carries it. A value that is not known hands on what it is made from.
   void tell_causes() {
     std::vector<char> is_wrong(values_.size());
     for (size_t i = 0; i < values_.size(); ++i) {

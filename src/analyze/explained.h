@@ -1,4 +1,4 @@
-// Whether the values that the optimised side has follow from one another.
+// Tests if the values of the optimised side follow from one another.
 #pragma once
 #include "analyze/intermediate.h"
 #include "repro_minify/check.h"

@@ -23,7 +23,7 @@ Program expose_all(const Recording &recording, const std::vector<Intermediate> &
 /// The program up to and including what makes `last`, which is all that it returns.
 Program prefix(const Recording &recording, const Intermediate &last);
 
-/// What an intermediate is made from, directly or through what is no intermediate itself.
+/// The values that an intermediate is made from, directly or through values that are no intermediates.
 struct Reads {
   std::vector<int> values; ///< indices of intermediates
   std::vector<int> inputs; ///< indices of the graph's inputs

@@ -23,7 +23,8 @@ std::atomic<Watchdog *> watchdog{nullptr};
 std::mutex words_mutex;
 std::function<std::string()> words = [] { return std::string("interrupted"); };
 
-/// Nobody reads any more, or there is no room: that comes again with each write, and is not somebody who insists.
+/// True if each write that fails raises the signal again (no reader is left, or no room): a second one does not mean
+/// that the user insists.
 bool comes_again(int signal) {
   return signal == SIGPIPE || signal == SIGXFSZ;
 }

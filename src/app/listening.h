@@ -1,4 +1,4 @@
-// Who listens to the library: the log, the terminal, and whoever presses Ctrl-C.
+// Connects the library's listener to the log, the terminal and the signals (Ctrl-C).
 #pragma once
 #include "app/options.h"
 #include "terminal/progress_printer.h"

@@ -65,7 +65,8 @@ Exit codes:
   130  interrupted
 )";
 
-/// What fails under torch.compile needs no backend named: which kind a model is, is known once it is opened.
+/// Throws UserError unless there is a model, and at most one of --backend and --oracle. Neither is required here: what
+/// fails under torch.compile needs no backend named, and the kind of a model is known only once it is opened.
 void require_model(const Options &options) {
   if (options.model.empty())
     throw UserError("model: none given (repro-minify -h explains)");
@@ -118,7 +119,8 @@ std::string suggestion_for_extras(const CLI::App &app) {
   return "";
 }
 
-/// What stands between the parsed words and the work. Whether that was all that was asked for.
+/// Applies the configuration file and checks that a model is given. Returns true if nothing else is to be done: the
+/// options asked only to print something (--list-passes, --print-config).
 bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
   if (!options.config.empty())
     apply_config(command, known, options.config);
@@ -183,7 +185,7 @@ int dispatch(int argc, char **argv) {
                     : minify_command(options);
 }
 
-/// A result that nobody got is none.
+/// Throws std::system_error if the result could not be written to standard output: the run then counts as failed.
 void require_printed() {
   std::cout.flush();
   if (!std::cout || std::fflush(stdout) != 0)

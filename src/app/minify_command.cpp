@@ -46,7 +46,8 @@ void say_what_came_of(const Options &options, const Result &result) {
     log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
 }
 
-/// What report.json calls interrupted ends with 130, and nothing else: a script may look at either.
+/// Says what came of the job and returns the exit code. It is 130 exactly where report.json says `interrupted`: a
+/// script may look at either.
 int conclude(const Options &options, const Result &result) {
   log::debug(phases_table(result.facts));
   if (result.facts.interrupted) {

@@ -7,7 +7,7 @@
 namespace repro_minify {
 namespace {
 
-/// Only cpu and cuda have somebody who tests them.
+/// Returns the device of this name. Throws UserError for all but cpu and cuda: no other device is tested.
 c10::Device parse_device(const std::string &text) {
   try {
     const c10::Device device(text);
@@ -18,7 +18,7 @@ c10::Device parse_device(const std::string &text) {
   throw UserError("--device " + text + ": not a device; give cpu, cuda or cuda:N");
 }
 
-/// Of several values the one of that name: CLI11 has seen to it that there is one.
+/// Returns the one of `values` that has this name. CLI11 has made sure that there is one.
 template <typename Value> Value named(const std::string &name, std::initializer_list<Value> values) {
   return *std::find_if(values.begin(), values.end(), [&](Value value) { return name == to_string(value); });
 }

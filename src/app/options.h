@@ -1,4 +1,4 @@
-// What the command line says, the same for every subcommand.
+// The options of the command line, the same for every subcommand.
 #pragma once
 #include "repro_minify/minify_options.h"
 
@@ -75,7 +75,7 @@ enum class Command { Reduce, Run, Analyze, Bisect, Backends };
 /// Adds what that one takes. Reduce is the program without a subcommand.
 void add_options(CLI::App &app, Options &options, Command command);
 
-/// What an option that nobody gave comes out as, where its default depends on others.
+/// Returns, by option, the values of options that were not given and whose default depends on others.
 std::map<std::string, std::string> worked_out(const Options &options);
 /// Checks what CLI11 cannot: options that depend on each other. Throws UserError.
 MinifyOptions minify_options(const Options &options);

@@ -25,14 +25,14 @@
 namespace repro_minify {
 namespace {
 
-/// What came of one backend.
+/// The result of one backend.
 struct Ran {
   int exit_code = 0;
   std::string json; ///< with --json; nothing else is printed then
 };
 
-/// What --dump-stage asks for is written by a child, where nobody sees its standard error. Prints what is there, and
-/// nothing of what later runs write.
+/// Prints the stages that --dump-stage asks for: what is in the file now, and nothing of what later runs write. A child
+/// process writes them to a file, as its standard error is not shown.
 void print_dump(const std::string &file, std::ostream &out) {
   if (file.empty())
     return;
@@ -178,8 +178,8 @@ bool is_refused(const std::function<void()> &reading) {
   }
 }
 
-/// Whether the model is to blame whatever the backend: it is none, or damaged, or has no inputs. A library of operators
-/// or a Python to convert it with that is not there is not its fault.
+/// True if the model is to blame whatever the backend: it is none, or damaged, or has no inputs. A missing library of
+/// operators, or a missing Python to convert the model with, is not its fault.
 bool is_unreadable(const Options &options) {
   ProgressPrinter progress(/*quiet=*/true, subject_of(options));
   MinifyOptions how;

@@ -1,4 +1,4 @@
-// What --backend may say: one name or several.
+// The names of backends as --backend takes them: one or several.
 #pragma once
 #include <string>
 #include <vector>

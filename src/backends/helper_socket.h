@@ -4,7 +4,7 @@
 
 namespace repro_minify {
 
-/// As listening_socket(). A problem is a UserError that begins with the backend's name on the command line.
+/// Returns the same as listening_socket(). Throws a UserError that begins with the backend's name on the command line.
 int listening_socket_of(const std::string &backend, const std::string &path);
 
 } // namespace repro_minify

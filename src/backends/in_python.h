@@ -1,4 +1,4 @@
-// What a backend that Python reaches has beside the rest.
+// The interface of backends that can be used from Python: their calls and repros in Python.
 #pragma once
 #include "repro_minify/backend.h"
 
@@ -30,9 +30,9 @@ struct PythonCall {
   bool plain_interpreter = false;  ///< what comes of it is not optimised again
   bool eager_is_python = false;    ///< it never meets TorchScript's interpreter
 };
-/// What the profiling executor runs once it has been told to do so.
+/// Returns the call of a scripted model, which the profiling executor optimises once `settings` have told it to.
 PythonCall scripted_call(std::vector<std::string> settings = {});
-/// What is made of a module in eval mode, and then interpreted.
+/// Returns the call of what `function` makes of a scripted module in eval mode, which is then interpreted.
 PythonCall frozen_call(const std::string &function);
 
 /// A backend that is used from Python alone, in a process of its own. Where no PythonCall comes to its failure, it
@@ -43,7 +43,7 @@ public:
   /// repro.py for a Program without tensor constants. `facts` are what emit.py reads. May take minutes. Called in a
   /// sandbox child; throws what compile() throws.
   virtual PythonRepro python_repro(const Program &program, const nlohmann::json &facts) const = 0;
-  /// Likewise.
+  /// Compiles the program ahead of time, under the same conditions as python_repro().
   virtual AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;

@@ -10,7 +10,7 @@ std::string script_of_ours(const std::string &installed, const std::string &in_s
 /// The interpreter to use: `given`, else that of the virtual environment LibTorch lies in, else python3; empty if none
 /// of them has torch. Imports nothing.
 std::string find_python_with_torch(const std::string &given);
-/// What an interpreter reads: itself, its packages, those of the virtual environment it is of and of the user.
+/// Returns the folders that an interpreter reads: its own with its packages, its virtual environment's and the user's.
 std::vector<std::string> folders_of_python(const std::string &python);
 
 } // namespace repro_minify

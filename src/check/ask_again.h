@@ -7,8 +7,8 @@
 
 namespace repro_minify {
 
-/// What came of `once`, asked again while it has no answer. `before_again` comes before each time but the first; nobody
-/// asks again once `interrupted` says so.
+/// Returns the Verdict of `once`, asked again while it has no answer, `most_asked_again` times at most. `before_again`
+/// is called before each time but the first; once `interrupted` returns true, `once` is not asked again.
 Verdict ask_until_answered(const std::function<Verdict()> &once, const std::function<void()> &before_again = {},
                            const std::function<bool()> &interrupted = {});
 

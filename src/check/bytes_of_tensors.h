@@ -1,4 +1,4 @@
-// What tensors take of memory, each as often as it is named.
+// The memory that tensors take; a tensor that is named twice counts twice.
 #pragma once
 #include <ATen/ATen.h>
 
@@ -6,7 +6,7 @@
 
 namespace repro_minify {
 
-/// Of any range of tensors; what is undefined or has no one piece of memory counts nothing.
+/// Returns the bytes of any range of tensors. One that is undefined, or has no one piece of memory, counts as zero.
 template <typename Tensors> std::size_t bytes_of_tensors(const Tensors &tensors) {
   std::size_t bytes = 0;
   for (const at::Tensor &tensor : tensors)

@@ -34,7 +34,8 @@ void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &ve
   verdict.no_gradient_left = eager.gradients.empty();
 }
 
-/// What is made for inference has no way back, by design; the other results are compared all the same.
+/// Drops the gradients of both sides where the optimised run gives none because its backend is for inference, which is
+/// by design; the other results are compared all the same.
 void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed, Verdict &verdict) {
   if (sides.backend.traits().gradients != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
     return;
@@ -101,7 +102,7 @@ void run_optimised(const Sides &sides, EagerSide &eager_side, Fp64Reference &fp6
   verdict.outcome = Verdict::Outcome::Pass;
 }
 
-/// What an exception in the optimised run is.
+/// Returns the Signature of an exception in the optimised run.
 Signature exception_signature(const std::string &message, c10::Device device) {
   if (is_out_of_memory(message))
     return {FailureKind::Memory, "", ""};
@@ -125,7 +126,8 @@ Verdict raised(const Verdict &so_far, const std::string &message, c10::Device de
   return verdict;
 }
 
-/// What `optimised` throws, as a Verdict; nothing when it comes to its end. `so_far`: what was known before.
+/// Runs `optimised` and returns the Verdict on what it throws; nothing when it comes to its end. Throws again what the
+/// sandbox has to judge: that the memory limit was met. `so_far`: what was known before.
 std::optional<Verdict> thrown_by(const Sides &sides, const Verdict &so_far, const std::function<void()> &optimised) {
   try {
     optimised();

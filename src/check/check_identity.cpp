@@ -1,4 +1,4 @@
-// What a Verdict depends on beside the Program and the backend.
+// The settings that a Verdict depends on, besides the Program and the backend.
 #include "repro_minify/check.h"
 
 #include <sstream>

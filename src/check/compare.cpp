@@ -92,7 +92,7 @@ private:
   bool mismatch(const IValue &ref, const IValue &res, const std::string &path, FailureKind kind,
                 const std::string &reason);
 
-  /// Whether to go on after a mismatch: only where somebody wants to read about every leaf.
+  /// True if the walk goes on after a mismatch, which it does only where the caller wants a report on every leaf.
   bool goes_on() const { return leaves_ != nullptr; }
 
   CompareOptions options_;
@@ -172,7 +172,7 @@ bool LeafWalk::compare_sequences(const IValue &ref, const IValue &res, const IVa
   return same;
 }
 
-/// What fp64_ref[key] is, whatever fp64_ref is. Nothing where PyTorch raises; otherwise no reference is None.
+/// Returns fp64_ref[key], whatever fp64_ref is: nothing where PyTorch raises, otherwise None where there is none.
 std::optional<IValue> LeafWalk::dict_reference(const IValue &fp64, const DictItems &items, const IValue &key) const {
   if (fp64.isGenericDict()) {
     const std::optional<IValue> found = find_key(items, key);

@@ -18,7 +18,7 @@ struct TensorPair {
   at::Tensor ref, res;
 };
 
-/// What can be told without looking at an element. True if the elements can be compared.
+/// Compares all that can be compared without looking at an element. True if the elements can be compared.
 bool attributes_match(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options,
                       TensorVerdict &verdict) {
   bool comparable = true;

@@ -15,10 +15,10 @@ Tolerances close_tolerances(const CompareOptions &options, at::ScalarType a, at:
 
 TensorVerdict compare_close(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options);
 
-/// Whether assert_close, with its own tolerances, would let them pass but for their dtypes and their NaN.
+/// True if assert_close, with its own tolerances, would let them pass but for their dtypes and their NaN.
 bool are_close(const at::Tensor &ref, const at::Tensor &res);
 
-/// Whether no element is further off than the coarser of two different dtypes explains.
+/// True if no element is further off than the coarser of two different dtypes explains.
 bool agree_within_coarser(const at::Tensor &ref, const at::Tensor &res);
 
 } // namespace repro_minify

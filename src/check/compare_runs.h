@@ -10,12 +10,12 @@ namespace repro_minify {
 bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64, const CompareOptions &options,
                   Verdict &verdict);
 
-/// Whether two runs of one program gave the very same bits. Takes a hundredth of the time of a comparison, which counts
-/// where a program returns thousands of values; false for what it does not understand.
+/// True if two runs of one program gave the very same bits. Takes a hundredth of the time of a comparison, which counts
+/// where a program returns thousands of values; false for values that it does not understand.
 bool same_bits(const Observed &one, const Observed &other);
 
-/// Whether the two are so near to one another that, where `compare_runs` without a reference calls them the same, so it
-/// does with one: every rule asks float64 only about what is further apart. False for what it does not understand.
+/// True if the two are so near to one another that, if `compare_runs` calls them the same without a reference, it does
+/// so with one: every rule asks float64 only about what is further apart. False for values it does not understand.
 bool float64_has_no_say(const Observed &ref, const Observed &res, const CompareOptions &options);
 
 /// The mismatch that shows the most telling failure of a comparison, in one line.

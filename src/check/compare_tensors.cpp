@@ -40,7 +40,7 @@ bool layout_is_ignored(const at::Tensor &ref, const at::Tensor &res, const Compa
          res.scalar_type() == at::kBool && !is_sparse_layout(ref);
 }
 
-/// What can be told without looking at an element. True if the elements can be compared.
+/// Compares all that can be compared without looking at an element. True if the elements can be compared.
 bool forms_match(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options, TensorVerdict &verdict) {
   const bool layouts_differ =
       is_sparse_layout(ref) != is_sparse_layout(res) || (is_sparse_layout(ref) && ref.layout() != res.layout());

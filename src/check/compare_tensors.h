@@ -11,7 +11,7 @@
 
 namespace repro_minify {
 
-/// What a rule has found out about two tensors.
+/// The result of comparing two tensors by a rule.
 struct TensorVerdict {
   bool same = true;
   std::vector<FailureKind> kinds; ///< empty when same
@@ -53,7 +53,7 @@ bool is_sparse_layout(const at::Tensor &tensor);
 /// Adds a kind of wrongness, and what is to be said about it.
 void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason);
 
-/// Whether there is nothing in either that could be compared, which is then said.
+/// True if neither tensor holds values that could be compared; `verdict` then says so.
 bool hold_no_values(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &verdict);
 
 /// Two results of different dtypes: what the coarser one rounds off is no failure of its own.
@@ -65,7 +65,7 @@ at::Tensor plain(const at::Tensor &tensor);
 /// A complex tensor as one of real numbers with one dimension more; any other as it is.
 at::Tensor real_view(const at::Tensor &tensor);
 
-/// What went wrong, in one line and without a stack trace.
+/// Returns the first line of the error's message, without a stack trace.
 std::string first_line(const std::exception &error);
 
 /// Running out of memory says nothing about the values: the one error that comparing passes on.

@@ -1,4 +1,4 @@
-// What an error message of the device means. Internal to src/check.
+// Tells from an error's message whether the device is lost. Internal to src/check.
 #pragma once
 #include <c10/core/Device.h>
 
@@ -6,7 +6,7 @@
 
 namespace repro_minify {
 
-/// Whether `message` is a CUDA error that stays: the device raises it again when asked for nothing at all. (An illegal
+/// True if `message` is a CUDA error that stays: the device raises it again when asked for nothing at all. (An illegal
 /// address, a device-side assertion: the context is gone until its process ends.)
 bool device_is_lost(const std::string &message, c10::Device device);
 

@@ -9,8 +9,8 @@
 
 namespace repro_minify {
 
-/// A folder in the private folder of the children, which write and read it: what they say there is theirs, and is told
-/// to nobody but other checks of the same model. Removed with this object by the process that made it.
+/// A folder in the private folder of the children, which alone write and read its files: what the check of a model
+/// leaves there is only read by other checks of the same model. Removed with this object by the process that made it.
 class EagerMemo {
 public:
   /// Throws std::filesystem::filesystem_error.

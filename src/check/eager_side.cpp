@@ -15,13 +15,13 @@
 namespace repro_minify {
 namespace {
 
-/// Of eager with itself: a NaN twice is no difference, whatever the rule says of it.
+/// Returns the options for comparing eager with itself: a NaN twice is no difference, whatever the rule says of it.
 CompareOptions reproducibility(CompareOptions options) {
   options.equal_nan = true;
   return options;
 }
 
-/// Whether eager answers the same once memory that nobody has written holds the same.
+/// True if two eager runs give the same once uninitialised memory holds the same in both.
 bool unwritten_memory_is_to_blame(const Sides &sides) {
   auto once = sides.run_eager(1), again = sides.run_eager(1);
   Verdict comparison;
@@ -63,7 +63,7 @@ std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
     first.pop_back();
     return first;
   }
-  // The program keeps state, or nobody can say what it will answer: a fresh instance tells.
+  // The program keeps state, or is not reproducible: a fresh instance tells which.
   auto again = sides.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
   for (size_t call = 0; call < first.size(); ++call)
     if (!sides.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
@@ -120,7 +120,7 @@ std::optional<Verdict> EagerSide::run() {
   }
   if (!looks_at_less())
     return std::nullopt;
-  // What differs from call to call may be nothing that this check looks at.
+  // The calls differ, but perhaps only in values that this check does not look at.
   if (calls.size() > 1)
     return run_alone();
   all_ = calls;

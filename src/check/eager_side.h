@@ -12,8 +12,8 @@ namespace repro_minify {
 
 class EagerSide {
 public:
-  /// `kept`: where other checks of the same program under the same settings find what eager did, or have left it (see
-  /// EagerMemo); empty: nobody else wants to know. `sides` live as long as this.
+  /// `kept`: the file where other checks of the same program under the same settings find what eager did, or have left
+  /// it (see EagerMemo); empty: no other check wants to know. `sides` live as long as this.
   EagerSide(const Sides &sides, std::string kept);
 
   /// Runs eager, or takes what another check has kept. What eager does wrong, as a Verdict; else nothing.
@@ -22,7 +22,8 @@ public:
   std::vector<Observed> calls;
   std::chrono::duration<double> took{}; ///< where eager ran
 
-  /// What is kept looks at more than this check may: at all that any does. The reference in float64 has to as well.
+  /// The sides that eager ran for. They look at more than this check may where eager is kept for others: at all that
+  /// any check does. The reference in float64 has to as well.
   const Sides &observer() const { return observer_; }
   const std::vector<Observed> &observed() const { return all_.empty() ? calls : all_; }
   const std::string &kept() const { return kept_; }

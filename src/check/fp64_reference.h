@@ -9,7 +9,7 @@ namespace repro_minify {
 
 class Fp64Reference {
 public:
-  /// Of calls that have been made. Both live as long as this.
+  /// `eager`: the side whose calls have been made. Both arguments live as long as this.
   Fp64Reference(const Sides &sides, const EagerSide &eager) : sides_(sides), eager_(eager) {}
 
   /// Runs it, once, unless another check has. What came of it is said in `verdict`.

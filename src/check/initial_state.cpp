@@ -11,7 +11,8 @@
 namespace repro_minify {
 namespace {
 
-/// Of every byte of the storage. Nobody writes to find one that collides: eight bytes a step will do.
+/// Returns a hash of every byte of the storage, eight at a time. It need not be a strong one: no program writes bytes
+/// in order to make it collide.
 uint64_t hash_of_storage(const at::Tensor &tensor) {
   const auto *bytes = static_cast<const unsigned char *>(tensor.storage().data());
   const size_t size = tensor.storage().nbytes();

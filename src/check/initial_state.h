@@ -1,5 +1,5 @@
-// What a module and its arguments held before anything ran: what still holds the same is neither copied nor compared. A
-// large model's parameters are most of what a check would copy, and hardly any forward writes to one.
+// The values of a module and its arguments before anything ran. Those that are still the same are neither copied nor
+// compared: a large model's parameters are most of what a check would copy, and hardly any forward writes to one.
 #pragma once
 #include "check/run_program.h"
 #include "repro_minify/program.h"
@@ -18,8 +18,8 @@ public:
   /// To be made before anything is compiled or run. `module`: the module's own values count too.
   InitialState(const Instance &instance, bool module);
 
-  /// Whether the value at this place of Observed::state, as it is after a run, is what it was. False where that is not
-  /// known.
+  /// True if the value at this place of Observed::state, as it is after a run, is what it was before; false where that
+  /// is not known.
   bool still_holds(std::size_t place, const c10::IValue &value) const;
 
 private:

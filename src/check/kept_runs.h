@@ -1,4 +1,4 @@
-// What the calls of one side gave, in a file: one check of a program leaves it there for others. Internal to src/check.
+// The results of one side's calls, in a file: one check of a program leaves it there for others. Internal to src/check.
 #pragma once
 #include "check/run_program.h"
 
@@ -20,7 +20,7 @@ void keep_runs(const std::string &file, const KeptRuns &runs) noexcept;
 /// Nothing where there is no such file, or not what keep_runs() writes.
 std::optional<KeptRuns> load_runs(const std::string &file) noexcept;
 
-/// What a run that is looked at as `how` says would have given, of one that was looked at in every way.
+/// Returns what the run `all`, which was looked at in every way, would have given if looked at as `how` says.
 Observed narrowed(Observed all, const RunOptions &how);
 
 } // namespace repro_minify

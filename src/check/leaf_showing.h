@@ -9,7 +9,7 @@
 
 namespace repro_minify {
 
-/// Whether the expected value is of an integer dtype or of bools.
+/// True if the expected value is of an integer dtype or of bools.
 bool is_whole(const LeafReport &leaf);
 
 /// The first leaf of results, gradients and state for which `is_wanted` says yes, and its name: "output[1]", "gradient
@@ -20,7 +20,7 @@ std::pair<std::string, const LeafReport *> first_leaf(const Verdict &verdict,
 /// The failures that a leaf shows; `where` as in a Signature.
 std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &where, CompareRule rule);
 
-/// Whether this is a failure of wrong values, all of which are of another dtype as well: a search that kept the values
+/// True if this is a failure of wrong values, all of which are of another dtype as well: a search that kept the values
 /// wrong could end where the dtype is right, or at what overflows in eager alone.
 bool comes_of_dtypes(const Verdict &verdict, const Signature &failure);
 

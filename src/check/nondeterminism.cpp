@@ -69,7 +69,7 @@ const std::vector<NondeterministicOperator> &nondeterministic_operators() {
       {"index_select", Direction::Backward, On::Cuda, atomics, docs},
       {"repeat_interleave", Direction::Backward, On::Cuda, atomics, docs},
       {"cumprod", Direction::Backward, On::Cuda, "its gradient is a cumsum", docs},
-      // What no setting makes the same: reading memory that nobody wrote, and generators that the seed does not reach.
+      // No setting makes these reproducible: they read uninitialised memory, or what the seed does not reach.
       {"empty", Direction::Forward, On::AnyDevice, uninitialised, notes},
       {"empty_like", Direction::Forward, On::AnyDevice, uninitialised, notes},
       {"empty_strided", Direction::Forward, On::AnyDevice, uninitialised, notes},

@@ -22,7 +22,7 @@ private:
   uint64_t handle_;
 };
 
-/// What eager calls more often: folded, fused, replaced or dropped by the optimised run. Sorted.
+/// Returns, sorted, the operators that eager calls more often: folded, fused, replaced or dropped by the optimised run.
 std::vector<std::string> rewritten_operators(const OperatorCalls &eager, const OperatorCalls &optimised);
 
 } // namespace repro_minify

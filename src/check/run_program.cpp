@@ -26,8 +26,8 @@ long owners_of(const at::Tensor &tensor) {
   return static_cast<long>(tensor.storage().use_count()) - (is_only_view ? 1 : 0);
 }
 
-/// What autograd has just made, and handed to nobody else, need not be copied: gradients are as large as the model.
-/// Memory that a backend owns (at::from_blob) has no allocator.
+/// True if the tensor has no other owner, as one that autograd has just made. Such a gradient need not be copied, and
+/// gradients are as large as the model. Memory that a backend owns (at::from_blob) has no allocator.
 bool is_ours_alone(const at::Tensor &tensor) {
   return tensor.layout() == at::kStrided && !tensor.requires_grad() && !tensor.is_conj() && !tensor.is_neg() &&
          tensor.use_count() == 1 && tensor.storage().allocator() && owners_of(tensor) == 1 &&

@@ -36,7 +36,7 @@ struct RunOptions {
   bool boxed = false;
   /// False: only gradients of the arguments, for a backend that makes constants of the parameters.
   bool parameter_gradients = true;
-  /// Whether the value at this place of Observed::state is what it was before anything ran; none: nothing is known.
+  /// True if the value at this place of Observed::state is what it was before anything ran; none: nothing is known.
   std::function<bool(std::size_t, const c10::IValue &)> unchanged = {};
   bool operators = false; ///< count what forward, and backward, call: takes time, not for what is timed
 };

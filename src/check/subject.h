@@ -1,10 +1,10 @@
-// What is checked, as the backend that checks it takes it.
+// The Subject of a check, in the form that the backend takes.
 #pragma once
 #include "repro_minify/check.h"
 
 namespace repro_minify {
 
-/// As subject_of(), in parts (see program/parts.h) where the backend allows it.
+/// Returns the same as subject_of(), but in parts (see program/parts.h) where the backend allows it.
 Subject subject_for(std::shared_ptr<const Program> program, const Backend &backend);
 
 } // namespace repro_minify

@@ -13,7 +13,7 @@ TensorForm form_of(const at::Tensor &tensor);
 /// The form of a tensor or a number; nothing for any other value.
 std::optional<TensorForm> form_of(const c10::IValue &value);
 
-/// Whether elements lie in another order or at other distances. A size-1 dimension's stride, and every stride of an
+/// True if elements lie in another order or at other distances. A size-1 dimension's stride, and every stride of an
 /// empty tensor, has no effect on anything; a layout without strides differs in none.
 bool strides_differ(const TensorForm &ref, const TensorForm &res);
 

@@ -9,14 +9,14 @@ namespace repro_minify {
 
 Verdict unresolved(std::string message);
 
-/// Likewise, and not to be remembered.
+/// Returns an unresolved Verdict that is not to be remembered: the check had no answer.
 Verdict without_answer(const std::string &why);
 
-/// Whether an exception with that message says that the limit on this process's memory was met: then the sandbox tells
+/// True if an exception with that message says that the limit on this process's memory was met: then the sandbox tells
 /// what it means. LibTorch has no class of its own for it.
 bool is_past_the_limit(const std::string &message);
 
-/// No thread, no process, no room, a file that cannot be read: nobody's fault but the moment's.
+/// True for a lack of means (no thread, no process, no room, a file that cannot be read) that may be over in a moment.
 bool is_want_of_means(const std::error_code &code);
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-// What came of a check's process, as a Verdict.
+// Turns the end of a check's process into a Verdict.
 #include "repro_minify/check.h"
 #include "sandbox/ask_again.h"
 #include "support/number_text.h"

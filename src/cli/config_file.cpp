@@ -78,7 +78,7 @@ void insert(toml::table &table, const std::string &name, const std::string &valu
     table.insert(name, value);
 }
 
-/// What describes a run, not what it may do to files that exist.
+/// True if the option belongs in a configuration file: it describes a run, not what may be done to existing files.
 bool is_written(const CLI::Option &option) {
   return option.get_configurable() && !option.get_lnames().empty() && option.get_lnames().front() != "force" &&
          option.get_lnames().front() != "resume";

@@ -12,9 +12,9 @@ namespace repro_minify {
 /// all.
 void apply_config(CLI::App &app, const CLI::App &known, const std::string &path);
 
-/// Every option of `app` with the value it has now, given or by default; paths are absolute. `defaults`: what those
-/// that nobody gave come out as where that depends on others. Reading it back with apply_config repeats the run from
-/// anywhere.
+/// Returns, as TOML, every option of `app` with the value it has now, given or by default; paths are absolute.
+/// `defaults` has the values of options that were not given and whose default depends on others. Reading it back with
+/// apply_config repeats the run from anywhere.
 std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults);
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-// What a configuration file says, option by option, before anybody asks whether there are such options.
+// Reads a configuration file into its entries, without checking that there are such options.
 #pragma once
 #include <stdexcept>
 #include <string>

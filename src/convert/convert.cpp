@@ -38,7 +38,7 @@ std::vector<std::string> folders_of_data(const std::string &program) {
   constexpr size_t longest_path = 4096, most_folders = 8;
   const std::string text = bytes_of(program);
   std::error_code error;
-  const fs::path itself = fs::canonical(program, error); // whoever names a link means what it leads to
+  const fs::path itself = fs::canonical(program, error); // a link stands for what it leads to
   std::vector<fs::path> folders;
   for (const fs::path &here : {fs::absolute(program).parent_path(), itself.parent_path()}) {
     folders.push_back(here);
@@ -88,8 +88,8 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
   return words;
 }
 
-/// What Python, torch and compilers heed. What else others are told this way (keys, tokens) a stranger's program could
-/// write into what becomes of it, and so into a report.
+/// Unsets all environment variables but those that Python, torch and compilers heed: others may hold keys and tokens,
+/// which a stranger's program could write into what becomes of it, and so into a report.
 void keep_environment_of_torch() {
   constexpr std::string_view kept[] = {
       "PATH=",   "HOME=",   "USER=",   "LOGNAME=", "SHELL=",      "TERM=",         "TZ=",       "TMPDIR=", "LANG",
@@ -176,7 +176,7 @@ Conversion conversion_of(const json &answer, const std::string &path, ModelKind 
   return made;
 }
 
-/// What the other side wrote about a model is what a stranger wrote: an answer of another form is none.
+/// Returns the conversions in an answer. A stranger's program may have written it: throws if it has another form.
 std::vector<Conversion> conversions_in(const json &answer, const std::string &path, ModelKind kind, int wanted,
                                        const std::shared_ptr<TemporaryFolder> &folder) {
   const json &graphs = answer.at("graphs");
@@ -197,8 +197,9 @@ std::vector<Conversion> conversions_in(const json &answer, const std::string &pa
   return all;
 }
 
-/// What was run may have written anything where its answer is looked for. A link would have this process read, and the
-/// results hold, what the program itself may not read; a pipe would keep this process waiting for ever.
+/// Throws UserError if an answer is no plain file, or too large: what was run may have written anything there. A link
+/// would have this process read, and the results hold, what the program itself may not read; a pipe would keep this
+/// process waiting for ever.
 void require_plain_files(const fs::path &folder, const std::string &path) {
   constexpr std::uintmax_t most_answer_bytes = std::uintmax_t{1} << 26;
   std::error_code error;

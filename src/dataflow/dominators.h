@@ -1,4 +1,5 @@
-// What everything comes through on its way to a node: the value that a whole stretch of a graph starts from.
+// Dominators: the nodes that every path to a node passes through, such as the value that a whole stretch of a graph
+// starts from.
 #pragma once
 #include "dataflow/dataflow.h"
 
@@ -9,8 +10,9 @@ namespace repro_minify {
 /// Stands for no node.
 inline constexpr int no_dominator = -1;
 
-/// By node: the last other node that lies on every path to it from the nodes without producers. no_dominator for those
-/// nodes, and for one that paths from several of them meet in. Near-linear (Lengauer and Tarjan).
+/// Returns for each node the last other node that lies on every path to it from the nodes without producers.
+/// no_dominator for those nodes, and for one that paths from several of them meet in. Near-linear (Lengauer and
+/// Tarjan).
 std::vector<int> immediate_dominators(const Dataflow &dataflow);
 
 } // namespace repro_minify

@@ -146,7 +146,7 @@ private:
     } catch (const std::exception &error) {
       return {variant.what, "not known: " + first_sentence(error.what()), std::nullopt};
     } catch (const Interrupted &) {
-      return {variant.what, "not asked", std::nullopt}; // nobody sees it
+      return {variant.what, "not asked", std::nullopt}; // ask() drops this row
     }
   }
 
@@ -154,7 +154,8 @@ private:
     using std::runtime_error::runtime_error;
   };
 
-  /// What is the user's about TorchInductor itself stays as it is; the rest is another backend's.
+  /// Returns TorchInductor with `config` added. The user's options for TorchInductor itself are kept; the others belong
+  /// to another backend. Throws CannotBeAsked if it cannot be used.
   std::shared_ptr<const Backend> inductor(const std::vector<std::string> &config) const {
     BackendOptions options;
     options.interrupted = limits_.interrupted;

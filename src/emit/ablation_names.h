@@ -15,8 +15,8 @@ constexpr const char *emulated = "inductor, emulate_precision_casts=True";
 
 } // namespace ablation_names
 
-/// Whether it failed in the same way in the row of that name; nothing: there is no such row, it has no answer, or
-/// another failure.
+/// Returns true if the row of that name failed in the same way, and false if it did not; nothing if there is no such
+/// row, it has no answer, or it has another failure.
 std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what);
 bool has_row(const ReproFacts &facts, const std::string &what);
 

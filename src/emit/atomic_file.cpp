@@ -55,7 +55,8 @@ private:
   int folder_ = -1;
 };
 
-/// A file on its way: beside its target, under a name that nobody can have taken. Removed unless it gets there.
+/// A file being written: beside its target, under a random name that is not taken. Removed unless it is moved into
+/// place.
 class FileInTheMaking {
 public:
   FileInTheMaking(const HeldFolder &folder, const std::string &path, std::string_view contents, bool durable)

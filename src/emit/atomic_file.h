@@ -9,12 +9,12 @@ namespace repro_minify {
 /// Throws UserError, naming the file, when it cannot be written.
 void write_atomically(const std::string &path, std::string_view contents);
 
-/// What happens next, for a test that ends the process there.
+/// Called before each step, for a test that ends the process there.
 using BeforeStep = std::function<void(const char *step)>;
 
-/// Two files that are one thing. `first` has to be enough by itself, for there is a moment when `second` is not there.
-/// There is none when one is new and the other old, whenever this process is killed: the old second goes, the new first
-/// comes, then the new second. `durable`: nor when the machine stops, which costs some 30 ms. Throws UserError.
+/// Two files that belong together. `first` has to be enough by itself, for there is a moment when `second` is missing.
+/// Whenever this process is killed, a new file never lies beside an old one: the old second goes, the new first comes,
+/// then the new second. `durable`: not when the machine stops either, which costs some 30 ms. Throws UserError.
 struct PairOfFiles {
   std::string first, second; ///< paths in one folder
 };

@@ -1,5 +1,5 @@
-// What torch.utils.collect_env says of a Python and its machine, for issue.md. It imports torch, two seconds of a
-// processor, to say what changes when something is installed: so it is kept for a day.
+// Asks torch.utils.collect_env about a Python and its machine, for issue.md. Importing torch takes two seconds of
+// a processor, and the answer changes only when something is installed: so it is kept for a day.
 #include "emit/atomic_file.h"
 #include "repro_minify/repro.h"
 #include "sandbox/command.h"
@@ -25,7 +25,7 @@ bool names_the_machine(const std::string &line) {
          (line.find("/home") != std::string::npos || line.find("/root") != std::string::npos || line[0] == '/');
 }
 
-/// What the script prints; empty where it cannot be run.
+/// Returns what the script prints, or an empty string if it cannot be run.
 std::string printed_by(const std::string &python, const char *script) {
   const JobEnd job_end = run_command({python, "-c", script}, std::chrono::seconds(60));
   return job_end.ending == Ending::Exited && job_end.exit_code == 0 ? job_end.output_tail : "";
@@ -87,7 +87,7 @@ std::string key_of(const std::string &python) {
   return digest.text();
 }
 
-/// What is older than a day is nobody's answer any more.
+/// Removes answers that are older than a day: they are not used any more.
 void tidy(const fs::path &folder) {
   std::error_code ignored;
   for (const auto &entry : fs::directory_iterator(folder, ignored)) {

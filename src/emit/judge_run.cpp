@@ -28,8 +28,8 @@ std::string last_part(const std::string &text) {
   return text.substr(text.size() - std::min<size_t>(text.size(), 600));
 }
 
-/// What a script ended with. The lines of a traceback name files of this machine and are left out; a long one may have
-/// lost its head.
+/// Returns a script's last words: the exception of its last traceback, without the lines that name files of this
+/// machine, or else the end of the text. A long traceback may have lost its beginning.
 std::string last_words(const std::string &text) {
   const size_t last_frame = text.rfind("  File \"");
   if (last_frame == std::string::npos)
@@ -76,7 +76,7 @@ size_t find_line_beginning(const std::string &text, const std::string &words) {
   return std::string::npos;
 }
 
-/// What follows "FAIL KIND: " at the beginning of a line, up to the end; the last such, or nothing.
+/// Returns what follows the last "FAIL KIND: " at the beginning of a line, up to the end; nothing if there is none.
 std::optional<std::string> said_of(const std::string &before_marker, FailureKind kind) {
   const std::string words = std::string("FAIL ") + to_string(kind) + ": ";
   for (size_t at = before_marker.rfind(words); at != std::string::npos;
@@ -150,7 +150,7 @@ std::string as_without_python(std::string text) {
   return text;
 }
 
-/// Whether some line, and what follows it, is that of the exception.
+/// True if some line of `said`, with what follows it, is the exception `wanted`.
 bool raises(const std::string &said, const std::string &wanted) {
   const std::string text = as_without_python(said), detail = as_without_python(wanted);
   for (size_t at = 0; at != std::string::npos && at < text.size();) {

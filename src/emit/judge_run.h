@@ -1,4 +1,4 @@
-// What one run of a repro shows: the failure it was written for, or something else.
+// Judges one run of a repro: it shows the failure it was written for, or something else.
 #pragma once
 #include "repro_minify/repro.h"
 
@@ -35,9 +35,9 @@ private:
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
                    const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true});
 
-/// Whether the run shows `wanted`. Any program may exit with 1, a Python that cannot even import does: only the line
-/// `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the signal, has to be
-/// that of `wanted`.
+/// Judges whether the run shows `wanted`. Any program may exit with 1, as does a Python that cannot even import torch:
+/// only the line `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the
+/// signal, has to be that of `wanted`.
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted);
 
 /// The same of a script that lets the failure happen: an assertion whose message ends with the line `marker`, the

@@ -27,7 +27,7 @@ double rounded_up(double value) {
   return rounded(std::ceil(value / unit - 1e-6) * unit, 2);
 }
 
-/// Whether every result that is right would stay right.
+/// True if every result that is right would stay right under this limit.
 bool others_are_below(const Verdict &verdict, double limit) {
   for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
     for (const auto &leaf : *leaves)
@@ -56,7 +56,7 @@ std::optional<Predicate> beyond_eagers_error(const LeafReport &leaf, const Repro
   const bool sixteen_bits = type == at::kHalf || type == at::kBFloat16 || type == at::kComplexHalf;
   if (!(sixteen_bits || leaf.ref_error > tol) || std::isnan(leaf.ref_error) || std::isnan(leaf.multiplier))
     return std::nullopt;
-  // As far as the result may be from float64, and eager from there.
+  // The limit adds up how far the result may be from float64, and how far eager is from it.
   Predicate predicate;
   predicate.form = Predicate::Form::Rms;
   predicate.limit = rounded_up((leaf.multiplier + 1) * leaf.ref_error + tol / 10);

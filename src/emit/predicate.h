@@ -1,5 +1,5 @@
-// By what a repro tells that its failure shows: the rule in force, as far as it can be had from PyTorch alone, without
-// a float64 run.
+// The test by which a repro tells that its failure shows: the rule in force, as far as it can be had from PyTorch
+// alone, without a float64 run.
 #pragma once
 #include "repro_minify/repro.h"
 

@@ -1,4 +1,5 @@
-// What has such reports closed: pytorch/pytorch, .claude/skills/triaging-issues/ and .claude/skills/scrub-issue/.
+// The reasons for which such reports are closed: pytorch/pytorch, .claude/skills/triaging-issues/ and
+// .claude/skills/scrub-issue/.
 #include "emit/ablation_names.h"
 #include "emit/triage.h"
 #include "program/any_node.h"

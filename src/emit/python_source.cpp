@@ -29,7 +29,7 @@ Names read_python_names() {
       list = &names[word.substr(0, word.size() - 1)];
     else if (list)
       list->insert(word);
-  // What TorchScript's lists and dictionaries have.
+  // These are the methods of TorchScript's lists and dictionaries.
   names["method"].insert({"append", "extend", "insert", "pop", "keys", "items", "clear", "setdefault", "popitem"});
   return names;
 }
@@ -191,7 +191,7 @@ void return_directly(std::vector<std::string> &lines) {
   lines.back() = "    return " + expression;
 }
 
-/// What is made for its effect alone has no name.
+/// Removes names that are never read, as of a call made for its effect alone, and lines that have no effect either.
 void drop_unread_names(std::vector<std::string> &lines) {
   for (size_t i = 0; i < lines.size(); ++i) {
     const size_t begin = lines[i].find_first_not_of(' ');

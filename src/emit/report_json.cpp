@@ -116,7 +116,7 @@ json passes_json(const ReproFacts &facts) {
   return passes;
 }
 
-/// What was checked, and by whom.
+/// Returns what was checked, and by which tool and backend.
 json subject_json(const ReproFacts &facts) {
   return {{"tool", {{"name", "repro-minify"}, {"version", facts.version}}},
           {"torch", facts.torch_version},
@@ -155,7 +155,7 @@ json check_json(const ReproFacts &facts) {
           {"same_failure", to_string(facts.same_failure)}};
 }
 
-/// What fails: the model as it was given, and what it was reduced to.
+/// Returns what fails: the model as it was given, and what it was reduced to.
 json failure_json(const Program &program, const ReproFacts &facts) {
   return {{"rate", {{"failed", facts.original_failed}, {"runs", facts.original_runs}}},
           {"program", program_json(program, facts)},
@@ -201,7 +201,7 @@ json search_json(const ReproFacts &facts) {
           {"out_of_time", facts.out_of_time}};
 }
 
-/// What is handed over.
+/// Returns what is handed over, and whether it was verified.
 json repro_json(const ReproFacts &facts, const std::string &folder) {
   return {{"verified", if_known(facts.verified)},
           {"verification", facts.verify_message},

@@ -1,4 +1,4 @@
-// What the reports for people say of a run.
+// Fills in the values that the reports for people show of a run.
 #include "emit/report_values.h"
 
 #include "emit/elements_text.h"
@@ -103,12 +103,13 @@ std::string one_minimal_text(const ReproFacts &facts) {
   return text;
 }
 
-/// What was tried on the result, one by one, and no longer fails.
+/// Returns what was tried on the result, one by one, if none of it still fails (the result is 1-minimal); otherwise
+/// null.
 json simplifications_section(const ReproFacts &facts) {
   return facts.one_minimal ? json{{"list", simplifications_json()}} : json(nullptr);
 }
 
-/// What was found, how far it was taken, and what is known of the failure beside.
+/// Returns what was found, how far it was reduced, and what else is known of the failure.
 json findings(const ReproFacts &facts) {
   json values = {{"found", facts.reduced.message},
                  {"signature", to_string(facts.signature)},
@@ -165,7 +166,8 @@ json files_values(const ReproFacts &facts, const std::string &folder) {
           {"cpp_shows", !cpp_is_only_a_runner}};
 }
 
-/// Nobody else has them: the repro goes nowhere without.
+/// Returns a sentence about the user's operator libraries, empty if there are none. The repro does not run without
+/// them, and only the user has them.
 std::string libraries_sentence(const ReproFacts &facts) {
   return facts.libraries.empty()
              ? ""

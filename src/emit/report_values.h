@@ -1,4 +1,4 @@
-// What the reports for people say: report.md and report.html are two forms of it.
+// The values that the reports for people show: report.md and report.html are two forms of them.
 #pragma once
 #include "repro_minify/repro.h"
 

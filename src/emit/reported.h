@@ -1,4 +1,4 @@
-// What the reports for scripts and those for people both say.
+// The contents that the reports for scripts and those for people share.
 #pragma once
 #include "repro_minify/repro.h"
 
@@ -8,11 +8,12 @@
 
 namespace repro_minify {
 
-/// Whether there is a repro.cpp: of what an oracle finds interesting there is none.
+/// True if there is a repro.cpp: there is none for what an oracle finds interesting.
 bool has_cpp(const ReproFacts &facts);
-/// As TorchScript, or as the graph itself where it has no source.
+/// Returns the program as TorchScript, or as the graph itself where it has no source.
 std::string program_text(const Program &program);
-/// What `one_minimal` is about, beside operators, inputs and outputs: an array of {pass, what}.
+/// Returns the simplifications that `one_minimal` is about, beside operators, inputs and outputs: an array of {pass,
+/// what}.
 nlohmann::json simplifications_json();
 
 } // namespace repro_minify

@@ -5,10 +5,10 @@
 
 namespace repro_minify {
 
-/// Of a repro.cpp that calls LibTorch, and links `libraries` beside it ("dl"). `has_operators`: it loads libraries of
-/// operators itself.
+/// Returns the text for a repro.cpp that calls LibTorch, and links `libraries` beside it ("dl"). `has_operators`: it
+/// loads libraries of operators itself.
 std::string repro_cmake_lists(const std::vector<std::string> &libraries, bool has_operators);
-/// Of one that only runs repro.py.
+/// Returns the text for a repro.cpp that only runs repro.py.
 std::string runner_cmake_lists();
 
 } // namespace repro_minify

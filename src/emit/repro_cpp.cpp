@@ -31,7 +31,7 @@ bool ends_the_process(FailureKind kind) {
   return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;
 }
 
-/// What repro.cpp is made of, worked out before anything is written.
+/// The parts of repro.cpp, worked out before anything is written.
 struct Parts {
   std::string script;                                          ///< TorchScript source; empty: reduced.pt is loaded
   std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
@@ -41,7 +41,7 @@ struct Parts {
   ReproFiles files;
 };
 
-/// Views whose memory nobody else shares become tensors of their own: nobody wants to read the rest of that memory.
+/// Makes views whose memory no other input shares tensors of their own: the rest of that memory is not worth reading.
 Program compacted(const Program &program) {
   std::map<void *, int> sharers;
   for (const auto &input : program.inputs)
@@ -122,7 +122,7 @@ std::string braced(const std::vector<std::string> &words) {
   return "{" + joined(words) + "}";
 }
 
-/// What the template repro.cpp.tpl is filled with.
+/// The values that the template repro.cpp.tpl is filled with.
 class Values {
 public:
   Values(const Program &program, const ReproFacts &facts, const Parts &parts, const BackendSource &source)

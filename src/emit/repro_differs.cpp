@@ -21,7 +21,7 @@ Differences differences_of(const ReproFacts &facts) {
           leaf->ref_form->device != leaf->res_form->device};
 }
 
-/// Whether NaN and Inf in the wrong places are all that is looked for.
+/// True if only NaN and Inf in the wrong places are looked for.
 bool is_about_places(const ReproFacts &facts) {
   return facts.signature.kind == FailureKind::Nan && has_arbiter(facts.check.compare.rule);
 }

@@ -8,10 +8,10 @@
 
 namespace repro_minify {
 
-/// As C++; empty for a failure that no result shows. `complex`: results may be complex.
+/// Returns the function in C++; empty for a failure that no result shows. `complex`: results may be complex.
 std::string differs_function(const ReproFacts &facts, bool complex);
 
-/// What repro.py is written from.
+/// Returns the values from which repro.py's comparison is written.
 nlohmann::json differs_json(const ReproFacts &facts);
 
 } // namespace repro_minify

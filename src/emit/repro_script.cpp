@@ -35,7 +35,7 @@ constexpr Form forms[] = {{PythonCalls::AsUsual, false, false, true}, {PythonCal
                           {PythonCalls::AsUsual, false, true},        {PythonCalls::AsUsual, true, true},
                           {PythonCalls::AsAten, false, true},         {PythonCalls::AsAten, true, true}};
 
-/// What the script calls things itself.
+/// Returns the names that the script itself uses, and that no variable of the program may have.
 const std::set<std::string> &taken_names() {
   static const std::set<std::string> names = {
       "torch", "Repro",  "program",  "model",     "graph",     "node",        "run",
@@ -139,7 +139,7 @@ private:
     return values;
   }
 
-  /// Whether each call needs inputs of its own, or gives more than it returns.
+  /// True if each call needs inputs of its own, or gives more than it returns.
   bool needs_run() const {
     return facts_.check.grad || facts_.signature.where == "state" || facts_.check.autocast ||
            writes_to_something(*program_.graph) || draws_random_numbers(*program_.graph) || facts_.reduced.stateful;
@@ -273,8 +273,8 @@ private:
   const bool is_function_;
 };
 
-/// Whether the program can be written with the constants that it has: no pass that Python names takes part, which has
-/// them in any case, and nothing else is an attribute.
+/// True if the program can be written with the constants that it has: no pass that Python names takes part, as its
+/// script has them in any case, and nothing else is an attribute.
 bool can_have_constants(const Program &program, const PythonCall &call) {
   const auto has_role = [&](auto is) { return std::any_of(program.inputs.begin(), program.inputs.end(), is); };
   return call.optimised == scripted_call().optimised && call.passes.empty() &&

@@ -1,4 +1,4 @@
-// What a repro says in either language.
+// The sentences that a repro has in either language.
 #pragma once
 #include "repro_minify/repro.h"
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What tells a file from another of its name; it does not survive being written again, or renamed over.
+/// Tells a file from another of its name: it changes when the file is written again, or another is renamed over it.
 struct Mark {
   dev_t device;
   ino_t number;
@@ -29,7 +29,8 @@ struct Mark {
   }
 };
 
-/// By absolute path. Of the process: what it forks writes into the same folder.
+/// Returns the files that lay in the folder before this run, by absolute path. There is one table for the whole
+/// process, as the children that it forks write into the same folder.
 std::map<std::string, Mark> &lay_there_before() {
   static std::map<std::string, Mark> files;
   return files;
@@ -40,13 +41,13 @@ std::string key_of(const fs::path &path) {
   return fs::absolute(path, unknown).lexically_normal().string();
 }
 
-/// Of every run that wrote a repro.
+/// The names of the files that any run that wrote a repro may have left.
 constexpr const char *result_names[] = {"issue.md",       "reduced.pt",   "inputs.pt",           "repro.cpp",
                                         "CMakeLists.txt", "repro.py",     "model.pt2",           "report.html",
                                         "report.md",      "report.json",  "passing.pt",          "passing_inputs.pt",
                                         "attributes.pt",  "converted.pt", "converted_inputs.pt", "operators.so"};
 
-/// What write_atomically() has not got to rename: NAME.NUMBER.partial.
+/// True for a file that write_atomically() has not got to rename: NAME.NUMBER.partial.
 bool is_half_made(const std::string &file) {
   for (const char *name : result_names) {
     const std::string begin = std::string(name) + ".", end = ".partial";

@@ -1,4 +1,4 @@
-// Whose files lie in the folder that results are written into: ours of now, ours of an earlier run, or somebody else's.
+// Tells the files in the results folder apart: those of this run, those of an earlier run, and all others.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@ namespace repro_minify {
 void begin_results(const std::string &folder);
 /// One process at a time writes into a folder, from here on until it ends. Throws UserError when another one does.
 void lock_results(const std::string &folder);
-/// Whether this run has written it: a file, no link, and not the one that lay there before.
+/// True if this run has written it: a file, no link, and not the one that lay there before.
 bool is_of_this_run(const std::string &path);
 /// Removes what an earlier run left, by its names, if a journal says that there was one. Other files stay.
 void remove_earlier_results(const std::string &folder);

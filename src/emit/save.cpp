@@ -1,4 +1,4 @@
-// reduced.pt and inputs.pt: one thing in two files.
+// Saves a program in reduced.pt and inputs.pt, two files that belong together.
 #include "emit/atomic_file.h"
 #include "program/compute.h"
 #include "program/method_as_forward.h"
@@ -46,7 +46,7 @@ std::string saved_module(const torch::jit::Module &module, const std::string &in
 } // namespace
 
 void save_program(const Program &program, const std::string &folder, bool grad, const std::string &name, bool durable) {
-  // What is handed over in the end is one module, as its user would write it.
+  // The program that is handed over in the end is one module, as its user would write it.
   const InstantiateOptions how{.requires_grad = grad};
   const Instance instance = durable ? instantiate(program, how) : instantiate_in_parts(program, how);
   const std::string inputs = saved_inputs(instance.arguments);
@@ -56,7 +56,7 @@ void save_program(const Program &program, const std::string &folder, bool grad, 
     write_pair(files, saved_module(instance.module, inputs), inputs, durable);
     return;
   }
-  // Nobody but the oracle ever sees these: they go with the process that asks it.
+  // Only the oracle reads these files: they are of no use once the process that asks it has ended.
   std::ostringstream module;
   instance.module.save(module);
   write_atomically(files.first, module.str());

@@ -45,7 +45,7 @@ std::unique_ptr<ScriptProcess> ScriptProcess::in_waiting(const ScriptSetting &se
   process->start(
       {setting.python, "-B", "-c", wait_and_run, module, std::to_string(longest_wait.count()), process->file()},
       setting.patience + longest_wait, its);
-  close(std::exchange(its, -1)); // so that nobody hears us once it has ended
+  close(std::exchange(its, -1)); // so that a send fails once it has ended
   return process;
 }
 
@@ -62,12 +62,12 @@ void ScriptProcess::start(std::vector<std::string> command, std::chrono::millise
 }
 
 bool ScriptProcess::begin(const std::string &script) {
-  // What is about to give up might do so before it has read the byte.
+  // An interpreter that is about to give up might do so before it has read the byte.
   constexpr std::chrono::seconds margin(10);
   if (std::chrono::steady_clock::now() + margin > waits_until_)
     return false;
   std::ofstream(file()) << script;
-  // Nobody reads where the interpreter has ended.
+  // The send fails where the interpreter has ended.
   return send(ends_[0], "1", 1, MSG_NOSIGNAL) == 1;
 }
 

@@ -12,7 +12,7 @@
 namespace repro_minify {
 namespace {
 
-/// What the two languages write differently.
+/// The spellings in which the two languages differ.
 struct Syntax {
   const char *open, *close; ///< around a list
   const char *yes, *no, *nan, *infinity;
@@ -158,7 +158,7 @@ std::string list_source(const std::vector<int64_t> &sizes, const Syntax &syntax)
   return syntax.open + text + syntax.close;
 }
 
-/// As formula_source() does for C++.
+/// Returns the Python expression for a formula, as formula_source() does for C++.
 std::string python_formula(const std::string &formula, const at::Tensor &tensor) {
   const at::ScalarType type = tensor.scalar_type();
   const std::string shape = list_source(tensor.sizes().vec(), python);

@@ -19,7 +19,7 @@ public:
   std::string expression(const ProgramInput &input) { return expression(input, input.name); }
   /// `name`: what later inputs call it by.
   std::string expression(const ProgramInput &input, const std::string &name);
-  /// Whether an expression so far names another input.
+  /// True if an expression so far names another input.
   bool shares() const { return shares_; }
 
 private:

@@ -65,7 +65,7 @@ void list_operators(const torch::jit::Block *block, std::vector<std::string> &na
   }
 }
 
-/// Whether define() takes the source and gives the same operators in the same order.
+/// True if define() takes the source and gives the same operators in the same order.
 bool compiles_to(const Program &program, const std::string &source) {
   torch::jit::Module module("__torch__.Repro");
   for (const auto &input : program.inputs)

@@ -14,11 +14,11 @@ namespace repro_minify {
 /// inputs).
 std::string torchscript_source(const Program &program);
 
-/// What TorchScript's printer has written, in words that define() knows, with the shortest texts of its numbers.
+/// Returns the printer's source in words that define() knows, with the shortest texts of its numbers.
 std::string spelled_for_define(std::string source);
 
-/// Whether define() takes the source and gives the same operators in the same order. Compiles in a sandbox child:
-/// TorchScript's compiler runs what is constant, and a program that crashes there crashes nobody else.
+/// True if define() takes the source and gives the same operators in the same order. Compiles in a sandbox child:
+/// TorchScript's compiler runs what is constant, and a program that crashes there crashes only the child.
 bool source_is_faithful(const Program &program, const std::string &source);
 
 /// Prints what forward calls, and forward last.

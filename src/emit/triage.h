@@ -1,4 +1,4 @@
-// What PyTorch's triage would make of a report: which labels it gets, and what would have it closed.
+// Predicts how PyTorch's triage would treat a report: which labels it gets, and what would have it closed.
 #pragma once
 #include "repro_minify/repro.h"
 
@@ -14,9 +14,9 @@ struct ProposedLabel {
 /// `reasons`: of preflight(). What is likely to be closed has no priority.
 std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons);
 
-/// Whether the backend's code is PyTorch's, so that its tracker is where the report goes.
+/// True if the backend's code is PyTorch's, so that its tracker is where the report goes.
 bool is_part_of_pytorch(const Backend &backend);
-/// Whether the failure is that of torch.compile: reports about TorchScript alone are not worked on any more.
+/// True if the failure is that of torch.compile: reports about TorchScript alone are not worked on any more.
 bool fails_in_inductor(const ReproFacts &facts);
 
 /// Reasons for which such reports are closed, one sentence each; none: as far as can be told there is none.

@@ -24,7 +24,8 @@ std::string last_lines(const std::string &text) {
   return text.substr(text.size() - size);
 }
 
-/// No room, no memory, no process, or somebody who kills: that says nothing of what is built and run.
+/// True if the machine lacks room, memory or processes, or the process was killed: that says nothing of what is built
+/// and run.
 bool is_trouble_of_the_machine(const JobEnd &job_end) {
   if (job_end.ending == Ending::Cancelled)
     return false;
@@ -38,7 +39,7 @@ bool is_trouble_of_the_machine(const JobEnd &job_end) {
   return false;
 }
 
-/// Of LibTorch; one that only runs repro.py has none of it.
+/// Returns the header of LibTorch that the source includes; empty for one that only runs repro.py.
 std::string first_header_of(const fs::path &source) {
   const char *header = "torch/script.h";
   return read_file(source).find(std::string("#include <") + header + ">") != std::string::npos ? header : "";
@@ -48,7 +49,7 @@ bool is_built(const JobEnd &job_end) {
   return job_end.ending == Ending::Exited && job_end.exit_code == 0;
 }
 
-/// What was precompiled is never why a repro does not verify: one that cannot be built with it is built without.
+/// Builds the project, if need be without its precompiled header, which must not be why a repro does not verify.
 JobEnd build(ProjectBuild &project, const std::function<bool()> &interrupted) {
   const auto finish = [&] {
     return until_answered([&] { return project.finish(interrupted); }, is_trouble_of_the_machine, interrupted);
@@ -108,7 +109,7 @@ void copy_results(const std::string &from, const fs::path &to) {
 
 /// One reduction's results, in a folder of their own.
 struct ReproVerifier::Impl {
-  /// What nearly every repro is: one file that reads LibTorch's headers.
+  /// Configures the build of what nearly every repro is: one file that reads LibTorch's headers.
   void configure(const std::string &cmake_lists) {
     std::ofstream(results_ / "CMakeLists.txt") << cmake_lists;
     std::ofstream(results_ / "repro.cpp") << "#include <torch/script.h>\nint main() {}\n";
@@ -147,7 +148,7 @@ struct ReproVerifier::Impl {
 private:
   using Judge = Verification (*)(const ReproRun &, const std::string &, const Signature &);
 
-  /// Of what is in the folder by now; it goes on where that is what was begun.
+  /// Begins to build what is in the folder by now. A build of the same source that was begun goes on.
   void begin_build(const std::string &compiler) {
     copy_results(given_.string(), results_.path());
     const std::string source = read_file(results_ / "repro.cpp");

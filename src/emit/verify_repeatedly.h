@@ -17,7 +17,7 @@ auto until_answered(const Run &run, const IsTrouble &is_trouble, const std::func
   }
 }
 
-/// As often as `repetition` says; one that the machine could not run is run again, and says nothing.
+/// Runs and judges as often as `repetition` says. A run that the machine could not do is repeated, and says nothing.
 Verification verify_repeatedly(const std::function<ReproRun()> &run,
                                const std::function<Verification(const ReproRun &)> &judge, const Repetition &repetition,
                                const std::function<bool()> &interrupted);

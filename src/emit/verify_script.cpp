@@ -90,7 +90,8 @@ struct ScriptVerifier::Impl {
     return setting;
   }
 
-  /// By the interpreter that waits for it, the first time; it has no libraries, and a hang needs all of its time.
+  /// Starts the script, the first time in the interpreter that waits for it, unless the script loads libraries, which
+  /// that one does not have, or hangs, which needs all of its time.
   void start(const std::string &text) {
     const bool takes_anything = facts->libraries.empty() && facts->signature.kind != FailureKind::Hang;
     if (auto waiting = std::exchange(process, nullptr); waiting && takes_anything && waiting->begin(text)) {
@@ -126,7 +127,7 @@ struct ScriptVerifier::Impl {
         return {true, "run, and fails the same way", lines_of_code(text)};
       }
       result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
-      // What lies in memory that nobody wrote is not the script's to choose, however it is written.
+      // No form of the script can choose what uninitialised memory holds: further tries would be left to chance.
       if (facts->reads_unwritten.value_or(false) && ++tried == most_tried_of_chance)
         break;
     }
@@ -165,7 +166,7 @@ struct ScriptVerifier::Impl {
   std::chrono::steady_clock::time_point begun;
   ReproScripts scripts;
   std::unique_ptr<ScriptProcess> process;
-  bool is_started = false; ///< the first form, and nobody has waited for it yet
+  bool is_started = false; ///< the first form was started, and not yet waited for
   std::exception_ptr problem;
 };
 

@@ -6,7 +6,8 @@
 namespace repro_minify {
 namespace {
 
-/// A backslash commands, a bare minus becomes a hyphen that nobody can copy, and so does a dot that opens a line.
+/// Escapes what troff reads as more than text: a backslash, a dot or quote that opens a line, and a minus, which would
+/// become a hyphen that cannot be copied as one.
 std::string troff(const std::string &text) {
   std::string escaped;
   bool opens_line = true;
@@ -65,7 +66,7 @@ bool is_among(const std::vector<OptionRow> &options, const OptionRow &wanted) {
   });
 }
 
-/// What the program itself takes too is said once.
+/// Writes the section of a subcommand. Options that the program itself takes too are only named.
 void write_command(std::ostream &out, const CommandRow &command, const CommandRow &program) {
   out << ".SS " << troff(command.name) << '\n' << troff(command.help) << ".\n";
   size_t shared = 0;

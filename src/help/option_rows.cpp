@@ -15,7 +15,7 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-/// What CLI11 knows of a value is text: its name, and after a colon what validators say: "TEXT:{cpu,cuda}".
+/// Returns "cpu,cuda" of "TEXT:{cpu,cuda}", which is CLI11's text for a value: its type, and what validators say.
 std::string between_braces(const std::string &type) {
   const size_t open = type.find('{'), close = type.rfind('}');
   return open == std::string::npos || close == std::string::npos ? "" : type.substr(open + 1, close - open - 1);

@@ -45,7 +45,7 @@ std::string mind_changed(const Work &work, const Verdict &confirmed) {
 } // namespace
 
 Subject saved_subject(const Work &work) {
-  // What is handed back unreduced is as the model was given; a reduced program is in eval mode.
+  // A model that is handed back unreduced is as it was given; a reduced program is in eval mode.
   const bool train = work.facts.not_reduced && work.options().train;
   return [folder = work.folder, seed = work.options().check.seed, train](const InstantiateOptions &how) {
     std::ifstream file(folder + "/inputs.pt", std::ios::binary);

@@ -1,4 +1,4 @@
-// What the reports say, from where it is known.
+// Collects the facts that the reports state, from where they are known.
 #include "check/nondeterminism.h"
 #include "minify/work.h"
 #include "program/operator_libraries.h"

@@ -31,7 +31,8 @@ bool is_what_was_checked(const Session &session, const Program &inlined) {
          !has_control_flow(inlined);
 }
 
-/// As the check will see it: without --grad nothing requires one, and a cut that removes nothing is the same Program.
+/// Returns the inlined model with inputs as the check will see them: without --grad none requires a gradient, and a cut
+/// that removes nothing is the same Program.
 FlatModel inlined_model(const Session &session, const Limits &limits) {
   FlatModel model = flatten_or_trace(session.model, session.inputs.values, session.settings(), limits);
   if (!session.settings().grad)
@@ -52,7 +53,7 @@ void follow_path(RecordedModel &model) {
   }
 }
 
-/// What `program` made of it is as wrong as the model, and in the same place.
+/// True if `verdict`, that of the flattened program, is as wrong as the model's, and (if Strict) in the same place.
 bool still_fails(const Session &session, const Verdict &original, const Verdict &verdict) {
   const SameFailure how = session.options.same_failure;
   return shows(verdict, original.signatures.front(), how) &&

@@ -1,4 +1,4 @@
-// What comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
+// Does what follows the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 #include "minify/package.h"
 #include "minify/work.h"
 #include "program/compute.h"
@@ -62,7 +62,7 @@ public:
       ticket_ = pool_.submit([&work, &program](Child &child) { write(work, program, child); }, generous_limits());
   }
 
-  /// A program that nobody can write down is still reduced, and in its file.
+  /// Waits for repro.cpp. False if it cannot be written: the program is still reduced, and in its file.
   bool is_written() {
     try {
       await();
@@ -95,7 +95,8 @@ private:
     return false;
   }
 
-  /// Whoever interrupts does not want to wait, not even for the repro; it is there in an instant as a rule.
+  /// Waits until repro.cpp is written, but only a second after an interruption: a user who interrupts does not want to
+  /// wait, and as a rule the file is there in an instant.
   void await() {
     if (!ticket_)
       return;
@@ -129,7 +130,7 @@ Verdict verdict_under(const Work &work, const std::shared_ptr<const Backend> &ba
   return check(saved_subject(work), backend, work.session.check, work.session.limits());
 }
 
-/// What else gets the reduced program wrong.
+/// Checks the reduced program under the other backends, and adds what came of it to the facts.
 void ask_others(Work &work) {
   for (const auto &backend : work.session.others) {
     if (stops(work))
@@ -187,8 +188,8 @@ Limits limits_of_inductor(const Work &work) {
   return limits;
 }
 
-/// Whether TorchInductor fails too, whose reports are read. It takes seconds of Python, so everything else is there by
-/// then: whoever does not wait has all but these rows.
+/// Checks whether TorchInductor fails too, as reports about it are read. This takes seconds of Python, so it comes
+/// last: a user who does not wait lacks only these rows.
 void ask_inductor(Work &work, const Program &program) {
   if (!work.options().ablation || work.has_oracle() || stops(work) || !is_verified(work.facts))
     return;
@@ -246,8 +247,8 @@ void hand_over(Work &work, Verifying &verifying, const Program &program, const S
   session.phases.enter("page");
   write_page(work, program);
   ask_inductor(work, program);
-  // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. Whoever
-  // interrupts later has missed nothing.
+  // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. An
+  // interruption after this has missed nothing.
   if (work.is_interrupted() && !facts.interrupted) {
     facts.interrupted = true;
     write_reports(program, facts, work.folder);

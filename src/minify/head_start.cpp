@@ -8,12 +8,12 @@
 namespace repro_minify {
 namespace {
 
-/// Nobody knows yet what is long for this model. A candidate is given ten times what the model took, and asked again
-/// where it had less.
+/// The time limit while it is not known what is long for this model. A candidate is given ten times what the model
+/// took, and asked again where it had less.
 constexpr std::chrono::minutes long_enough{2};
 
-/// Not where processors or memory are short (nobody knows how much of a device is free), where what is asked first is
-/// something else, or where answers are there already.
+/// True if a head start is worth it: not where processors or memory are short (how much of a device is free is not
+/// known), or where something else is asked first.
 bool is_worth_it(const Session &session) {
   const MinifyOptions &options = session.options;
   return session.backend->traits().compiles_for_seconds && session.oracle.empty() && options.jobs > 1 &&

@@ -5,8 +5,8 @@
 
 namespace repro_minify {
 
-/// Sets `session.recorded` and `session.begun`, as far as it gets before `is_over` says that the first check is: what
-/// goes wrong is for whoever does it in earnest to say. For Session::check_original(), once.
+/// Sets `session.recorded` and `session.begun`, as far as it gets before `is_over` says that the first check is. Errors
+/// are ignored: they are reported when the same is done in earnest. Called once, during Session::check_original().
 void take_head_start(Session &session, const std::function<bool()> &is_over);
 
 /// Ends the check that was begun unless the model fails as was guessed: in an output.

@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether an earlier run's answers are taken over. What it was killed while writing is put right.
+/// Takes over an earlier run's answers, and repairs what it was killed while writing.
 void resume(Work &work, const std::string &journal) {
   work.session.keep_journal(journal, true);
   work.facts.resumed = static_cast<int>(work.session.journal->earlier());
@@ -48,7 +48,8 @@ void resume(Work &work, const std::string &journal) {
   work.say(Severity::Info, "resuming: " + std::to_string(work.facts.resumed) + " answers are in " + journal);
 }
 
-/// What the repro cannot do without, and what a model of another kind has become: it is the model that fails.
+/// Keeps in the folder the libraries that the repro needs, and what a model of another kind was converted to: it is
+/// that model that fails.
 void keep_what_came_along(const Work &work) {
   const auto &libraries = work.options().backend_options.libraries;
   const auto names = names_of_libraries(libraries);
@@ -188,7 +189,7 @@ Program outline_of(const Session &session) {
   return program;
 }
 
-/// What cannot be reduced is handed back as it was given, with all else that a reduced program gets.
+/// Hands back a model that cannot be reduced as it was given, with all else that a reduced program gets.
 Result hand_back(Work &work) {
   work.say(Severity::Warning, work.session.shown_path() + ": NOT REDUCED: " + *work.facts.not_reduced);
   save_as_given(work.session.as_given(), work.folder);

@@ -22,7 +22,7 @@ MinifyOptions with_conversion(MinifyOptions options, const Conversion &conversio
   return options;
 }
 
-/// What one check says of it, in a few words.
+/// Returns the result of one check of the graph in a few words, and sets `fails`.
 std::string verdict_words(const std::string &path, const MinifyOptions &options, bool &fails) {
   if (!options.conversion->problem.empty())
     return options.conversion->problem;

@@ -14,8 +14,8 @@ namespace repro_minify {
 /// UserError.
 std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptions &options);
 
-/// Of several graphs the one that fails: each is checked once, and what came of it is said. Nothing where none fails;
-/// throws UserError where more than one does.
+/// Returns the options for the only graph, or for the one of several that fails: each is checked once, and what came of
+/// it is said. Nothing if none fails; throws UserError if more than one does.
 std::optional<MinifyOptions> open_one_graph(const std::string &path, const MinifyOptions &options);
 
 /// The same, but throws UserError where none fails.

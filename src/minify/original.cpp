@@ -42,7 +42,7 @@ std::string original_note(const Session &session) {
                              "; --inductor-config frontend=dynamo may show it";
 }
 
-/// Whether the backend left every operator to eager's own code, so that the model was not tested at all.
+/// True if the backend left every operator to eager's own code, so that the model was not tested at all.
 bool nothing_was_compiled(const Verdict &verdict) {
   return verdict.coverage && verdict.coverage->compiled == 0 && !verdict.coverage->not_compiled.empty();
 }

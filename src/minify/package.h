@@ -13,10 +13,10 @@ public:
   /// Begins with it, where there can be one. Both have to live as long.
   PackageInMaking(Work &work, const Program &program);
 
-  /// What repro.cpp is to be written for: where it is known by now that there is no package, work.facts say why.
+  /// Takes the package if it is made by now, before repro.cpp is written for it: if there is none, work.facts say why.
   void look();
-  /// Waits for it. Where there is none after all, a repro.cpp that was written for one is written anew. Whoever
-  /// interrupts does not wait.
+  /// Waits for the package, unless interrupted. Where there is none after all, a repro.cpp that was written for one is
+  /// written anew.
   void finish();
 
 private:

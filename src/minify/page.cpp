@@ -43,7 +43,7 @@ void begin_picture(Work &work) {
 /// Nice to look at: it never stands in the way of the repro.
 void write_page(Work &work, const Program &program) {
   ReportPage page = page_of(work, program);
-  if (!work.facts.interrupted && !work.options().listener.stops()) { // nobody waits for it then
+  if (!work.facts.interrupted && !work.options().listener.stops()) { // no picture once the run is to end
     if (!work.picture)
       begin_picture(work);
     page.original = work.picture->original;

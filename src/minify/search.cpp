@@ -43,7 +43,8 @@ ReduceOptions reduce_options_of(Work &work, std::shared_ptr<Journal> journal) {
   return how;
 }
 
-/// By then the checks that take long are over, and what is left to ask leaves processors idle.
+/// True if the picture can be begun, with three quarters of the operators gone: by then the checks that take long are
+/// over, and what is left to ask leaves processors idle.
 bool is_time_for_picture(const Work &work, const Flattened &flattened, const Program &best) {
   return !work.picture && !work.has_oracle() && work.options().jobs > 1 && work.session.check.device.is_cpu() &&
          4 * size_of(best).operators <= size_of(flattened.program).operators;

@@ -42,7 +42,7 @@ void require_usable(const std::string &name, c10::Device device) {
     throw UserError("--device " + name + ": " + answer.toStringRef());
 }
 
-/// What a model runs is confined as far as this machine can; said once where that is not all the way.
+/// Warns if this machine cannot fully confine what a model runs. With --require-confinement it throws UserError.
 void tell_of_confinement(const MinifyOptions &options) {
   const std::string &missing = missing_confinement();
   if (missing.empty())
@@ -93,13 +93,13 @@ InterestingnessTest test_of(const Session &session) {
                           .grad = options.check.grad});
 }
 
-/// What has been started while the model was read has to be there before the first check.
+/// Waits for the backends, started while the model was read: they have to be there before the first check.
 void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
   for (const auto &backend : backends)
     await_backend(*backend);
 }
 
-/// Nobody waits for longer than this unless told to.
+/// The longest time that the first check is waited for, unless the user sets another limit.
 constexpr double longest_check_seconds = 1800;
 
 bool is_hang(const Verdict &verdict) {
@@ -148,7 +148,7 @@ const MinifyOptions &with_libraries(const MinifyOptions &options) {
   return options;
 }
 
-/// What is wrong with a converted model is said of what it was converted from.
+/// Loads the model. An error in a converted model names the file that it was converted from.
 LoadedModel load(const std::string &given, const MinifyOptions &options, const CheckOptions &check) {
   const std::string path = options.conversion ? options.conversion->path : given;
   try {
@@ -248,7 +248,7 @@ Program with_hidden_aliases(const Session &session, const Program &flat) {
 
 namespace {
 
-/// What a flat program depends on beside the model.
+/// Returns a key of what a flat program depends on beside the model.
 std::string form_of_flat(const Session &session) {
   return std::string("flat") + (session.backend->traits().loads_what_was_saved ? ", saved" : "") +
          (session.settings().autocast ? ", under autocast" : "");
@@ -402,7 +402,7 @@ Limits Session::limits() const {
                          : eager_seconds_ ? std::max({5.0, traits.patience_seconds / 12, 100 * *eager_seconds_})
                                           : std::max(10.0, 10 * original_seconds_);
   limits.timeout = limit_of(seconds);
-  // Where a hang is searched for, a busy moment would make one of any candidate, whoever has set the limit.
+  // In the search for a hang, a busy moment would make any candidate one, even if the user has set the limit.
   limits.allow_for_load = options.timeout_seconds <= 0 || eager_seconds_;
   limits.memory_bytes = memory_limit(options);
   limits.interrupted = options.listener.interrupted;

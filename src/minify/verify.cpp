@@ -20,13 +20,13 @@ std::string python_of_repro(const Work &work) {
   return in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
 }
 
-/// What issue.md says of the machine is asked while the compiler and repro.py are at work.
+/// Collects what issue.md says of the machine while the compiler and repro.py are at work.
 class EnvironmentInCollection {
 public:
   explicit EnvironmentInCollection(const std::string &python)
       : ticket_(pool_.submit([python](Child &child) { child.reply(collect_environment(python)); }, limits())) {}
 
-  /// Empty where there is nobody to say it, and for whoever does not want to wait.
+  /// Returns the text; empty if there is no Python to ask, or once interrupted.
   std::string wait(const std::function<bool()> &interrupted) {
     const auto job_end = pool_.wait(ticket_, interrupted);
     if (!job_end)
@@ -44,7 +44,7 @@ private:
   SandboxPool::Ticket ticket_;
 };
 
-/// What there is to wait for is said where it is long.
+/// Returns the message before the build; it says what takes the time if the build is going to be long.
 std::string announcement() {
   const auto cache = header_cache_folder();
   if (cache.empty() || knows_any_header())
@@ -55,7 +55,8 @@ std::string announcement() {
          ", and later runs take 3 s)";
 }
 
-/// What cannot be begun early is begun where it is needed, and what is wrong is said then.
+/// Calls `begin`, and ignores its exceptions: what cannot be begun early is begun where it is needed, and the error is
+/// reported then.
 template <typename Begin> void unless_in_trouble(const Begin &begin) {
   try {
     begin();
@@ -66,7 +67,7 @@ template <typename Begin> void unless_in_trouble(const Begin &begin) {
 } // namespace
 
 bool shows_in_python(const Work &work, const Program &program) {
-  constexpr int runs = 3; // what memory holds is another thing in each, and now and then it is the right one
+  constexpr int runs = 3; // memory holds other values in each, and now and then the right ones
   const std::string python = python_of_repro(work);
   for (int i = 0; i < runs; ++i) {
     const TemporaryFolder folder;
@@ -82,7 +83,7 @@ bool Verifying::is_wanted() const {
   return work_.options().verify && !work_.has_oracle();
 }
 
-/// Of a repro.py whose interpreter can be any that has torch, and which reads no file.
+/// True if repro.py runs in any interpreter that has torch, and reads no file.
 bool Verifying::needs_nothing_else() const {
   return !work_.session.backend->parts().repro_in_python && work_.options().backend_options.libraries.empty();
 }

@@ -13,7 +13,7 @@
 
 namespace repro_minify {
 
-/// What the search began with, as report.html shows it.
+/// The program that the search began with, as report.html shows it.
 struct Picture {
   std::shared_ptr<const Recording> original = {};  ///< null: there is none
   std::shared_ptr<AnalysisUnderWay> analysis = {}; ///< null: the graph has to do without values
@@ -23,7 +23,7 @@ struct Work {
   Session &session;
   std::string folder;
   std::chrono::steady_clock::time_point begin; ///< of the whole job
-  /// Whether a person asks for the end; the session's listener asks for it also once the time budget is spent.
+  /// Returns true if a person asks for the end; the session's listener asks for it also once the time budget is spent.
   std::function<bool()> interrupted_by_user = {};
   ReproFacts facts = {};                   ///< filled as it becomes known
   Course course = {};                      ///< of the search
@@ -52,22 +52,24 @@ Reduction search(Work &work, const Flattened &flattened);
 std::optional<Reduction> search_for_what_shows_in_python(Work &work, const Flattened &flattened,
                                                          const Reduction &earlier);
 
-/// Begins `work.picture`, for whoever writes report.html. Once, after collect_facts(); on a device while nothing else
-/// runs there, as nobody knows how much room it has.
+/// Begins `work.picture`, for report.html. Called once, after collect_facts(); on a device while nothing else runs
+/// there, as it is not known how much room it has.
 void begin_picture(Work &work);
-/// What nobody has begun yet is begun now. Throws UserError where it cannot be written.
+/// Writes report.html, and begins its picture first if that is still to be done. Throws UserError if it cannot be
+/// written.
 void write_page(Work &work, const Program &program);
 
-/// What reduced.pt and inputs.pt hold, read again by the child that runs it.
+/// Returns the program in reduced.pt and inputs.pt, read again by the child that runs it.
 Subject saved_subject(const Work &work);
-/// What the test says of that, as often as `repetition` asks. Unresolved where it was interrupted.
+/// Returns what the test says of that program, asked as often as `repetition` says. Unresolved where it was
+/// interrupted.
 Verdict ask_about_saved(const Work &work, const Repetition &repetition);
 /// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
 bool is_lost_in_saving(const Work &work, const Program &program);
-/// Whether what was saved fails, loaded again in new processes; else facts.verify_message says what came of it.
+/// True if what was saved fails, loaded again in new processes; else facts.verify_message says what came of it.
 bool confirm_saved(Work &work);
 
-/// What was asked, and of what program. Of a reduction: what came of it.
+/// Fills in `work.facts`: what was asked, and of what program. The second adds what came of a reduction.
 void collect_facts(Work &work, const Program &program);
 void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction);
 
@@ -76,8 +78,8 @@ class Verifying {
 public:
   /// It has to live as long.
   explicit Verifying(Work &work) : work_(work) {}
-  /// What takes seconds and no program goes on beside the search: CMake's configuration, the import of torch. At any
-  /// time, or never.
+  /// Begins what takes seconds and needs no program, beside the search: CMake's configuration, the import of torch. May
+  /// be called at any time, or never.
   void prepare();
   /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. For
   /// another of Python alone, what it imports is imported. The program has to live as long.
@@ -100,7 +102,7 @@ private:
   bool has_begun_ = false;
 };
 
-/// Whether repro.py of `program` fails as wanted in three runs, each in an interpreter of its own.
+/// True if repro.py of `program` fails as wanted in three runs, each in an interpreter of its own.
 bool shows_in_python(const Work &work, const Program &program);
 
 /// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.

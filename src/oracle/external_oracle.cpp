@@ -21,8 +21,8 @@ bool comes_from_outside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-/// Runs the program in the process group of the caller, so that whoever kills that group kills it too; a caller that is
-/// killed alone does not leave it behind. The status as waitpid() has it; nothing where no process can be made.
+/// Runs the program in the process group of the caller, so that a signal that kills that group kills it too; a caller
+/// that is killed alone does not leave it behind. The status as waitpid() has it; nothing where no process can be made.
 std::optional<int> run_program(const std::string &program, const std::string &model) {
   return wait_for_program(start_program({.words = {program, model}, .ends_with_us = true}));
 }

@@ -146,7 +146,7 @@ Array from_scalar(const std::vector<const Value *> &arguments) {
   return array;
 }
 
-/// What follows `key` in the header of a .npy file, a Python dict of three known entries.
+/// Returns what follows `key` in the header of a .npy file, a Python dict of three known entries.
 std::string_view entry(std::string_view header, std::string_view key) {
   const auto at = header.find(key);
   if (at == std::string_view::npos)

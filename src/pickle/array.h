@@ -20,7 +20,7 @@ struct Array {
   std::string_view data() const { return decoded.empty() ? bytes : std::string_view(decoded); }
 };
 
-/// Whether these are the first bytes of a .npy file.
+/// True if these are the first bytes of a .npy file.
 bool is_npy(std::string_view bytes);
 /// Throws CannotRead.
 Array read_npy(std::string_view bytes);

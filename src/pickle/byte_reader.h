@@ -1,4 +1,4 @@
-// Bytes from a file that nobody has checked: everything that is read is there.
+// Reads bytes of a file that was not checked before: throws CannotRead where it ends too early.
 #pragma once
 #include "pickle/value.h"
 

@@ -12,7 +12,7 @@ struct LegacyFile {
   std::map<std::string_view, std::string_view> storages; ///< bytes by key
 };
 
-/// Whether these are the first bytes of such a file.
+/// True if these are the first bytes of such a file.
 bool is_legacy_file(std::string_view bytes);
 /// Throws CannotRead.
 LegacyFile read_legacy_file(std::string_view bytes);

@@ -37,7 +37,7 @@ StorageId storage_id(const Value &persistent) {
     throw CannotRead("refers to values that are not in it");
   if (parts.size() > 5 && !parts[5]->is(Value::Kind::None))
     throw CannotRead("was saved by a PyTorch before 0.4; load it there, or in Python, and save it again");
-  // What sends storages to a device of its own has them in its own module: torch.cuda.FloatStorage.
+  // A device may have the classes of its storages in a module of its own: torch.cuda.FloatStorage.
   const auto type =
       std::find_if(std::begin(types), std::end(types), [&](const Type &known) { return known.name == parts[1]->text; });
   if (type == std::end(types) || parts[1]->module.substr(0, 5) != "torch")

@@ -1,5 +1,5 @@
-// What a pickle says, as data. Nothing is imported, called or built: an object is the name of its class and what that
-// would have been given.
+// The content of a pickle, as data. Nothing is imported, called or built: an object is the name of its class and what
+// that would have been given.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -6,16 +6,16 @@
 
 namespace repro_minify {
 
-/// Whether one of them is what `is` says.
+/// True if `is` is true of any node of the block.
 bool any_node(const torch::jit::Block *block, const std::function<bool(const torch::jit::Node *)> &is);
 
-/// Whether the operator writes to an operand, by its schema.
+/// True if the operator writes to an operand, by its schema.
 bool writes(const torch::jit::Node *node);
 
-/// Whether any node does.
+/// True if any node writes to an operand.
 bool writes_to_something(const torch::jit::Graph &graph);
 
-/// Whether any node may give another value the next time.
+/// True if any node may give another value the next time.
 bool draws_random_numbers(const torch::jit::Graph &graph);
 
 } // namespace repro_minify

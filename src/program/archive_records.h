@@ -1,4 +1,4 @@
-// Whether an archive's records are what they say they are, before LibTorch, which believes them, reads it.
+// Checks that an archive's records are what they say they are, before LibTorch, which believes them, reads it.
 #pragma once
 #include <string>
 

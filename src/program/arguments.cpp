@@ -82,7 +82,7 @@ private:
   std::string what_;
 };
 
-/// What is given for each argument; nothing where its default value is to be taken.
+/// The values given, one for each argument; nothing where its default value is to be taken.
 using Given = std::vector<std::optional<c10::IValue>>;
 
 class Fitting {
@@ -117,7 +117,7 @@ public:
     return given;
   }
 
-  /// Whether one value is enough.
+  /// True if one value is enough.
   bool needs_one() const {
     size_t needed = 0;
     for (size_t i = 1; i <= wanted_; ++i)

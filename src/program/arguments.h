@@ -1,4 +1,4 @@
-// What somebody saved, as the arguments of a method: by position, by name, or both.
+// Fits a saved value to the arguments of a method: by position, by name, or both.
 #pragma once
 #include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>

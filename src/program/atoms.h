@@ -36,7 +36,7 @@ struct AtomIndex {
   std::vector<Version> outputs;
   std::unique_ptr<Dataflow> dataflow;
 
-  /// What a reader at node index `reader` (nodes.size(): the outputs) sees of `value`.
+  /// Returns the version of `value` that a reader at node index `reader` (nodes.size(): the outputs) sees.
   Version version_at(const torch::jit::Value *value, int reader) const;
   /// The atom that made or last wrote to this version; -1 for a graph input as given.
   int defining_atom(const Version &version) const;

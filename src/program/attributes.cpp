@@ -42,7 +42,7 @@ private:
     ObjectPtr object;
     std::string path;
   };
-  /// What an attribute is at some place of the program: only looked up, as the order is one of addresses.
+  /// The value of each attribute at some place of the program: only looked up, as the order is one of addresses.
   using Values = std::map<std::pair<const c10::ivalue::Object *, std::string>, Value *>;
 
   void find_objects(Block *block) {
@@ -83,7 +83,7 @@ private:
     return false;
   }
 
-  /// Of a GetAttr or SetAttr.
+  /// Returns the attribute of a GetAttr or SetAttr. Throws CannotFlatten.
   Attribute attribute_of(const Node *node) const {
     const auto found = objects_.find(node->input(0));
     if (found == objects_.end())
@@ -95,7 +95,8 @@ private:
     return {object, name, path.empty() ? name : path + "." + name};
   }
 
-  /// What the blocks of `of` assign, each once, in order, but for what lives in there only.
+  /// Returns the attributes that the blocks of `of` assign, each once, in order, but for those of objects made in
+  /// there.
   std::vector<Attribute> assigned_in(const Node *of) const {
     std::vector<Attribute> assigned;
     for (const Block *block : of->blocks())
@@ -139,7 +140,7 @@ private:
     node->destroy();
   }
 
-  /// What is assigned is carried.
+  /// Attributes that the body assigns become values that the loop carries.
   void resolve_loop(Node *node) {
     Block *body = node->blocks().at(0);
     const std::vector<Attribute> assigned = assigned_in(node);
@@ -171,7 +172,7 @@ private:
       values_[attribute.key()] = node->addOutput()->setType(attribute.type());
   }
 
-  /// As it is where the resolver has got to. What was never assigned is an input or a constant.
+  /// Returns the attribute's value where the resolver has got to: an input or a constant if it was never assigned.
   Value *value_of(const Attribute &attribute) {
     auto &known = values_[attribute.key()];
     if (!known) {

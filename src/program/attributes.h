@@ -1,4 +1,4 @@
-// What a model keeps in its attributes, as values of the graph.
+// Turns a model's attributes into values of the graph.
 #pragma once
 #include "program/materialise.h"
 #include "repro_minify/program.h"

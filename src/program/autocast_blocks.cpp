@@ -37,7 +37,8 @@ bool has_autocast_blocks(Block *block) {
   return any;
 }
 
-/// What a value will be whatever the inputs are, seen through the branches that settle a default.
+/// Returns what a value is for all inputs, seen through the branches that settle a default; nothing where it is not
+/// known.
 std::optional<c10::IValue> known_value(const Value *value) {
   Node *node = const_cast<Node *>(value->node());
   if (node->kind() == prim::Constant)
@@ -76,7 +77,7 @@ void settle_arguments(Node *enter) {
 } // namespace
 
 bool is_autocast_block(const Node *node) {
-  // As the pass has them.
+  // The classes that LibTorch's autocast pass knows.
   static const std::set<std::string> classes = {"__torch__.torch.amp.autocast_mode.autocast",
                                                 "__torch__.torch.cpu.amp.autocast_mode.autocast",
                                                 "__torch__.torch.cuda.amp.autocast_mode.autocast"};

@@ -8,7 +8,7 @@
 
 namespace repro_minify {
 
-/// Whether the node enters or leaves such a block.
+/// True if the node enters or leaves such a block.
 bool is_autocast_block(const torch::jit::Node *node);
 
 /// Writes out the casts of every block. For a graph without calls; the nodes that enter and leave the blocks stay, and

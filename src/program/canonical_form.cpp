@@ -70,7 +70,8 @@ public:
   }
 
 private:
-  /// First what nobody reads, in its order, as its effect is all there is to it; then the outputs, sorted.
+  /// Writes first the nodes that nothing reads, in their order, as each is there for its effect alone; then the
+  /// outputs, sorted at the top level.
   std::string block_text(const Block *block) {
     std::string text;
     for (const Node *node : block->nodes())
@@ -91,7 +92,7 @@ private:
     std::stable_sort(values.begin(), values.end(), [&](auto *a, auto *b) { return shape(a) < shape(b); });
   }
 
-  /// Of a value by itself, whatever was met before: what operands are sorted by.
+  /// Returns a digest of a value by itself, whatever was met before: operands are sorted by it.
   const std::string &shape(const Value *value) {
     if (const auto known = shapes_.find(value); known != shapes_.end())
       return known->second;

@@ -1,4 +1,4 @@
-// What two reduced programs have in common when they show one bug, as text.
+// The canonical form: the text that two reduced programs have in common when they show one bug.
 #pragma once
 #include "repro_minify/program.h"
 

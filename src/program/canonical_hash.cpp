@@ -1,4 +1,4 @@
-// What a Program is, whatever its graph went through: the name under which its Verdict is remembered.
+// The canonical hash: the name under which a Program's Verdict is remembered, whatever its graph went through.
 #include "program/atoms.h"
 #include "program/value_digest.h"
 #include "program/values.h"
@@ -21,7 +21,8 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// By name: the number of a Symbol that is not built in depends on what the process met first.
+/// Returns the Symbol's name, to be hashed: the number of one that is not built in depends on what the process met
+/// first.
 const std::string &name_of(c10::Symbol symbol) {
   static thread_local std::unordered_map<c10::Symbol, std::string> known;
   const auto [entry, is_new] = known.try_emplace(symbol);

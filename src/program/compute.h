@@ -10,7 +10,7 @@
 
 namespace repro_minify {
 
-/// Whether the child is confined before the work begins, or by the work itself, which then needs more than most.
+/// Says when the child is confined: before the work begins, or by the work itself, which then needs more than most.
 enum class Confined { BeforeTheWork, ByTheWork };
 
 /// Runs `work` in a sandbox child and brings its result back (tensors on the CPU, sharing of storage kept). Throws

@@ -155,7 +155,8 @@ private:
         ->output();
   }
 
-  /// What the eager run recorded. A version nobody read is taken as the nearest earlier one that somebody did.
+  /// Makes an input or a constant of what the eager run recorded. A version that was never read is taken as the nearest
+  /// earlier one that was.
   Value *cut_value(const Version &version) {
     int writer = version.second;
     const c10::IValue *contents = recording_.lookup(version.first, writer);
@@ -170,8 +171,8 @@ private:
                                name_of(version.first));
   }
 
-  /// A cut value gets memory of its own. In the original run it may have shared another's, but whoever runs the repro
-  /// loads or clones inputs one by one, and a failure that needs two inputs to overlap would be gone.
+  /// A cut value gets memory of its own. In the original run it may have shared another's, but a repro loads or clones
+  /// its inputs one by one, and a failure that needs two inputs to overlap would be gone.
   c10::IValue unshared(const c10::IValue &value) {
     bool shared = false;
     for_each_tensor(value, [&](const at::Tensor &tensor) {
@@ -243,7 +244,7 @@ private:
       into->registerOutput(resolve(index_.version_at(output, owner)));
   }
 
-  /// Packing inside a block is copied where it stands, whoever needs it later; unused, it is removed at the end.
+  /// Packing inside a block is copied where it stands, whatever needs it later; unused, it is removed at the end.
   void copy_nested_packing(Node *node, Block *into) {
     std::vector<Value *> parts;
     try {
@@ -267,7 +268,7 @@ private:
   std::unordered_map<const Value *, Value *> produced_;
   std::unordered_map<const Value *, size_t> positions_; ///< of new inputs that are original ones, in the signature
   std::set<void *> storages_;                           ///< memory that other inputs of the new Program live in
-  /// The top-level position that is being filled. Constants, packing and cut values go in front of it: nobody reads
+  /// The top-level position that is being filled. Constants, packing and cut values go in front of it: nothing reads
   /// them earlier. (All in front of the first node would be as good, but a graph makes room for a node between two
   /// others by numbering all of them anew.)
   Node *current_;
@@ -275,7 +276,7 @@ private:
 
 } // namespace
 
-/// What a cut asks of the index, worked out once: a cut then costs what it keeps, not what there is.
+/// Tables that a cut looks up, worked out once: a cut then costs what it keeps, not what there is.
 struct Cutter::Impl : AtomIndex {
   explicit Impl(std::shared_ptr<const Recording> given) : AtomIndex(std::move(given)), originals(*recording) {
     index_nodes();
@@ -318,7 +319,8 @@ struct Cutter::Impl : AtomIndex {
     return closed;
   }
 
-  /// What a cut at `kept` shows to the outside, original outputs first.
+  /// Returns what a cut at `kept` shows to the outside: all its tensors first if `all`, then original outputs, then
+  /// what is read outside of it.
   std::vector<Exposure> exposed(const Kept &kept, bool all) const {
     std::vector<Exposure> result;
     std::vector<char> done(version_ids_.size());
@@ -342,7 +344,7 @@ struct Cutter::Impl : AtomIndex {
     for (int use : read_outside(kept)) {
       if (!use_exposures[use].owner)
         add(use_exposures[use]);
-      else // What is made inside a block cannot be returned from outside it: what the block makes of it is.
+      else // A value made inside a block cannot be returned from outside it: what the block makes of it is.
         add_tensors_of(use_exposures[use].owner);
     }
     return result;

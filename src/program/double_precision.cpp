@@ -27,7 +27,7 @@ std::optional<int64_t> widened_dtype_argument(int64_t dtype) {
   return std::nullopt;
 }
 
-/// What TorchScript knows not to be None any more, as it was before that was known.
+/// Returns the value in front of TorchScript's casts, which mark it as no longer None.
 Value *behind_casts(Value *value) {
   while (value->node()->kind() == torch::jit::prim::unchecked_cast)
     value = value->node()->input();

@@ -1,4 +1,4 @@
-// What is said about an exception that ends the program.
+// The report on an exception that ends the program.
 #pragma once
 #include <exception>
 #include <string>

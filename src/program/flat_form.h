@@ -1,4 +1,4 @@
-// What every flat Program has in common, however it was made.
+// The form that every flat Program has, however it was made.
 #pragma once
 #include "repro_minify/program.h"
 

@@ -1,4 +1,4 @@
-// What the steps of flattening have in common: tidying a graph that is being made flat.
+// Helpers that the steps of flattening share: they tidy a graph that is being made flat.
 #pragma once
 #include "repro_minify/flatten.h"
 
@@ -8,10 +8,10 @@ namespace repro_minify {
 /// was made. A None is not returned.
 void unpack_outputs(torch::jit::Graph &graph);
 
-/// Removes constants and packing nodes that nobody reads. (PyTorch's own dead-code elimination trusts alias
+/// Removes constants and packing nodes that nothing reads. (PyTorch's own dead-code elimination trusts alias
 /// annotations, and some of the failures looked for are wrong annotations.)
 void remove_unused_constants(torch::jit::Graph &graph);
-/// Likewise, and the inputs that nothing reads.
+/// Removes unused constants and packing nodes, and the inputs that nothing reads.
 void drop_unused(Program &program);
 
 } // namespace repro_minify

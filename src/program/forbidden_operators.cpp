@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view forbidden_names[] = {"aten::save", "aten::from_file", "prim::rpc_sync", "prim::rpc_async",
                                                 "prim::rpc_remote"};
-/// Of processes that compute together, and of a debugger's files.
+/// Namespaces of operators for processes that compute together, and for a debugger's files.
 constexpr std::string_view forbidden_namespaces[] = {"c10d", "symm_mem", "debugprims", "_c10d_functional",
                                                      "_c10d_functional_autograd"};
 

@@ -23,7 +23,7 @@ std::optional<double> filled_with(const std::string &formula) {
   return value;
 }
 
-/// As C++ source.
+/// Returns the number as C++ source.
 std::string number_source(double value, at::ScalarType dtype) {
   if (std::isnan(value))
     return "NAN";

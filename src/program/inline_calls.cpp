@@ -111,7 +111,7 @@ void write_out_with(Block *block, bool of_autocast) {
   }
 }
 
-/// Of a future that went through a list, nobody sees which one it is.
+/// True if the block waits for a future that cannot be told from others, as it went through a list.
 bool waits_for_unknown(const Block *block) {
   for (const Node *node : block->nodes()) {
     if (node->kind() == torch::jit::aten::wait)

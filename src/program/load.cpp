@@ -113,7 +113,7 @@ torch::jit::Module load_archive(const std::string &path, const std::string &byte
   }
 }
 
-/// What a file is that nobody has written to since.
+/// The state of a file, which changes when the file is written to.
 using FileState = std::array<int64_t, 5>;
 
 FileState state_of(const std::string &path) {
@@ -123,8 +123,8 @@ FileState state_of(const std::string &path) {
           static_cast<int64_t>(status.st_dev)};
 }
 
-/// Whether there is a file of other content. It may be anything, a pipe that nobody writes into, a terabyte: what need
-/// not be read for that is not.
+/// True if there is a file of other content. It may be anything, a pipe without a writer, a terabyte: it is read only
+/// where it has to be.
 bool is_another_file(const std::string &path, const std::string &content) {
   std::error_code error;
   if (!fs::exists(path, error))

@@ -1,4 +1,4 @@
-// What is the same for every tensor in a value.
+// Makes the same change to every tensor in a value.
 #pragma once
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>

@@ -60,7 +60,7 @@ bool needs_construction(const c10::IValue &value) {
                      [](const c10::IValue &leaf) { return leaf.isTensor() || leaf.isObject(); });
 }
 
-/// What the type says of element `i`, else the element's own type.
+/// Returns the type that `type` has for element `i`, else the element's own type.
 c10::TypePtr element_type(const c10::TypePtr &type, size_t i, const c10::IValue &element) {
   if (const auto tuple = type ? type->cast<c10::TupleType>() : nullptr; tuple && i < tuple->elements().size())
     return tuple->elements()[i];

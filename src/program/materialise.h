@@ -9,7 +9,8 @@
 
 namespace repro_minify {
 
-/// Thrown when a value has no form in a graph (a custom class, a generator): whoever needs it must keep what makes it.
+/// Thrown when a value has no form in a graph (a custom class, a generator): a cut that needs it must keep what makes
+/// it.
 class CannotMaterialise : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -51,7 +52,7 @@ private:
   Identifiers names_;
 };
 
-/// Whether a value of this type can be cut, seen from its type alone (tensors, numbers, strings, None, and containers
+/// True if a value of this type can be cut, seen from its type alone (tensors, numbers, strings, None, and containers
 /// of them).
 bool can_materialise(const c10::IValue &value);
 

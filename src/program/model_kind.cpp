@@ -27,7 +27,7 @@ constexpr const char *save_the_model = "save the model with torch.jit.save(torch
 
 constexpr const char *no_model_in_zip = "a zip archive without TorchScript code or an exported program in it; ";
 
-/// What begins with these bytes is no model that can be taken.
+/// The bytes that identify a file format which cannot be taken as a model.
 struct Magic {
   size_t at;
   std::string_view bytes;
@@ -78,7 +78,7 @@ std::string what_torch_saved(const std::string &pickled) {
   if (!type.empty() && type.find("Parameter") == std::string::npos)
     return "a pickled object of Python's class " + type +
            ", which only that code can load; load it in Python with torch.load, and " + save_the_model;
-  // What is saved comes right behind the protocol; a tensor has an OrderedDict too, of hooks.
+  // The saved object comes right behind the protocol; a tensor has an OrderedDict too, of hooks.
   if (begin.find("\x80\x02"
                  "ccollections\nOrderedDict") != std::string::npos ||
       begin.rfind("\x80\x02}", 0) == 0)
@@ -145,7 +145,7 @@ std::optional<ModelKind> kind_of_text(const std::string &path, const std::string
   return std::nullopt;
 }
 
-/// The first number is the version of the format, the next thing a name or the graph.
+/// True if the version of the format comes first, and then a name, the graph or the operator sets.
 bool is_onnx(std::string_view head) {
   return head.size() > 16 && head[0] == 8 && head[1] > 0 && head[1] < 32 &&
          (head[2] == 0x12 || head[2] == 0x3a || head[2] == 0x42);

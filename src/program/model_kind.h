@@ -1,4 +1,4 @@
-// What a file is that was given as a model, told by what is in it.
+// The kind of a file that was given as a model, told by what is in it.
 #pragma once
 #include <string>
 

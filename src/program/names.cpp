@@ -147,7 +147,7 @@ const Words python = {"and",      "as",       "assert", "async",     "await",   
                       "self",     "cls",      "super",  "math",      "sys",        "here",   "isinstance", "enumerate",
                       "zip",      "range",    "Path",   "Exception", "compile_fx", "config"};
 
-/// What TorchScript's compiler and its printer know, types included, and what a repro's own text is made of.
+/// Names that TorchScript's compiler and its printer know, types included, and those that a repro's own text uses.
 const Words torchscript = {"torch",
                            "ops",
                            "aten",
@@ -275,7 +275,7 @@ const Words nn_module = {"add_module",
                          "named_children",
                          "named_modules",
                          "named_parameters"};
-/// Of torch.nn.Module's methods, and of those that a Program gives its module for what has to stay a call.
+/// Prefixes of torch.nn.Module's methods, and of those that a Program gives its module for what has to stay a call.
 constexpr std::string_view method_prefixes[] = {"register_", "call_"};
 
 bool ends_in_number(std::string_view name) {

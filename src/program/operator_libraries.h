@@ -7,7 +7,7 @@ namespace repro_minify {
 
 /// Into this process, once each, and so into all it forks. Throws UserError, which names the option.
 void load_operator_libraries(const std::vector<std::string> &paths);
-/// What they are called beside a repro: "operators.so", "operators-2.so", ...
+/// Returns the names of the libraries beside a repro: "operators.so", "operators-2.so", ...
 std::vector<std::string> names_of_libraries(const std::vector<std::string> &paths);
 
 /// The operator that an error of LibTorch's compiler says it does not know; empty: none.

@@ -20,7 +20,7 @@ bool returns_alias(const c10::FunctionSchema &schema) {
   return false;
 }
 
-/// Whether an in-place operator writes to `value`, itself or through views that say what they are.
+/// True if an in-place operator writes to `value`, itself or through views that their schema declares.
 bool is_written_to(const Value *value) {
   for (const auto &use : value->uses()) {
     const auto *schema = use.user->maybeSchema();

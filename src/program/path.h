@@ -7,8 +7,8 @@
 
 namespace repro_minify {
 
-/// By node index (Recording::nodes): for a prim::If which block was taken (0 or 1), for a prim::Loop how many trips it
-/// made, once for each time that it was executed, in that order. Empty for every other node.
+/// Returns for each node index (Recording::nodes): for a prim::If which block was taken (0 or 1), for a prim::Loop how
+/// many trips it made, once for each time that it was executed, in that order. Empty for every other node.
 std::vector<std::vector<int64_t>> path_of(const Recording &recording);
 
 /// The block of a prim::If that was taken whenever it was executed; nullptr when that differs, or when it never was.

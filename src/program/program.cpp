@@ -46,7 +46,7 @@ public:
   /// More than a small program has: what is handed over in the end has no parts.
   static constexpr std::ptrdiff_t many = 256;
 
-  /// What reads the new attribute.
+  /// Adds a parameter or buffer, and returns the value in the graph that reads it.
   Value *add(const ProgramInput &input, at::Tensor data) {
     if (spread_ && added_++ % in_one_part == 0)
       begin_part();

@@ -7,8 +7,8 @@
 
 namespace repro_minify {
 
-/// What was saved, as it was: a tensor, a list, tuple or dict. Nothing in the file is executed. Throws UserError, which
-/// says what is wrong with the file, or what it is instead.
+/// Returns the saved value as it was: a tensor, a list, tuple or dict. Nothing in the file is executed. Throws
+/// UserError, which says what is wrong with the file, or what it is instead.
 c10::IValue read_inputs(const std::string &path);
 /// The same from the bytes of a file; `origin` is what to call it.
 c10::IValue read_inputs(const std::string &bytes, const std::string &origin);

@@ -32,7 +32,7 @@ bool equal_tensors(const at::Tensor &a, const at::Tensor &b) {
   return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
 }
 
-/// Whether a cut would make the same of either. What is not understood differs.
+/// True if a cut would make the same of either. Values that cannot be compared count as different.
 bool same_contents(const c10::IValue &a, const c10::IValue &b) {
   std::vector<c10::IValue> x, y;
   flatten_value(a, x);
@@ -47,7 +47,7 @@ bool same_contents(const c10::IValue &a, const c10::IValue &b) {
 /// Runs a graph node by node in the interpreter and watches what each top-level node writes to.
 class ValueRecorder {
 public:
-  /// What is kept is kept on the CPU: it goes back to a process that touches no device.
+  /// Keeps copies on the CPU: they go back to a process that touches no device.
   ValueRecorder(const Recording &index, const RunSettings &settings)
       : index_(index), cloner_({.requires_grad = settings.grad, .device = c10::kCPU}) {
     writers_.resize(index.value_index.size());
@@ -117,7 +117,8 @@ private:
       seen_.emplace(key, cloner_.clone(contents));
   }
 
-  /// What is written to is not what it was when it was made any more.
+  /// Keeps the last contents of values inside of blocks that differ from the first. Leaves out values that were written
+  /// to: they are no longer what they were when they were made.
   void compare_last_with_first() {
     for (const auto &[value, contents] : environment_) {
       const int number = index_.value_index.at(value);

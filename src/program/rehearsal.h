@@ -1,5 +1,5 @@
-// What a stranger wrote is read in a child first. The process that reduces touches only what a child has read to the
-// end.
+// Rehearsals: an untrusted file is read in a child first. The process that reduces touches only what a child has read
+// to the end.
 #pragma once
 #include "repro_minify/sandbox.h"
 

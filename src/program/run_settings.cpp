@@ -34,8 +34,8 @@ void apply(Determinism determinism, c10::Device device) {
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
 }
 
-/// What the backends switch on in the executor, and autocast, put back when it goes: what comes next would be run
-/// differently, and an exception must not leave the one side's settings to the other.
+/// Puts back what the backends switch on in the executor, and autocast, when it is destroyed: what comes next would be
+/// run differently, and an exception must not leave the one side's settings to the other.
 class ExecutorState {
 public:
   explicit ExecutorState(c10::DeviceType device) : device_(device) {}
@@ -97,7 +97,7 @@ struct RunScope::State {
 
 namespace {
 
-/// What was in force before any scope was entered; null outside of all.
+/// The state before any scope was entered; null outside of all.
 const ExecutorState *outside_of_all = nullptr;
 
 } // namespace

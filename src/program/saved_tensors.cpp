@@ -109,7 +109,7 @@ void require_grad_if(const Saved &wanted, at::Tensor &tensor) {
     tensor.set_requires_grad(true);
 }
 
-/// What only a bit of the tensor says: {'conj': True, 'neg': True}.
+/// Sets the bits of the tensor that `metadata` names: {'conj': True, 'neg': True}.
 void set_bits(const Saved &metadata, at::Tensor &tensor) {
   if (!metadata.is(SavedKind::Dict))
     return;

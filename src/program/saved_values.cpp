@@ -165,7 +165,8 @@ private:
     return c10::complex<double>(arguments[0]->number, arguments[1]->number);
   }
 
-  /// What LibTorch's own pickler adds: lists of one type, and the names of types.
+  /// Reads what LibTorch's own pickler adds: lists of one type, and the names of types. Throws CannotRead for other
+  /// calls.
   c10::IValue tagged(const std::string &function, const std::vector<const Saved *> &arguments) {
     const bool is_list = function == "build_intlist" || function == "build_tensorlist" ||
                          function == "build_doublelist" || function == "build_boollist";

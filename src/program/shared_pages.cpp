@@ -72,7 +72,7 @@ struct Mapping {
   size_t size;
 };
 
-/// What is mapped where. Tensors can die in any thread.
+/// All mappings, by address. They have a mutex, as tensors can die in any thread.
 struct Mappings {
   std::mutex mutex;
   SharedFile file;
@@ -247,7 +247,7 @@ at::Tensor converted(const at::Tensor &flat, at::ScalarType type) {
   for (int64_t done = 0; done < flat.numel(); done += step) {
     const int64_t count = std::min(step, flat.numel() - done);
     result.narrow(0, done, count).copy_(flat.narrow(0, done, count));
-    // Nobody has written to these pages: what is dropped is read from the file when it is wanted again.
+    // These pages were never written to: what is dropped is read from the file when it is wanted again.
     const auto element = static_cast<int64_t>(flat.element_size());
     madvise(begin + done * element, static_cast<size_t>(count * element), MADV_DONTNEED);
   }

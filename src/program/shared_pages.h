@@ -27,14 +27,13 @@ void share_pages_with(const torch::jit::Module &module, const torch::jit::Module
 /// has been written to since it was mapped.
 std::optional<c10::Storage> mapped_copy(const c10::Storage &storage);
 
-/// Whether the storage is a mapping and nobody, whatever way they took, has written to it. Asks the kernel, which
-/// knows.
+/// True if the storage is a mapping that has not been written to, in whatever way. Asks the kernel, which knows.
 bool is_untouched(const c10::Storage &storage);
 
-/// Puts back what a mapping held before it was written to. Whether it had been.
+/// Puts back what a mapping held before it was written to. Returns true if it had been.
 bool restore_pages(const c10::Storage &storage);
 
-/// Whether both are untouched mappings of the same contents.
+/// True if both are untouched mappings of the same contents.
 bool are_same_pages(const c10::Storage &one, const c10::Storage &other);
 
 /// A contiguous copy of a flat tensor in another type, which holds no more than a little of an untouched mapping in

@@ -7,11 +7,11 @@
 
 namespace repro_minify {
 
-/// Whether any object of the model is made by its own code.
+/// True if any object of the model is made by its own code.
 bool has_state_functions(const torch::jit::Module &module);
 
-/// The bytes of an archive of the same model as it is now, whose objects are what they hold: whoever loads it runs
-/// nothing of it. The module has lost its __getstate__ and __setstate__ afterwards, so this is for children.
+/// Returns the bytes of an archive of the same model as it is now, whose objects are what they hold: loading it runs no
+/// code of the model. The module has lost its __getstate__ and __setstate__ afterwards, so this is for children.
 std::string archive_without_state_functions(const torch::jit::Module &module);
 
 } // namespace repro_minify

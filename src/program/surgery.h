@@ -14,17 +14,18 @@ std::vector<torch::jit::Value *> paste_block(const torch::jit::Block *block, tor
 /// Removes a node whose outputs are read as `values` instead.
 void replace_node(torch::jit::Node *node, const std::vector<torch::jit::Value *> &values);
 
-/// Removes what made these values if nobody reads it any more, and what only that had read; nothing that has effects.
+/// Removes the nodes that made these values if nothing reads them any more, and those that only they had read; none
+/// that has effects.
 void drop_unread(const std::vector<torch::jit::Value *> &values);
 
-/// Erases the inputs (by position) that are marked; nobody reads them. In one go: erased one at a time, each moves all
-/// behind it, which for a model with thousands of parameters takes longer than to run it.
+/// Erases the inputs (by position) that are marked, which nothing may read. In one go: erased one at a time, each moves
+/// all behind it, which for a model with thousands of parameters takes longer than to run it.
 void erase_inputs(torch::jit::Graph &graph, const std::vector<char> &gone);
 
-/// Whether the operator writes to an operand, does anything beside giving a value, or may give another one next time.
+/// True if the operator writes to an operand, does anything beside giving a value, or may give another one next time.
 bool has_effects(const torch::jit::Node *node);
 
-/// Whether any reader writes to `value`, by its schema.
+/// True if any reader writes to `value`, by its schema.
 bool is_written_to(const torch::jit::Value *value);
 
 } // namespace repro_minify

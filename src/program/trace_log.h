@@ -1,5 +1,5 @@
-// What a traced run was made of, as numbers that a child can send: nodes are named by their addresses, which a forked
-// child shares with its parent as long as the graphs were there before.
+// The log of a traced run, as numbers that a child can send: nodes are named by their addresses, which a forked child
+// shares with its parent as long as the graphs were there before.
 #pragma once
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/ir/ir.h>

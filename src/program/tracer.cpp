@@ -35,7 +35,7 @@ bool is_carried_out(const Node *node) {
          std::any_of(node->outputs().begin(), node->outputs().end(), of_type);
 }
 
-/// What is the same thing wherever it turns up again; null for what has no identity.
+/// Returns an address that stands for the value wherever it turns up again; null for a value without identity.
 const void *identity_of(const c10::IValue &value) {
   if (value.isTensor())
     return value.toTensor().defined() ? value.toTensor().unsafeGetTensorImpl() : nullptr;

@@ -55,7 +55,7 @@ private:
   std::unordered_map<const void *, int64_t> known_;     ///< tensors, lists, opaque objects, by address
   std::vector<c10::IValue> kept_alive_;                 ///< so that no address is used twice
   std::unordered_map<const void *, std::string> paths_; ///< of the model's objects
-  /// What has been assigned to attributes.
+  /// The values that were assigned to attributes, by object and name.
   std::map<std::pair<const void *, std::string>, Tracked> assigned_;
 };
 

@@ -58,7 +58,8 @@ private:
   size_t next_sweep_ = 1024;
 };
 
-/// Names for what cannot be read: one for each thing and version, kept alive so that its address stays its own.
+/// Numbers for values that cannot be read: one for each value and version, kept alive so that its address stays its
+/// own.
 class Unreadable {
 public:
   uint64_t number(const c10::IValue &value) {

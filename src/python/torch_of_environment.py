@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def site_folders() -> list[str]:
-    """Of the environment, of the Python that it was made of where it shows that, and of the user."""
+    """Returns the folders of the environment, of its base Python where it shows that one, and of the user."""
     folders = [sysconfig.get_path("platlib"), sysconfig.get_path("purelib")]
     config = Path(sys.prefix) / "pyvenv.cfg"
     shows_base = not config.is_file() or "include-system-site-packages = true" in config.read_text().lower()

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What fails two times out of three passes five times in a row once in two hundred and fifty times.
+/// A check that fails two times out of three passes five times in a row once in two hundred and fifty times.
 constexpr Repetition often = {.runs = 5, .need = 1};
 
 /// "EliminateDeadCode" of "EliminateDeadCode#3" and of "CanonicalizeOps#2/EliminateDeadCode".
@@ -45,7 +45,7 @@ public:
 private:
   const OwnBisector *own() const { return backend_->parts().bisector; }
 
-  /// Whether the failure showed in any check. Under the backend as it is it has to.
+  /// True if the failure showed in any check. It has to show under the backend as it is.
   bool any_fails() const {
     return std::any_of(found_.checks.begin(), found_.checks.end(), [](const auto &check) { return check.fails; });
   }

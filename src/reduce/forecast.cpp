@@ -16,7 +16,7 @@ constexpr size_t enough_tries = 4;
 constexpr double refusals_that_tell = 10;
 /// A try is forgotten once that part of what it foretold has passed.
 constexpr double most_passed = 0.5;
-/// Of a reduction that goes on for longer nobody can tell.
+/// A reduction that asks more questions gets no forecast.
 constexpr int most_questions = 2000;
 
 } // namespace

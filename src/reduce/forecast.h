@@ -21,8 +21,8 @@ public:
            const Standing &turn_began)
       : judge_(judge), recorder_(recorder), passes_(passes), turn_began_(turn_began) {}
 
-  /// What became of a candidate. The more were turned down in a row, the less likely the next one works: passes say how
-  /// likely it is in the middle of a reduction.
+  /// Takes note of what became of a candidate. The more were turned down in a row, the less likely the next one works:
+  /// passes say how likely it is in the middle of a reduction.
   void note(bool accepted) { refused_ = accepted ? 0 : refused_ + 1; }
   void look(double elapsed_seconds, const CostModel &cost) override;
   std::optional<SecondsLeft> seconds_left(double elapsed_seconds) const override;

@@ -1,4 +1,4 @@
-// What all questions of a reduction are about: whether a Program still fails with what was seen.
+// The subject of all questions of a reduction: whether a Program still fails with what was seen.
 #pragma once
 #include "repro_minify/reducer.h"
 
@@ -9,7 +9,7 @@ struct Inquiry {
   Signature wanted;
   ReduceOptions options;
 
-  /// Whether this Verdict is the failure that is looked for.
+  /// True if this Verdict is the failure that is looked for.
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted, options.same_failure); }
   /// A failure that shows in an output needs one.
   bool cannot_fail(const Program &program) const {

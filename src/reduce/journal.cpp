@@ -40,7 +40,7 @@ std::optional<Identity> identity_in(const std::string &text) {
   return identity;
 }
 
-/// As it comes back from the file: what is no UTF-8 is replaced there.
+/// Returns the identity as it is read back from the file, where invalid UTF-8 has been replaced.
 Identity as_written(const Identity &identity) {
   return *identity_in(line(header_of(identity)));
 }
@@ -54,7 +54,7 @@ void require_same(const Identity &identity, const std::string &text, const std::
                     "); give another --output, or --force without --resume");
 }
 
-/// What lies there is not followed, and not waited for.
+/// Opens the journal's file. A link there is not followed, and a pipe is not waited for. Throws UserError.
 PlainFile opened(const std::string &path, bool resume) {
   try {
     return resume ? PlainFile::at(path) : PlainFile::in_place_of(path);
@@ -63,7 +63,7 @@ PlainFile opened(const std::string &path, bool resume) {
   }
 }
 
-/// Far more than a verdict takes, or a run makes: whoever wrote the file may want this process to run out of memory.
+/// Far more than a verdict takes, or a run makes: the file may have been made to use up the memory of this process.
 constexpr size_t longest_line = size_t{64} << 20;
 constexpr int deepest_line = 100;
 
@@ -96,7 +96,7 @@ public:
   uint64_t position() const { return buffer_at_ + begin_; }
 
 private:
-  /// What has been given away is dropped from the buffer. How many bytes came; none at the end.
+  /// Drops from the buffer what has been given away, and reads on. Returns how many bytes came; 0 at the end.
   size_t read_on() {
     constexpr size_t at_once = size_t{1} << 16;
     buffer_.erase(0, begin_);

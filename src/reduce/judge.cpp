@@ -109,7 +109,7 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
   return verdict.no_answer ? note_in_vain(hash, verdict) : write_down(program, hash, verdict);
 }
 
-/// Whoever asks again asks anew.
+/// Keeps the outcome of a question that had no answer, which is asked anew the next time. Throws NothingAnswers.
 const Verdict &Judge::note_in_vain(const std::string &hash, const Verdict &verdict) {
   tally_.unanswered(verdict.message);
   if (tally_.nothing_answers())

@@ -29,7 +29,7 @@ public:
   Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
 
   const Inquiry &inquiry() const override { return inquiry_; }
-  /// What is known beforehand.
+  /// Remembers a Verdict that is known beforehand.
   void remember(const Program &program, const Verdict &verdict) { memory_.learn(canonical_hash(program), verdict); }
   /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. One without an answer, however often it
   /// was asked, is not remembered. Throws Interrupted, OutOfTime, NothingAnswers.
@@ -43,16 +43,17 @@ public:
   /// Done once while the next check runs, which costs no time then; the latest only.
   void do_meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
 
-  // For who looks ahead from within judge():
-  /// What the answer would be now; null where nobody knows it yet.
+  // For code that looks ahead from within judge():
+  /// Returns what the answer would be now; null where it is not known yet.
   const Verdict *foreseen(const std::string &hash) const;
   /// The answer that this run has been told, however many jobs it has, and whatever an earlier one was told; null:
   /// nothing.
   const Verdict *told(const std::string &hash) const { return memory_.told(hash); }
-  /// What came of asking it in vain; null where nobody did.
+  /// Returns the outcome of asking it in vain; null where that was not done.
   const Verdict *in_vain(const std::string &hash) const { return memory_.in_vain(hash); }
-  /// Whether the answer that judge() waits for is there, and whether an Outlook may not hold it up any longer.
+  /// True if the answer that judge() waits for is there.
   bool answer_is_there() { return checks_.is_there(); }
+  /// True if that answer is there and an Outlook may not hold it up any longer.
   bool answer_is_overdue() { return answer_is_there() && lookout_.is_overdue(); }
   bool is_interrupted() const { return inquiry_.options.interrupted && inquiry_.options.interrupted(); }
   Guess guess_at(Program program, std::string hash, Assumptions assumed = {}) const;
@@ -62,7 +63,7 @@ public:
   /// Says what is done next, until the first cut is made: from then on all is the search.
   void enter_phase(const std::string &phase) override;
   void enter_search();
-  /// What progress is reported of.
+  /// Sets the size of the best Program so far, which progress reports.
   void set_best(const ProgramSize &size) { best_ = size; }
 
   const Tally &tally() const { return tally_; }
@@ -72,7 +73,7 @@ public:
       throw Interrupted{};
   }
   int unanswered() const override { return tally_.unanswered(); }
-  /// Checks that were started and whose answer nobody asked for.
+  /// Returns how many checks were started without their answer being asked for.
   int speculative() const { return checks_.started() - tally_.checks(); }
   int questions_at_once() const override { return pool_->workers(); }
 

@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-/// As reduce(); `recording` is of `start`, under the settings of `test`, or null.
+/// Does the same as reduce(); `recording` is of `start`, under the settings of `test`, or null.
 Reduction reduce_recorded(const Program &start, std::shared_ptr<const Recording> recording,
                           const Verdict &start_verdict, const Signature &wanted, const InterestingnessTest &test,
                           const ReduceOptions &options);

@@ -75,7 +75,7 @@ public:
   }
 
 private:
-  /// What was not tried on the result. Otherwise every pass has, as the last thing it did, found nothing on it.
+  /// Returns what was not tried on the result. Where that is nothing, every pass found nothing on it in its last turn.
   std::vector<std::string> left_out() const {
     std::vector<std::string> reasons;
     std::string skipped;

@@ -1,5 +1,5 @@
-// In the place of the Judge while a question waits for its answer: runs nothing, answers from what is known and from
-// what is assumed, and leaves whoever asks anything else.
+// Stands in for the Judge while a question waits for its answer: runs nothing, answers from what is known and from what
+// is assumed, and ends the run of code that asks anything else.
 #pragma once
 #include "reduce/judge.h"
 #include "reduce/questions/dry_run.h"
@@ -21,7 +21,7 @@ class RehearsedAnswers final : public Answerer {
 public:
   /// Answers a question that is open.
   using Decide = std::function<bool(const Program &)>;
-  /// Whether nobody needs the rehearsal any more.
+  /// Returns true once the rehearsal is no longer needed.
   using IsOver = std::function<bool()>;
 
   /// `yes` is the Verdict for an assumed yes. With `decide` no question is open.
@@ -45,7 +45,7 @@ public:
       dry_run_.stop();
   }
   int unanswered() const override { return judge_.unanswered(); }
-  /// What follows is found out by rehearsing: nobody needs to name it.
+  /// Returns 1: rehearsing finds out what follows, so that a pass need not name it.
   int questions_at_once() const override { return 1; }
   void enter_phase(const std::string &) override {}
 

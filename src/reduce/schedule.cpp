@@ -5,14 +5,14 @@
 namespace repro_minify {
 namespace {
 
-/// What a pass that has not run yet is expected to gain for one unit of cost: the first of the registry most.
+/// Returns the gain for one unit of cost that is expected of a pass before it has run: most for the registry's first.
 double prior_gain(size_t position) {
   return 64.0 / static_cast<double>(1 + position);
 }
 
 /// How much of what earlier turns said is believed still: programs that have got small are of another kind.
 constexpr double memory = 0.25;
-/// What is expected of a pass that found nothing the last time.
+/// The part of its prior gain that is expected of a pass that found nothing the last time.
 constexpr double faint_hope = 1.0 / 64;
 
 } // namespace

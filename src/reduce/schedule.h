@@ -17,7 +17,7 @@ public:
   /// Index of the pass to run next; nothing when all have found nothing since the last change. Passes of one goal take
   /// turns until none of them finds anything, then those of the other do.
   std::optional<size_t> next();
-  /// What a turn came to. `accepted`: the program changed, so every pass may find something again.
+  /// Takes the outcome of a turn. `accepted`: the program changed, so every pass may find something again.
   void took_turn(size_t pass, bool accepted, double gain, double cost);
   /// After its turn: the pass has more to try, but only once all others of its goal have found nothing.
   void put_off(size_t pass);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double nodes_that_cost_as_much_as_a_process = 256;
 
-/// Eager itself answers NaN or Inf: a program that nobody would call a bug report, and the door to another failure.
+/// True if eager itself answers NaN or Inf: such a program is no bug report, and opens the door to another failure.
 bool makes_eager_infinite(const Verdict &verdict) {
   for (const auto *leaves : {&verdict.outputs, &verdict.gradients})
     for (const auto &leaf : *leaves)
@@ -72,7 +72,7 @@ bool Turns::offer(Standing &standing, const Program &candidate, const std::vecto
   return consider(turn, candidate, order_of(candidate), likely_next);
 }
 
-/// Whether the pass puts off the rest of what it has to try.
+/// Runs the pass. Returns true if it puts off the rest of what it has to try.
 bool Turns::run_pass(Turn &turn, size_t index) {
   Standing &standing = turn.standing;
   const auto fails = [&](const Program &candidate, const std::vector<LazyProgram> &next) {
@@ -116,7 +116,7 @@ bool Turns::run_pass(Turn &turn, size_t index) {
   return put_off;
 }
 
-/// Whether the candidate fails; it becomes the best if it is lower in the Order too.
+/// Returns true if the candidate fails; it becomes the best if it is lower in the Order too.
 bool Turns::consider(Turn &turn, const Program &candidate, const Order &order, const std::vector<LazyProgram> &next) {
   Standing &standing = turn.standing;
   const bool lower = order < standing.order;

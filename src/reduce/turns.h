@@ -11,7 +11,7 @@
 
 namespace repro_minify {
 
-/// What a pass left out whose only fault is that a question of its turn had no answer, however often asked.
+/// The text in Standing::untried if a pass left out nothing but a question that had no answer, however often asked.
 inline constexpr const char *had_no_answer = "had no answer to a question";
 
 /// Where a reduction stands between two turns. Beside the verdicts to come, nothing else decides what is asked next.
@@ -23,7 +23,7 @@ struct Standing {
   std::vector<std::string> untried; ///< by pass: what its last turn left out; empty: nothing
 };
 
-/// What a turn came to, as far as it got.
+/// The outcome of a turn, as far as it got.
 struct TurnReport {
   int tried = 0;     ///< candidates that were lower in the Order
   int worked = 0;    ///< of these, how many fail
@@ -47,7 +47,7 @@ public:
 
   /// The turn of pass number `index`. `standing` and `report` are up to date when a question is left by exception.
   void take(Standing &standing, size_t index, TurnReport &report);
-  /// Whether a Program that no pass proposes fails; it becomes the best if it is lower in the Order.
+  /// Returns true if a Program that no pass proposes fails; it becomes the best if it is lower in the Order.
   bool offer(Standing &standing, const Program &candidate, const std::vector<LazyProgram> &likely_next,
              TurnReport &report);
 

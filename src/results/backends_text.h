@@ -1,4 +1,4 @@
-// What --backend takes, and whether it can be used on this machine.
+// Lists the backends that --backend takes, and says which of them can be used on this machine.
 #pragma once
 #include "repro_minify/backend.h"
 

@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-/// What `run` finds out beside the Verdict.
+/// The facts that `run` finds out beside the Verdict.
 struct RunFacts {
   std::optional<Timing> timing;
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
@@ -17,7 +17,7 @@ struct RunFacts {
 /// `timing`.
 RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing);
 
-/// What came of it for people, with a table of numbers.
+/// Returns the result for people, with a table of numbers.
 std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session);
 /// The same for scripts.
 std::string run_json(const FailureRate &rate, const RunFacts &facts, const Session &session);

@@ -11,10 +11,10 @@ inline constexpr int most_asked_again = 3;
 /// Before the time number `again`, from 0 on; longer each time. False as soon as `interrupted` says so.
 bool pause_before_asking_again(int again, const std::function<bool()> &interrupted = {});
 
-/// Whether it says anything of the job: false for a child that could not be started, whose end is lost, or that was
-/// killed from outside.
+/// True if the JobEnd says anything of the job: false for a child that could not be started, whose end is lost, or that
+/// was killed from outside.
 bool is_answer(const JobEnd &job_end);
-/// As run_in_sandbox(), as often as it takes for an answer.
+/// Calls run_in_sandbox(), and again while there is no answer, `most_asked_again` times at most.
 JobEnd run_until_answered(const Job &job, const Limits &limits);
 
 } // namespace repro_minify

@@ -67,7 +67,7 @@ ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &fra
     close_descriptor(end_);
     throw std::system_error(error, std::generic_category(), "fork failed");
   }
-  setpgid(pid_, pid_); // the child does it too: whoever is first
+  setpgid(pid_, pid_); // the child does it too: either may come first
   area_.hide_from_later_children();
   allow_for_load_ = limits.allow_for_load;
   if (limits.timeout > 0ms)
@@ -150,7 +150,7 @@ void ChildProcess::kill(Ending reason) {
   }
 }
 
-/// Leaves the process to be reaped: until then its number, and with it that of its group, belongs to nobody else.
+/// True if the process has ended. Leaves it to be reaped: until then no other process has its number, or its group's.
 bool ChildProcess::has_ended() const {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid == pid_
@@ -179,7 +179,7 @@ std::optional<JobEnd> ChildProcess::try_reap() {
   const bool known = wait4(pid_, &status, 0, &usage) == pid_;
   pid_ = -1;
   JobEnd job_end = job_end_of(status, static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
-  if (!known && job_end.ending == Ending::Exited) { // SIGCHLD is ignored, or somebody waits for every child
+  if (!known && job_end.ending == Ending::Exited) { // SIGCHLD is ignored, or other code waits for every child
     job_end.exit_code = -1;
     job_end.message = "how the child process ended is lost: another part of this process has reaped it";
   }
@@ -227,7 +227,7 @@ void ChildProcess::classify_signal(JobEnd &job_end, int signal) {
     job_end.ending = area_.allocation_failed() ? Ending::OutOfMemory : Ending::Crashed;
 }
 
-/// What is known however the child ended.
+/// Fills in what is known however the child ended.
 void ChildProcess::describe(JobEnd &job_end) {
   output_.drain();
   job_end.wall = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - started_);

@@ -8,7 +8,7 @@
 
 namespace repro_minify {
 
-/// The things that a child got from its parent.
+/// The values that a child got from its parent.
 struct ChildEnds {
   int output;                          ///< becomes standard output and standard error
   pid_t parent;                        ///< whom the child must not outlive

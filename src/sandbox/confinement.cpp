@@ -88,8 +88,9 @@ const std::set<std::string> &folders_of_libraries() {
   return folders;
 }
 
-/// Confined, nobody finds out what its user is called: the list of them is not read, and torch up to 2.12, which asks
-/// as it is imported, takes that for an error. A name of the environment comes first (Python's getpass.getuser()).
+/// Names the user in the environment. A confined process cannot look the name up, as it may not read the list of users,
+/// and torch up to 2.12, which asks as it is imported, takes that for an error. A name of the environment comes first
+/// (Python's getpass.getuser()).
 void name_the_user() {
   for (const char *variable : {"LOGNAME", "USER", "LNAME", "USERNAME"})
     if (const char *name = std::getenv(variable); name != nullptr && *name != '\0')

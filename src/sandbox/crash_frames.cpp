@@ -21,8 +21,9 @@ namespace {
 constexpr std::size_t most_names = 8;
 constexpr std::string_view nameless = "?";
 
-/// How a process makes itself a signal, and how an exception that nobody catches gets there. What else is on that way
-/// (__pthread_kill_implementation, __assert_fail_base, our own describe_and_abort) no linker knows: it is nameless.
+/// The functions by which a process sends itself a signal, and those by which an uncaught exception gets there. No
+/// linker knows the other ones on that way (__pthread_kill_implementation, __assert_fail_base, our own
+/// describe_and_abort): they are nameless.
 constexpr std::string_view ways_to_die[] = {"raise",
                                             "gsignal",
                                             "kill",

@@ -54,7 +54,7 @@ void unblock(int signal) {
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
 }
 
-/// What the parent sees is what it would see without a handler.
+/// Ends the process by the signal: the parent sees the same as without a handler.
 [[noreturn]] void die_of(int signal) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
@@ -124,8 +124,8 @@ void Frames::add(std::uintptr_t address) {
   area_.add_frame(addresses_[count_++]);
 }
 
-/// By backtrace(), because it is a part of glibc, and so no dependency; it reads the tables that exceptions need, and
-/// so needs no frame pointers and goes through the frame of the signal.
+/// Finds the callers by backtrace(), because it is a part of glibc, and so no dependency; it reads the tables that
+/// exceptions need, and so needs no frame pointers and goes through the frame of the signal.
 void Frames::add_callers_of(std::uintptr_t innermost) {
   std::array<void *, frames_walked> all{};
   const auto end = all.begin() + backtrace(all.data(), static_cast<int>(all.size()));

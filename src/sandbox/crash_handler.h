@@ -1,4 +1,4 @@
-// What a child does about a fatal signal: it leaves the frames of the thread that crashed, then dies of the signal.
+// The handling of a fatal signal in a child: it leaves the frames of the thread that crashed, then dies of the signal.
 #pragma once
 #include "sandbox/shared_area.h"
 

@@ -24,10 +24,10 @@ namespace repro_minify {
 namespace {
 
 /// The mark is a limit, for limits are inherited by all that is started and can be read of any process of ours: that on
-/// the processor time of real-time processes, in microseconds. With this much of it nobody meets it in 36,000 years.
+/// the processor time of real-time processes, in microseconds. With this much of it none meets it in 36,000 years.
 constexpr rlim_t mark_base = rlim_t{1} << 60;
 constexpr pid_t most_processes = 1 << 22; // of the kernel
-/// What forks faster than it can be killed is left to the next start.
+/// The longest time for killing what is left of a check. Processes that fork faster are left to the next start.
 constexpr auto longest_hunt = std::chrono::seconds(2);
 constexpr auto between_kills = std::chrono::microseconds(200);
 

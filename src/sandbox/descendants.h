@@ -9,7 +9,7 @@ namespace repro_minify {
 /// In a check's process, before the job: it and all that it will start are marked as this check's, and those whose
 /// parents die become its own children.
 void mark_as_check();
-/// In the process that starts checks: whoever a check leaves behind becomes its child, and can be found.
+/// In the process that starts checks: a process that a check leaves behind becomes its child, and can be found.
 void adopt_what_checks_leave();
 /// How many processes the checks of this process have, with all that they have started.
 std::size_t count_processes_of_checks();

@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// What starts others without end has a hundred more in that time.
+/// The time between two looks. A program that starts others without end has a hundred more in that time.
 constexpr auto between_looks = 20ms;
-/// Nobody needs as many, and more take long to count and to remove.
+/// The most files that may be written: no program needs as many, and more take long to count and to remove.
 constexpr std::size_t most_files = 100'000;
 
 struct Written {
@@ -33,7 +33,7 @@ struct Written {
   std::uint64_t bytes = 0; ///< on the disk: a hole takes no room
 };
 
-/// As far as it can be seen while others write there; no further than anything may go.
+/// Adds the files below `folder`, as far as they can be seen while others write there; stops where there are too many.
 void add_files_of(const fs::path &folder, std::uint64_t most_bytes, Written &written) {
   std::error_code error;
   const auto options = fs::directory_options::skip_permission_denied;

@@ -16,7 +16,7 @@ namespace {
 
 using Rights = unsigned long long;
 
-// Of newer headers than those of Debian 12.
+// These constants come from newer headers than those of Debian 12.
 constexpr Rights truncate_files = 1ULL << 14;        // LANDLOCK_ACCESS_FS_TRUNCATE, version 3
 constexpr Rights bind_and_connect = 3;               // LANDLOCK_ACCESS_NET_*_TCP, version 4
 constexpr Rights abstract_sockets_and_signals = 0x3; // LANDLOCK_SCOPE_*, version 6

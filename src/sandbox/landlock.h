@@ -5,7 +5,7 @@
 
 namespace repro_minify {
 
-/// What this kernel has of it; 0: nothing.
+/// Returns the version of Landlock that this kernel has; 0: none.
 int landlock_version();
 
 /// Files that may be reached, and nothing else. Paths that do not exist are no rules.

@@ -17,7 +17,7 @@ public:
   int read_end() const { return read_end_; } ///< -1 when every writer has gone
   /// The child has its own by now.
   void close_write_end();
-  /// Reads what is there, some megabytes at most, so that nobody else has to wait for long.
+  /// Reads what is there, some megabytes at most, so that other children do not have to wait for long.
   void drain();
   const std::string &text() const { return text_; }
 

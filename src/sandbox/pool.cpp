@@ -54,7 +54,7 @@ struct SandboxPool::Impl {
   Ticket next_ticket = 1;
   std::deque<Queued> queue;
   Children running;
-  Children dying; ///< answered or cancelled, and killed; nobody waits for them, they are only reaped
+  Children dying; ///< answered or cancelled, and killed; no caller waits for them, they are only reaped
   std::map<Ticket, JobEnd> finished;
   std::set<Ticket> cancelled;
 
@@ -189,7 +189,7 @@ std::optional<JobEnd> SandboxPool::wait(Ticket ticket, const std::function<bool(
       return job_end;
     if (interrupted && interrupted())
       return std::nullopt;
-    // What was called may have looked at the children too, and seen this one end: nothing would wake the nap.
+    // `interrupted` may have looked at the children too, and seen this one end: nothing would wake the nap.
     if (auto job_end = impl_->take(ticket))
       return job_end;
   }

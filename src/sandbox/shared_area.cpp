@@ -32,9 +32,9 @@ constexpr std::size_t message_bytes = 64u << 10;
 constexpr std::size_t symbol_bytes = 1024;
 /// Unlikely to be left by a stray write; the ending is added to it.
 constexpr std::uint64_t finished_mark = 0x646f6e6521212100;
-/// Likewise: any other value, a stray byte too, means that no allocation failed.
+/// The mark of a failed allocation, as unlikely. Any other value, a stray byte too, means that no allocation failed.
 constexpr std::uint64_t allocation_failed_mark = 0x6e6f6d656d212121;
-/// Likewise; the number of frames is added to it.
+/// The mark of recorded frames, as unlikely; the number of frames is added to it.
 constexpr std::uint64_t frames_mark = 0x6672616d65212100;
 constexpr std::size_t page_bytes = 4096;
 

@@ -1,4 +1,4 @@
-// What one child and its parent share: memory that outlives the child's death and needs no file descriptor.
+// The memory that one child and its parent share. It outlives the child's death and needs no file descriptor.
 #pragma once
 #include "repro_minify/sandbox.h"
 #include "sandbox/time_limit.h"
@@ -48,7 +48,8 @@ public:
   void name_frame(std::size_t index, const char *symbol); ///< of one that was added
   /// Remembers when, and how much of a processor later, the process ends; from a signal handler too.
   void note_end();
-  /// The last thing a child writes; without it there is no reply. `ending`: Replied, Threw, OutOfMemory or TimedOut.
+  /// Marks the reply as complete, as the child's last write; without it there is no reply. `ending`: Replied, Threw,
+  /// OutOfMemory or TimedOut.
   void finish(Ending ending);
 
   // The parent's side.

@@ -56,8 +56,9 @@ constexpr int refused[] = {SCMP_SYS(io_uring_setup),
                            SCMP_SYS(sethostname),
                            SCMP_SYS(setdomainname)};
 
-/// Landlock lets whoever owns a file change what is said of it, wherever it lies: a private one would be anybody's. The
-/// numbers are those of calls that Debian 12 has no names for: setxattrat, removexattrat, file_setattr.
+/// The system calls that change what is said of a file. Landlock lets the file's owner make them, wherever it lies: a
+/// private file would be anybody's. The numbers are those of calls that Debian 12 has no names for: setxattrat,
+/// removexattrat, file_setattr.
 constexpr int about_files[] = {SCMP_SYS(chown),
                                SCMP_SYS(fchown),
                                SCMP_SYS(lchown),
@@ -72,19 +73,19 @@ constexpr int about_files[] = {SCMP_SYS(chown),
                                466,
                                469};
 
-/// Likewise, but they are said to have been done: what copies a file copies its mode and its times, and gives up where
-/// it may not (Python's shutil.copy(), and with it TorchInductor ahead of time). 452 is fchmodat2.
+/// Calls of the same kind, but these are said to have been done: what copies a file copies its mode and its times, and
+/// gives up where it may not (Python's shutil.copy(), and with it TorchInductor ahead of time). 452 is fchmodat2.
 constexpr int left_undone[] = {SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat),  452,
                                SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat), SCMP_SYS(utimensat)};
 
-/// What has neither a path nor an owner that starts it: memory, semaphores and messages that the user's other programs
-/// have made.
+/// The system calls that reach what has neither a path nor an owner that starts it: memory, semaphores and messages
+/// that the user's other programs have made.
 constexpr int between_programs[] = {SCMP_SYS(shmget),   SCMP_SYS(shmat),      SCMP_SYS(shmctl), SCMP_SYS(semget),
                                     SCMP_SYS(semop),    SCMP_SYS(semtimedop), SCMP_SYS(semctl), SCMP_SYS(msgget),
                                     SCMP_SYS(msgsnd),   SCMP_SYS(msgrcv),     SCMP_SYS(msgctl), SCMP_SYS(mq_open),
                                     SCMP_SYS(mq_unlink)};
 
-/// Of another process than the one that calls: which argument names it.
+/// A system call that may change another process than the caller, and which of its arguments names that process.
 struct AboutProcess {
   int call;
   unsigned argument;
@@ -138,7 +139,7 @@ Program compiled(UnixSockets unix_sockets) {
   unix_sockets == UnixSockets::None ? refuse_socket() : refuse_socket(SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
   if (unix_sockets == UnixSockets::WithoutPeers)
     refuse_peers(filter.get());
-  // The mark of mark_as_check(): nobody takes it off.
+  // No child may take off the mark of mark_as_check().
   require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 2,
                            SCMP_A1(SCMP_CMP_EQ, RLIMIT_RTTIME, 0), SCMP_A2(SCMP_CMP_NE, 0, 0)));
   require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setrlimit), 1,

@@ -1,4 +1,4 @@
-// What a confined child may not ask the kernel for: sockets, and what goes round the rules on files.
+// The system calls that a confined child may not make: those for sockets, and what goes round the rules on files.
 #pragma once
 
 namespace repro_minify {
@@ -9,7 +9,7 @@ enum class UnixSockets {
   All,
 };
 
-/// Whether this kernel takes filters.
+/// True if this kernel takes filters.
 bool has_system_call_filters();
 /// The parent's part: the filters are compiled once.
 void prepare_system_call_filters();

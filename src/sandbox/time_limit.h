@@ -12,8 +12,8 @@ struct TimeLimit {
   Clock::time_point begin, end;
   ProcessorUse at_begin = {}; ///< of the process
 
-  /// Whether it is over at `now`. `allow_for_load` is that of Limits. `use()` gives the ProcessorUse of the process by
-  /// then, and is only called where that decides.
+  /// True if the limit is over at `now`. `allow_for_load` is that of Limits. `use()` gives the ProcessorUse of the
+  /// process by then, and is only called where that decides.
   template <typename Use> bool is_over(Clock::time_point now, bool allow_for_load, const Use &use) const {
     if (now < end)
       return false;

@@ -1,4 +1,4 @@
-// What both_sides() does, for a child that has checked the same program before.
+// The work of both_sides(), for a child that has checked the same program before.
 #pragma once
 #include "check/sides.h"
 #include "repro_minify/both_sides.h"
@@ -10,7 +10,7 @@ namespace repro_minify {
 /// The result of call number `call` of a freshly compiled instance. Throws what the backend throws.
 Observed run_optimised(const Sides &sides, int call);
 
-/// As JSON in one line, for both_sides_from(). Runs the backend in the process that calls it.
+/// Returns both sides as JSON in one line, for both_sides_from(). Runs the backend in the process that calls it.
 std::string show_here(const Subject &subject, const Backend &backend, const CheckOptions &options,
                       const ShowOptions &show);
 /// Throws nlohmann::json::exception.

@@ -11,7 +11,7 @@ namespace repro_minify {
 /// `found`: null where there is none.
 ShownValue shown_value(const c10::IValue &expected, const c10::IValue *found, const ShowOptions &show);
 
-/// By how much two elements differ: 0 for what is the same, NaN where one alone is no number.
+/// Returns by how much two elements differ: 0 if they are the same, NaN if the difference is not finite.
 double element_error(double expected, double found);
 
 nlohmann::json to_json(const ShownValue &value);

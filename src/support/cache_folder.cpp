@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether nobody but this user and root can change what lies under that name: true of a folder in which all may make
-/// files, but nobody may rename those of others.
+/// True if only this user and root can change what lies under that name, as in a folder in which all may make files,
+/// but none may rename those of others.
 bool is_ours_alone(const struct stat &status) {
   const bool others_write = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   return S_ISDIR(status.st_mode) && (status.st_uid == geteuid() || status.st_uid == 0) &&

@@ -20,7 +20,7 @@ std::string text_of(double value, int digits) {
   return is_whole(value) ? fixed_text(value, 0) : rounded_text(value, digits);
 }
 
-/// Whether what is shown of their difference is right to a tenth.
+/// True if the difference of the two numbers, once they are rounded, is right to a tenth.
 bool shows_difference(double one, double other, int digits) {
   const double real = one - other, shown = rounded(one, digits) - rounded(other, digits);
   return std::abs(shown - real) <= std::abs(real) / 10;

@@ -36,7 +36,7 @@ private:
 std::string digest_of(std::string_view bytes);
 /// All 256 bits, as a Content-Security-Policy wants them.
 std::string digest_in_base64(std::string_view bytes);
-/// Of a file's content; empty when it cannot be read.
+/// Returns the digest of a file's content; empty when it cannot be read.
 std::string digest_of_file(const std::filesystem::path &path);
 
 } // namespace repro_minify

@@ -16,8 +16,8 @@ std::string comment_block(const std::string &text);
 std::string python_comment_block(const std::string &text);
 /// Any text as a Python string literal, with its quotes, in printable ASCII.
 std::string python_string(const std::string &text);
-/// A C++ raw string literal, with a delimiter that the text does not contain; what nobody would see stands in literals
-/// of its own between.
+/// A C++ raw string literal, with a delimiter that the text does not contain; characters that cannot be seen stand in
+/// literals of their own between.
 std::string raw_string(const std::string &text);
 /// Inline text for Markdown, where it may stand in a table too.
 std::string markdown_text(const std::string &text);

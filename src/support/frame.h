@@ -24,7 +24,7 @@ struct FrameHeader {
   std::vector<std::int64_t> blobs; ///< how many bytes each has
 };
 
-/// What is no UTF-8 in it is replaced.
+/// Sends a header, and replaces bytes in it that are not UTF-8. False when the other side has gone.
 bool send_header(int socket, nlohmann::json content, const std::vector<std::int64_t> &blobs);
 /// Nothing when the other side has gone. Throws std::runtime_error for what is no header.
 std::optional<FrameHeader> receive_header(int socket);

@@ -59,7 +59,7 @@ size_t path(std::string_view text, size_t at) {
   return rest > 0 ? slash + 1 + rest - at : 0;
 }
 
-/// What comes after the "%" of a value's name.
+/// Returns the length of a value's name, which begins at `at`, after its "%"; 0 where there is none.
 size_t value_name(std::string_view text, size_t at) {
   const auto is_name = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; };
   return at > 0 && text[at - 1] == '%' ? run(text, at, is_name) : 0;

@@ -1,4 +1,4 @@
-// What is left of an exception's message without what differs from run to run.
+// Takes out of an exception's message what differs from run to run.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
-// What is said where there is no more memory: by LibTorch's allocators for the CPU (on Linux, and elsewhere), which
-// have no error class of their own, and by CUDA's.
+// Recognises messages that memory has run out: those of LibTorch's allocators for the CPU (on Linux, and
+// elsewhere), which have no error class of their own, and of CUDA's.
 #pragma once
 #include <string_view>
 

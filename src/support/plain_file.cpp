@@ -20,7 +20,7 @@ namespace {
 constexpr int carefully = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 constexpr const char *no_file = "is a link, or something else that is no plain file of its own";
 
-/// A second name of somebody else's file is as good as a link to it.
+/// True for a regular file with one name: a second name of another user's file is as good as a link to it.
 bool is_plain(int descriptor) {
   struct stat status {};
   return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;

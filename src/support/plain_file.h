@@ -10,8 +10,8 @@ namespace repro_minify {
 
 class PlainFile {
 public:
-  /// As it lies there, and made where nothing does. Throws std::runtime_error, with what is wrong, where something else
-  /// lies there.
+  /// Opens the file as it lies there, and makes it where nothing does. Throws std::runtime_error, with what is wrong,
+  /// where something else lies there.
   static PlainFile at(const std::string &path);
   /// A new one in the place of whatever lies there but a folder. Throws std::runtime_error.
   static PlainFile in_place_of(const std::string &path);

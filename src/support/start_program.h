@@ -16,7 +16,7 @@ struct ProgramStart {
   std::string output = {};           ///< a file that gets all it prints; empty: it prints where this process does
   std::optional<int> input = {};     ///< a descriptor that becomes its standard input; nothing: this process's
   std::vector<int> descriptors = {}; ///< others that it is given, though they are closed on exec
-  bool own_group = false;            ///< what is typed at the terminal is not for it; whoever kills it kills its group
+  bool own_group = false;            ///< what is typed at the terminal is not for it; it is killed with its group
   bool ends_with_us = false;         ///< it is killed when the thread that started it ends
   std::function<void()> before = {}; ///< called in the new process before it is another program
 };
@@ -25,7 +25,7 @@ struct ProgramStart {
 pid_t start_program(const ProgramStart &start);
 /// Waits for its end. The status as waitpid() has it; nothing where there is no such child.
 std::optional<int> wait_for_program(pid_t child);
-/// Whether it still runs. Once it has ended `child` is -1, as there is no such process any more.
+/// True if it still runs. Once it has ended `child` is -1, as there is no such process any more.
 bool is_running(pid_t &child);
 /// The same, once it has ended or that time is over.
 bool runs_after(pid_t &child, std::chrono::milliseconds longest);

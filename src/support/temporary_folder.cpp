@@ -36,7 +36,7 @@ int open_folder(const fs::path &path) {
   return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/// A folder of this user that nobody locks: its process was killed.
+/// True for a folder of this user that no process locks: the one that made it was killed.
 bool is_left_over(const fs::path &path) {
   const int folder = open_folder(path);
   if (folder < 0)
@@ -47,7 +47,7 @@ bool is_left_over(const fs::path &path) {
   return free;
 }
 
-/// So that whoever owns them may look into them and empty them, whatever made them.
+/// Lets the owner of the folder and of those below it look into them and empty them, whatever made them.
 void open_folders_below(const fs::path &folder) {
   chmod(folder.c_str(), S_IRWXU);
   std::error_code error;

@@ -6,7 +6,7 @@ namespace repro_minify {
 
 /// A new folder under the system's temporary folder, removed with this object by the process that made it. Its name is
 /// ours: no text from a model or a user's path is in it. It is locked as long as this process or a child of it lives;
-/// the first that a process makes removes those that nobody locks any more, for whoever is killed removes nothing.
+/// the first that a process makes removes those that no process locks any more, for a killed process removes nothing.
 /// Throws std::system_error when it cannot be made.
 class TemporaryFolder {
 public:

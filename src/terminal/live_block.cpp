@@ -60,7 +60,7 @@ std::string rate_text(const Progress &progress) {
   return ", " + fixed_text(rate, rate < 10 ? 1 : 0) + " a second";
 }
 
-/// What the pass does, in its first words.
+/// Returns the first words of the pass's summary, after ": "; empty if there is no such pass.
 std::string summary_of(const std::string &pass) {
   for (const auto &row : list_reduction_passes())
     if (row.name == pass)

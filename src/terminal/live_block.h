@@ -1,4 +1,4 @@
-// What the block on a terminal says: a few lines about what is being done now.
+// The text of the block on a terminal: a few lines about what is being done now.
 #pragma once
 #include "repro_minify/minify_options.h"
 
@@ -7,7 +7,7 @@
 
 namespace repro_minify {
 
-/// What is known of a job while it goes on.
+/// The state of a job while it goes on.
 struct LiveState {
   std::string subject; ///< "failing.pt under freeze"
   std::string phase;   ///< as ReproFacts::phases name it
@@ -21,7 +21,7 @@ struct LiveState {
 /// The lines, the first of them a heading, none of them wider than `width` columns. `plain`: in ASCII.
 std::vector<std::string> live_lines(const LiveState &state, int width, bool plain);
 
-/// ", 20 to 90 s left"; empty where nothing is known, or below a second, for which nobody waits.
+/// Returns ", 20 to 90 s left"; empty if nothing is known, or if it is less than a second.
 std::string left_text(const Progress &progress);
 
 /// Sizes as a row of bars, `width` characters at most, the first and the last included.

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// As the C library would find it: the first of these that says anything.
+/// True if the locale is UTF-8. As in the C library, the first of these variables that is not empty decides.
 bool locale_is_utf8() {
   for (const char *name : {"LC_ALL", "LC_CTYPE", "LANG"})
     if (const char *value = std::getenv(name); value && *value) {

@@ -13,7 +13,7 @@ public:
   ProgressPrinter(bool quiet, std::string subject);
   ~ProgressPrinter();
   void show(const Progress &progress);
-  /// "what: 3 of 17", or "what: 3 checks" when nobody knows of how many.
+  /// Shows "what: 3 of 17", or "what: 3 checks" if the total is not known.
   void show_count(const std::string &what, int done, int of);
   void enter(const std::string &phase);
   void begin(const ProgramSize &size);

@@ -63,8 +63,8 @@ std::string Terminal::up(int rows) const {
 }
 
 // The cursor rests at the begin of the last line. Where the window has become narrower some terminals break lines that
-// were drawn: what is above our own number of lines is left alone, since it might be somebody else's. A window that
-// becomes narrower between the width asked and the lines shown must not break them either: they are cut there.
+// were drawn: what is above our own number of lines is left alone, since it might not be ours. A window that becomes
+// narrower between the width asked and the lines shown must not break them either: they are cut there.
 void Terminal::draw(const std::vector<std::string> &block) {
   std::string text = "\r" + up(std::max(0, drawn_ - 1)) + erase_below_ + cut_lines_;
   for (size_t i = 0; i < block.size(); ++i)

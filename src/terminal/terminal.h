@@ -15,9 +15,9 @@ public:
   int width() const;
   /// In the place of what was drawn last. No line may be wider than width().
   void draw(const std::vector<std::string> &block);
-  /// What was drawn last is gone, and something else can be printed.
+  /// Erases what was drawn last, so that something else can be printed.
   void erase();
-  /// The text in bold, unless NO_COLOR says that nobody wants that.
+  /// Returns the text in bold, or as it is if NO_COLOR is set.
   std::string bold(const std::string &text) const;
 
 private:

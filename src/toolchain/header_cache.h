@@ -10,12 +10,12 @@ namespace repro_minify {
 /// Kept apart from the kernels, which checks of a model may write: what lies here is read by a compiler whose output
 /// runs unchecked. Empty where there is no safe place, or REPRO_MINIFY_PRECOMPILED_HEADERS=off.
 std::filesystem::path header_cache_folder();
-/// Whether there is such a file, and it was written within a day: so long what cannot be made is not tried again.
+/// True if the file exists and was written within a day: for so long, making a header that failed is not tried again.
 bool is_of_today(const std::filesystem::path &file);
-/// Whether any is kept, of whatever LibTorch and compiler, or is known not to be possible.
+/// True if any header is kept, for any LibTorch and compiler, or is known to be impossible to make.
 bool knows_any_header();
 
-/// Whoever makes one holds it: a gigabyte of memory at a time is enough. Gone with its process.
+/// A lock for making one header at a time, as each takes a gigabyte of memory. It is released when its process ends.
 class HeaderCacheLock {
 public:
   /// Does not wait.
@@ -31,7 +31,7 @@ private:
 
 /// Removes what those who were killed have left half-made; nothing while one is being made.
 void remove_half_made_headers();
-/// Likewise, and of the rest what was used least recently, until it takes `most_bytes` at most.
+/// Removes the same, and of the rest what was used least recently, until it takes `most_bytes` at most.
 void tidy_header_cache(const HeaderCacheLock &lock, std::uintmax_t most_bytes = std::uintmax_t{2} << 30);
 
 } // namespace repro_minify

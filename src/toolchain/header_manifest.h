@@ -1,4 +1,4 @@
-// What a precompiled header was made of, and whether all of it is still as it was.
+// The manifest of a precompiled header: what it was made of, and whether all of it is still as it was.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,12 +8,12 @@ namespace repro_minify {
 std::filesystem::path manifest_in(const std::filesystem::path &folder);
 /// Size and time of change of a file; empty where there is none.
 std::string mark_of_file(const std::filesystem::path &file);
-/// Beside `made`, a path in the folder: what it is, and each file that the compiler's `dependencies` name. Whether it
-/// could be written.
+/// Writes a manifest for `made`, a path in the folder: what it is, and each file that the compiler's `dependencies`
+/// name. Returns false if it could not be written.
 bool write_manifest(const std::filesystem::path &folder, const std::string &made,
                     const std::filesystem::path &dependencies);
-/// Whether folder, manifest and `made` are this user's and nobody else's to write, `made` is the very file that the
-/// manifest was written of, and everything that it was made of is as it was. Some thousand files: 10 ms.
+/// True if only this user can write folder, manifest and `made`, `made` is the very file that the manifest was written
+/// for, and everything that it was made of is as it was. Some thousand files take 10 ms.
 bool agrees_with_manifest(const std::filesystem::path &folder, const std::string &made);
 
 } // namespace repro_minify

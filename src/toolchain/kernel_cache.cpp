@@ -27,7 +27,7 @@ fs::path kernel_cache_folder() {
   if (const fs::path folder = kept_folder("kernels"); !folder.empty())
     return folder;
   try {
-    static const TemporaryFolder of_this_run; // a name that nobody can have taken before
+    static const TemporaryFolder of_this_run; // a new name that cannot have been taken before
     return of_this_run.path();
   } catch (const std::system_error &error) {
     throw NoAnswer(std::string("no folder for kernels can be made: ") + error.what());

@@ -6,10 +6,10 @@
 
 namespace repro_minify {
 
-/// In the user's cache folder ($XDG_CACHE_HOME or ~/.cache), if nobody else can change anything on the way there, for
-/// what lies in it is loaded; else a folder of this run. Throws NoAnswer.
+/// Returns a folder in the user's cache folder ($XDG_CACHE_HOME or ~/.cache), if no other user can change anything on
+/// the way there, for what lies in it is loaded; else a folder of this run. Throws NoAnswer.
 std::filesystem::path kernel_cache_folder();
-/// Whether the file is there; it then counts as used now.
+/// True if the file is there and only this user can write it; it then counts as used now.
 bool is_kept(const std::filesystem::path &file);
 /// Removes what compilations that were killed have left, and of the rest what was used least recently, until it takes
 /// `most_bytes` at most. Throws nothing: a cache that cannot be tidied is still one.

@@ -26,7 +26,7 @@ std::uintmax_t free_disk(const std::filesystem::path &folder) {
   return statvfs(folder.c_str(), &status) == 0 ? std::uintmax_t{status.f_bavail} * status.f_frsize : 0;
 }
 
-/// Nobody waits for what it says, and nobody's pipe stays open for its sake.
+/// Detaches this process: its output is not read, and no pipe of another process stays open because of it.
 void let_go_of_everything() {
   setsid();
   const int nothing = open("/dev/null", O_RDWR);
@@ -39,7 +39,7 @@ void let_go_of_everything() {
     return;
 }
 
-/// In a process of its own that nobody waits for. What it throws is not heard of.
+/// Runs the job in a process of its own that is not waited for. Its exceptions are not reported.
 void in_background(const std::function<void()> &job) {
   const pid_t between = fork();
   if (between != 0) {
@@ -51,7 +51,7 @@ void in_background(const std::function<void()> &job) {
   if (fork() == 0) {
     try {
       job();
-    } catch (...) { // there is nobody to tell
+    } catch (...) { // there is no process to report it to
       _exit(1);
     }
   }

@@ -85,7 +85,7 @@ PrecompiledHeader::PrecompiledHeader(std::string header, std::vector<std::string
     kept_ = cache / key();
 }
 
-/// What a header's precompiled form depends on, its files aside.
+/// Returns a digest of what the precompiled form of a header depends on, apart from its files.
 std::string PrecompiledHeader::key() const {
   Digest digest;
   digest.add(std::string_view("2")); // of how it is kept

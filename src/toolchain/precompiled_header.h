@@ -12,19 +12,19 @@ namespace repro_minify {
 /// The project that is compiled, and the command that compiles it, stay what they are. GCC takes HEADER.gch of a folder
 /// that CPATH names for the first #include <HEADER> of a source wherever its flags agree (it checks that itself) and
 /// reads the header as ever where they do not. Clang takes HEADER.pch from words that CCC_OVERRIDE_OPTIONS adds; unlike
-/// GCC's it holds what the headers' templates come to, so that nobody works that out again.
+/// GCC's it holds the instances of the headers' templates, which then need not be made again.
 class PrecompiledHeader {
 public:
   /// `compile_command` as compile_command_of() has it. Of nothing, or compiled in no known way, there is none.
   PrecompiledHeader(std::string header, std::vector<std::string> compile_command);
 
-  /// Where it lies; that is a use. Empty where none is kept, or where it or any file that it was made of has changed
-  /// since: sizes and times say so, and that nobody else could write it, its owner and mode.
+  /// Returns the folder it lies in, and marks it as used. Empty if none is kept, or if it or any file that it was made
+  /// of has changed since (by size and time), or another user could have written it (by owner and mode).
   std::filesystem::path folder() const;
-  /// What lets the compiler find it, with all that the variable holds already: its name and value. Nothing where there
-  /// is no folder(), or this compiler cannot be told.
+  /// Returns the name and value of the variable that lets the compiler find it, with all that it holds already. Nothing
+  /// if there is no folder(), or this compiler cannot be told.
   std::optional<std::pair<std::string, std::string>> in_environment() const;
-  /// Whether it is worth trying: none is kept, and it has not failed today.
+  /// True if it is worth trying to make it: none is kept, and it has not failed today.
   bool is_wanted() const;
   /// Makes it, in some 20 s; whether it is there now. One that another process is making is left to that. It gets its
   /// name when it is whole. `most_bytes`: see tidy_header_cache().

@@ -28,7 +28,7 @@ Limits limits() {
   return limits;
 }
 
-/// What they leave when they are killed goes with this run.
+/// Sets TMPDIR to a folder that is removed with this run, for the files that killed children leave.
 void own_temporary_folder() {
   setenv("TMPDIR", private_folder_of_children().c_str(), 1);
 }

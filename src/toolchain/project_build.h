@@ -1,4 +1,4 @@
-// A CMake project with one source, configured and built while other things are done.
+// A CMake project with one source, configured and built while other work goes on.
 #pragma once
 #include "repro_minify/sandbox.h"
 #include "toolchain/precompiled_header.h"
@@ -10,8 +10,8 @@
 
 namespace repro_minify {
 
-/// The project is built as whoever is handed it will build it, but that a variable of the environment names the
-/// precompiled form of its first header, where one is kept; where none is, it is made afterwards, for the next.
+/// The project is built as its user will build it, but that a variable of the environment names the precompiled form of
+/// its first header, where one is kept; where none is, it is made afterwards, for the next.
 class ProjectBuild {
 public:
   /// `source` has the CMakeLists.txt, `build` is made; `options` are CMake's. `header` as in its #include.
@@ -27,7 +27,7 @@ public:
   /// After one that failed: forgets what it was built with, so that the next is built without. False where that was
   /// nothing.
   bool leave_out_precompiled();
-  /// Whether a precompiled header was there for it.
+  /// True if a precompiled header was there for it.
   bool had_precompiled() const;
   /// After one that went well: has the header precompiled where it is not.
   void precompile_for_the_next() const;

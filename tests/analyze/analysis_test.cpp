@@ -104,7 +104,7 @@ TEST(Analysis, SeesValuesAsTheyWereMade) {
   EXPECT_EQ(analysis.rows[1].reads, std::vector<int>{0});
 }
 
-/// What both sides have, from the child that has checked them.
+/// The rows show the values of both sides, which come from the child that has checked them.
 TEST(Analysis, ShowsTheValuesOfTheCallThatFails) {
   const auto loaded = testing_support::load_case("freeze_linear_bn_3d");
   const auto program = std::make_shared<Program>(flatten_calls(loaded.model, loaded.inputs.values));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether results depend on load: every case of fixtures/cases reduced on the machine as it is, and again with busy
+"""Shows if results depend on load: reduces every case of fixtures/cases on the machine as it is, and again with busy
 processes beside it.
 
     tests/bench/busy.py                          all cases, eight busy processes
@@ -51,7 +51,7 @@ def reduce(row, binary, folder, options):
         "--no-verify",
     ]
     command += (["--grad"] if row["grad"] else []) + options
-    # What a case reads that nobody wrote has to be the same in both runs.
+    # The uninitialised memory that a case reads has to be the same in both runs.
     environment = {**os.environ, "MALLOC_PERTURB_": "85"} if row.get("reads_unwritten_memory") else None
     begin = time.monotonic()
     process = subprocess.run(

@@ -43,7 +43,7 @@ def tensors_in(value):
 
 
 def elements_left(repro):
-    """Of the inputs, the parameters and the buffers."""
+    """Returns the number of elements in the inputs, the parameters and the buffers."""
     inputs = torch.load(repro / "inputs.pt", weights_only=True)
     state = torch.jit.load(str(repro / "reduced.pt")).state_dict()
     return sum(tensor.numel() for tensor in tensors_in([inputs, state]))

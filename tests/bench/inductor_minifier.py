@@ -114,7 +114,7 @@ def run_ours(options, bug):
                "--no-verify", "--no-bisect"]  # fmt: skip
     wall, _ = timed(command, options.work / "ours")
     report = json.loads((repro / "report.json").read_text())
-    # As PyTorch counts: operators, inputs, and the output. The emitted files are not part of its time.
+    # Nodes as PyTorch counts them: operators, inputs, and the output. The emitted files are not part of its time.
     nodes = report["after"]["operators"] + report["after"]["inputs"] + 1
     return {"queries": report["checks"], "wall": wall, "search": report["seconds"]["search"], "nodes": nodes}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What tests/bench/real/table.py does with answers: it asks each question once, also where it was killed; what is
-refused is counted; and who agrees with PyTorch is."""
+"""Tests of what tests/bench/real/table.py does with answers: it asks each question once, also where it was killed; it
+counts refusals, and says which answers agree with PyTorch."""
 
 import json
 import sys

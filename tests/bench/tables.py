@@ -15,7 +15,7 @@ import math
 import sys
 from pathlib import Path
 
-# By how many times our queries PyTorch's minifier is to ask at least ("times" in its rows).
+# PyTorch's minifier is to ask at least so many times our queries ("times" in its rows).
 A_TWENTIETH = 20
 SHARES = {
     2: "one or adjacent nodes: at most half of fx_minifier's queries",
@@ -49,15 +49,15 @@ def write_csv(path, rows):
 
 
 def put_into(path, rows):
-    """Beside what is there already, in place of earlier measurements of the same."""
+    """Adds the rows to those that are there already, in place of earlier measurements of the same."""
     measured = {(row["name"], row["tool"]) for row in rows}
     others = [row for row in read(path.parent, path.name) if (row["name"], row["tool"]) not in measured]
     path.write_text(json.dumps(others + rows, indent=1) + "\n")
 
 
 def bound(row):
-    """How many yes-no questions tell one set of needed operators from every other of its kind; for models nobody has
-    counted the others."""
+    """Returns how many yes-no questions tell one set of needed operators from every other of its kind; None for models,
+    where the others were never counted."""
     if row["unit"] != "operators":
         return None
     others = math.comb(row["nodes"], row["needed"]) if row["shape"] == "scattered" else row["nodes"]
@@ -65,8 +65,8 @@ def bound(row):
 
 
 def least(row):
-    """What any search asks that hands out 1-minimal results, on average: each single deletion of what is needed is
-    asked, and tells no two sets of that size apart, so that it comes on top of the bound."""
+    """Returns how much any search with 1-minimal results asks on average, None without a bound: each single deletion of
+    what is needed is asked, and tells no two sets of that size apart, so that it comes on top of the bound."""
     if bound(row) is None:
         return None
     return bound(row) + (row["needed"] if row["needed"] > 1 else 0)
@@ -81,7 +81,7 @@ def allowed(row, other):
 
 
 def standing(row, other):
-    """Of the bar on queries. What was cut short has asked too little yet, which says nothing."""
+    """Returns how the bar on queries stands. A run that was cut short has asked too little yet, which says nothing."""
     if row["queries"] * other["times"] <= other["queries"]:
         return "holds"
     if other["stopped"]:

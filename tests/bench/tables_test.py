@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the tables say of the bar on queries, row by row and in all."""
+"""Tests of the tables' statements on the bar on queries, row by row and in all."""
 
 import contextlib
 import io
@@ -9,7 +9,7 @@ import tables
 
 
 def ours(name, queries):
-    """Of a model, for which nobody has counted what else could be needed."""
+    """Returns a row of a model, where the other sets that could be needed were never counted."""
     return {"name": name, "queries": queries, "nodes": 100, "needed": 5, "unit": "nodes", "shape": "scattered"}
 
 

@@ -222,7 +222,7 @@ def equal_tensors(expected, actual):
 
 
 def equal_strides(expected, actual):
-    """Of tensors that are equal otherwise. That of a dimension of size 1 has no effect."""
+    """True if tensors that are equal otherwise have equal strides. That of a dimension of size 1 has no effect."""
     if expected.layout != torch.strided or expected.numel() == 0:
         return True
     return all(size < 2 or e == a for size, e, a in zip(expected.shape, expected.stride(), actual.stride()))

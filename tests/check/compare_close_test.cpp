@@ -177,7 +177,7 @@ TEST(CompareExact, SeesStrides) {
   EXPECT_TRUE(same(row, row.as_strided({1, 4}, {9, 1}), std::nullopt, exact_options()));
 }
 
-// What bfloat16 rounds off is no failure beside the dtype's own.
+// The rounding of bfloat16 is no failure besides the dtype's own.
 TEST(CompareDtype, WhatTheCoarserDtypeRoundsOffIsNotAccuracy) {
   at::manual_seed(0);
   const at::Tensor wide = at::randn({64, 64});

@@ -1,4 +1,4 @@
-// Whether CUDA can be tested here.
+// Tells whether CUDA can be tested here.
 #pragma once
 #include "program/compute.h"
 #include "program/fixture.h"

@@ -12,7 +12,7 @@ namespace {
 
 using Tensors = std::vector<c10::IValue>;
 
-/// What compare_runs() says of two runs that return these.
+/// Returns the Verdict of compare_runs() on two runs that return these.
 Verdict compared(const Tensors &expected, const Tensors &found, CompareRule rule = CompareRule::Default) {
   CompareOptions options = accuracy_check_options();
   options.rule = rule;

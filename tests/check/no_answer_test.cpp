@@ -1,4 +1,4 @@
-// What says nothing of a program, wherever it went wrong.
+// Tests of errors that say nothing of the program, wherever they occur.
 #include "backends/cannot_compile.h"
 #include "check/ask_again.h"
 #include "check/short_of_memory.h"

@@ -50,7 +50,7 @@ TEST(RunProgram, CountsOperatorsWhereAsked) {
   EXPECT_TRUE(run_program(relu, nothing, {}).operators.empty()); // what is timed must not be slowed down
 }
 
-/// What check_here says of a case in fixtures/cases.
+/// Returns the operators that were rewritten in a case of fixtures/cases, as check() tells them.
 Names rewritten_in(const std::string &name, const std::string &backend) {
   const auto loaded = testing_support::load_case(name);
   const Program program = flatten_calls(loaded.model, loaded.inputs.values);

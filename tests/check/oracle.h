@@ -9,7 +9,7 @@
 
 namespace repro_minify {
 
-/// What a command prints, and its exit status.
+/// Runs a command. Returns what it prints, and its exit status.
 inline std::pair<std::string, int> run_shell(const std::string &command) {
   FILE *pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr)

@@ -258,7 +258,7 @@ std::string saved(const torch::jit::Module &module) {
   return path;
 }
 
-/// As an archive, and as a flat Program.
+/// Returns the module twice: as an archive, and as a flat Program.
 std::vector<Subject> subjects_of(const torch::jit::Module &module, const std::vector<IValue> &arguments) {
   const std::string path = saved(module);
   const auto program = std::make_shared<Program>(flatten_calls({path, module, "forward"}, arguments));

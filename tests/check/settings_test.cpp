@@ -1,4 +1,4 @@
-// What a run happens in: seeds, autocast, determinism, devices.
+// Tests of the settings of a run: seeds, autocast, determinism, devices.
 #include "check/cuda_device.h"
 #include "check/device_error.h"
 #include "program/compute.h"
@@ -124,7 +124,7 @@ TEST(Settings, RequireFp64IsUnresolvedWithoutAReference) {
 TEST(Settings, RunModeComparesNothing) {
   CheckOptions options;
   options.mode = CheckMode::Run;
-  // Differs from call to call; nobody looks.
+  // The result differs from call to call, but is not compared.
   const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  return self.w.add_(1) + x\n");
   const Verdict verdict = run_in_check(subject, options);
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;

@@ -1,4 +1,4 @@
-// What neither side wrote to is neither copied nor compared; whoever writes is found out, whatever way they take.
+// State that neither side wrote to is neither copied nor compared; a write is found out, whatever way it takes.
 #include "check/initial_state.h"
 #include "program/fixture.h"
 #include "program/shared_pages.h"
@@ -57,7 +57,7 @@ Verdict checked(const Subject &subject, Meddles::Behaviour behaviour) {
   return check(subject, std::make_shared<Meddles>(std::move(behaviour)), {}, testing_support::test_limits());
 }
 
-/// Of the first that is not what it should be.
+/// Returns the path of the first state that is not what it should be; empty if there is none.
 std::string wrong_state(const Verdict &verdict) {
   for (const LeafReport &leaf : verdict.state)
     if (!leaf.same)
@@ -70,7 +70,7 @@ class State : public testing::TestWithParam<int> {};
 TEST_P(State, ThatNobodyWritesToPasses) {
   const Verdict verdict = checked(subject_of_width(GetParam()), [](auto &, auto &) {});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
-  ASSERT_EQ(verdict.state.size(), 2u); // the buffer and the input: a parameter that nobody wrote to is no news
+  ASSERT_EQ(verdict.state.size(), 2u); // the buffer and the input: a parameter that was not written to is no news
   EXPECT_EQ(verdict.state[0].path, "buffer buffer");
   EXPECT_TRUE(verdict.state[0].same);
 }

@@ -40,7 +40,7 @@ from two_models_programs import CALLS, clone, draw_program, read_case, tensors_i
 
 PROCESSES = 2
 
-# What our check does and PyTorch's does not. The names are what the test prints.
+# The points in which our check goes further than PyTorch's. The test prints their texts.
 EXTENSIONS = {
     "raises": "the optimised run raises (PyTorch counts it as the same)",
     "same": "the comparison itself raises (PyTorch has no answer)",
@@ -224,7 +224,7 @@ class Question:
             raise
 
     def extend(self, results, index):
-        """Of collect_results: prediction, loss, gradients, parameters, buffers, and the inputs' gradients."""
+        """Changes a result of collect_results: prediction, loss, gradients, parameters, buffers, inputs' gradients."""
         if results is None:
             return None
         results = list(results)
@@ -274,14 +274,14 @@ class Question:
         return "same" if is_same else "different"
 
     def where(self):
-        """What it got to."""
+        """Returns how far PyTorch's check got."""
         if self.compared:
             return "comparison"
         return "eager run" if len(self.runs) == 1 else "optimised run"
 
 
 class Answer:
-    """What PyTorch says of a program, the three calls together."""
+    """PyTorch's answer for a program, the three calls together."""
 
     def __init__(self, program, extensions=()):
         self.message, self.where = "", ""

@@ -68,7 +68,7 @@ def constant_dtype(value):
 
 
 def widen_graph(graph, block):
-    """What cast_dtype_args_to_fp64 does to a torch.fx graph, for TorchScript's."""
+    """Does to TorchScript's graph what cast_dtype_args_to_fp64 does to a torch.fx graph."""
     for node in list(block.nodes()):
         for inner in node.blocks():
             widen_graph(graph, inner)
@@ -272,7 +272,7 @@ def pick(*choices):
 
 
 def part_of(value, name):
-    """Of every Made in a structure, its node or its tensor."""
+    """Replaces every Made in a structure by its node or its tensor."""
     return fx.node.map_aggregate(value, lambda part: getattr(part, name) if isinstance(part, Made) else part)
 
 

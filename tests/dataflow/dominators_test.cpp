@@ -26,7 +26,7 @@ TEST(Dominators, AreNoneWhereSeveralBeginningsMeet) {
             (std::vector<int>{no_dominator, no_dominator, no_dominator, 2}));
 }
 
-/// Whether `node` can be reached from a node without producers when `without` is gone.
+/// True if `node` can be reached from a node without producers when `without` is gone.
 bool reachable(const Dataflow &dataflow, int node, int without) {
   if (node == without)
     return false;

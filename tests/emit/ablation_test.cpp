@@ -1,4 +1,4 @@
-// What a program that nothing gets wrong does under everything else; what does is end_to_end's affair.
+// Tests of the ablation of a program that no backend gets wrong; tests/end_to_end has programs that fail.
 #include "emit/ablation_names.h"
 #include "emit/small_program.h"
 

@@ -34,7 +34,7 @@ public:
 
   int count() const { return count_; }
 
-  /// What the compiler says; empty if it takes everything.
+  /// Returns the compiler's messages and exit status, or an empty string if everything compiles.
   std::string complaints() const {
     const TemporaryFolder folder;
     const std::string file = folder / "repros.cpp";
@@ -88,7 +88,7 @@ void add_every_kind(OneFile &all, const Program &program) {
         }
 }
 
-/// What else the text depends on, for each kind.
+/// Adds, for each kind, sources with the other facts that the text depends on.
 void add_variants(OneFile &all, const Program &program) {
   for (const FailureKind kind : kinds) {
     ReproFacts facts = facts_of(kind, true, false);
@@ -140,7 +140,7 @@ void add_values(OneFile &all) {
   }
 }
 
-/// As many inputs as there are names, in every role, all of them added up.
+/// Returns a program that adds up one input for each hostile name in every role.
 Program program_with_names() {
   Program program;
   program.graph = std::make_shared<torch::jit::Graph>();

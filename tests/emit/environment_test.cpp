@@ -1,4 +1,4 @@
-// What a Python says of itself is asked once a day, and again where something was installed.
+// Tests that a Python is asked about itself once a day, and again where something was installed.
 #include "repro_minify/repro.h"
 #include "support/find_program.h"
 #include "support/temporary_folder.h"
@@ -42,7 +42,7 @@ protected:
 };
 
 TEST_F(Environments, AreAskedOnce) {
-  EXPECT_EQ(collect_environment(python()), "PyTorch version: 1\n"); // paths are nobody's business
+  EXPECT_EQ(collect_environment(python()), "PyTorch version: 1\n"); // paths are left out
   EXPECT_EQ(collect_environment(python()), "PyTorch version: 1\n");
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 const std::string marker = "REPRODUCED accuracy 0123abcd";
 
-/// What comes of a repro.py of this text.
+/// Runs a repro.py of this text and returns how the run is judged.
 Verification judged(const std::string &script, const Signature &wanted, const std::string &line = marker) {
   const TemporaryFolder folder;
   const std::string file = folder / "repro.py";

@@ -1,4 +1,4 @@
-// By what a repro decides: for each rule, as little as the failure needs.
+// Tests of the predicate by which a repro decides: for each rule, as little as the failure needs.
 #include "emit/predicate.h"
 #include "emit/repro_differs.h"
 #include "support/number_text.h"
@@ -77,7 +77,7 @@ TEST(Predicate, ExactComparesBits) {
   EXPECT_EQ(text.find("allclose"), std::string::npos) << text;
 }
 
-/// What differs is a fact of the leaf, whatever the sentence about it says.
+/// The predicate follows the facts of the leaf, whatever the sentence about the difference says.
 TEST(Predicate, StructureAsksForWhatDiffers) {
   ReproFacts facts = facts_of(CompareRule::Strict, 0, 0);
   facts.signature.kind = FailureKind::Structure;

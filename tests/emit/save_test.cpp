@@ -65,7 +65,7 @@ TEST(WritePair, NeverLeavesAPairOfTwo) {
       EXPECT_EQ(bytes_of(pair.second), "second " + first.substr(6)) << step;
     else
       ++without_second;
-    // Whoever comes next is not disturbed by what is left.
+    // The next writer is not disturbed by what is left.
     write_until(pair, "next", "");
     EXPECT_EQ(bytes_of(pair.first) + bytes_of(pair.second), "first nextsecond next") << step;
   }

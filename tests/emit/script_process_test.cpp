@@ -16,7 +16,7 @@ ScriptSetting setting() {
   return {test_paths::python, {.none = true}, std::chrono::minutes(30), {}};
 }
 
-/// What it knows of itself, and how it ends.
+/// Prints what the script knows of itself, and ends with an exception.
 constexpr const char *script = "import inspect, os, sys\n"
                                "def itself(): return 17\n"
                                "print(__name__, sys.argv == [__file__], os.path.basename(__file__))\n"

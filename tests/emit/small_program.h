@@ -38,7 +38,7 @@ constexpr FailureKind all_kinds[] = {
     FailureKind::Crash, FailureKind::Hang, FailureKind::Memory,   FailureKind::Exception, FailureKind::Structure,
     FailureKind::Shape, FailureKind::Nan,  FailureKind::Gradient, FailureKind::Accuracy,  FailureKind::Dtype};
 
-/// What a folder got, and the text of its repro.cpp.
+/// The result of write_repro, and the text of its repro.cpp.
 struct Written {
   ReproFiles files;
   std::string source;

@@ -1,4 +1,4 @@
-// What triage would say: each reason with a program that trips it, and one that does not.
+// Tests of triage's answers: each reason with a program that trips it, and one that does not.
 #include "emit/ablation_names.h"
 #include "emit/small_program.h"
 #include "emit/triage.h"

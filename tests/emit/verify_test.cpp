@@ -1,4 +1,4 @@
-// What a repro that is built and run says of itself, with a CMake that builds what a test wants it to.
+// Tests of how a repro that is built and run is judged, with a CMake that builds what a test wants it to.
 #include "emit/small_program.h"
 #include "emit/verify_repeatedly.h"
 #include "support/read_file.h"
@@ -19,7 +19,7 @@ using testing_support::small_program;
 
 const Signature wanted{FailureKind::Accuracy, "output", ""};
 constexpr const char *marker = "REPRODUCED accuracy 12345678";
-/// What a repro prints that has seen it, in shell.
+/// Shell commands that print what a repro prints when it sees the failure.
 constexpr const char *shows_it = "echo FAIL accuracy: off by 7; echo REPRODUCED accuracy 12345678; exit 1";
 
 /// First on PATH while it lives.

@@ -1,4 +1,4 @@
-// What a person does with a repro: builds it with CMake and a LibTorch, runs it, reads the exit code.
+// Tests the steps of a person with a repro: build it with CMake and a LibTorch, run it, read the exit code.
 #include "cases.h"
 #include "program.h"
 #include "test_paths.h"

@@ -19,7 +19,7 @@ struct Case {
   std::string kind;          ///< of the failure
   std::string reduced_kind;  ///< of the reduced program's failure: `kind`, unless that one came of another
   int operators_at_most = 0; ///< of the table `cases`
-  /// The optimised result is memory that nobody wrote: now and then it is NaN, and the failure another one.
+  /// The optimised result is uninitialised memory: now and then it is NaN, and the failure another one.
   bool reads_unwritten_memory = false;
   std::string wrong_since;                ///< the first version of torch that is wrong, where one is known
   std::string fixed_in;                   ///< the first that is right again, where one is known
@@ -59,7 +59,7 @@ std::string name_of(const testing::TestParamInfo<Case> &info);
 
 /// The table's expected.json, row by row. Throws when it cannot be read.
 std::vector<Case> all_cases(const std::string &table = "cases");
-/// Of the table `cases`.
+/// Returns the case of this name from the table `cases`. Throws std::out_of_range if there is none.
 Case case_named(const std::string &name);
 
 std::filesystem::path fixtures();

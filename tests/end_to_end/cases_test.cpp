@@ -73,10 +73,10 @@ bool is_verified(const Case &asked) {
   return false;
 }
 
-/// What a tracker is given is short, and was run.
+/// The script for an issue tracker (repro.py) is short, and was run.
 void expect_short_script(const Case &one, const json &report) {
   EXPECT_EQ(report.at("repro_py").at("verified"), true) << report.at("repro_py");
-  const int to_make_constants = one.reads_unwritten_memory ? 8 : 0; // only with constants it reads what nobody wrote
+  const int to_make_constants = one.reads_unwritten_memory ? 8 : 0; // it reads unwritten memory only with constants
   EXPECT_LE(report.at("repro_py").at("lines").get<int>(), 25 + to_make_constants);
 }
 
@@ -102,7 +102,7 @@ void expect_step(const Case &one, const json &bisect) {
   EXPECT_EQ(pass_of(bisect.at("guilty")), one.guilty) << bisect;
 }
 
-/// What each row of the table says, flattening's included, is what went.
+/// The rows of the report's table, flattening's included, add up to all the operators removed and checks made.
 void expect_table_adds_up(const json &report) {
   int removed = 0, checks = 0;
   for (const json &row : report.at("passes")) {
@@ -148,7 +148,7 @@ void expect_reduces(const Case &one) {
     expect_verified(one, report);
 }
 
-/// As the reduction of each case does, which checks it first.
+/// The reduction of each case begins with the same check: only --all runs it on its own.
 class RunFindsTheFailure : public testing::TestWithParam<Case> {};
 
 TEST_P(RunFindsTheFailure, WithItsKind) {

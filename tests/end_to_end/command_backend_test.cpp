@@ -63,7 +63,7 @@ TEST(CommandBackend, CrashesWithItsSignal) {
   EXPECT_NE(verdict.dump().find("signal 11"), std::string::npos) << verdict;
 }
 
-/// Whether a process runs `sleep SECONDS`.
+/// True if a process runs `sleep SECONDS`.
 bool sleeps(const std::string &seconds) {
   const std::string wanted = std::string("sleep\0", 6) + seconds;
   for (const auto &entry : fs::directory_iterator("/proc"))
@@ -219,7 +219,7 @@ TEST_F(Served, IsKilledWithAllItStarted) {
   const json verdict =
       verdict_of(command("import subprocess; subprocess.run(['sleep', '98.7656'])"), {"--timeout", "3"});
   EXPECT_EQ(verdict["kind"], "hang");
-  // What watches it does not hold up the tool.
+  // The tool does not wait for the watcher process, which kills what the command started.
   for (int i = 0; i < 12'000 && sleeps("98.7656"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(sleeps("98.7656"));

@@ -1,4 +1,4 @@
-// What the command line answers: to requests for help, to mistakes (one clear sentence, exit code 2), to odd names.
+// Tests of the command line's answers: to requests for help, mistakes (one clear sentence, exit code 2), odd names.
 #include "all_tests.h"
 #include "cases.h"
 #include "program.h"
@@ -147,7 +147,7 @@ TEST_F(Mistakes, UnknownBackend) {
   expect_one_clear_sentence(run({one_.model(), "--backend", "warp-drive"}), "warp-drive");
 }
 
-/// What a folder has in it is no matter then.
+/// The contents of the output folder do not matter then.
 TEST_F(Mistakes, UnknownBackendComesBeforeTheFolder) {
   const fs::path taken = folder_ / "taken";
   fs::create_directory(taken);
@@ -349,7 +349,7 @@ TEST(TimeBudget, EndsVerificationToo) {
   EXPECT_TRUE(contains(read_text(repro / "report.md"), "time budget"));
 }
 
-/// What comes before the search is done in any case: there is always something to keep.
+/// The steps before the search are done in any case: there is always something to keep.
 TEST(TimeBudget, OfNothingKeepsTheModel) {
   const Case one = case_named("jit_type_as_dce");
   const TemporaryFolder folder;

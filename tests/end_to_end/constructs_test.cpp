@@ -36,7 +36,7 @@ TEST(Constructs, LeaveNothingOfThemselves) {
   }
 }
 
-/// What the repro cannot write out it loads: with no pass that takes anything away, the packed weights stay.
+/// The repro loads what it cannot write out: with no pass that takes anything away, the packed weights stay.
 TEST(Constructs, TravelInTheFile) {
   const TemporaryFolder folder;
   for (const std::string name : {"quantised_lstm", "attention"}) {

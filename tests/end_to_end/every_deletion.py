@@ -5,8 +5,8 @@ program of its own and checked by Python. It shares no code with the tool: the s
 the graph, PyTorch's own functions switch on the backend, and torch._dynamo.utils.same compares.
 
 A deletion: an operator goes, and what it made becomes an argument with the value that eager had (a literal where it is
-no tensor), or one of its operands is read in its place; an output goes; nobody reads an input any more, as another of
-its type stands in its place.
+no tensor), or one of its operands is read in its place; an output goes; an input is no longer read, as another of its
+type stands in its place.
 
 Prints a line of JSON for each folder. Exit code 1 if a deletion still fails the same way, 2 if a folder could not be
 tried (a program with blocks inside, a backend that Python does not have).
@@ -81,7 +81,7 @@ class Hoister(ast.NodeTransformer):
         self.count = 0
 
     def statement(self, node):
-        """What stands for it, the operators of its arguments first."""
+        """Returns the statements that replace a statement, the operators of its arguments first."""
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr)) and is_operator(node.value):
             node.value = self.generic_visit(node.value)
         else:
@@ -156,7 +156,7 @@ def annotated(forward, types):
 
 
 def type_of(value):
-    """As TorchScript writes it; None where it has no form here."""
+    """Returns the type of a value as TorchScript writes it; None where it has no form here."""
     if isinstance(value, torch.Tensor):
         return "Tensor"
     if value is None:
@@ -323,7 +323,7 @@ def kinds_of(expected, found):
         return {"shape"}
     if expected.dtype != found.dtype:
         wide = torch.complex128 if expected.is_complex() or found.is_complex() else torch.float64
-        # What differs by the dtype's rounding alone is no other failure.
+        # A difference by the dtype's rounding alone is no other failure.
         rounded = found.dtype if found.is_floating_point() and expected.is_floating_point() else wide
         return {"dtype"} | kinds_of(expected.to(rounded).to(wide), found.to(wide))
     if same(expected, found, tol=TOLERANCE, equal_nan=True, log_error=lambda *_, **__: None):
@@ -364,7 +364,7 @@ def failures(runner, archive, inputs):
 
 
 def in_a_child(function, *arguments):
-    """What it returns; a crash or a hang is an answer too."""
+    """Returns the function's result; a crash or a hang is an answer too."""
     with tempfile.TemporaryFile() as file:
         pid = os.fork()
         if pid == 0:
@@ -502,7 +502,7 @@ class Program:
                     )
 
     def bring_back(self, forward, index, inputs, name, value):
-        """What it made: an argument, a literal, or what is built of arguments."""
+        """Gives `name` the value that the operator made: an argument where it holds tensors, else a literal."""
         text = type_of(value)
         if text in ("Tensor", "List[Tensor]") or (text and "Tensor" in text):
             forward.args.args.append(ast.arg(name, ast.parse(text, mode="eval").body))
@@ -530,7 +530,7 @@ class Program:
             )
 
     def without_inputs(self, values):
-        """Nobody reads it, or another of its type and role is read in its place."""
+        """Leaves out an input that is not read, or reads another of its type and role in its place."""
         names = self.arguments(forward_of(self.tree))
         places = dict(zip(names, self.inputs)) | {leaf: value for leaf, value in values.items() if "." in leaf}
         for gone in places:

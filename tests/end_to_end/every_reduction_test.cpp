@@ -1,4 +1,4 @@
-// What the tests of the cases left behind, before a program that shares no code with the tool.
+// Checks the reductions that the tests of the cases left behind, by a program that shares no code with the tool.
 #include "all_tests.h"
 #include "cases.h"
 #include "program.h"

@@ -1,5 +1,5 @@
-// What MODEL may be beside TorchScript: torch.export's files, what torch.compile leaves behind, logs of TORCH_TRACE,
-// models with operators of one's own; and what it may not be, each with its sentence.
+// Tests of the files that MODEL may be beside TorchScript: torch.export's, those that torch.compile leaves behind, logs
+// of TORCH_TRACE, models with custom operators; and of those that it may not be, each with its sentence.
 #include "all_tests.h"
 #include "program.h"
 #include "test_paths.h"
@@ -112,7 +112,7 @@ TEST_F(FrontDoors, ReducesAnExportedModel) {
   EXPECT_TRUE(contains(report().at("model").get<std::string>(), "norm.pt2"));
   EXPECT_LE(report().at("after").at("operators").get<int>(), 2) << report().at("after");
   EXPECT_TRUE(contains(read_text(out_ / "report.md"), "converted from a torch.export archive"));
-  // What it was converted to is a model like any other, with its inputs inside.
+  // The converted model is a model like any other, with its inputs inside.
   const Finished again = run_tool({"run", out_ / "converted.pt", "--backend", "freeze"});
   EXPECT_EQ(again.exit_code, 1) << describe(again);
 }
@@ -218,7 +218,7 @@ TEST_F(FrontDoors, ConfinesTheProgramThatItRuns) {
   EXPECT_TRUE(contains(finished.err, "could .")) << describe(finished);
 }
 
-/// What is traced is compared with what it was traced from: this one knows that it is being watched.
+/// A trace is compared with the program that was traced: this one gives other results while it is traced.
 TEST_F(FrontDoors, RefusesWhatIsAnotherOnceItIsConverted) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const fs::path program = folder_ / "repro.py";

@@ -1,5 +1,5 @@
-// A model that hangs (fixtures/hangs), one that is not supported (fixtures/unsupported), and whoever does not want to
-// wait.
+// Tests of a model that hangs (fixtures/hangs), of one that is not supported (fixtures/unsupported), and of a user who
+// does not want to wait.
 #include "cases.h"
 #include "program.h"
 #include "test_paths.h"
@@ -37,7 +37,7 @@ private:
   std::vector<std::jthread> threads_;
 };
 
-// What takes half the limit on a quiet machine takes all of it on a busy one, and is no hang for that.
+// A check that takes half the limit on a quiet machine takes all of it on a busy one, and is no hang for that.
 TEST(Hang, IsReducedUnderALimitOfItsOwn) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";

@@ -35,7 +35,7 @@ std::vector<std::string> reference() {
   return lines_of(read_text(fixtures().parent_path() / "docs" / "reference.md"));
 }
 
-/// Of the tables whose heading has an empty second cell.
+/// Returns the options in the reference's tables whose heading has an empty second cell.
 Rows options_of_reference() {
   Rows rows;
   std::string heading;

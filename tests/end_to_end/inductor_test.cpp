@@ -1,4 +1,5 @@
-// What only the inductor backend has: a Python worker whose children crash, hang, fail to compile, and give gradients.
+// Tests of the parts that only the inductor backend has: a Python worker whose children crash, hang, fail to compile,
+// and give gradients.
 #include "all_tests.h"
 #include "cases.h"
 #include "program.h"
@@ -77,7 +78,7 @@ TEST_F(Inductor, ACrashOfItsChildIsACrash) {
 }
 
 TEST_F(Inductor, AHangOfItsChildIsAHangAndLeavesNothing) {
-  const std::string seconds = "600." + std::to_string(getpid()); // nobody else sleeps for that long
+  const std::string seconds = "600." + std::to_string(getpid()); // no other process sleeps for that long
   const json answer =
       run("inductor_191499_u8_min", {"--timeout", "10", "--inductor-config", compiler("sleep " + seconds)}, 1);
   EXPECT_EQ(answer.at("verdict").at("kind"), "hang");
@@ -109,7 +110,7 @@ TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
   EXPECT_NE(finished.out.find("C++ compile error: compiled"), std::string::npos) << describe(finished);
 }
 
-/// What issue.md says of it decides whether its reader closes it: 0.3 is no number of bfloat16.
+/// With rounding between operators it passes, as 0.3 is no number of bfloat16: an issue may be closed for that.
 TEST_F(Inductor, RoundsBetweenOperatorsWhereThatIsAsked) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string model =
@@ -140,7 +141,7 @@ TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
   EXPECT_FALSE(fs::exists(repro + "/model.pt2"));
 }
 
-/// By then repro.cpp has been written, and is being built.
+/// When that shows, repro.cpp has been written, and is being built.
 TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string repro = folder_ / "repro";
@@ -182,7 +183,7 @@ TEST_F(Inductor, CompilesForTheFirstQuestionBesideTheModelItself) {
   const Finished beside = asked({"--jobs", "2", "-o", folder_ / "repro"}, "100");
   EXPECT_EQ(beside.exit_code, 1) << describe(beside);
   EXPECT_NE(beside.err.find("does not fail under inductor"), std::string::npos) << beside.err;
-  const Finished alone = asked({"run"}, "2"); // nobody asks more than that
+  const Finished alone = asked({"run"}, "2"); // `run` asks one question
   EXPECT_NE(alone.out.find("C++ compile error: alone"), std::string::npos) << describe(alone);
 }
 

@@ -1,4 +1,4 @@
-// What cannot be reduced is handed back as it was given, with a repro that holds, and says so.
+// Tests that a model that cannot be reduced is handed back as it was given, with a repro that holds, and says so.
 #include "all_tests.h"
 #include "program.h"
 #include "test_paths.h"
@@ -32,8 +32,8 @@ protected:
   }
   json report() const { return json::parse(read_text(folder_ / "x.repro/report.json")); }
 
-  /// Chosen: an object of which nobody knows the class before it runs; beside it, a batch norm that freezing folds over
-  /// the wrong axis. Nested: plain, but with a submodule. The backend gets programs wrong that have one.
+  /// Chosen: an object whose class is not known before it runs; beside it, a batch norm that freezing folds over the
+  /// wrong axis. Nested: plain, but with a submodule. The backend gets programs wrong that have one.
   static constexpr const char *make_models = R"(
 import sys, torch
 from typing import List

@@ -120,7 +120,7 @@ TEST(Resume, RefusesTheJournalOfAnotherRun) {
   EXPECT_EQ(read_text(repro / "reduced.pt"), before);
 }
 
-/// What answered is another thing under the same name.
+/// Expects --resume to be refused once the file that gave the answers has changed under the same name.
 void expect_refused_once_changed(const fs::path &file, const std::vector<std::string> &arguments,
                                  const std::string &what) {
   ASSERT_EQ(run_tool(arguments).exit_code, 0);

@@ -50,7 +50,7 @@ TEST(Verification, NamesThatNoLanguageTakes) {
   EXPECT_EQ(source.find("beside("), std::string::npos) << "it is not one file";
 }
 
-/// What cmake builds exits with 1 and prints nothing of the failure.
+/// The program that cmake builds exits with 1 and never prints the line REPRODUCED.
 TEST(Verification, AProgramThatOnlyExitsWithOneIsNotTheFailure) {
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
@@ -117,7 +117,7 @@ TEST(Verification, UsesPrecompiledHeaders) {
   EXPECT_EQ(finished.err.find("10 to 20 s"), std::string::npos) << describe(finished);
 }
 
-/// What the quickest compiler cannot build, the one that CMake chooses does.
+/// A repro that the quickest compiler cannot build is built by the one that CMake chooses.
 TEST(Verification, GoesOnWithTheUsualCompiler) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
@@ -130,7 +130,7 @@ TEST(Verification, GoesOnWithTheUsualCompiler) {
   const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose", verify}));
   setenv("PATH", path.c_str(), 1);
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
-  EXPECT_NE(finished.err.find("repro.cpp was built with"), std::string::npos) << describe(finished); // by nobody named
+  EXPECT_NE(finished.err.find("repro.cpp was built with"), std::string::npos) << describe(finished); // none named
 }
 
 /// Nothing can be kept: verified all the same.

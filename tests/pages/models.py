@@ -13,7 +13,7 @@ import torch
 
 CASES = Path(__file__).resolve().parents[2] / "fixtures" / "cases"
 STEPS = 80  # before and after the transformer: nine hundred nodes or so
-# What a model can bring into a page: the line and the name of its author's file, and the names of its attributes.
+# Text that a model can bring into a page: the line and the name of its author's file, and the names of its attributes.
 HOSTILE = "</script><script>document.title='owned'</script><img src=http://127.0.0.1:9/x onerror=alert(1)>\u202e\u05d0"
 HOSTILE_FILE = "<script>document.title='owned'<img src=x onerror=alert(1)>\"'.py"
 HOSTILE_SOURCE = """

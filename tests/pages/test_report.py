@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not has_program(), reason="needs the program: bu
 
 
 def key_of(piece: object) -> str:
-    """Of a locator's element."""
+    """Returns the key of a locator's element."""
     return str(piece.get_attribute("data-key"))  # type: ignore[attr-defined]
 
 

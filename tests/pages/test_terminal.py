@@ -1,4 +1,4 @@
-"""What is drawn on a terminal while it works, seen by a terminal that is emulated (pyte)."""
+"""Tests of what is drawn on a terminal while the program works, seen by a terminal that is emulated (pyte)."""
 
 import errno
 import fcntl
@@ -54,7 +54,7 @@ def watch(
         while True:
             try:
                 part = os.read(ours, 65536)
-            except OSError as error:  # how Linux says that nobody writes to it any more
+            except OSError as error:  # how Linux says that the terminal has no writer any more
                 assert error.errno == errno.EIO
                 break
             if not part:

@@ -57,7 +57,7 @@ TEST(Pickle, CallsNothing) {
   EXPECT_EQ(document.root->argument->items[0]->text, "touch");
 }
 
-/// As LibTorch writes a member of an Enum: its class, called with its value, which is no tuple.
+/// LibTorch writes a member of an Enum in this way: its class, called with its value, which is no tuple.
 TEST(Pickle, ReadsAMemberOfAnEnum) {
   const std::string bytes = "\x80\x02"
                             "c__torch__\nMode\nK\x02R."s;

@@ -1,4 +1,4 @@
-// What a model assigns to its attributes becomes values, through any control flow.
+// Tests that assignments of a model to its attributes become values, through any control flow.
 #include "program/fixture.h"
 #include "program/flatten.h"
 

@@ -1,4 +1,4 @@
-// What canonical_form says of a program, and what it leaves out.
+// Tests of what canonical_form says of a program, and of what it leaves out.
 #include "program/canonical_form.h"
 #include "program/program_from.h"
 

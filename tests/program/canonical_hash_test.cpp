@@ -1,4 +1,4 @@
-// What canonical_hash tells apart, and what it must not.
+// Tests of what canonical_hash tells apart, and of what it must not.
 #include "program/cut.h"
 #include "program/fixture.h"
 #include "program/program_from.h"
@@ -65,7 +65,7 @@ TEST(CanonicalHash, IgnoresWhereListsArePutTogether) {
   EXPECT_EQ(hash_of_ir(first), hash_of_ir(late));
 }
 
-/// Of one list `n` iterations append to, or of a new one in each.
+/// Returns the hash of a loop that appends to one list (`outside`), or to a new one in each iteration.
 std::string hash_of_appending(bool outside) {
   const std::string list = "%list : Tensor[] = prim::ListConstruct(%a)\n";
   return hash_of_ir("graph(%a : Tensor, %b : Tensor):\n"

@@ -50,7 +50,7 @@ c10::IValue tensors_of(const c10::IValue &value) {
   return c10::ivalue::Tuple::create(std::move(leaves));
 }
 
-/// What a Program returns, as it is and once it has been saved and loaded.
+/// Returns the tensors that a Program returns, as it is or, with `saved`, once it has been saved and loaded.
 c10::IValue run_saved(const Program &program, bool saved) {
   return compute_in_child(
       [&](Child &) {

@@ -36,7 +36,7 @@ IndexSet random_set(std::mt19937 &random, int atoms) {
   return kept;
 }
 
-/// What is wrong with the Program, or nothing. Runs it: for a sandbox child.
+/// Returns what is wrong with the Program, or an empty string. Runs it: for a sandbox child.
 std::string problem_with(const Program &program) {
   try {
     program.graph->lint();
@@ -213,7 +213,7 @@ TEST(CanonicalHash, IsThatOfStructureAndData) {
   EXPECT_NE(canonical_hash(cutter.cut(some)), canonical_hash(changed));
 }
 
-/// What is written to in place is one output, however many versions of it are read.
+/// A value that is written to in place is one output, however many versions of it are read.
 TEST(Cut, SaysWhichAtomEachOutputIsOf) {
   for (const char *name : {"big_jit_loop_swap", "jit_einsum_view_alias", "grad_leaky_relu_inplace_exc"}) {
     SCOPED_TRACE(name);

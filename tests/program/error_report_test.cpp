@@ -1,4 +1,4 @@
-// What ends the program is told apart: whose fault it is, and what to do.
+// Tests that the errors that end the program are told apart: whose fault it is, and what to do.
 #include "program/error_report.h"
 
 #include "repro_minify/program.h"

@@ -11,7 +11,7 @@
 
 namespace repro_minify::testing_support {
 
-/// As in the program itself: a process that forks must never have entered an OpenMP region.
+/// Sets one thread, as the program does: a process that forks must never have entered an OpenMP region.
 inline const bool serial = (at::set_num_threads(1), true);
 
 struct LoadedCase {

@@ -1,4 +1,4 @@
-// What a user gives, and what is said when it does not fit.
+// Tests of the inputs that a user gives, and of what is said when they do not fit.
 #include "program/fixture.h"
 #include "program/materialise.h"
 

@@ -211,7 +211,7 @@ TEST(AsArguments, SaysWhatDoesNotFit) {
   EXPECT_EQ(said("Tensor x", c10::IValue(int64_t{2})), "inputs.pt: input 'x' is int, but the model takes Tensor");
   EXPECT_EQ(said("Tensor x", dict_of({{"layer.0.weight", x}, {"layer.0.bias", x}})),
             "inputs.pt: is a state dict (parameters by name), no inputs");
-  // What only looks like (args, kwargs) is not taken for it.
+  // A value that only looks like (args, kwargs) is not taken for it.
   const auto pair = c10::ivalue::Tuple::create({list_of({x, c10::IValue(int64_t{3})}), dict_of({{"a", x}})});
   EXPECT_EQ(said("Tensor[] xs, Dict(str, Tensor) d", pair),
             "inputs.pt: input 'xs'[1] is int, but the model takes Tensor");

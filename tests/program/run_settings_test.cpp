@@ -1,4 +1,4 @@
-// What a backend switches on in the executor does not outlive its run, however that ends.
+// Tests that what a backend switches on in the executor does not outlive its run, however that ends.
 #include "repro_minify/run_settings.h"
 
 #include <ATen/ATen.h>

@@ -31,7 +31,7 @@ class Point:
 
 
 class Encoding(collections.UserDict):
-    """As the tokenizers of transformers return it."""
+    """A mapping like the one that the tokenizers of transformers return."""
 
 
 def good(name, value, plain=None, **how):
@@ -67,7 +67,7 @@ def containers(x, y):
 def tensors(x, y):
     for dtype in (torch.half, torch.bfloat16, torch.complex64, torch.int64, torch.bool, torch.uint16, torch.float64):
         value = (x.to(dtype), torch.zeros([], dtype=dtype), torch.zeros([0, 3], dtype=dtype))
-        # What LibTorch's own reader, which reads the plain ones, does not know.
+        # LibTorch's own reader, which reads the plain ones, does not know uint16.
         plain = tuple(part.to(torch.int32) for part in value) if dtype == torch.uint16 else None
         good(f"dtype_{str(dtype)[6:]}", value, plain)
     good("parameter", torch.nn.Parameter(x), x.clone().requires_grad_())

@@ -1,4 +1,4 @@
-// What code of a model's own makes while it is loaded is made in a child: here nothing of it runs.
+// Tests that values which a model's own code makes while it is loaded are made in a child: none of it runs here.
 #include "program/state_functions.h"
 
 #include "program/fixture.h"

@@ -204,7 +204,7 @@ def tangent(x: torch.Tensor) -> torch.Tensor:
 
 
 def state() -> list[Any]:
-    """What the user's thread and process have, and a check has to leave as it is."""
+    """Returns the state of the user's thread and process that a check has to leave as it is."""
     return [
         torch.random.get_rng_state().tolist(),
         random.getstate(),
@@ -223,7 +223,7 @@ def state() -> list[Any]:
 def test_whatever_a_trace_leaves_half_done_is_not_seen(
     call: Any, apart: str, world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of functorch, whose levels a trace that raises does not leave."""
+    """A trace that raises does not leave the levels of functorch; the user's thread has to be in none of them."""
     world()
     if apart == "thread":
         monkeypatch.setattr("os.fork", lambda: (_ for _ in ()).throw(OSError()))

@@ -1,4 +1,4 @@
-"""What torch.compile leaves behind of a model with branches and loops: a repro.py with nested graphs."""
+"""Tests of what torch.compile leaves behind of a model with branches and loops: a repro.py with nested graphs."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def test_the_branch_and_the_turns_that_ran_are_kept() -> None:
 
 
 def test_graphs_that_were_left_out_are_named(work: Path) -> None:
-    """As PyTorch before 2.15 writes it."""
+    """PyTorch before 2.15 writes `<lambda>()` in the place of a nested graph."""
     text = NESTED.read_text().replace("self.true_graph_0 = true_graph_0()", "self.true_graph_0 = <lambda>()")
     (work / "repro.py").write_text(text)
     with pytest.raises(repro_minify.BadInput, match="lacks its nested graphs"):

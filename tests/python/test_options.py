@@ -8,7 +8,7 @@ from repro_minify import CheckOptions, MinifyOptions
 from repro_minify.options import arguments_of
 from repro_minify.program import run
 
-# What has a parameter of its own, or is for people at a terminal.
+# Options of the program that have a parameter of their own, or are for people at a terminal.
 NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_as"}
 
 

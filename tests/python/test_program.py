@@ -51,7 +51,7 @@ def test_output_of_any_size_does_not_block(work: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("group", [True, False])
 def test_an_interruption_is_passed_on_once(work: Path, group: bool) -> None:
-    """Whether a terminal sends it to the whole process group or somebody to Python alone."""
+    """A terminal sends it to the whole process group, `kill` to Python alone."""
     program = fake(
         work,
         "trap 'echo caught >> caught' INT\necho started >&2\ni=0\n"

@@ -1,4 +1,4 @@
-"""What the wheel has brought, in the environment that it was installed into. Skipped where it was not."""
+"""Tests of the wheel, in the environment that it was installed into. Skipped where it was not installed."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_no_library_and_no_headers() -> None:
 
 @pytest.mark.parametrize("version", ["2.12.0+cpu", None])
 def test_the_command_says_that_torch_is_another(version: str | None, work: Path) -> None:
-    """Beside this torch another comes first, or none at all."""
+    """Python finds another torch before this one, or none at all."""
     (work / "sitecustomize.py").write_text(
         "import importlib.util as u\nfind = u.find_spec\n"
         "u.find_spec = lambda name, *more: None if name == 'torch' else find(name, *more)\n"
@@ -126,7 +126,7 @@ def test_a_build_without_torch_ends_in_a_sentence(work: Path) -> None:
 
 
 def test_a_torch_that_lies_elsewhere_is_found_too(work: Path) -> None:
-    """As in an environment that shows the packages of another: there RPATH leads nowhere."""
+    """The environment shows the packages of another: there RPATH leads nowhere."""
     venv.create(work / "other")
     other = work / "other/bin/python"
     site = next((work / "other/lib").glob("python*/site-packages"))

@@ -36,7 +36,7 @@ struct Answered {
   std::vector<std::string> journal; ///< its answers, without how long they took
 };
 
-/// What a child does, given what it would do for the check.
+/// Returns what a child does, given the Program and what it would do for the check.
 using Disturb = std::function<Job(const std::shared_ptr<const Program> &, Job)>;
 
 Answered run(int jobs, const Disturb &disturb = {}, const std::function<void()> &revive = {}) {
@@ -130,7 +130,7 @@ TEST_P(EveryTenthCheck, MayPassALearnedLimit) {
 
 INSTANTIATE_TEST_SUITE_P(Jobs, EveryTenthCheck, testing::Values(1, 4));
 
-/// Asked four times, never remembered, and the result is not said to be what nobody has shown.
+/// A question without an answer is asked four times and never remembered, and the result stays the same.
 TEST(NoAnswer, OfOneQuestionIsNoAnswerToIt) {
   const auto &journal = undisturbed().journal;
   const auto answered_no =

@@ -123,7 +123,7 @@ TEST(Reduction, SaysWhatIsNotShown) {
   EXPECT_EQ(none.not_shown_because, std::vector<std::string>{"the time budget was spent"});
 }
 
-/// What is done with a better Program delays no check.
+/// The work that a caller does with a better Program delays no check.
 TEST(Reduction, HandsOutTheBestWhileACheckRuns) {
   const Problem problem = load_problem("static_int_div_exc", "static-runtime");
   InterestingnessTest test = interestingness_test(problem.backend, {});

@@ -1,4 +1,4 @@
-// What saving changes is seen by the test that saves.
+// Tests that a test that saves and loads the Program sees what saving changes.
 #include "reduce/passes/golden.h"
 #include "reduce/reloaded.h"
 

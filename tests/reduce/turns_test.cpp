@@ -1,4 +1,4 @@
-// What a turn does about trouble that is not its pass's, and when nobody waits for it any more.
+// Tests of what a turn does about trouble that is not its pass's fault, and when its outcome is no longer needed.
 #include "reduce/turns.h"
 
 #include "reduce/chain.h"

@@ -1,4 +1,4 @@
-// What says nothing of a job, and that the job is then begun again.
+// Tests of which ends of a child say nothing of its job, and that the job is then begun again.
 #include "failing_fork.h"
 #include "sandbox/ask_again.h"
 #include "support/temporary_folder.h"

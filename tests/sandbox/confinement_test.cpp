@@ -1,4 +1,4 @@
-// What a confined child may reach. The kernel of the machine decides what can be asked.
+// Tests of what a confined child may reach. The kernel of the machine decides what can be asked.
 #include "sandbox/landlock.h"
 #include "sandbox/system_call_filter.h"
 #include "support/temporary_folder.h"
@@ -33,7 +33,7 @@ std::string opened(const std::string &path, int flags) {
   return file >= 0 ? "yes" : problem == EACCES ? "refused" : "errno " + std::to_string(problem);
 }
 
-/// What a confined child says of something it tries.
+/// Returns the reply of a confined child that tries something.
 std::string confined(const std::function<std::string()> &tries, const Confinement &confinement = {}) {
   const JobEnd job_end = run([&](Child &child) {
     child.confine(confinement);
@@ -109,7 +109,7 @@ TEST_F(ConfinedFiles, StayClosedToProgramsThatAreStarted) {
   EXPECT_EQ(confined([&] { return std::string(std::system(command.c_str()) == 0 ? "yes" : "refused"); }), "refused");
 }
 
-/// What Landlock says nothing of: their owner may.
+/// Landlock does not keep a file's owner from changing what is said of it; the system call filter does.
 TEST(Confined, FilesKeepWhatIsSaidOfThem) {
   if (!has_system_call_filters())
     GTEST_SKIP() << "this kernel takes no filters";
@@ -261,7 +261,7 @@ TEST(Confined, CachesThatItMayNotWriteAreNotNamed) {
   EXPECT_EQ(named_where("/tmp/of_the_user"), "/tmp/of_the_user");
 }
 
-/// Triton keeps things in ~/.triton, which is the user's.
+/// Triton keeps files in ~/.triton, which is the user's.
 TEST(Confined, TritonHasAHomeThatItMayWrite) {
   const auto home_is_temporary = [] {
     const std::string home = std::getenv("TRITON_HOME");
@@ -287,7 +287,7 @@ TEST(Confined, MayNotLiftItsLimitOfMemory) {
         const rlimit more{limit.rlim_cur, RLIM_INFINITY}, all{RLIM_INFINITY, RLIM_INFINITY};
         child.reply(limit.rlim_cur < RLIM_INFINITY && limit.rlim_cur == limit.rlim_max ? "limited" : "free");
         child.reply(setrlimit(RLIMIT_DATA, &more) == 0 || setrlimit(RLIMIT_DATA, &all) == 0 ? ", lifted" : ", kept");
-        // What it starts is no better off.
+        // A process that it starts is no better off.
         child.reply(std::system("ulimit -d unlimited 2>/dev/null") == 0 ? ", lifted" : ", kept");
       },
       limits);

@@ -1,4 +1,4 @@
-// Whoever leaves the process group of a check dies with it all the same.
+// A process that leaves the process group of a check dies with it all the same.
 #include "jobs.h"
 #include "sandbox/descendants.h"
 
@@ -11,7 +11,7 @@
 namespace repro_minify::sandbox_test {
 namespace {
 
-/// A daemon as the books have it: forks, leaves the session, forks again, and is nobody's child.
+/// Starts a daemon as the books have it: forks, leaves the session, and forks again, so that its parent is gone.
 void start_daemon() {
   if (fork() != 0)
     return;
@@ -147,12 +147,12 @@ TEST(Daemons, OfAStrangerWithTheSameMarkAreNotTouched) {
     if (stranger.takes(own_mark()))
       child.reply("marked");
   };
-  // Of another family: neither is the other's child.
+  // The check is started by another process, so that neither it nor the stranger is the other's child.
   EXPECT_EQ(exit_code_of([&] { return run(check).reply.empty() ? 1 : 0; }), 0);
   EXPECT_TRUE(stranger.takes(RLIM_INFINITY));
 }
 
-/// Seen from here, the check of a run in a container has a mark whose number is somebody else's, or nobody's.
+/// Seen from here, the check of a run in a container has a mark whose number is that of another process, or of none.
 TEST(Daemons, OfARunInAContainerAreNotTouched) {
   constexpr int lived = 0, died = 1, no_containers = 2;
   const int came_of_it = exit_code_of([] {

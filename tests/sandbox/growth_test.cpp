@@ -1,4 +1,4 @@
-// What a stranger's program may have at a time: processes, files, and bytes in them.
+// Tests of what a stranger's program may have at a time: processes, files, and bytes in them.
 #include "sandbox/growth.h"
 
 #include "jobs.h"

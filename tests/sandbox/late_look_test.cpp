@@ -1,4 +1,4 @@
-// What a child comes to does not depend on when its parent looks at it.
+// The end that a child comes to does not depend on when its parent looks at it.
 #include "jobs.h"
 #include "sandbox/child_process.h"
 #include "work_now_and_then.h"

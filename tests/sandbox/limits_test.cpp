@@ -1,4 +1,4 @@
-// Limits that are not a time from the fork on: those that the job sets itself, and somebody who does not want to wait.
+// Limits that are not a time from the fork on: those that the job sets itself, and a caller who does not want to wait.
 #include "repro_minify/sandbox.h"
 #include "work_now_and_then.h"
 

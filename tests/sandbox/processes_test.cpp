@@ -156,7 +156,7 @@ TEST(SandboxProcesses, OutOfDescriptorsIsAnOutcomeAndLeaksNone) {
 }
 
 TEST(SandboxProcesses, ALostExitStatusIsNoReply) {
-  const auto before = std::signal(SIGCHLD, SIG_IGN); // the kernel reaps: nobody learns how a child ended
+  const auto before = std::signal(SIGCHLD, SIG_IGN); // the kernel reaps: how a child ended is lost
   const JobEnd crashed = run(abort_now);
   const JobEnd replied = run(reply_hello);
   std::signal(SIGCHLD, before);

@@ -69,7 +69,7 @@ bool goes_away(pid_t pid) {
   for (int i = 0; i < 2000; ++i) {
     if (kill(pid, 0) != 0)
       return true;
-    // One that nobody reaps stays as a zombie; it is dead all the same.
+    // A process that is not reaped stays as a zombie; it is dead all the same.
     std::unique_ptr<FILE, int (*)(FILE *)> file(fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r"), fclose);
     char state = 'Z';
     if (!file || (std::fscanf(file.get(), "%*d (%*[^)]) %c", &state) == 1 && state == 'Z'))
@@ -544,7 +544,7 @@ TEST(Sandbox, DiesWithItsParent) {
     _exit(0);
   });
   EXPECT_TRUE(goes_away(*inner));
-  waitpid(*inner, nullptr, WNOHANG); // whoever lost its parent was this process's
+  waitpid(*inner, nullptr, WNOHANG); // it had lost its parent and become this process's child
 }
 
 TEST(Sandbox, SaysSoWhenItCannotFork) {

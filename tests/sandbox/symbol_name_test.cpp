@@ -1,4 +1,4 @@
-// What is left of a demangled name.
+// Tests of what symbol_name() leaves of a demangled name.
 #include "sandbox/symbol_name.h"
 
 #include <gtest/gtest.h>

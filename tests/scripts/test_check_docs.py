@@ -1,4 +1,4 @@
-"""What scripts/check_docs.py misses in documents."""
+"""Tests of what scripts/check_docs.py finds missing in documents."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What PyTorch has found out about the processor, lent to repro.py (src/backends/inductor/lent_probes.py)."""
+"""Tests of src/backends/inductor/lent_probes.py, which lends repro.py what PyTorch found out about the processor."""
 
 import sys
 from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ say_whether_torch_is_tested({folder})
 
 
 def said_of(folder: Path, version: str) -> str:
-    """What is said when the program is configured with a LibTorch of that version."""
+    """Returns what is said when the program is configured with a LibTorch of that version."""
     (folder / "TorchConfigVersion.cmake").write_text(f'set(PACKAGE_VERSION "{version}")\n')
     (folder / "say.cmake").write_text(SCRIPT.format(root=ROOT, folder=folder))
     process = subprocess.run(["cmake", "-P", folder / "say.cmake"], capture_output=True, text=True)

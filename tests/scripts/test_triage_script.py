@@ -11,7 +11,7 @@ COMMAND_LINE = "src/triage/repro_minify_triage/command_line.py"
 
 
 def clone(folder: Path) -> Path:
-    """What triage.sh reads; whatever else it starts says so, and fails."""
+    """Copies what triage.sh reads to `folder`; whatever else it starts says so, and fails."""
     for name in ("scripts/triage.sh", COMMAND_LINE):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)

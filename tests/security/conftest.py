@@ -1,4 +1,4 @@
-"""What the table of faults is about: the program, and a library that makes calls of the system fail."""
+"""Fixtures of the table of faults: the program, and a library that makes system calls fail."""
 
 import subprocess
 from pathlib import Path

@@ -30,7 +30,7 @@ LOAD_SECONDS, LOAD_MIB = 5, 1024
 # Twice the limit of a child, and what the process itself takes.
 MOST_MIB = 2 * LOAD_MIB + 1024
 SEARCH_SECONDS = 2
-# What has not ended by then hangs, on the busiest machine. load_archives.cpp has the same for what it loads.
+# A run that has not ended by then hangs, on the busiest machine. load_archives.cpp has the same for what it loads.
 HANGING_AFTER_SECONDS = 300
 SECONDS_BETWEEN_LOOKS = 0.01
 # Exit codes of docs/exit-codes.md, and what the count is called.
@@ -40,7 +40,7 @@ CANARY = b"0123456789abcdef"
 
 
 class Counts:
-    """What was tried, and how it ended; said every so many seconds."""
+    """Counts what was tried and how it ended, and prints that every so many seconds."""
 
     def __init__(self, every: float) -> None:
         self.of = dict.fromkeys(("tried", "refused", "loaded", *ENDS.values(), "findings"), 0)
@@ -84,7 +84,7 @@ class Place:
             shutil.rmtree(folder, ignore_errors=True)
 
     def problem(self) -> str:
-        """What was written where nothing is to be."""
+        """Returns what was written where nothing is to be, or an empty string."""
         if self.canary.read_bytes() != CANARY:
             self.write_canary()
             return "a file outside the folder was written"
@@ -147,7 +147,7 @@ class Loader:
         )
 
     def ask(self, model: Path) -> tuple[bool, str]:
-        """Whether it is loaded, and what is wrong with how that ended."""
+        """Returns True if it is loaded, and what is wrong with how that ended, or an empty string."""
         assert self.process.stdin and self.process.stdout
         print(model, file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What models must not do to whoever runs them: by hand, one attack each, against the whole program.
+"""Tests of attacks of models on their users: by hand, one attack each, against the whole program.
 
 hostile_models_test.py REPRO_MINIFY FIXTURES
 """
@@ -187,7 +187,7 @@ class Printing(Attack):
 
 
 class Converted(Attack):
-    """What is no TorchScript, and refused."""
+    """Attacks by files that are no TorchScript, and are refused."""
 
     def run_program_of_python(self, body: str, *words: str) -> str:
         program = self.place / "repro.py"
@@ -195,7 +195,7 @@ class Converted(Attack):
         return self.convert(program, *words)
 
     def convert(self, model: Path, *words: str, timeout: str = "120") -> str:
-        """What is said where it is refused."""
+        """Runs the program on a model that it has to refuse, and returns its message."""
         environment = {**os.environ, "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.place / "cache")}
         command = [PROGRAM, "run", str(model), "--backend", "jit", "--timeout", timeout, *words]
         done = subprocess.run(command, capture_output=True, env=environment, timeout=300)
@@ -466,7 +466,7 @@ class OutputFolder(Attack):
         self.assertFalse((folder / "reduced.pt").is_symlink() or (folder / "journal.jsonl").is_symlink())
 
     def begun(self, *words: str) -> tuple[Path, subprocess.CompletedProcess]:
-        """A folder as an earlier run, or somebody else, left it."""
+        """Runs a reduction into the folder `out`, which an earlier run or another user may have left."""
         folder = self.place / "out"
         done = self.run_program(str(self.model), "-o", str(folder), "--no-verify", "--no-bisect", *words)
         return folder, done

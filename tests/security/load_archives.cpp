@@ -25,7 +25,7 @@ constexpr unsigned hanging_after_seconds = 300;
 
 enum Code { Loaded = 0, Refused = 2, Internal = 70 };
 
-/// What the main process does with a stranger's files.
+/// Loads a stranger's files as the main process does, and exits with a Code.
 [[noreturn]] void load(const std::string &path, const Limits &limits) {
   alarm(hanging_after_seconds);
   int code = Loaded;

@@ -45,7 +45,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class Answers:
-    """What each question's answer is without trouble."""
+    """Holds each question's answer without trouble."""
 
     def __init__(self, folder: Path, failing_calls: Path) -> None:
         self.folder = folder
@@ -168,8 +168,8 @@ def test_limits(question: Question, row: str, answers: Answers, open_folder: Pat
     if user:
         os.chown(open_folder, user, user)
     run = ask(question, open_folder, trouble)
-    # A file may not grow: whoever writes is sent SIGXFSZ, which asks for the best so far. A program that the limit
-    # keeps from being loaded ends before it is itself (127: by the dynamic linker).
+    # A file may not grow: a process that writes is sent SIGXFSZ, which asks for the best so far. A program that the
+    # limit keeps from being loaded ends before it is itself (127: by the dynamic linker).
     if not (name == "FSIZE" and run.code == INTERRUPTED) and not (name in ("AS", "NOFILE") and run.code == 127):
         require_no_conclusion(run, answers.of(question))
     require_nothing_left(run, trouble)
@@ -235,7 +235,8 @@ def test_nobody_reads(question: Question, answers: Answers, tmp_path: Path) -> N
 
 SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGXFSZ"]
 MOMENTS = 20
-# What is asked already, and a picture for the page: four at most were seen. A whole reduction has sixty.
+# The most forks after a signal: of what is asked already, and of a picture for the page. Four at most were seen. A
+# whole reduction has sixty.
 FORKS_TO_END = 12
 
 
@@ -266,7 +267,7 @@ def test_signals(
 
 
 def require_best_so_far(run: Run) -> None:
-    """What was found is there, whole, with a report."""
+    """Requires that what was found, if anything, is there, whole, with a report."""
     out = run.folder / "out"
     if not (out / "reduced.pt").exists():
         return
@@ -320,13 +321,13 @@ def test_a_full_disk(question: Question, row: str, answers: Answers, tmp_path: P
     assert run.processes == []
 
 
-# Folders of somebody else's
+# Folders of another user
 
 
 @pytest.mark.parametrize("place", ["TMPDIR", "XDG_CACHE_HOME", "HOME"])
 @pytest.mark.parametrize("question", [FAILING, KERNELS], ids=lambda question: str(question.name))
 def test_folders_of_another_user(place: str, question: Question, answers: Answers, open_folder: Path) -> None:
-    """Whoever runs it as a user who may not write there: root's own are of another user."""
+    """Runs it as a user who may not write there: root's own folders are of another user."""
     if os.getuid() != 0:
         pytest.skip("needs root, to be two users")
     if not reads_as(NOBODY, question):

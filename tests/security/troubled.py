@@ -17,8 +17,8 @@ PROGRAM = Path(os.environ.get("REPRO_MINIFY_PROGRAM", ROOT / "build" / "release"
 CASE = ROOT / "fixtures" / "cases" / "jit_type_as_dce"
 MODEL = ROOT / "fixtures" / "small_models" / "conv_net"
 
-# What is left running is looked at until it has ended: a moment, or as long as a header takes to be precompiled. These
-# are the longest that a test waits, however busy the machine is.
+# Processes left running are looked at until they have ended: a moment, or as long as a header takes to be precompiled.
+# These are the longest that a test waits, however busy the machine is.
 SECONDS_TO_END = 60
 SECONDS_TO_PRECOMPILE = 600
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -77,7 +77,7 @@ class Run:
 
 
 def processes_with(mark: str) -> list[str]:
-    """What was started with this mark in its environment and still runs, as command lines."""
+    """Returns the command lines of the processes that have this mark in their environment and still run."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or entry.name == str(os.getpid()):
@@ -113,7 +113,7 @@ class Forks:
 
 @dataclass(frozen=True)
 class Trouble:
-    """What is wrong with the machine, as a row of the table."""
+    """A fault of the machine, as a row of the table."""
 
     name: str
     environment: dict[str, str] = field(default_factory=dict, hash=False)
@@ -172,9 +172,9 @@ def ask(
 
 
 def interrupt(process: subprocess.Popen[bytes], forks: Forks, number: int, after: int) -> int | None:
-    """Sends the signal once it has forked that often; how often it had when the signal came. None where it had ended.
+    """Sends the signal once it has forked that often. Returns its number of forks by then, or None if it had ended.
 
-    It is stopped meanwhile, so that the signal is the first thing that it hears: what it forks then is in spite of it.
+    It is stopped meanwhile, so that the signal comes before all else: what it forks then is in spite of it.
     """
     while forks.count() < after and process.poll() is None:
         time.sleep(0.002)

@@ -1,4 +1,4 @@
-// Whoever is at the other end of a socket may send anything.
+// The process at the other end of a socket may send anything.
 #include "support/frame.h"
 
 #include <gtest/gtest.h>

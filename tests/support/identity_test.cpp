@@ -1,4 +1,4 @@
-// What makes two runs the same, and how a person is told that they are not.
+// Tests of what makes two runs the same, and of how a person is told that they are not.
 #include "repro_minify/identity.h"
 #include "support/temporary_folder.h"
 

@@ -10,7 +10,7 @@
 namespace repro_minify {
 namespace {
 
-/// As C's printf writes it.
+/// Returns the text that C's printf writes.
 template <typename... Values> std::string printed(const char *format, Values... values) {
   char text[512];
   std::snprintf(text, sizeof text, format, values...);

@@ -1,4 +1,4 @@
-// What lies in a folder that others may write into is a file, or it is not taken for one.
+// Tests that what lies in a folder that others may write into is only taken for a file if it is one.
 #include "support/plain_file.h"
 
 #include "support/read_file.h"

@@ -17,7 +17,8 @@ constexpr int ended_by_watchdog = 130;
 
 Watchdog *watchdog = nullptr;
 
-/// What a process ends with that has a watchdog and does this. It is killed where it does not end at all.
+/// Runs `job` in a process that has a watchdog. Returns its exit code, or the number of the signal that ended it,
+/// negated. It is killed where it does not end at all.
 int end_of(const std::function<void()> &job, WatchdogPatience patience = {}) {
   const pid_t child = fork();
   if (child == 0) {
@@ -72,7 +73,7 @@ TEST(Watchdog, EndsWhatWaitsForEver) {
             ended_by_watchdog);
 }
 
-/// What it looks at is the watched thread's own time: one that only waits has not computed for long.
+/// The watchdog looks at the watched thread's own time: one that only waits has not computed for long.
 TEST(Watchdog, LeavesAloneWhatNotices) {
   EXPECT_EQ(end_of(
                 [] {

@@ -1,4 +1,4 @@
-// What CMake says of how it compiles.
+// Tests of reading from CMake's compile_commands.json how it compiles.
 #include "toolchain/compile_command.h"
 
 #include "support/temporary_folder.h"

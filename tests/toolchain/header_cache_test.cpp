@@ -1,4 +1,4 @@
-// What becomes of precompiled headers that nobody has used for long.
+// Tests of what becomes of precompiled headers that were not used for long.
 #include "toolchain/header_cache.h"
 
 #include "header_folder.h"

@@ -37,7 +37,7 @@ protected:
     words.insert(words.end(), flags.begin(), flags.end());
     return {"some/header.h", words};
   }
-  /// What lies in the cache.
+  /// Returns the names of all that lies in the cache.
   static std::set<std::string> names() {
     std::set<std::string> names;
     for (const auto &entry : std::filesystem::directory_iterator(header_cache_folder()))

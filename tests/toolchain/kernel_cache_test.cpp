@@ -1,4 +1,4 @@
-// What becomes of compiled kernels that nobody has used for long.
+// Tests of what becomes of compiled kernels that were not used for long.
 #include "toolchain/kernel_cache.h"
 
 #include "toolchain/kernel_folder.h"

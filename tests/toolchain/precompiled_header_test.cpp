@@ -22,8 +22,8 @@ protected:
     return folder / "some" / (is_clang() ? "header.h.pch" : "header.h.gch");
   }
 
-  /// Whether the compiler, told so by the environment, takes it. -H names what is read: GCC what is precompiled too,
-  /// Clang the headers that it reads instead.
+  /// True if the compiler, told so by the environment, takes the precompiled header. -H names what is read: GCC what is
+  /// precompiled too, Clang the headers that it reads instead.
   bool is_taken() const {
     const auto variable = header().in_environment();
     if (!variable)
@@ -86,7 +86,7 @@ TEST_P(PrecompiledHeaders, ADamagedOneIsMadeAgain) {
   EXPECT_TRUE(is_taken());
 }
 
-/// Of the same size, with the time of the one that was there.
+/// The planted file has the size and the time of the one that was there.
 TEST_P(PrecompiledHeaders, APlantedOneIsNotTaken) {
   ASSERT_TRUE(header().make());
   const fs::path file = file_in(header().folder());
@@ -173,7 +173,7 @@ TEST_P(PrecompiledHeaders, NothingIsMadeWhereNoneAreWanted) {
   unsetenv("REPRO_MINIFY_PRECOMPILED_HEADERS");
 }
 
-/// What the variables say already is the user's, and stays.
+/// The user's own values of the variables stay.
 TEST_P(PrecompiledHeaders, AreAddedToWhatTheUserSays) {
   const std::string name = is_clang() ? "CCC_OVERRIDE_OPTIONS" : "CPATH", other = is_clang() ? "# +-DX" : "/y:/z";
   setenv(name.c_str(), other.c_str(), 1);

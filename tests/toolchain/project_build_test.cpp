@@ -45,7 +45,7 @@ protected:
   fs::path built() const { return temporary_ / "build"; }
 
   ProjectBuild project() const { return {source(), built(), {"-DCMAKE_CXX_COMPILER=" + compiler_}, "some/header.h"}; }
-  /// What the compiler says; empty if it could not be built.
+  /// Builds the project and returns what the compiler says; empty if it could not be built.
   std::string build() const {
     fs::remove_all(built());
     ProjectBuild project = this->project();

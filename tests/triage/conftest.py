@@ -49,7 +49,7 @@ class Site:
         return {**os.environ, **added, "COLUMNS": "200"}
 
     def call(self, *words: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
-        """By a child of ready.py; command() is for what needs a process of its own."""
+        """Runs triage in a child of ready.py; command() is for what needs a process of its own."""
         out, err = self.folder / "called.out", self.folder / "called.err"
         given = {"words": words, "environment": self.environment(), "folder": os.getcwd()}
         assert self.ready.stdin and self.ready.stdout
@@ -89,7 +89,7 @@ class Site:
 
 @pytest.fixture(scope="session", autouse=True)
 def started_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What each test would have to start again: triage itself, and a Python that finds the fake program's modules."""
+    """Makes once what each test would have to make again: a triage that is ready, and the fake program's script."""
     Site.fake_program = tmp_path_factory.mktemp("fake") / "repro-minify"
     Site.fake_program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{HERE / "fake_program.py"}" "$@"\n')
     Site.fake_program.chmod(0o755)

@@ -59,7 +59,7 @@ def guilty_step(row: dict[str, Any]) -> Any:
 
 
 def crash_frames(row: dict[str, Any]) -> Any:
-    """As ClusterFuzz: what crashes or raises by its message and frames; it has nothing to tell the rest apart by."""
+    """Tells what crashes or raises apart by message and frames, as ClusterFuzz; it has nothing to tell the rest by."""
     verdict = row["report"]["verdict"]
     return verdict["kind"], without_numbers(verdict["detail"])
 

@@ -1,4 +1,4 @@
-"""What is known of a build: asked of the program that a night starts, whatever stands around it."""
+"""Tests of what is known of a build: asked of the program that a night starts, whatever stands around it."""
 
 import shutil
 import subprocess

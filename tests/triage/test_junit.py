@@ -1,4 +1,4 @@
-"""What a CI is told: each failure with its words, and what is known is not red for ever."""
+"""Tests of what a CI is told: each failure with its words, and what is known is not red for ever."""
 
 import xml.etree.ElementTree as ElementTree
 from typing import Any

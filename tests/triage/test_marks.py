@@ -1,4 +1,4 @@
-"""What people decided stands above what the program thinks, and sticks."""
+"""Tests that the decisions of people stand above what the program thinks, and stick."""
 
 from conftest import Site, states
 

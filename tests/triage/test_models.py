@@ -1,4 +1,4 @@
-"""What counts as a model, and what is known of it before anybody looks inside."""
+"""Tests of what counts as a model, and of what is known of it before it is loaded."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def test_a_file_that_cannot_be_read_stops_no_night(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "open", refusing)
     digests = {model.path.name: model.digest for model in find_models([str(tmp_path)])}
     assert set(digests) == {"good.pt", "secret.pt", "other.pt"}
-    assert len(set(digests.values())) == 3  # two that nobody can read are not one model
+    assert len(set(digests.values())) == 3  # two that cannot be read are not one model
 
 
 def test_a_file_that_went_away_is_not_among_the_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

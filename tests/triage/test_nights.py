@@ -180,7 +180,7 @@ def test_exported_programs_are_models_too(site: Site) -> None:
 def test_usage(site: Site, tmp_path: Path) -> None:
     config = tmp_path / "triage.toml"
     config.write_text("jobs = -1\n")
-    os.mkfifo(tmp_path / "pipe.pt")  # is no model, and nobody waits for what comes out of it
+    os.mkfifo(tmp_path / "pipe.pt")  # is no model, and is not waited for
     (tmp_path / "nowhere.pt").symlink_to("gone.pt")
     for words, part in [
         (["run", "nowhere", "--backend", "jit"], "nowhere: no model there"),

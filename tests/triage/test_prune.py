@@ -1,4 +1,4 @@
-"""What `prune` takes of old nights, and that nothing which triage decides by goes with it."""
+"""Tests of what `prune` takes of old nights, and that nothing which triage decides by goes with it."""
 
 from pathlib import Path
 from typing import Any

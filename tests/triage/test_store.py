@@ -23,7 +23,7 @@ KILLS = 5
 
 
 def lasting(report: dict[str, Any]) -> Any:
-    """What does not depend on when and in which order it was found."""
+    """Returns what of a report does not depend on when and in which order it was found."""
     bugs = []
     for bug in report["bugs"]:
         models = sorted({sighting["model"].rsplit("/", 1)[1] for sighting in bug["sightings"]})
@@ -117,7 +117,7 @@ def test_what_an_abandoned_night_found_has_a_state(site: Site) -> None:
 
 
 def test_a_bug_keeps_its_number_where_its_key_was_made_otherwise(site: Site) -> None:
-    """By a program that told bugs apart in another way."""
+    """The key was made by a program that told bugs apart in another way."""
     site.add_model("one", freeze="A")
     site.night(code=1)
     with Store(site.store) as store, store.change() as db:

@@ -1,4 +1,4 @@
-"""What a bug is known by, and what is only how a night was run."""
+"""Tests of what a bug is known by, and of what is only how a night was run."""
 
 from dataclasses import replace
 from pathlib import Path

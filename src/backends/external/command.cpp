@@ -137,7 +137,8 @@ public:
   std::string unusable_because() const override {
     return find_program(words_[0]).empty() ? words_[0] + " is no program that can be started" : "";
   }
-  /// What a killed child leaves behind goes with this folder.
+  /// Makes the folder for the children's files, which is removed at the end even if a child was killed, and starts the
+  /// program if it serves.
   void start() const override {
     folder_ = std::make_unique<TemporaryFolder>();
     if (serves_)
@@ -148,7 +149,7 @@ public:
       return;
     try {
       start_server();
-    } catch (const UserError &) { // whoever asks the old one is told that it is gone
+    } catch (const UserError &) { // a check that asks the old one is told that it is gone
     }
   }
   Identity identity() const override {
@@ -160,7 +161,7 @@ public:
         identity.add_file("the file " + words_[i], words_[i]);
     return identity;
   }
-  /// What the program does to its inputs stays in its process, and each call is a new one.
+  /// The program's writes to its inputs stay in its process, and no call depends on an earlier one.
   BackendTraits traits() const override { return {.boxed_call = true, .needs_several_calls = false}; }
   BackendParts parts() const override { return {.preparation = this, .surroundings = this}; }
 

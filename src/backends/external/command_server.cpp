@@ -69,7 +69,7 @@ public:
     return true;
   }
 
-  /// Whether there is a whole line, of whatever.
+  /// True if a whole line has come, whatever it says.
   bool has_answered() const { return answer_.find('\n') != std::string::npos; }
   /// No object: there is none.
   json answer() const { return json::parse(answer_, nullptr, /*allow_exceptions=*/false); }

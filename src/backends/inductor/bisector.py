@@ -39,7 +39,7 @@ def serve(connection):
 
 
 def switch(backend, subsystem):
-    """ "emulate_precision_casts=True" for a subsystem that is an entry of a configuration, not a thing to leave out."""
+    """Returns "emulate_precision_casts=True" for a subsystem that sets an entry of a configuration, else None."""
     change = CompilerBisector.get_subsystem_object(backend, subsystem) if subsystem else None
     return f"{change.config_field}={change.config_value}" if isinstance(change, ConfigChange) else None
 

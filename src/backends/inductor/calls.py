@@ -18,7 +18,7 @@ MADE = {"aten::tensor": "tensor", "aten::as_tensor": "as_tensor", "aten::_list_t
 
 
 def attribute_name(name):
-    """What a parameter or buffer of that name is called in a torch.nn.Module, which has names of its own."""
+    """Returns the attribute for a parameter or buffer of that name in a torch.nn.Module, which has names of its own."""
     if not name.isidentifier():
         raise Untranslatable(f"{name!r} is no name in Python")
     return name + "_" if keyword.iskeyword(name) or hasattr(torch.nn.Module, name) else name
@@ -34,8 +34,8 @@ def enum_name(node):
     return re.search(r"value=([\w.]+)", str(node)).group(1)
 
 
-# Of these Python has no overload for a number: `x + 1` is aten.add.Tensor there, and what TorchInductor does to
-# additions it looks for by that name.
+# Operators that have no overload for a number in Python: `x + 1` is aten.add.Tensor there, and TorchInductor looks for
+# additions by that name.
 TENSOR_ONLY = {f"aten::{name}{place}" for name in ("add", "sub", "mul", "div") for place in ("", "_")}
 FOR_NUMBERS = {"Scalar": "Tensor", "Scalar_mode": "Tensor_mode"}
 

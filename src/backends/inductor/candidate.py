@@ -259,14 +259,14 @@ def settings(given):
 
 
 def hold_unwritten_memory_still():
-    """What the checks of the other backends do to themselves: see check/unwritten_memory.h."""
+    """Fills uninitialised memory in this process as the checks of other backends do: see check/unwritten_memory.h."""
     perturb = -6
     with contextlib.suppress(AttributeError):  # not glibc
         ctypes.CDLL(None).mallopt(perturb, 85)
 
 
 def configure_for_this(given):
-    """Beside what the worker was started with."""
+    """Adds this candidate's entries to those that the worker was started with. Throws Untranslatable for a bad one."""
     try:
         entries.check_entries(given)
     except ValueError as error:

@@ -425,7 +425,7 @@ class Repro:
 
 
 def space_in(folder, repro):
-    """What a repro.py that lay in this folder would find: itself, and libraries of operators."""
+    """Returns the globals of a repro.py that lies in this folder, and links the libraries of operators there."""
     for name, library in zip(repro.facts.get("operator_libraries", []), entries.libraries):
         with contextlib.suppress(FileExistsError):
             os.symlink(library, os.path.join(folder, name))
@@ -471,7 +471,7 @@ class Trial:
         return code == 1 and bool(marker) and (self.repro.facts["kind"] != "exception" or self.raised_the_same(printed))
 
     def raised_the_same(self, printed):
-        """What Dynamo raises of itself is another failure."""
+        """True if the exception is the one that was found, numbers apart. One of Dynamo itself is another failure."""
         printed = printed.partition("FAIL exception: ")[2]
         return without_numbers(printed) == without_numbers(self.repro.facts["found"])
 
@@ -481,7 +481,7 @@ def without_numbers(message):
 
 
 def is_tried(repro):
-    """What hangs is not waited for."""
+    """True if repro.py is run to choose its front end; not where it hangs, which would have to be waited for."""
     return entries.front_end != "dynamo" and repro.facts["kind"] != "hang"
 
 
@@ -495,9 +495,9 @@ def choose_front_end(repro, folder):
 
 
 def asks_for_determinism(warn_only, device):
-    """Whether TorchInductor is told of deterministic algorithms. It then leaves index_put, index_add and others to
-    ATen, and what is wrong with its own would not show. Users do not ask for them, and where nobody did (`warn_only`,
-    the default) they are for the sake of CUDA: the CPU gives the same result twice without."""
+    """True if TorchInductor is told to use deterministic algorithms. It then leaves index_put, index_add and others to
+    ATen, and faults in its own would not show. Users do not ask for them, and the default (`warn_only`) asks for them
+    for the sake of CUDA: the CPU gives the same result twice without."""
     return not warn_only or device != "cpu"
 
 

@@ -1,5 +1,5 @@
-"""What --inductor-config and --load-library say: options of torch.compile, entries of torch._inductor.config, libraries
-of operators. What every child of the worker inherits."""
+"""The values of --inductor-config and --load-library: options of torch.compile, entries of torch._inductor.config,
+libraries of operators. Every child of the worker inherits them."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""What went wrong, in words."""
+"""Reads what exceptions and compilers say: which failure it was, in words."""
 
 import re
 
@@ -26,7 +26,7 @@ def first_sentence(error):
 
 
 def has_compilers_verdict(output):
-    """Whether the compiler found fault with the source, at a line of it, or with itself."""
+    """True if the compiler found a fault in the source, at a line of it, or in itself."""
     if "No space left on device" in output or "Killed signal" in output:
         return False
     return re.search(r":\d+: (fatal )?error: |undefined reference|internal compiler error", output) is not None

@@ -15,7 +15,7 @@ def die_with(parent):
 
 
 def in_a_fork(work):
-    """Beside this process, and not longer than it; nobody needs to know whether it worked."""
+    """Calls `work` in a fork that ends with this process; returns its process id. Exceptions of `work` are ignored."""
     parent, pid = os.getpid(), os.fork()
     if pid == 0:
         with contextlib.suppress(BaseException):

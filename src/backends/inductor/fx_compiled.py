@@ -48,7 +48,7 @@ class FxCompiled:
 
 
 def situation(arguments):
-    """What Dynamo would guard."""
+    """Returns as text what Dynamo would guard: the modes, and shapes and types of the tensors."""
     autocast = [
         (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")
     ]

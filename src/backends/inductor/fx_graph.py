@@ -21,7 +21,7 @@ from words import TABLES, Words, kind_of, schema_of
 
 
 class Uncovered(Untranslatable):
-    """What is left to Dynamo; the message names it."""
+    """Raised for a program that is left to Dynamo; the message names the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def names_of(values):
 
 
 def computed(pattern, values):
-    """What a piece of Python of plain.py gives for these values."""
+    """Returns the value of a piece of Python of plain.py for these operands."""
     names = names_of(values)
     return eval(pattern.format(*names), SPACE, names)
 
@@ -81,7 +81,7 @@ HELD = (torch.Tensor, torch.ScriptObject)  # what of a constant is an attribute 
 
 
 def names_a_tensor(block):
-    """Whether a constant in it, however deep, is a tensor or holds one."""
+    """True if a constant in the block, however deep, is or holds a tensor or a script object."""
     for node in block.nodes():
         if node.kind() == "prim::Constant" and node.output().type().kind() != "EnumType":
             leaves = pytree.tree_leaves(node.output().toIValue())

@@ -62,7 +62,7 @@ std::vector<at::Tensor> tensors_in(const std::vector<c10::IValue> &values) {
   return tensors;
 }
 
-/// As the worker loads it. Not by a path: neither process may look into the other.
+/// Returns the module's archive, which the worker loads. It gets no path: neither process may read the other's files.
 at::Tensor saved_bytes(const torch::jit::Module &module) {
   std::ostringstream out;
   module.save(out);
@@ -166,7 +166,7 @@ c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
   return output;
 }
 
-/// What the run has written to its arguments, its parameters and buffers is written to those here.
+/// Writes to the arguments, parameters and buffers here what the run has written to its own.
 void RemoteModule::bring_back_state(const json &answer, const std::vector<at::Tensor> &blobs, WireReader &reader,
                                     const WireWriter &sent, const std::vector<c10::IValue> &arguments) {
   const at::NoGradGuard no_grad;
@@ -290,7 +290,7 @@ public:
       another->await();
       worker_ = std::move(another);
     } catch (const UserError &error) {
-      options_.say(Severity::Detail, error.what()); // whoever asks the old one is told that it is gone
+      options_.say(Severity::Detail, error.what()); // a check that asks the old one is told that it is gone
     }
   }
 

@@ -37,7 +37,7 @@ template <typename T> c10::IValue list_of(const std::vector<c10::IValue> &parts)
   return list;
 }
 
-/// A tensor that is described as lying beyond its memory would be given more of it, which nobody wrote.
+/// Throws NoAnswer if the tensor reaches beyond its memory, which LibTorch would enlarge by uninitialised memory.
 void require_within(const at::Tensor &bytes, size_t itemsize, const std::vector<int64_t> &sizes,
                     const std::vector<int64_t> &strides, int64_t offset) {
   const auto is_negative = [](int64_t number) { return number < 0; };

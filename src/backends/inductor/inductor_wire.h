@@ -27,7 +27,7 @@ std::optional<InductorMessage> receive_message(int socket);
 class WireWriter {
 public:
   explicit WireWriter(std::vector<at::Tensor> &blobs) : blobs_(blobs) {}
-  /// Throws CannotCompile for what has no dense storage, and for other things that cannot be sent.
+  /// Throws CannotCompile for a tensor without dense storage, and for other values that cannot be sent.
   nlohmann::json write(const c10::IValue &value);
   /// Which blob holds this storage.
   const std::vector<c10::Storage> &storages() const { return storages_; }

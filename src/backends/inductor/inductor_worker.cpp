@@ -52,7 +52,8 @@ std::vector<std::string> what_worker_reads(const std::string &python, const std:
 
 namespace {
 
-/// What the worker generates, and what it finds out once about the machine, which is kept beside the kernels.
+/// Returns a confinement that lets the worker write what it generates, and what it finds out once about the machine,
+/// which is kept beside the kernels.
 Confinement confinement_of_worker(const std::string &python, const std::string &folder,
                                   const std::vector<std::string> &entries) {
   Confinement confinement{.writable = {folder}, .readable = what_worker_reads(python, entries), .unix_sockets = true};

@@ -36,7 +36,7 @@ public:
   const nlohmann::json &call() const { return call_; }
   /// False once its process has ended.
   bool lives();
-  /// Of the socket.
+  /// The path of the worker's socket.
   const std::string &address() const { return address_; }
 
 private:

@@ -15,7 +15,7 @@ MOST = 4  # of some 150 MB each: one for each PyTorch and each pair of options
 
 
 def bring(store: Path, compiled: Path) -> bool:
-    """Whether `compiled` is there afterwards. No room, nothing kept yet: then it is made."""
+    """Copies the kept header to `compiled`. False if none is kept yet or there is no room: then it has to be made."""
     kept = store / compiled.name
     with contextlib.suppress(OSError):
         if is_ours(kept):
@@ -25,7 +25,7 @@ def bring(store: Path, compiled: Path) -> bool:
 
 
 def keep(used: Path, store: Path) -> None:
-    """What is new in `used` is in `store` afterwards."""
+    """Copies to `store` the headers in `used` that it lacks; does without where that fails."""
     with contextlib.suppress(OSError):
         new = [file for file in compiled_in(used) if is_ours(file) and not (store / file.name).exists()]
         if new:
@@ -40,7 +40,7 @@ def compiled_in(folder: Path) -> list[Path]:
 
 
 def is_ours(file: Path) -> bool:
-    """No link, and nobody else's to write."""
+    """True for a file of this user, not a link, that no other may write."""
     status = file.lstat()
     writable_for_others = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
     return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not writable_for_others

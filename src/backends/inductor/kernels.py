@@ -23,7 +23,7 @@ from failure import has_compilers_verdict
 
 
 def compile_side_by_side():
-    """As TorchInductor does it, but by threads of this process: its processes would outlive it."""
+    """Compiles several kernels at once, as TorchInductor does, but in threads: its processes would outlive this one."""
     AsyncCompile.use_process_pool = classmethod(lambda _: False)
     AsyncCompile.warm_pool = classmethod(lambda _: None)
     inductor_config.compile_threads = len(os.sched_getaffinity(0))
@@ -37,7 +37,7 @@ def compile_as_they_are_written():
     def define_and_compile(wrapper, name, body, *more, **also):
         define(wrapper, name, body, *more, **also)
         if inductor_config.compile_threads > 1 and body.startswith("async_compile.cpp_pybinding("):
-            with contextlib.suppress(Exception):  # whoever asks for it will be told
+            with contextlib.suppress(Exception):  # raised again where the kernel is used
                 eval(body, {"async_compile": AsyncCompile()})  # as the module does that they are written into
 
     PythonWrapperCodegen.define_kernel = define_and_compile

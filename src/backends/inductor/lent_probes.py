@@ -1,7 +1,7 @@
-"""What PyTorch has found out about the processor, lent to the interpreters that run a repro.py.
+"""Lends what PyTorch has found out about the processor to the interpreters that run a repro.py.
 
 Each of them would compile the same libraries to ask the same questions, which takes five seconds. They look in the
-temporary folder that this process has in common with them; a copy lies there, so that nobody writes what is kept.
+temporary folder that this process has in common with them; a copy lies there, so that they never write what is kept.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import kept_headers
 
 
 def lend(kept: Path, lent: Path) -> None:
-    """What `kept` has goes to where `lent` is PyTorch's own folder of kernels. Without it all is as it would be."""
+    """Copies the libraries in `kept` to `lent`, PyTorch's own folder of kernels. If that fails, they are made anew."""
     with contextlib.suppress(OSError):
         for library in sorted(kept.glob("??/*.so")):
             folder = lent / library.parent.name

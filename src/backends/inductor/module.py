@@ -31,7 +31,7 @@ def make_module(script):
 
 
 def attributes_read(script):
-    """Of the module itself."""
+    """Returns the names of the attributes of the module itself that forward reads."""
     graph = graph_of(script)
     own = next(graph.inputs()).debugName()
     nodes = graph.findAllNodes("prim::GetAttr", recurse=True)

@@ -54,7 +54,7 @@ STRING_METHODS = set(
 )
 # With places in a string, of which TorchScript counts those below zero from behind the last character.
 STRING_SEARCHES = {"count", "endswith", "find", "index", "rfind", "rindex", "startswith"}
-# As TorchScript writes a float: "3."
+# The text of a float as TorchScript writes it: "3."
 FLOAT_TEXT = "('%d.' % {} if abs({}) < 1e10 and {} == int({}) else '%.17g' % {})"
 FORMATS = ("format", "percentFormat", "str")
 TENSORS = {
@@ -86,7 +86,7 @@ PRIM = {
     "NumToTensor": "torch.scalar_tensor({0}, dtype=torch.bool if isinstance({0}, bool) else torch.int64 "
     "if isinstance({0}, int) else torch.complex128 if isinstance({0}, complex) else torch.float64)",
 }  # fmt: skip
-# What is read from a Tensor that a number was put into, in the place of that number.
+# Reads of a Tensor that a number was put into, as Python of that number.
 FROM_NUMBER = {
     "Int": "int({})", "Float": "float({})", "Bool": "bool({})", "ScalarImplicit": "{}", "IntImplicit": "int({})",
     "FloatImplicit": "float({})", "item": "{}",
@@ -111,17 +111,17 @@ def is_number_again(node):
     )
 
 
-# Of those that write to a list or a dict, which give something other than it.
+# Operators that write to a list or a dict and return something other than it.
 TAKING = ("pop", "popitem", "setdefault")
 # Those that compare what a list holds.
 COMPARING = {*COMPARED, "__contains__", "index", "count", "remove", "sort", "sorted"}
-# What is done beside computing: on the terminal, and to what comes after.
+# Operators that have effects: output on the terminal, and state that later operators depend on.
 SAID = ("prim::Print", "aten::warn")
 SWITCHES = ("aten::set_grad_enabled", "aten::manual_seed")
 
 
 def writes(node):
-    """Whether it writes to the list or dict that is its first operand."""
+    """True if the node writes to the list or dict that is its first operand."""
     first = next(node.inputs(), None)
     if first is None or first.type().kind() not in ("ListType", "DictType") or node.schema() == "(no schema)":
         return False
@@ -130,7 +130,7 @@ def writes(node):
 
 
 def pattern(node):
-    """What stands for this operator; None for one that makes Tensors."""
+    """Returns the piece of Python that stands for this operator; None for one that makes Tensors."""
     namespace, name = node.kind().split("::")
     if namespace == "prim":
         return prim_pattern(node, name)

@@ -1,4 +1,4 @@
-"""What the warm parent does once, so that no child has to: its settings made, its header built."""
+"""The work that the warm parent does once, so that no child has to: its settings made, its header built."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ from forks import Later, in_a_fork
 
 
 class Enough(Exception):
-    """What was wanted has been built."""
+    """Raised to end a compilation once what was wanted of it has been built."""
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def no_device_used():
 
 
 def prepare(folder, given):
-    """What every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
+    """Makes what every child inherits. Nothing here may start a thread: a fork copies only the one that forks."""
     prepared = Preparation(folder, given)
     prepared.finish()
     prepared.warm_up_if_cold()
@@ -159,7 +159,7 @@ def only_headers_built():
 
 @contextlib.contextmanager
 def headers_named_in(file):
-    """What PyTorch calls each header that is asked for, which it finds out by a compiler."""
+    """Writes to the file what PyTorch calls each header that is asked for, which it finds out with a compiler."""
     find_out, names = getattr(codecache, "_precompile_header", None), {}
 
     def write_down(*what, **how):
@@ -172,7 +172,7 @@ def headers_named_in(file):
 
 
 def know_headers_named_in(file):
-    """Whether there is one."""
+    """Takes the names of headers from the file rather than from a compiler. True if it names any."""
     find_out = getattr(codecache, "_precompile_header", None)
     names = json.loads(file.read_text()) if file.exists() else {}
 

@@ -1,5 +1,5 @@
-"""What the processor can do, as PyTorch finds it out: it compiles a library for each set of instructions, a second or
-two each, and loads it."""
+"""The sets of instructions that the processor has, as PyTorch finds them out: it compiles a library for each, a second
+or two each, and loads it."""
 
 import ctypes
 import os
@@ -10,8 +10,8 @@ from torch._inductor import cpu_vec_isa
 
 
 def settle(configured):
-    """What is asked here is inherited. PyTorch takes the first set that works where nobody has named another, so the
-    others are not asked. Whether that is what was `believed`."""
+    """Finds out which set of instructions to use, for all children. PyTorch takes the first that works unless another
+    is configured, so the others are not asked. True if it is the one that was `believed`."""
     named = any(key in ("cpp.simdlen", "cpp.vec_isa_ok") for key, _ in configured)
     is_open = inductor_config.cpp.simdlen is None and "ATEN_CPU_CAPABILITY" not in os.environ
     as_believed = False
@@ -26,13 +26,13 @@ def settle(configured):
 
 
 def ask_all():
-    """All that PyTorch asks when nobody has settled it; from its own cache where it has been asked before."""
+    """Asks all that PyTorch asks where nothing is settled; its own cache answers what has been asked before."""
     for isa in sets_of_this_processor():
         bool(isa)
 
 
 def sets_of_this_processor():
-    """What is asked with a library each; on other processors than x86 nothing is."""
+    """Returns the sets of instructions that are asked with a library each; none on other processors than x86."""
     flags = set(cpu_vec_isa.x86_isa_checker())
     return [isa for isa in getattr(cpu_vec_isa, "supported_vec_isa_list", []) if set(str(isa).split()) <= flags]
 
@@ -48,7 +48,7 @@ def asked_in_forks():
 
 
 def load_in_fork(_isa, path):
-    """Whether a library can be loaded. PyTorch starts a Python for each test of the processor; a fork does as well."""
+    """True if a library can be loaded. PyTorch starts a Python for each test of the processor; a fork does as well."""
     pid = os.fork()
     if pid == 0:
         try:

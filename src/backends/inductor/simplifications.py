@@ -1,5 +1,5 @@
-"""What sympy makes simpler is remembered by all children of a run: candidates of one model have their index expressions
-in common, and to simplify these is more than half of TorchInductor's Python over a large graph."""
+"""Remembers, for all children of a run, what sympy simplifies: candidates of one model have their index expressions in
+common, and to simplify these is more than half of TorchInductor's Python over a large graph."""
 
 import contextlib
 import hashlib

@@ -64,7 +64,7 @@ class Translator:
         return [self.operand(node, index) for index in range(node.inputsSize())]
 
     def results(self, node, position, block):
-        """What a block hands to the outputs of its node."""
+        """Returns the texts of the values that a block hands to the outputs of its node."""
         words = [self.words.word(value, self.words.block_result(node, position, index)) if node.outputsSize() else None
                  for index, value in enumerate(block.outputs())]  # fmt: skip
         return ["torch." + word if word else self.text(value) for word, value in zip(words, block.outputs())]

@@ -22,7 +22,7 @@ class Closed(Exception):
 
 
 class Garbled(Exception):
-    """What came is no message."""
+    """Raised where the bytes that came are no message."""
 
 
 class CannotSend(Exception):

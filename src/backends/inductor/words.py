@@ -63,7 +63,7 @@ class Words:
 
     @staticmethod
     def key(value, *use):
-        """A value; or of a constant, which may stand for other things elsewhere, this use of it."""
+        """Names a value; or of a constant, which may stand for something else elsewhere, this use of it."""
         return use if value.node().kind() == "prim::Constant" else value.debugName()
 
     def operand(self, node, index):

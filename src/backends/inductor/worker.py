@@ -6,7 +6,7 @@ LISTEN is a listening Unix socket, ALIVE the read end of a pipe that repro-minif
 where one line of JSON says that all is ready, or what the problem is; all are inherited descriptors. FOLDER, private
 and removed at the end, holds what TorchInductor generates. Each KEY=VALUE is an entry of torch._inductor.config.
 
-A child that crashes is told to whoever it worked for, and one whose connection closes is killed with all it started.
+A crash of a child is reported on its connection, and a child whose connection closes is killed with all it started.
 """
 
 import gc
@@ -112,11 +112,11 @@ class Worker:
         try:
             connection.sendall(len(text).to_bytes(8, "little") + text)
         except OSError:
-            pass  # nobody waits for it any more
+            pass  # the other side no longer waits for it
         connection.close()
 
     def drop(self, pid):
-        """Nobody needs its answer any more."""
+        """Kills a child whose answer is no longer needed."""
         self.kill_group(pid)
         self.children.pop(pid).close()
         os.waitpid(pid, 0)

@@ -57,7 +57,7 @@ bool is_tensor(const jit::Value *value) {
   return value->type()->isSubtypeOf(c10::TensorType::get());
 }
 
-/// Whether a tensor holds more than sizes and constants (which traced programs compute with in tensors).
+/// True if a tensor holds more than sizes and constants (which traced programs compute with in tensors).
 bool depends_on_data(const jit::Value *value) {
   const jit::Node *node = value->node();
   if (node->kind() == prim::NumToTensor || node->kind() == prim::Constant)
@@ -169,7 +169,7 @@ void keep_literals_from_the_tracer(jit::Block *block) {
   }
 }
 
-/// What a run gave: its outputs, and its inputs as it left them.
+/// The results of a run: its outputs, and its inputs as it left them.
 struct Run {
   c10::IValue result;
   jit::Stack inputs;
@@ -220,7 +220,8 @@ GraphPtr trace(const GraphPtr &graph, const jit::Stack &inputs, Run &seen) {
   throw std::logic_error("a run has written to what it was not lent");
 }
 
-/// Nobody has written to either: there is nothing to compare, which counts for large parameters.
+/// True if both map the same pages alike and were never written to: they need no comparison, which is slow for large
+/// parameters.
 bool is_the_same_mapping(const at::Tensor &one, const at::Tensor &other) {
   return one.has_storage() && other.has_storage() && one.strides() == other.strides() &&
          one.storage_offset() == other.storage_offset() && are_same_pages(one.storage(), other.storage());

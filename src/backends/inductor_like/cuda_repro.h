@@ -7,7 +7,7 @@
 
 namespace repro_minify::inductor_like {
 
-/// What they need to have included.
+/// Returns the headers that cuda_repro_kernels() needs.
 const std::vector<std::string> &cuda_repro_includes();
 
 /// At file scope: `compiled_kernels()`, which throws what NVRTC has against them, `launch(name, blocks, tensors)`, and

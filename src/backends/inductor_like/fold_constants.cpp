@@ -35,7 +35,7 @@ std::set<const jit::Value *> constant_inputs(const StraightLine &line) {
   return constants;
 }
 
-/// Whether it makes 16 bits of more: a kernel that reads the result reads what it was made of instead.
+/// True if the node rounds to 16 bits: a kernel that reads its result reads the unrounded operand instead.
 bool rounds(const jit::Node *node, const ObservedTensor &result, const Observation &seen) {
   const auto *source = node->inputs().empty() ? nullptr : seen.tensor(node->input(0));
   return source && source->dtype != result.dtype && c10::isFloatingType(source->dtype) &&

@@ -33,7 +33,7 @@ bool same_place(const ObservedTensor &a, const ObservedTensor &b) {
          a.dtype == b.dtype;
 }
 
-/// Whether the tensor is all of its memory, in order.
+/// True if the tensor is all of its memory, in order.
 bool covers_its_storage(const ObservedTensor &tensor) {
   int64_t expected = 1;
   for (size_t d = tensor.sizes.size(); d-- > 0;) {
@@ -114,7 +114,7 @@ private:
     define(node->output(), result);
   }
 
-  /// What the tensors that share memory with `target` read from now on.
+  /// Makes the tensors that share memory with `place` read `result` from now on, or views of it.
   void spread(const ObservedTensor &place, jit::Value *result) {
     const std::vector<const jit::Value *> sharers = sharers_[place.storage];
     const bool alone = std::all_of(sharers.begin(), sharers.end(),

@@ -1,5 +1,5 @@
-// The second stage: no operator writes to a tensor any more. What did is replaced by its functional twin, and whoever
-// reads the same memory later reads the new value.
+// The second stage: no operator writes to a tensor any more. One that did is replaced by its functional twin, and later
+// readers of the same memory read the new value.
 #pragma once
 #include "backends/inductor_like/straight_line.h"
 

@@ -29,8 +29,8 @@ namespace {
 namespace jit = torch::jit;
 using namespace inductor_like;
 
-/// For what is written in the end. Where the compiler cannot do its work for now, they are not to blame: whoever builds
-/// the repro will see.
+/// True if the kernels of a repro compile, or if the compiler cannot do its work for now: the kernels are not to blame,
+/// and the user who builds the repro will see.
 bool compiles(const Plan &plan) {
   for (int again = 0;; ++again) {
     try {
@@ -212,7 +212,7 @@ private:
   }
 
   BackendOptions options_;
-  /// Of the last program. Backends are shared, but each check runs in a process of its own.
+  /// Counts for the last program. Backends are shared, but each check runs in a process of its own.
   std::shared_ptr<Coverage> coverage_ = std::make_shared<Coverage>();
 };
 
@@ -221,7 +221,7 @@ Confinement InductorLike::confinement() const {
   Confinement confinement;
   try {
     confinement.writable = {kernel_cache_folder().string()};
-  } catch (const NoAnswer &) { // whoever compiles will say so
+  } catch (const NoAnswer &) { // compiling throws it again
   }
   if (!options_.dump_file.empty())
     confinement.writable.push_back(options_.dump_file);

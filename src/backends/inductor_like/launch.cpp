@@ -10,7 +10,7 @@
 namespace repro_minify::inductor_like {
 namespace {
 
-/// What of CUDA this process has loaded.
+/// The CUDA libraries that this process has loaded.
 struct Cuda {
   Nvrtc nvrtc{Nvrtc::libraries()};
   std::shared_ptr<const CudaDriver> driver = std::make_shared<CudaDriver>();

@@ -18,7 +18,7 @@ std::string converted(Body &body, const std::string &value, Element from, Elemen
 /// A literal of the type.
 std::string literal(const c10::Scalar &scalar, Element type);
 
-/// What a view shows: the same elements at other places.
+/// Returns a view of `source`: the same elements at other places.
 Lazy viewed(const Lazy &source, std::vector<int64_t> sizes,
             std::function<std::vector<Index>(const std::vector<Index> &)> place);
 /// Broadcast to `sizes`, right-aligned.

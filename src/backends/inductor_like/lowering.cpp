@@ -85,7 +85,7 @@ private:
     if (unpack(node) || row_statistics(node))
       return;
     if (!node->outputs().empty() && constants_.count(node->outputs()[0]))
-      return; // known when somebody asks
+      return; // known when it is needed
     aten(node);
   }
 
@@ -110,7 +110,7 @@ private:
   std::optional<Lazy> view(jit::Node *node, const ObservedTensor &result) {
     if (node->inputs().empty() || !has_elements(node->input(0)))
       return std::nullopt;
-    // A view of a tensor that nobody holds as an expression is ATen's own.
+    // A view of a tensor that is neither an expression nor in memory yet is ATen's own.
     if (!lazy_.count(node->input(0)) && !is_view_of_memory(node->input(0)))
       return std::nullopt;
     auto lazy = view_of(node, elements(node->input(0)), seen_, result);
@@ -221,7 +221,7 @@ private:
     return body.local(type, filled_in(expression, texts, element, past));
   }
 
-  /// What the operands of a comparison promote to; for anything else the type of the result.
+  /// Returns the type that the operands of a comparison promote to; for anything else the type of the result.
   Element compute_of(const jit::Node *node, Element result) const {
     if (result != Element::Bool)
       return result;
@@ -365,7 +365,7 @@ private:
     return reshaped(rounded(made), result.sizes);
   }
 
-  /// Mean and reciprocal standard deviation of native_layer_norm, where nobody reads what it normalises.
+  /// Lowers mean and reciprocal standard deviation of native_layer_norm; false where its first output is read too.
   bool row_statistics(jit::Node *node) {
     if (node->kind() != c10::Symbol::fromQualString("aten::native_layer_norm") || node->output(0)->hasUses() ||
         !options_.reductions || !has_elements(node->input(0)))
@@ -418,7 +418,7 @@ private:
     return tensor.plain && tensor.device == plan_.device && element_of(tensor.dtype);
   }
 
-  /// Whether a kernel can read it.
+  /// True if a kernel can read it.
   bool has_elements(const jit::Value *value) const {
     const auto *tensor = seen_.tensor(value);
     return tensor && is_for_kernels(*tensor) &&
@@ -526,7 +526,8 @@ private:
     return made(value);
   }
 
-  /// What was observed of a value that is the same in each run. Expressions go on without it where it was rounded.
+  /// Returns a slot with the observed value, which is the same in each run. Fused expressions go on with the unrounded
+  /// value where that was rounded to 16 bits.
   int constant_slot(jit::Value *value) {
     const int slot = new_slot();
     plan_.slots[static_cast<size_t>(slot)] = seen_.constant(value);

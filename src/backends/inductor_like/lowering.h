@@ -1,5 +1,5 @@
 // The last stages: a functional straight line to a plan. Pointwise operators and views are held as expressions and
-// computed where somebody needs them in memory; reductions are loops of their own; all else runs as ATen.
+// computed where they are needed in memory; reductions are loops of their own; all else runs as ATen.
 #pragma once
 #include "backends/inductor_like/plan.h"
 

@@ -1,4 +1,4 @@
-// What a compiled program does: operators that run as ATen and kernels, in order, over a table of slots.
+// The steps of a compiled program: operators that run as ATen and kernels, in order, over a table of slots.
 #pragma once
 #include "backends/inductor_like/codegen/kernel.h"
 #include "backends/inductor_like/straight_line.h"
@@ -45,10 +45,11 @@ struct Plan {
   bool raises = false;               ///< a fault on purpose: running it raises
 };
 
-/// What a program with `raises` says.
+/// The message of a program with `raises`.
 inline constexpr const char *injected_message = "injected: relu raises when it runs";
 
-/// What no other step reads, and the program does not return, need not be in memory; a kernel of which all is so goes.
+/// Keeps out of memory the outputs of kernels that no other step reads and the program does not return, and removes a
+/// kernel that has no others.
 void drop_unread(Plan &plan);
 
 /// Writes the kernels' source into the plan, for its device.

@@ -9,7 +9,7 @@
 
 namespace repro_minify::inductor_like {
 
-/// What an operator's operands are converted to before it is computed.
+/// The type that an operator's operands are converted to before it is computed.
 enum class Operands {
   Result,   ///< the type of its result
   Promoted, ///< the type that they promote to among themselves (comparisons)
@@ -32,7 +32,7 @@ std::optional<PointwiseRule> pointwise_rule(const torch::jit::Node *node, const 
 std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type,
                       const std::string &past = "0");
 
-/// Whether evaluating the operator is expensive enough that a value with several readers is computed once.
+/// True if evaluating the operator is expensive enough that a value with several readers is computed once.
 bool is_heavy(const torch::jit::Node *node);
 
 } // namespace repro_minify::inductor_like

@@ -172,7 +172,7 @@ public:
   }
 
 private:
-  /// Whether there are kernels, and on CUDA.
+  /// True if there are kernels, and they are CUDA's.
   bool on_cuda() const { return program_.plan.device.is_cuda() && !program_.plan.source.empty(); }
 
   static std::string name(int slot) { return "t" + std::to_string(slot); }

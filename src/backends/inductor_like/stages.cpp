@@ -139,7 +139,7 @@ CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::v
   Capture captured = capture(module, arguments);
   dump_line(options, "capture", captured.line);
   const KeepRandomState random(captured.line.inputs);
-  // What autocast does is in the graph now.
+  // Autocast's casts are in the graph now.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const Functional program = simplified(captured.line, options, stage);
   const auto wanted = [&](const char *name) { return is_wanted(options, name); };

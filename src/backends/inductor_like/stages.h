@@ -9,7 +9,8 @@
 
 namespace repro_minify::inductor_like {
 
-/// What --skip-stage takes, in order. (Skipping functionalise is NotCovered; the kernels' are parts of one lowering.)
+/// The names that --skip-stage takes, in order. (Skipping functionalise is NotCovered; the kernels' are parts of one
+/// lowering.)
 const std::vector<std::string> &stage_names();
 
 /// How many operators of a compiled program are part of its kernels, and which are ATen's.

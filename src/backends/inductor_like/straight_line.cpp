@@ -31,7 +31,7 @@ ObservedTensor look_at(const at::Tensor &tensor) {
   return seen;
 }
 
-/// Whether it is one whose memory can be put back.
+/// True if the memory of the tensor can be put back after a run has written to it.
 bool is_mapped(const at::Tensor &tensor) {
   return tensor.layout() == c10::kStrided && tensor.is_cpu() && tensor.has_storage() && !tensor.is_quantized() &&
          is_untouched(tensor.storage());

@@ -22,7 +22,7 @@ struct StraightLine {
   std::vector<bool> constants; ///< for each input: its value never changes
 };
 
-/// What a tensor looked like in the run that was observed.
+/// The properties of a tensor in the run that was observed.
 struct ObservedTensor {
   at::ScalarType dtype = at::kFloat;
   c10::Device device = c10::kCPU;
@@ -40,7 +40,7 @@ struct Observation {
   std::unordered_map<const torch::jit::Value *, ObservedTensor> tensors;
 
   const ObservedTensor *tensor(const torch::jit::Value *value) const;
-  /// What is not a tensor does not depend on data: it is the same in each run.
+  /// Returns a value of the run. One that is not a tensor does not depend on data: it is the same in each run.
   const c10::IValue &constant(const torch::jit::Value *value) const { return values.at(value); }
 };
 
@@ -59,7 +59,7 @@ public:
   RunInputs &operator=(const RunInputs &) = delete;
 
   const std::vector<c10::IValue> &values() const { return values_; }
-  /// Whether the run has written to what it was lent; that then is as it was before, and the run has to be made again
+  /// True if the run has written to what it was lent; that then is as it was before, and the run has to be made again
   /// with copies.
   bool take_back();
 

@@ -6,7 +6,7 @@
 
 namespace repro_minify::inductor_like {
 
-/// What the view of `source` shows; nothing for a node that is no view or not in the table. `result` is what the output
+/// Returns the view of `source`; nothing for a node that is no view or not in the table. `result` is what the output
 /// looked like when it was observed.
 std::optional<Lazy> view_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen,
                             const ObservedTensor &result);

@@ -73,7 +73,7 @@ public:
     return Result();
   }
 
-  /// Whether it ran.
+  /// Runs the pass if the gate lets it; true if it ran.
   bool let(Parameters... arguments) const {
     const PassCall call(name_);
     if (call.runs())

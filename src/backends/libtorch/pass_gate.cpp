@@ -52,7 +52,7 @@ public:
   }
 
 private:
-  /// What one thread is in the middle of.
+  /// The calls that one thread is in the middle of.
   struct Calls {
     int depth = 0;
     std::optional<size_t> outer; ///< the step that is running
@@ -120,8 +120,8 @@ private:
 
 namespace {
 
-/// Not the thread's: autograd and the fork operator compile in threads of their own. Whoever is in a call holds on to
-/// the state, which may outlive its gate by that.
+/// The gate's state for all threads: autograd and the fork operator compile in threads of their own. A call holds on to
+/// the state, which may thus outlive its gate.
 class Active {
 public:
   void set(std::shared_ptr<PassGate::State> state) {

@@ -25,7 +25,7 @@ struct PhaseMark {
   int phase = 0;
 };
 
-/// What a backend runs, in order. Steps need not all be called; after the last of a phase its first may come again.
+/// The steps that a backend runs, in order. Not all need be called; after the last of a phase its first may come again.
 struct Pipeline {
   std::vector<PipelineStep> steps;
   std::vector<PhaseMark> marks = {};
@@ -34,7 +34,7 @@ struct Pipeline {
 /// Each once: what comes several times is "Peephole", "Peephole#2", ...; what is inside is "Peephole#2/Lists".
 std::vector<std::string> step_names(const Pipeline &pipeline);
 
-/// Whether LibTorch's calls do come by here. A LibTorch that was linked with -Bsymbolic keeps them to itself.
+/// True if LibTorch's calls do come by here. A LibTorch that was linked with -Bsymbolic keeps them to itself.
 bool passes_can_be_gated();
 
 /// While it lives, only the steps that are named run. One at a time; passes may be called in any thread.
@@ -56,7 +56,7 @@ private:
   std::shared_ptr<State> state_;
 };
 
-/// Whether a step that is a switch is on; it always is without a gate.
+/// True if a step that is a switch is on; it always is without a gate.
 bool step_runs(const std::string &name);
 
 /// One call of a gated function, from its begin to its end.

@@ -1,4 +1,4 @@
-// What each backend runs, in order, as PyTorch 2.13.0 does. docs/bisect.md has it for people.
+// The steps that each backend runs, in order, as PyTorch 2.13.0 does. docs/bisect.md lists them for users.
 #pragma once
 #include "backends/libtorch/pass_gate.h"
 

@@ -45,7 +45,7 @@ public:
   }
   std::unique_ptr<Backend> with(const std::vector<std::string> &names) const override {
     return changed([pipeline = description_.pipeline, names](const Compile &compile, torch::jit::Module module) {
-      // As long as the result lives: the executor compiles on its second call.
+      // The gate lives as long as the result: the executor compiles on its second call.
       auto gate = std::make_shared<PassGate>(pipeline, names);
       return [gate, compiled = compile(std::move(module))](std::vector<c10::IValue> arguments) {
         return compiled(std::move(arguments));

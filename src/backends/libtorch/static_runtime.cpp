@@ -13,7 +13,7 @@
 namespace repro_minify {
 namespace {
 
-/// What it does before it runs anything, for the plain interpreter.
+/// Freezes the module, as Static Runtime does before it runs anything, for the plain interpreter.
 Compiled frozen_only(const torch::jit::Module &module) {
   Compiled compiled = call_forward(torch::jit::freeze_module(module));
   torch::jit::setGraphExecutorOptimize(false);
@@ -79,7 +79,7 @@ Compiled compile(const torch::jit::Module &module) {
   };
 }
 
-/// What torch/csrc/jit/runtime/static/init.cpp has for Python.
+/// Returns the call that torch/csrc/jit/runtime/static/init.cpp has for Python.
 PythonCall in_python() {
   PythonCall call;
   call.optimised = "torch._C._jit_to_static_module(torch.jit.script(model)._c)";

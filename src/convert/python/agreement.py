@@ -1,4 +1,4 @@
-"""Whether what was converted computes what the original does: results, and what is left in inputs and buffers."""
+"""Compares what was converted with the original: results, and what is left in inputs and buffers."""
 
 import io
 from collections.abc import Callable
@@ -22,11 +22,11 @@ class Ran:
     inputs: Tensors
     buffers: Tensors
     aliases: list[list[int]]
-    """Of each result: the inputs whose memory it shares."""
+    """For each result, the inputs whose memory it shares."""
 
 
 def copies(inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    """What shares memory shares it in the copy too, and strides are kept."""
+    """Returns copies with the same strides; inputs that share memory share it in the copies too."""
     file = io.BytesIO()
     torch.save(tuple(x.detach() for x in inputs), file)
     file.seek(0)

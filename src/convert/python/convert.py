@@ -1,4 +1,4 @@
-"""Makes TorchScript of other things that people have: the file that --python runs for repro-minify.
+"""Makes TorchScript of other forms of a model that people have: the file that --python runs for repro-minify.
 
     convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--original]
 
@@ -100,7 +100,7 @@ def answer_for(read: Any, folder: Path, number: int) -> dict[str, Any]:
 
 
 def in_child(work: Any, folder: Path) -> dict[str, Any]:
-    """What a program does to its process is nobody else's affair."""
+    """Returns the result of `work` in a child process: what a program does to its process must not reach this one."""
     reply = folder / "reply.json"
     reply.unlink(missing_ok=True)
     pid = os.fork()

@@ -37,7 +37,7 @@ def read(path: str, seed: int) -> Loaded:
 
 
 def unknown_operator(path: str) -> str:
-    """The first that the graph calls and nobody has registered: torch.export.load only logs its name."""
+    """Returns the first operator called that is not registered, or "": torch.export.load only logs its name."""
     targets: list[str] = []
     with contextlib.suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
         for name in archive.namelist():

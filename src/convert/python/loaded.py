@@ -1,4 +1,4 @@
-"""What every kind of file is read into: something that can be called, and what it is called with."""
+"""The form that every kind of file is read into: something that can be called, and its arguments."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ class Loaded:
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
-    """Of the leaves of (args, kwargs), in pytree's order; fewer are made up."""
+    """The names of the leaves of (args, kwargs), in pytree's order; those missing at the end are made up."""
     grad: bool = True
-    """Whether the file runs it with gradients enabled."""
+    """True if the file runs it with gradients enabled."""
     data: str = ""
     """Where the inputs come from, for a person."""
     notes: list[str] = field(default_factory=list)
-    """What is not as it was in the file, each one sentence."""
+    """Differences from the file, each one sentence."""
     inductor_config: list[str] = field(default_factory=list)
     """KEY=VALUE, entries of torch._inductor.config that the file sets."""
     dynamic: list[str] = field(default_factory=list)

@@ -55,7 +55,7 @@ def in_float64(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> Ran | None:
 
 
 def how_it_differs(expected: Ran, found: Ran, exact: Ran | None) -> str:
-    """By the rule of PyTorch's own minifier, torch._dynamo.utils.same; empty where it is the same."""
+    """Returns how they differ by the rule of PyTorch's own minifier, torch._dynamo.utils.same, or "" if they do not."""
     from torch._dynamo.utils import same
 
     for what, one in PARTS.items():
@@ -92,7 +92,7 @@ def problem_of(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> str:
 
 
 def entries_of(loaded: Loaded) -> dict[str, Any]:
-    """What the file sets of torch._inductor.config, as values."""
+    """Returns the entries of torch._inductor.config that the file sets, as values."""
     import ast
 
     entries: dict[str, Any] = {}

@@ -44,7 +44,7 @@ def view_of_dtype(func: Any, x: torch.Tensor, dtype: torch.dtype) -> torch.Tenso
     return aten.clone.default(view) if DTYPE_VIEWS[func] else view
 
 
-# Whether the result is a copy.
+# Functions that view a tensor as another dtype; True for one that returns a copy.
 DTYPE_VIEWS: dict[Any, bool] = {
     torch.Tensor.view: False,
     aten.view.dtype: False,

@@ -1,4 +1,4 @@
-"""What is wrong with a file, for the person who gave it."""
+"""The exception that tells the person who gave a file what is wrong with it."""
 
 
 class Refused(Exception):

@@ -62,7 +62,7 @@ def is_log(name: str) -> bool:
 
 
 def graphs_of_folder(folder: Path) -> list[Graph]:
-    """What tlparse wrote; where it wrote none, what its raw.log or the logs in a TORCH_TRACE folder have."""
+    """Returns the graphs that tlparse wrote; else those in its raw.log or in the logs of a TORCH_TRACE folder."""
     patterns = (f"*/*{ARTEFACT}*", f"*{ARTEFACT}*")
     files, beside = (sorted((path for path in folder.glob(each) if path.is_file()), key=order) for each in patterns)
     files = files or beside

@@ -1,4 +1,4 @@
-// What two programs differ in, line by line.
+// The difference between two programs, line by line.
 #pragma once
 #include "repro_minify/program.h"
 

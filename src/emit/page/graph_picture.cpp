@@ -31,7 +31,7 @@ std::string path_of(const Curve &curve) {
   return path;
 }
 
-/// As they are drawn: one line each, nothing in it that cannot be seen.
+/// Returns the lines of each box as they are drawn: not empty, of limited length, without invisible characters.
 std::vector<std::vector<std::string>> lines_of(const std::vector<PictureBox> &boxes) {
   std::vector<std::vector<std::string>> all;
   for (const auto &box : boxes) {

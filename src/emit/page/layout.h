@@ -31,7 +31,7 @@ struct GraphLayout {
 GraphLayout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
                     const std::function<bool()> &interrupted = {});
 
-/// What `dot -Tplain` printed for boxes n0, n1, ... Anything else gives a GraphLayout with a problem.
+/// Reads what `dot -Tplain` printed for boxes n0, n1, ... Any other text gives a GraphLayout with a problem.
 GraphLayout read_plain_layout(const std::string &text, size_t boxes);
 
 } // namespace repro_minify

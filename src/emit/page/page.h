@@ -11,7 +11,7 @@
 
 namespace repro_minify {
 
-/// What report.html is made of, beside the facts that every report has.
+/// The contents of report.html: the facts that every report has, and what this page alone shows.
 struct ReportPage {
   const Program &program; ///< what is left
   const ReproFacts &facts;
@@ -33,7 +33,7 @@ std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page, const V
 /// leaves something out, and the page says what and why.
 void write_report_page(const ReportPage &page, const std::string &folder);
 
-/// What analysis.html says beside the Analysis.
+/// The contents of analysis.html: the Analysis, and the names and versions beside it.
 struct AnalysisPage {
   const Analysis &analysis;
   std::string model; ///< its file's name

@@ -1,4 +1,4 @@
-// What every page of ours has in its head.
+// The style sheet, the script and the content security policy of every page.
 #pragma once
 #include <nlohmann/json.hpp>
 

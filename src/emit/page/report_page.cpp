@@ -24,7 +24,7 @@ constexpr size_t most_code = 100'000;      ///< bytes of a program that is shown
 constexpr double seconds_for_values = 10;  ///< that the checks for a picture may take
 constexpr int niceness_beside_others = 10; ///< a tenth of a processor where there is no idle one
 
-/// Whether both sides can be run once more at no great cost.
+/// True if both sides can be run once more at no great cost.
 bool can_compare(const ReportPage &page) {
   const FailureKind kind = page.facts.signature.kind;
   return page.may_run && !(page.interrupted && page.interrupted()) && kind != FailureKind::Hang &&
@@ -47,7 +47,7 @@ std::shared_ptr<AnalysisUnderWay> begin(const ReportPage &page, const std::share
   options.interrupted = page.interrupted;
   try {
     return std::make_shared<AnalysisUnderWay>(verdict, page.facts.backend, options, recording);
-  } catch (const std::exception &) { // a picture stands in nobody's way
+  } catch (const std::exception &) { // a missing picture does not stop the report
     return nullptr;
   }
 }
@@ -62,7 +62,7 @@ Analysis end(const std::shared_ptr<AnalysisUnderWay> &under_way, const Recording
   return outline(recording);
 }
 
-/// Of the program that is handed over. Empty where it cannot be recorded.
+/// Returns the analysis of the program that is handed over. Empty if it was not reduced or cannot be recorded.
 Analysis reduced_analysis(const ReportPage &page) {
   if (page.facts.not_reduced)
     return {};
@@ -75,7 +75,8 @@ Analysis reduced_analysis(const ReportPage &page) {
   }
 }
 
-/// What raises or crashes has none. Where it does is what the reduced program tells, and each check is a compilation.
+/// True if the failure shows in values: a program that raises or crashes has none. The reduced program tells where it
+/// fails, and each check is a compilation.
 bool has_wrong_values(const ReportPage &page) {
   return is_comparison(page.facts.signature.kind);
 }
@@ -204,7 +205,7 @@ json values_of_both_sides(const ReportPage &page) {
   return list;
 }
 
-/// What whoever opens the page must know first: empty where all is as it should be.
+/// Returns the warnings that a reader of the page must see first; empty if all is as it should be.
 json warnings_of(const ReproFacts &facts) {
   json list = json::array();
   if (facts.interrupted)

@@ -10,7 +10,7 @@
 
 namespace repro_minify {
 
-/// What a page knows of the values of one graph beside the Analysis.
+/// The settings and data with which a page lists the values of one graph, in addition to the Analysis.
 struct ValueListOptions {
   std::string prefix;            ///< of keys and anchors: "o" gives "o12"
   std::vector<std::string> keys; ///< of each row, where another graph on the page shows the same node; may be shorter

@@ -13,7 +13,7 @@ from .verdict import Verdict, verdict_of_run
 
 
 def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: Unpack[CheckOptions]) -> Verdict:
-    """What `repro-minify run` says of a model: compares the backend with eager, changes nothing, keeps no file.
+    """Returns what `repro-minify run` says of a model: compares the backend with eager, changes and keeps nothing.
 
     `model` and `inputs` are those of minify(). A model whose trace passes under inductor is run under torch.compile
     itself: what differs only there is the verdict's `original`.

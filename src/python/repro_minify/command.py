@@ -14,7 +14,7 @@ def is_path(value: object) -> bool:
 
 
 def words_of(model: Any, inputs: Any, backend: str | None, options: Mapping[str, object], folder: Path) -> list[str]:
-    """What has to be saved first goes to `folder`, which is made where it is needed.
+    """Returns the arguments of the program. What has to be saved first goes to `folder`, which is made where needed.
 
     Raises CannotTrace for a model that has no TorchScript, with how the model itself fails under torch.compile if it
     does.

@@ -41,7 +41,7 @@ class GraphFails(ReproMinifyError):
 
 @dataclass
 class Report:
-    """What became of the graphs of this process so far."""
+    """Says what became of the graphs of this process so far."""
 
     graphs: int = 0  # that Dynamo handed over
     same: int = 0
@@ -91,7 +91,7 @@ atexit.register(at_end_of, os.getpid())
 
 
 def with_gradients(graph: torch.fx.GraphModule) -> bool:
-    """Whether some result leads back to something that wants a gradient, as Dynamo has recorded it."""
+    """True if gradients are enabled and Dynamo has recorded a result that requires one."""
     if not torch.is_grad_enabled():
         return False
     results = next(node for node in graph.graph.nodes if node.op == "output").all_input_nodes
@@ -164,7 +164,7 @@ class CheckedGraph:
         return verdict.failed
 
     def found(self, args: Sequence[Any]) -> Verdict:
-        """What one check says. A failing graph is kept."""
+        """Checks the graph once and returns the verdict. A failing graph is kept."""
         options = {**surroundings(self.graph, args), **self.options}
         if self.mode:
             options["inductor_config"] = [f"mode={self.mode}"]
@@ -204,7 +204,7 @@ class CheckedGraph:
             raise GraphFails(f"{which}\n{said}")
 
     def minified(self, model: Path, options: dict[str, Any]) -> str:
-        """What was said of it."""
+        """Minifies the model now, when Python ends, or not at all; returns the text that says so."""
         if self.minify == "now":
             return minify_and_say(self.number, model, options)
         if self.minify == "exit":
@@ -246,7 +246,7 @@ def backend(
     mode: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Callable[..., Any]:
-    """What torch.compile calls, found by the entry point `repro_minify` of the group `torch_dynamo_backends`.
+    """The backend that torch.compile calls, by the entry point `repro_minify` of the group `torch_dynamo_backends`.
 
     `options` are those of the command line, and `on_failure`: "eager" (a graph that fails runs in eager, and the
     program goes on) or "raise" (GraphFails); `minify`: "exit" (the first that fails is minified when Python ends),

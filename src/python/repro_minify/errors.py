@@ -1,4 +1,4 @@
-"""What goes wrong, one class for each kind. The sentence is the program's own."""
+"""The exceptions of the package, one class for each kind. The sentence is the program's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user gives as inputs, as the arguments of a call; the rules of docs/inputs.md."""
+"""Turns what a user gives as inputs into the arguments of a call, by the rules of docs/inputs.md."""
 
 from typing import Any
 

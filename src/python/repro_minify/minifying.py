@@ -26,7 +26,7 @@ def free_folder(stem: Path) -> Path:
 
 
 def folder_of_failing(output: Path) -> Path:
-    """Beside the results, not in them: what was reduced."""
+    """Returns the folder of what was reduced, which lies beside the results, not in them."""
     return output.with_name(output.name.removesuffix(".repro") + ".failing")
 
 

@@ -9,7 +9,7 @@ CHOICES = ("ablation", "autocast", "equal_nan", "timing")  # on, off, or left to
 
 
 class SharedOptions(TypedDict, total=False):
-    """What check() and minify() take. What is not given is as the program has it."""
+    """The options of both check() and minify(). One that is not given is as the program has it."""
 
     input: Texts
     graph: int
@@ -55,13 +55,13 @@ class SharedOptions(TypedDict, total=False):
 
 
 class CheckOptions(SharedOptions, total=False):
-    """What check() takes."""
+    """The options of check()."""
 
     timing: bool | None
 
 
 class MinifyOptions(SharedOptions, total=False):
-    """What minify() takes."""
+    """The options of minify()."""
 
     output: str | os.PathLike[str]
     force: bool

@@ -114,7 +114,8 @@ def in_float64(call: Callable[..., Any], arguments: Arguments, how: How) -> list
 
 
 def difference(expected: list[torch.Tensor], found: list[torch.Tensor], exact: list[torch.Tensor] | None) -> str:
-    """By the rule of PyTorch's own minifier, which takes what is nearer to float64 for right."""
+    """Returns what differs by the rule of PyTorch's own minifier, which takes what is nearer to float64 for right; an
+    empty string if nothing does."""
     from torch._dynamo.utils import same
 
     if len(expected) != len(found):
@@ -173,7 +174,8 @@ def lost_in(model: Path, inputs: Path, call: Callable[..., Any], arguments: Argu
 def failure_of_original(
     call: Callable[..., Any], arguments: Arguments, folder: Path, options: Mapping[str, Any]
 ) -> Original | None:
-    """What the model does under torch.compile that failing.pt in `folder` does not; None: nothing, or not known."""
+    """Returns how the model itself fails under torch.compile, and which operators failing.pt in `folder` lacks; None if
+    it does not fail, or that is not known."""
 
     def asked() -> Original | None:
         problem = problem_of(call, arguments, how_of(options))
@@ -192,7 +194,8 @@ def failure_of_original(
 def original_of(
     model: Any, inputs: Any, backend: str | None, folder: Path, options: Mapping[str, Any]
 ) -> Original | None:
-    """Of what was given to check() or minify(), and saved in `folder`. A path and TorchScript are no conversions."""
+    """Returns how the model given to check() or minify(), and saved in `folder`, fails itself. None for a path and for
+    TorchScript, which are no conversions."""
     from .saving import as_callable, given_arguments
 
     is_converted = not is_path(model) and not isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))

@@ -60,7 +60,7 @@ def find_program() -> Program:
 
 
 def collect(process: subprocess.Popen[bytes], show: bool) -> str:
-    """What it says, as it says it: line by line to our standard error, which a notebook shows."""
+    """Returns what the program says; with `show`, prints each line to our standard error, which a notebook shows."""
     lines = []
     for line in process.stderr or ():
         text = line.decode(errors="replace")
@@ -71,7 +71,8 @@ def collect(process: subprocess.Popen[bytes], show: bool) -> str:
 
 
 def heed(process: subprocess.Popen[bytes], show: bool) -> str:
-    """What it says until it ends. An interruption is passed on once, as a second one would end it at once."""
+    """Returns what the program says until it ends. An interruption is passed on once, as a second one would end the
+    program at once."""
     try:
         return collect(process, show)
     except KeyboardInterrupt:
@@ -117,7 +118,7 @@ KINDS: dict[int, type[ReproMinifyError]] = {1: DoesNotFail, 2: BadInput, 3: Eage
 
 
 def raise_for(ended: Ended) -> NoReturn:
-    """As an exception, what the program gives as an exit code and a sentence."""
+    """Raises the exception that stands for the exit code and the sentence of the program."""
     if ended.code == 130:
         raise KeyboardInterrupt(sentence_of(ended.said))
     if "error while loading shared libraries" in ended.said:

@@ -1,4 +1,4 @@
-"""What a reduction has written."""
+"""The result that a reduction has written."""
 
 import base64
 import json
@@ -36,12 +36,12 @@ class Result:
 
     @property
     def verified(self) -> bool | None:
-        """Whether the repro was built, run, and failed the same way; None where that was not tried."""
+        """True if the repro was built, run, and failed the same way; None where that was not tried."""
         return self.report["verified"]  # type: ignore[no-any-return]
 
     @property
     def guilty_step(self) -> str:
-        """Of the backend; empty where it was not looked for or not found."""
+        """The guilty step of the backend; empty where it was not looked for or not found."""
         bisection = self.report["bisect"]
         return str(bisection["guilty"] or "") if bisection else ""
 
@@ -75,7 +75,7 @@ class Result:
 
 
 def result_in(folder: Path) -> Result:
-    """Of a folder that the program has written."""
+    """Returns the result in a folder that the program has written."""
     try:
         return Result(folder, json.loads((folder / "report.json").read_text()))
     except (OSError, ValueError) as error:

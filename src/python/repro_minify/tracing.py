@@ -113,7 +113,7 @@ class Numbers(TorchFunctionMode):
     two tensors, one of them a constant, and a backend does not take the dtype of that constant for the tensor's."""
 
     NAMES: ClassVar[set[str]] = {"add", "sub", "mul", "div", "true_divide", "floor_divide"}
-    # What is written in Python calls another operator where no mode sees it.
+    # A method that is written in Python calls another operator, where no mode sees it.
     OPERATORS: ClassVar[dict[str, str]] = {"__floordiv__": "floor_divide"}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""What one check of the program says."""
+"""The verdict of one check by the program."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Verdict:
 
 
 def verdict_of_run(answer: dict[str, Any]) -> Verdict:
-    """Of `repro-minify run --json`."""
+    """Returns the verdict in an answer of `repro-minify run --json`."""
     said, rate = answer["verdict"], answer["rate"]
     outcome = str(said["outcome"])
     if outcome == "fail" and rate["failed"] < rate["need"]:
@@ -52,6 +52,6 @@ def verdict_of_run(answer: dict[str, Any]) -> Verdict:
 
 
 def verdict_of_report(report: dict[str, Any]) -> Verdict:
-    """Of report.json: what the reduced program fails with."""
+    """Returns the verdict in report.json: what the reduced program fails with."""
     said = report["verdict"]
     return Verdict("fail", str(said["kind"]), str(said["where"]), str(said["message"]), str(report["backend"]), report)

@@ -11,23 +11,23 @@ namespace repro_minify {
 /// Inputs with more elements are one lump: their elements are neither counted nor rounded.
 inline constexpr std::int64_t most_plain_elements = 4096;
 
-/// Of a number: 0 and 1 least, then 2, 0.5 and -1, then by how long it is.
+/// Returns how hard a number is: 0 and 1 least, then 2, 0.5 and -1, then by how long it is.
 int difficulty(double number);
-/// Of an input's values: a formula less than data, data by its numbers.
+/// Returns how hard an input's values are: a formula less than data, data by its numbers.
 std::int64_t difficulty(const ProgramInput &input);
 /// float32 first, then float64, the 16-bit ones, int64 and the other integers, complex, bool.
 int difficulty(at::ScalarType dtype);
 int difficulty(Role role);
-/// Of one argument of a node, when it is a constant: 0 for the default of the operator's schema.
+/// Returns how hard one argument of a node is if it is a constant; 0 for the default of the operator's schema.
 int difficulty_of_argument(const torch::jit::Node *node, size_t argument);
-/// Whether argument `i` of the node is the constant that its schema has as default.
+/// True if argument `i` of the node is the constant that its schema has as default.
 bool is_default_argument(const torch::jit::Node *node, size_t i);
-/// Of all constants in a graph, as often as they are used.
+/// Returns how hard all constants in a graph are together, each counted as often as it is used.
 std::int64_t difficulty_of_constants(const torch::jit::Block *block);
 
 /// Not contiguous, or a part of a larger memory. (One that shares its memory with another input is for who sees both.)
 bool is_irregular(const at::Tensor &tensor);
-/// Whether no other input lives in the same memory: `storages` has those of the inputs seen before.
+/// True if an input seen before lives in the same memory: `storages` has those inputs' storages, and gets this one's.
 bool shares_memory(const at::Tensor &tensor, std::set<void *> &storages);
 
 } // namespace repro_minify

@@ -27,7 +27,7 @@ bool takes_no_tensor(const c10::Argument &argument) {
   return optional && optional->getElementType()->isSubtypeOf(*c10::TensorType::get());
 }
 
-/// What the argument is when nobody gives it; nothing when it has to be given.
+/// Returns the value that the argument has when it is left out; nothing when it has to be given, or has that value.
 std::optional<c10::IValue> left_out(const Node *node, size_t i) {
   const auto *argument = argument_at(node, i);
   if (!argument || is_none(node->input(i)) || is_default_argument(node, i))
@@ -35,7 +35,7 @@ std::optional<c10::IValue> left_out(const Node *node, size_t i) {
   if (takes_no_tensor(*argument))
     return c10::IValue();
   const auto kind = node->input(i)->node()->kind();
-  // What is computed is not for this pass to judge.
+  // A computed value is not for this pass to judge.
   if (kind != torch::jit::prim::Constant && kind != torch::jit::prim::ListConstruct)
     return std::nullopt;
   return argument->default_value();

@@ -71,7 +71,7 @@ private:
   std::unordered_set<const Node *> nodes_;
 };
 
-/// What the value was all the time, if a graph can hold it.
+/// Returns the contents of a value that is never written to; null if it is written to, or a graph cannot hold them.
 const c10::IValue *constant_of(const Recording &recording, const Value *value) {
   if (!recording.writers[recording.value_index.at(value)].empty())
     return nullptr;

@@ -108,7 +108,7 @@ std::string input_of_gradient(const Program &program, const LeafReport &leaf) {
   return "";
 }
 
-/// What the first output that fails is made from.
+/// Returns the atoms that the first output that fails is made from.
 IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms,
                        const Signature &wanted) {
   const LeafReport *leaf = leaf_showing(verdict, wanted);
@@ -117,7 +117,7 @@ IndexSet behind_output(const Cutter &cutter, const Verdict &verdict, const std::
   return ancestors(cutter, atoms[static_cast<size_t>(leaf - verdict.outputs.data())]);
 }
 
-/// What the outputs are made from that the input with the first wrong gradient has a part in.
+/// Returns the atoms behind those outputs that the input with the first wrong gradient has a part in.
 IndexSet behind_gradient(const Cutter &cutter, const Verdict &verdict, const std::vector<int> &atoms,
                          const Program &program, const Signature &wanted) {
   const LeafReport *leaf = leaf_showing(verdict, wanted);
@@ -150,7 +150,8 @@ IndexSet part_of_the_wanted(const Signature &wanted, const Cutter &cutter, const
   return made_from.empty() ? all : made_from;
 }
 
-/// What the search begins with; nothing where the Program cannot be cut: taking nothing out changed the failure.
+/// Returns the atoms that the search begins with; nothing where the Program cannot be cut: taking nothing out changed
+/// the failure.
 std::optional<IndexSet> beginning(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
   const Signature &wanted = context.examiner.wanted();
   std::vector<LazyProgram> hint;
@@ -162,7 +163,8 @@ std::optional<IndexSet> beginning(PassContext &context, const Cutter &cutter, co
   return part.size() < all.size() && oracle.most_likely_fails(part, hint) ? part : all;
 }
 
-/// What is equal of equal operators: kind and types, so that a repeated block of a network is seen as one.
+/// Returns a label for each atom, the same for equal operators (of the same kind and types), so that a repeated block
+/// of a network is seen as one.
 std::vector<std::string> labels(const Cutter &cutter) {
   std::vector<std::string> result;
   for (int atom = 0; atom < cutter.atoms(); ++atom) {
@@ -175,7 +177,7 @@ std::vector<std::string> labels(const Cutter &cutter) {
   return result;
 }
 
-/// What is known of the failure's place before anything is asked. Small programs need no guesses.
+/// Tells the search what is known of the failure's place before it asks anything. Small programs need no guesses.
 void give_hints(PassContext &context, const Cutter &cutter, const IndexSet &all, SearchOptions &search) {
   if (all.size() < small_program)
     return;
@@ -204,8 +206,8 @@ IndexSet changing_atoms(const Cutter &cutter, const Recording &recording) {
   return result;
 }
 
-/// What comes back of a node in a loop is what it made the first time. Some failures need what it made the last time.
-/// Most loops do not last: this is put off until no other pass finds anything.
+/// Cuts with the last values of loops: a cut brings back what a node in a loop made the first time, and some failures
+/// need what it made the last time. Most loops do not last: this is put off until no other pass finds anything.
 void cut_as_it_ended(PassContext &context) {
   const auto recording = recording_of(context);
   if (!recording || recording->last.empty())

@@ -40,7 +40,7 @@ public:
   std::vector<Duplicate> found() && { return std::move(found_); }
 
 private:
-  /// What can be read in a block: what it made so far, and what those around it had.
+  /// The nodes that can be read in a block: those that it has so far, and those of the blocks around it.
   struct Scope {
     std::unordered_set<Node *, torch::jit::HashNode, torch::jit::EqualNode> nodes;
     const Scope *around;

@@ -6,7 +6,7 @@
 
 namespace repro_minify {
 
-/// What an argument becomes, in the Program where that was found.
+/// A new value for an argument of a node of the Program in which the edit was found.
 struct ArgumentEdit {
   const torch::jit::Node *node;
   std::size_t argument;
@@ -14,7 +14,7 @@ struct ArgumentEdit {
 };
 
 /// The Program with all of `edits`, which were found in it. Each argument reads a constant that is there already and
-/// can be read from its node, else a new one in front of it; what nobody reads any more is gone.
+/// can be read from its node, else a new one in front of it; what is no longer read is gone.
 Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &edits);
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-// What a pass knows of the search that it is part of.
+// The view that a pass has of the search that it is part of.
 #pragma once
 #include "repro_minify/check.h"
 #include "repro_minify/record.h"
@@ -9,7 +9,7 @@
 
 namespace repro_minify {
 
-/// A Program that is made when somebody is free to look at it.
+/// A Program that is made only when it is needed.
 using LazyProgram = std::function<Program()>;
 
 class Examiner {
@@ -17,13 +17,14 @@ public:
   virtual ~Examiner() = default;
   /// The failure that is looked for.
   virtual const Signature &wanted() const = 0;
-  /// What the Check says of any Program, with all its numbers: for hints. It accepts nothing.
+  /// Returns what the Check says of any Program, with all its numbers: for hints. It accepts nothing.
   virtual Verdict verdict_of(const Program &program) = 0;
-  /// What eager computes, value by value. The last one is remembered. Throws std::runtime_error where it cannot be run.
+  /// Returns what eager computes, value by value, and remembers the last Recording. Throws std::runtime_error where the
+  /// Program cannot be run.
   virtual std::shared_ptr<const Recording> record(const Program &program) = 0;
   /// How many questions can be looked at at a time: more than one, and it is worth saying what comes next.
   virtual int questions_at_once() const = 0;
-  /// Says what is done next before the first cut, for whoever asks where the time went.
+  /// Says what is done next before the first cut, for a user who asks where the time went.
   virtual void enter_phase(const std::string &phase) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a reduction asks before any answer has a say in it.
+// The question that a reduction asks first, before it has any answer.
 #pragma once
 #include "repro_minify/check.h"
 #include "repro_minify/record.h"
@@ -8,11 +8,11 @@
 
 namespace repro_minify {
 
-/// Of the Program of that Recording, should an output be wrong: which value is the first to be. Nothing where the
-/// program is too small for the question.
+/// Returns the Program of that Recording with every value as an output, to ask which is the first wrong one. Nothing
+/// where the program is too small for the question.
 std::optional<Program> first_question(const std::shared_ptr<const Recording> &recording);
 
-/// Whether a reduction that looks for this failure asks it.
+/// True if a reduction that looks for this failure asks it.
 bool is_asked_first_question(const Signature &wanted);
 
 } // namespace repro_minify

@@ -16,7 +16,7 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// What is written out must stay something that a check can run.
+/// A loop that is written out must stay something that a check can run.
 constexpr size_t most_nodes_written_out = 20000;
 
 struct Unrolled {

@@ -43,7 +43,7 @@ bool adds_nothing(const Node *cast) {
          cast->input(0)->type()->isSubtypeOf(*cast->output()->type());
 }
 
-/// What a node's outputs can be read as instead; nothing where it is needed.
+/// Returns the values that can be read in place of a node's outputs; none where the node is needed.
 std::vector<Value *> read_directly(Node *node) {
   if (adds_nothing(node))
     return {node->input(0)};

@@ -21,17 +21,17 @@ struct PassContext {
   using Accept = std::function<bool(const Program &candidate)>;
   using Ask = std::function<bool(const Program &candidate, const std::vector<LazyProgram> &likely_next)>;
 
-  /// What may be asked beside that.
+  /// Gives what a pass may ask for besides: the wanted failure, verdicts, recordings.
   Examiner &examiner;
   /// The Program so far. Its inputs' values are concrete; recordings are made by those passes that need one.
   const Program &current;
-  /// What the Check said of `current`.
+  /// The Verdict of the Check on `current`.
   const Verdict &verdict;
   /// Accepts `candidate` when it is lower in the Order and fails; then `current` is it. One that is not lower is turned
   /// down without a check.
   const Accept &accept;
-  /// Whether `candidate` fails, lower or not; accepted where accept() would. `likely_next` may be empty: it is for who
-  /// knows better what comes next than a look at what this pass and the others do with either answer.
+  /// Returns true if `candidate` fails, lower or not; accepts it where accept() would. `likely_next` may be empty: it
+  /// is for a pass that knows better what comes next than a look at what all passes do with either answer.
   const Ask &fails;
   /// How likely the next question is answered yes, where the pass knows it better than its Odds do. For that question.
   std::optional<double> &chance;
@@ -47,7 +47,7 @@ struct PassContext {
   const bool last_resort;
 };
 
-/// What a pass is for. A program is simplified once it is as small as it gets.
+/// The purpose of a pass. A program is simplified once it is as small as it gets.
 enum class Goal {
   Size,       ///< fewer nodes, outputs, inputs
   Simplicity, ///< values and types that a person can take in

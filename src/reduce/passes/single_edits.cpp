@@ -24,7 +24,8 @@ bool holds_values(const Value *value) {
   return kind == c10::TypeKind::ListType || kind == c10::TypeKind::TupleType || kind == c10::TypeKind::DictType;
 }
 
-/// What a list or tuple is read as; itself where it is read in another way than by taking it apart.
+/// Adds the parts that are read of a list or tuple; the value itself where it is read in another way than by taking it
+/// apart.
 void add_results(Value *value, std::vector<Value *> &results) {
   const auto &uses = value->uses();
   if (!holds_values(value) ||
@@ -36,7 +37,7 @@ void add_results(Value *value, std::vector<Value *> &results) {
         add_results(part, results);
 }
 
-/// What anybody reads of the node. (A batch norm makes three values, and two are for its gradient.)
+/// Returns the values that are read of the node. (A batch norm makes three values, and two are for its gradient.)
 std::vector<Value *> results_of(Node *node) {
   std::vector<Value *> results;
   for (Value *output : node->outputs())
@@ -45,7 +46,7 @@ std::vector<Value *> results_of(Node *node) {
   return results;
 }
 
-/// Whether the value is there already where the node is.
+/// True if the value is there already where the node is.
 bool is_there(const Value *value, const Node *node) {
   for (const Node *outer = node; outer; outer = outer->owningBlock()->owningNode())
     if (outer->owningBlock() == value->node()->owningBlock())
@@ -64,7 +65,7 @@ std::vector<Node *> fillers_of(const Value *holder) {
   return fillers;
 }
 
-/// What is in a list, tuple or dict: what it was made of, or filled with. Two lists may be filled with each other.
+/// Adds the values that a list, tuple or dict was made of or filled with. Two lists may be filled with each other.
 void add_parts(const Value *holder, std::vector<Value *> &parts, std::set<const Value *> &seen) {
   if (!seen.insert(holder).second)
     return;
@@ -78,7 +79,7 @@ void add_parts(const Value *holder, std::vector<Value *> &parts, std::set<const 
         add_parts(part, parts, seen);
 }
 
-/// What can be read in place of the node's results: its operands, then what those hold.
+/// Returns the values that can be read in place of the node's results: its operands, then what those hold.
 std::vector<Value *> stand_ins(Node *node) {
   std::vector<Value *> result(node->inputs().begin(), node->inputs().end());
   std::set<const Value *> seen;
@@ -110,7 +111,7 @@ Program bypassed(const Program &program, const Node *node, const std::vector<Val
   return std::move(copy.program);
 }
 
-/// A node whose results nobody reads, gone without a trace. (A cut would return what it read.)
+/// Returns the Program without a node whose results are never read. (A cut would return what the node read.)
 Program without_unread(const Program &program, const Node *node) {
   EditableCopy copy(program);
   copy.of(node)->destroy();

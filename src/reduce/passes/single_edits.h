@@ -7,8 +7,8 @@
 
 namespace repro_minify {
 
-/// What can be tried on node number `node` (depth first), likeliest first. `program` must outlive the list and stay as
-/// it is until one of them was made.
+/// Returns the edits that can be tried on node number `node` (depth first), likeliest first. `program` must outlive the
+/// list and stay as it is until one of them was made.
 std::vector<LazyProgram> single_edits(const Program &program, int node);
 
 /// Each value that this prim::Loop carries left as it was before the loop; none for another node.

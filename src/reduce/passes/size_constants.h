@@ -9,10 +9,10 @@
 
 namespace repro_minify {
 
-/// What each size becomes.
+/// Maps each size to the one that it becomes.
 using SizeMap = std::map<std::int64_t, std::int64_t>;
 
-/// Whether argument `i` of the node, or what is made of it, says how large something is.
+/// True if argument `i` of the node, or what is made of it, says how large something is.
 bool is_size(const torch::jit::Node *node, std::size_t i);
 
 /// The sizes that a graph's constants name (aten::zeros([12, 12]), aten::view(x, [-1, 32])), 1 and less left out.
@@ -24,7 +24,8 @@ enum class Factors {
   One, ///< one of several does: only one factor
 };
 
-/// What `size` becomes: by the map, or as a product of two or three `sizes` of which the map has one.
+/// Returns what `size` becomes: by the map, or as a product of two or three `sizes` of which the map has one. Nothing
+/// where neither is so.
 std::optional<std::int64_t> mapped_size(std::int64_t size, const SizeMap &map, const std::set<std::int64_t> &sizes,
                                         Factors factors = Factors::All);
 

@@ -110,9 +110,9 @@ public:
   }
 
 private:
-  /// What a failure needs is small as a rule, a vector's width or a block: from below it takes two questions for each
-  /// doubling, and halving takes one for each doubling up to where it starts from. Past the square root halving is
-  /// shorter, for what needs nearly all of it.
+  /// Returns the size to try next. The size that a failure needs is small as a rule, a vector's width or a block: from
+  /// below it takes two questions for each doubling, and halving takes one for each doubling up to where it starts
+  /// from. Past the square root halving is shorter, for a failure that needs nearly the whole size.
   static int64_t next_size(int64_t too_small, int64_t enough, int64_t size) {
     const int64_t twice = 2 * too_small;
     return enough == size && twice < size / twice ? twice : too_small + (enough - too_small) / 2;

@@ -66,8 +66,9 @@ Several edit_several(const Program &program, int end, int width) {
   return several;
 }
 
-/// What no set of sites covers: nodes inside blocks, operands of another shape, unread nodes, carried values. From the
-/// last node to the first; after a few in a row were accepted, several at once, and half as many where those are not.
+/// Tries what no set of sites covers: nodes inside blocks, operands of another shape, unread nodes, carried values.
+/// Goes from the last node to the first; after a few in a row were accepted, it tries several at once, and half as many
+/// where those are not. Returns true if any was accepted.
 bool sweep_once(PassContext &context) {
   bool any = false;
   int width = 1, in_a_row = 0;
@@ -102,8 +103,8 @@ bool splice_small_stretch(PassContext &context, const Splicer &splicer) {
   return accept_first(context, candidates);
 }
 
-/// What goes whole or not at all: what writes in place to what it makes itself, blocks, and what only leads back to a
-/// shape that was there before.
+/// Tries to remove nodes that go together or not at all: those that write in place to what they make themselves,
+/// blocks, and those that only lead back to a shape that was there before.
 bool splice_regions(PassContext &context) {
   const auto recording = recording_of(context);
   if (!recording)

@@ -99,7 +99,7 @@ int SpliceSites::time_of(const Version &version) const {
   return is_input(version.first) ? -1 : recording_.node_index.at(version.first->node());
 }
 
-/// Whether `value` can be read where `exit` is: there already, not written to any more, of the same shape and dtype.
+/// True if `value` can be read where `exit` is: there already, not written to any more, of the same shape and dtype.
 bool SpliceSites::stands_for(const Value *value, const Version &exit) const {
   const Version version = final_version(value);
   if (time_of(version) >= time_of(exit) || !value->type()->isSubtypeOf(*c10::TensorType::get()))

@@ -1,4 +1,4 @@
-// What a splice can leave out, and what is read in its place: an earlier tensor of the same shape and dtype.
+// The units that a splice can leave out, and what is read instead: an earlier tensor of the same shape and dtype.
 #pragma once
 #include "reduce/passes/splice_units.h"
 
@@ -9,7 +9,7 @@
 namespace repro_minify {
 
 struct SpliceSite {
-  /// What others read of it.
+  /// A version that others read of it.
   struct Result {
     Version version;
     std::vector<const torch::jit::Value *> stand_ins;   ///< that may be read instead, best first
@@ -25,14 +25,14 @@ public:
   explicit SpliceSites(const Recording &recording);
 
   const Unit &unit(int number) const { return units()[number]; }
-  /// What a value is once nobody writes to it any more.
+  /// Returns the version of a value after the last write to it.
   Version final_version(const torch::jit::Value *value) const;
   /// Nothing for a unit with a result that has no stand-in, or with no tensor among its results.
   std::optional<SpliceSite> site_at(int unit) const;
-  /// What dominators make that can be read where `exit` is, the nearest first, each with how many dominators are
-  /// between.
+  /// Returns the values made by dominators that can be read where `exit` is, the nearest first, each with the number of
+  /// steps from dominator to dominator up to it.
   std::vector<std::pair<const torch::jit::Value *, int>> in_dominators(int unit, const Version &exit) const;
-  /// Whether `exit` holds about what `value` does in the end: all that lies between undoes itself.
+  /// True if `exit` holds about what `value` does in the end: all that lies between undoes itself.
   bool is_about_the_same(const torch::jit::Value *value, const Version &exit) const;
 
 private:

@@ -150,7 +150,7 @@ std::vector<std::pair<int, int>> SpliceUnits::edges_between(const Groups &groups
   return {edges.begin(), edges.end()};
 }
 
-/// What lies between two nodes of a group joins it; where that is much, the group falls apart instead.
+/// Makes the nodes between two nodes of a group join it; where these are many, the group falls apart instead.
 SpliceUnits::Groups SpliceUnits::without_cycles(const Groups &groups, std::vector<char> &loose) const {
   const auto size = static_cast<int>(groups.size());
   Groups merged = groups, members(groups.size());

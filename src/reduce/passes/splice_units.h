@@ -1,5 +1,5 @@
-// What a splice removes or keeps whole: a node, or nodes that write in place together with all that makes and reads
-// what they write to. Seen from outside, such a unit writes to nothing.
+// The units that a splice removes or keeps whole: a node, or nodes that write in place together with all that makes and
+// reads what they write to. Seen from outside, such a unit writes to nothing.
 #pragma once
 #include "program/atoms.h"
 #include "repro_minify/record.h"
@@ -26,11 +26,12 @@ public:
 
   const std::vector<Unit> &units() const { return units_; }
   std::vector<std::pair<int, int>> edges() const;
-  /// Of the node of the top level that this one is or is in; -1 for packing.
+  /// Returns the unit of the node of the top level that this one is or is in; -1 for packing.
   int unit_of(const torch::jit::Node *node) const;
   /// -1 for a graph input as given.
   int maker(const Version &version) const;
-  /// What a reader sees: at the node of the top level that it is or is in, or as an output of the graph.
+  /// Returns the version that a reader sees: at the node of the top level that it is or is in, or as an output of the
+  /// graph.
   Version seen(const torch::jit::Value *value, const torch::jit::Node *reader) const;
   /// Made at the top level, or an input of the graph.
   bool is_outer(const torch::jit::Value *value) const;

@@ -25,9 +25,9 @@ bool is_within(const Node *node, const std::set<const Node *> &members) {
   return members.count(node) > 0;
 }
 
-/// Whether anybody but these nodes, and what is in them, reads the value. Packing that nobody reads is removed, of
-/// which any may be another of the uses (a list that holds the value twice, a tuple of the value and of that list):
-/// they are looked at afresh.
+/// True if anything but these nodes, and what is in them, reads the value. Removes packing that is never read; as it
+/// may be several of the uses (a list that holds the value twice, a tuple of the value and of that list), these are
+/// looked at afresh.
 bool is_read(const Value *value, const std::set<const Node *> &members) {
   for (size_t i = 0; i < value->uses().size();) {
     Node *user = value->uses()[i].user;
@@ -53,10 +53,10 @@ struct Splicer::Impl {
   std::vector<int> site_at; ///< by unit; -1 for one that is none
   std::unique_ptr<Dataflow> dataflow;
 
-  /// What becomes of a kept site that nobody reads any more.
+  /// The fate of a kept site that is no longer read.
   enum class Unread { Returned, Removed };
 
-  /// What others read and goes, and what is read instead: a value that stays, or a constant.
+  /// A version that goes although others read it, and what is read instead: a value that stays, or a constant.
   struct Replacement {
     Version gone;
     const Value *instead;
@@ -158,7 +158,7 @@ struct Splicer::Impl {
     }
   }
 
-  /// Whether any other unit, or an output, reads what the unit makes.
+  /// True if any other unit, or an output, reads what the unit makes.
   bool is_wanted(const Unit &unit, const EditableCopy &copy) const {
     std::set<const Node *> members;
     for (const Node *node : unit.nodes)
@@ -170,7 +170,7 @@ struct Splicer::Impl {
     return wanted;
   }
 
-  /// Removes what goes, and what nobody reads any more, but nothing that was unread all along or writes to what stays.
+  /// Removes what goes, and what is no longer read, but nothing that was unread all along or writes to what stays.
   /// Returns the results of kept sites among it.
   std::vector<Value *> sweep(const std::vector<char> &keeps, Unread unread, const EditableCopy &copy) const {
     std::vector<Value *> exposed;
@@ -213,7 +213,7 @@ struct Splicer::Impl {
     return std::move(copy.program);
   }
 
-  /// Whether a node, and not only an output, works with this version.
+  /// True if a node, and not only an output, works with this version.
   bool is_worked_with(const Version &version) const {
     const auto &units = index.units();
     return std::any_of(units.begin(), units.end(), [&](const Unit &unit) {
@@ -221,7 +221,7 @@ struct Splicer::Impl {
     });
   }
 
-  /// Whether removing the node, its result read from an operand, is all that goes.
+  /// True if all that goes with the site is one node, and its result is read from an operand.
   bool is_single_edit(const SpliceSite &site) const {
     const Unit &unit = index.unit(site.unit);
     const auto &inputs = unit.nodes.front()->inputs();

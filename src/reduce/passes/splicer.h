@@ -33,11 +33,11 @@ public:
 
   /// Sites that take more with them than one node, or need another stand-in than one of its operands.
   IndexSet regions() const;
-  /// The Program without these sites, ascending, and without what nobody reads then.
+  /// The Program without these sites, ascending, and without what is then no longer read.
   Program without(const IndexSet &gone) const;
 
-  /// What lies between two values of the same shape and dtype that hold about the same, where everything gets to the
-  /// second through the first, though the second has nearer stand-ins: longest first.
+  /// The nodes between two values of the same shape and dtype that hold about the same, where everything gets to the
+  /// second through the first, though the second has nearer stand-ins; longest first.
   struct Stretch {
     int site; ///< that makes the second
     const torch::jit::Value *first;

@@ -48,7 +48,7 @@ IndexSet rewritten_atoms(const Cutter &cutter, const Verdict &verdict, const Ind
   return atoms.size() * one_in_few <= all.size() ? atoms : IndexSet{};
 }
 
-/// What a first wrong value may come from: what made it, and what was rewritten nearby.
+/// Returns the atoms that a first wrong value may come from: the one that made it, and those rewritten nearby.
 IndexSet around(int first_wrong, const IndexSet &rewritten, const Cutter &cutter, const IndexSet &all) {
   IndexSet result = {first_wrong};
   const auto distances = cutter.dataflow().undirected_distances(result, all);

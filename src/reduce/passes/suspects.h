@@ -16,7 +16,7 @@ IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &al
 /// The check that it costs, known before: empty where there is none, or it depends on answers.
 std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter);
 
-/// By atom, for SearchOptions::weights: falls off with the distance from the nearest suspect.
+/// Returns a weight for each atom, for SearchOptions::weights: it falls off with the distance from the nearest suspect.
 std::vector<double> suspicion(const Cutter &cutter, const IndexSet &suspects, const IndexSet &all);
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-// Code that asks questions is run ahead, as it is, until it asks what nobody can answer yet.
+// Code that asks questions is run ahead, as it is, until it asks what has no answer yet.
 //
 // It asks from the middle of its loops, and has nothing to go on with there: it has to be left. That it is unwound is
 // known in this file alone; outside, what a dry run came to is a value. (docs/notes/parallelism.md: why not otherwise)
@@ -10,9 +10,9 @@ namespace repro_minify {
 
 /// It asked nothing that is open, or nothing that can be foreseen.
 struct CameToItsEnd {};
-/// Nobody needs any more what it would have asked.
+/// The question that it would have asked is no longer needed.
 struct WasStopped {};
-/// What a dry run came to; a Question: the first that is open.
+/// The outcome of a dry run; a Question is the first that is open.
 template <typename Question> using DryRunEnd = std::variant<CameToItsEnd, Question, WasStopped>;
 
 template <typename Question> class DryRun {

@@ -12,7 +12,7 @@ namespace {
 /// How much of what it weighed before an observation weighs after the next one.
 constexpr double kept_each_time = 0.93;
 
-/// The middle of a wider range may be off by more than three times: nobody can plan with that.
+/// The middle of a wider range may be off by more than three times, which is no help for a plan.
 constexpr double too_far_apart = 9;
 
 } // namespace

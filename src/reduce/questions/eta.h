@@ -1,4 +1,4 @@
-// What a check of a program of some size takes, and what tries to foretell a sum of such say together.
+// The time that a check of a program of some size takes, and the range of several forecasts of a sum of such times.
 #pragma once
 #include "repro_minify/seconds_left.h"
 

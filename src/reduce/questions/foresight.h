@@ -9,16 +9,16 @@
 
 namespace repro_minify {
 
-/// By a question's hash.
+/// The assumed answers to questions, by the question's hash.
 using Assumptions = AssumedAnswers<std::string>;
 
 /// A question that may be asked, if the answers to others are as assumed.
 struct Guess {
   std::string hash;
-  std::function<Job()> make_job; ///< what finds out; an empty Job where nobody has to be asked
+  std::function<Job()> make_job; ///< makes the check that answers it; an empty Job where none is needed
   Assumptions assumed = {};
 };
-/// One that is made when somebody is free to look at it.
+/// A Guess that is made only when it is needed.
 using LazyGuess = std::function<Guess()>;
 
 /// Says what may be asked after the question that is asked now.

@@ -1,5 +1,5 @@
-// What may be asked, likeliest first. Whatever asks goes on with assumed answers, on a copy of where it stands, until
-// it asks something open; that has two answers, and each is a future of its own.
+// The questions that may be asked, likeliest first. The code that asks goes on with assumed answers, on a copy of where
+// it stands, until it asks something open; that has two answers, and each is a future of its own.
 #pragma once
 #include "reduce/questions/dry_run.h"
 
@@ -12,7 +12,7 @@
 
 namespace repro_minify {
 
-/// By a question's key: whether it is assumed to be answered yes.
+/// Maps a question's key to true if it is assumed to be answered yes.
 template <typename Key> using AssumedAnswers = std::map<Key, bool>;
 
 /// `Standing` is where what asks stands: a value. A `Question` has a `key`, and a `chance` of being answered yes.

@@ -1,4 +1,4 @@
-// What is known of questions: what this run was answered, and what the journal of an earlier one has.
+// The known answers to questions: those that this run was given, and those in the journal of an earlier one.
 #pragma once
 #include <map>
 #include <memory>
@@ -36,11 +36,11 @@ public:
     return {answer, answer && !known_.count(key) && seen_in_journal_.insert(key).second};
   }
 
-  /// What nobody had to be asked for. The first that is learnt stays.
+  /// Keeps an answer that is known without asking. The first that is learnt stays.
   const Answer &learn(const std::string &key, Answer answer) {
     return known_.emplace(key, std::move(answer)).first->second;
   }
-  /// What somebody was asked for; into the journal, with the details that it wants.
+  /// Keeps an answer that was asked for: in the journal, if there is one, with the details that it wants.
   template <typename... Details>
   const Answer &write_down(const std::string &key, Answer answer, const Details &...details) {
     if (!journal_)
@@ -49,7 +49,7 @@ public:
     return journal_->append(key, std::move(answer), details...);
   }
 
-  /// What came of asking in vain: no answer, kept apart from them; the last time counts.
+  /// Keeps the outcome of asking in vain, which is no answer, apart from the answers; the last time counts.
   const Answer &note_in_vain(const std::string &key, Answer answer) {
     return in_vain_.insert_or_assign(key, std::move(answer)).first->second;
   }

@@ -12,7 +12,7 @@ namespace {
 constexpr int first_outlook = 10;
 constexpr double slow_check = 0.01;
 constexpr int most_nodes_to_look_at = 4000;
-/// Of the whole time, what that may take of a processor, and for how long answers may have to wait for it.
+/// The share of the whole time that this may take of a processor, and the share that answers may have to wait for it.
 constexpr double most_looking = 0.15;
 constexpr double most_overtime = 0.02;
 

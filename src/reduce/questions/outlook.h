@@ -1,5 +1,5 @@
-// How long the reduction takes still: whoever finds that out looks while answers are waited for, and may hold the
-// search up a little.
+// How long the reduction takes still: this is found out while answers are waited for, and may hold the search up a
+// little.
 #pragma once
 #include "reduce/questions/tally.h"
 
@@ -11,9 +11,9 @@ namespace repro_minify {
 class Outlook {
 public:
   virtual ~Outlook() = default;
-  /// What is known now, while a check runs.
+  /// Is called while a check runs, with what is known now.
   virtual void look(double elapsed_seconds, const CostModel &cost) = 0;
-  /// Nothing where nobody can tell.
+  /// Returns nothing where that cannot be told.
   virtual std::optional<SecondsLeft> seconds_left(double elapsed_seconds) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a reduction has asked so far, and what that took.
+// The count of what a reduction has asked so far, and the time that it took.
 #pragma once
 #include "reduce/questions/eta.h"
 
@@ -28,7 +28,7 @@ public:
   int checks() const { return checks_; }
   int cached() const { return cached_; }
   double check_seconds() const { return check_seconds_; }
-  /// What a check costs, with what is done between two of them, and what several jobs save.
+  /// Returns the cost of a check, with what is done between two of them, and what several jobs save.
   const CostModel &cost() const { return cost_; }
   /// Questions that had no answer, and why; each reason once.
   int unanswered() const { return unanswered_; }

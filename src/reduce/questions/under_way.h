@@ -21,9 +21,9 @@ template <typename Answer, typename Pool = SandboxPool> class ChecksUnderWay {
 public:
   using Milliseconds = std::chrono::milliseconds;
   using Read = std::function<Answer(const JobEnd &)>;
-  /// Whether a question is answered yes; nothing while it has no answer.
+  /// Returns the answer to a question, yes or no; nothing while it has none.
   using Settled = std::function<std::optional<bool>(const std::string &hash)>;
-  /// What came of a check under that limit.
+  /// The outcome of a check under that time limit.
   struct Ended {
     JobEnd job_end; ///< without its reply, which the answer has
     Milliseconds timeout;
@@ -37,12 +37,12 @@ public:
   int started() const { return started_; }
   /// Started and not taken yet.
   bool has(const std::string &hash) const { return running_.count(hash) || early_.count(hash); }
-  /// What came of a guess that nobody has asked for yet; null where there is nothing yet.
+  /// Returns the outcome of a guess that was not asked for yet; null where there is none yet.
   const Ended *early(const std::string &hash) const {
     const auto found = early_.find(hash);
     return found == early_.end() ? nullptr : &found->second.ended;
   }
-  /// Whether the answer that is waited for is there.
+  /// True if the answer that is waited for is there.
   bool is_there() { return pool_.ready(running_.at(asked_).ticket); }
 
   /// From now on `hash` is what is asked. Starts it unless it was a guess.
@@ -129,7 +129,7 @@ private:
         start(guess.hash, std::move(job), timeout, guess.assumed);
   }
 
-  /// What guesses have come to says what may be asked beyond them.
+  /// Takes the outcomes of guesses, which say what may be asked beyond them.
   void take_early() {
     for (auto it = running_.begin(); it != running_.end();) {
       if (it->first == asked_ || !pool_.ready(it->second.ticket)) {

@@ -1,5 +1,5 @@
-// What may be asked next: what the pass names, then what the Foresight does. Each is made once, and not before somebody
-// wants to know.
+// The questions that may be asked next: those that the pass names, then those of the Foresight. Each is made once, and
+// not before it is needed.
 #pragma once
 #include "reduce/questions/foresight.h"
 
@@ -16,7 +16,7 @@ public:
   Upcoming(std::vector<LazyGuess> named, MakeForesight make_foresight)
       : named_(std::move(named)), made_(named_.size()), make_foresight_(std::move(make_foresight)) {}
 
-  /// Whether the pass has named it.
+  /// True if the pass has named it.
   bool names(const std::string &hash) {
     for (std::size_t i = 0; i < made_.size(); ++i)
       if (at(i).hash == hash)

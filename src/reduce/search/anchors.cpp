@@ -22,7 +22,7 @@ constexpr std::size_t many_anchors = 7;
 constexpr int anchors_tested = 2;
 constexpr double chance_of_contradiction = 0.1;
 constexpr std::size_t some_ends = 3;
-/// What is between two anchors is probably needed. The search that certifies asks about so few anyway.
+/// Nodes between two anchors are probably needed. The search that certifies asks about so few anyway.
 constexpr std::size_t few_left = 3;
 /// Where the very last in line was needed so often in a row, a path probably is: cutting takes a few questions for each
 /// of its nodes.
@@ -72,7 +72,7 @@ bool doubtful(std::size_t anchors) {
   return anchors == many_anchors;
 }
 
-/// Whether to stop here, for another search to go on once other ways to make the program smaller were tried.
+/// True if the search stops here, for another one to go on once other ways to make the program smaller were tried.
 bool leave_the_rest(std::size_t anchors, std::size_t rest, const SearchContext &context) {
   return !context.options.certify && anchors > 1 && rest <= few_left;
 }
@@ -103,7 +103,7 @@ Stage find_first_anchor(const IndexSet &kept, const SearchContext &context) {
     return context.rank[static_cast<std::size_t>(left)] < context.rank[static_cast<std::size_t>(right)];
   });
   std::vector<double> mass = expected_first(kept.size(), weights_of(order, context));
-  // Whether nothing at all fails is not asked here: only the certificate may propose the empty set.
+  // The empty set is not asked about here: only the certificate may propose it.
   return FindAnchor{std::make_shared<const Lineup>(std::move(order), IndexSet{}, std::move(mass)), 0, kept.size(), 0};
 }
 

@@ -1,4 +1,4 @@
-// What the oracle has said so far.
+// The answers that the oracle has given so far.
 #pragma once
 #include "dataflow/dataflow.h"
 

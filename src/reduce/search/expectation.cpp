@@ -10,8 +10,8 @@ namespace {
 
 /// A model that fails in every block: how likely, before anything is known.
 constexpr double share_everywhere = 0.05;
-/// Of all that is expected, how much follows suspicion where there is any. The rest bounds what a wrong one costs:
-/// about half a question here, one question after the first anchor.
+/// The share of all that is expected that follows suspicion where there is any. The rest bounds what a wrong suspicion
+/// costs: about half a question for the first anchor, one question after it.
 constexpr double share_suspected_first = 0.3;
 constexpr double share_suspected_next = 0.5;
 /// Most failures need one node, or several that are connected. How likely it is that some lie elsewhere.
@@ -43,7 +43,7 @@ double evenly(std::size_t) {
   return 1;
 }
 
-/// As much between n and 2n for every n.
+/// Gives as much to the lengths between n and 2n for every n.
 double any_scale(std::size_t length) {
   return 1 / static_cast<double>(length);
 }
@@ -99,7 +99,7 @@ void normalise(Experience::Counts &counts) {
 std::vector<double> expected_first(std::size_t nodes, const std::vector<double> &weights) {
   std::vector<double> mass(nodes + 1, 0);
   add_share(mass, 1 - share_everywhere, evenly);
-  // What fails in every block of a repetitive model fails in the first already.
+  // A failure that is in every block of a repetitive model shows in the first already.
   add_share(mass, share_everywhere, any_scale);
   add_suspicion(mass, share_suspected_first, weights);
   return mass;

@@ -11,7 +11,7 @@ namespace repro_minify {
 /// at position i (empty: none). One entry per length, 0 included.
 std::vector<double> expected_first(std::size_t nodes, const std::vector<double> &weights);
 
-/// What the anchors so far say about the next.
+/// The experience with the anchors so far, and what it says about the next.
 class Experience {
 public:
   static constexpr std::size_t most_elsewhere = 64;
@@ -33,7 +33,7 @@ public:
   bool halves_help = true;       ///< whether half of what is far away was enough, when last tried
 
 private:
-  /// What is expected if nothing that is needed lies elsewhere.
+  /// The expectation if nothing that is needed lies elsewhere.
   struct Local {
     double none;    ///< the anchors are all
     double near;    ///< others are close by

@@ -28,7 +28,7 @@ constexpr std::size_t worthwhile_saving = 512;
 constexpr int misses_before_test = 2;
 constexpr double chance_of_place = 0.8;
 constexpr double chance_of_half = 0.5;
-/// What is far away is halved once it is that many times what is in question.
+/// The nodes that are far away are halved once they are more than that many times the nodes in question.
 constexpr std::size_t much_further = 8;
 
 bool worthwhile(std::size_t size, std::size_t instead_of) {
@@ -112,7 +112,7 @@ Stage halve(const FindAnchor &stage, const SearchContext &context, Questioner &q
   return next;
 }
 
-/// Whether to look for a half of what is far from the place in question that is enough.
+/// True if it is worthwhile to look for a half of what is far from the place in question that is enough.
 bool halves_worthwhile(const FindAnchor &stage) {
   const auto passing = static_cast<std::size_t>(std::max<std::ptrdiff_t>(stage.passing, 0));
   return stage.place == Place::Several && stage.half < 2 && stage.experience.halves_help &&

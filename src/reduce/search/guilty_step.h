@@ -6,7 +6,7 @@
 
 namespace repro_minify {
 
-/// Whether it is still wrong when these steps run, and no others; their numbers ascend.
+/// Returns true if it is still wrong when these steps run, and no others; their numbers ascend.
 using StepsFail = std::function<bool(const std::vector<int> &steps)>;
 
 struct GuiltySearch {

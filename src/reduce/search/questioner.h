@@ -9,7 +9,7 @@ namespace repro_minify {
 class Questioner {
 public:
   virtual ~Questioner() = default;
-  /// Whether `kept` still fails. `chance` is roughly how often such a question is answered yes; it only orders
+  /// Returns true if `kept` still fails. `chance` is roughly how often such a question is answered yes; it only orders
   /// speculation.
   virtual bool fails(const IndexSet &kept, double chance) = 0;
 };

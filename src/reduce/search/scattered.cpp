@@ -65,7 +65,7 @@ Stage advance(const DeleteScattered &stage, const SearchContext &, Questioner &q
   for (std::size_t position : group)
     gone.push_back(stage.kept[position]);
   IndexSet kept = subtract(stage.kept, sorted_set(std::move(gone)));
-  // Whether nothing at all still fails is the certificate's question, and only for a single node.
+  // The empty set is the certificate's question, and only for a single node.
   if (!kept.empty() && questioner.fails(kept, 1 / std::numbers::e))
     return group_deleted(stage, std::move(kept));
   return group_needed(stage, group);

@@ -1,4 +1,4 @@
-// What the search needs to know: index sets and an oracle. Nothing of graphs of tensors, nothing of processes.
+// The search, which knows index sets and an oracle, but nothing of graphs of tensors or of processes.
 #pragma once
 #include "dataflow/dataflow.h"
 
@@ -8,8 +8,8 @@
 namespace repro_minify {
 
 /// Answers whether a kept set still fails with the original Signature. Implementations remember answers, so asking
-/// twice is free. `fails` may throw (interrupted, out of time); the search lets it pass: whoever implements the oracle
-/// saw every accepted set and keeps the best.
+/// twice is free. `fails` may throw (interrupted, out of time); the search lets it pass: the implementation saw every
+/// accepted set and keeps the best.
 class Oracle {
 public:
   virtual ~Oracle() = default;
@@ -28,11 +28,11 @@ struct SearchOptions {
   /// How suspicious each node is, compared with the others: one non-negative number per node of the Dataflow, empty
   /// where nothing is known. The search bisects suspicion instead of node counts; a wrong one costs a few questions.
   std::vector<double> weights;
-  /// What is equal of equal operators (kind, dtype, attributes): one label per node of the Dataflow, or empty. With
-  /// them the search tries one example of each repeated piece of the program, before it bisects.
+  /// One label per node of the Dataflow, the same for equal operators (kind, dtype, attributes), or empty. With them
+  /// the search tries one example of each repeated piece of the program, before it bisects.
   std::vector<std::string> labels;
-  /// Whether to try every single deletion at the end. Without it the result may have more than is needed; for a search
-  /// that is followed by another one.
+  /// True if every single deletion is tried at the end. Without it the result may have more than is needed; for a
+  /// search that is followed by another one.
   bool certify = true;
   /// Most nodes are expected to be needed, so that the single deletions are the questions to begin with.
   bool mostly_needed = false;

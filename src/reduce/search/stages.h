@@ -14,7 +14,7 @@
 
 namespace repro_minify {
 
-/// What stays the same during one search.
+/// The data that stay the same during one search.
 struct SearchContext {
   const Dataflow &dataflow;
   const SearchOptions &options;
@@ -92,7 +92,7 @@ Stage advance(const Stage &stage, const SearchContext &context, Questioner &ques
 
 /// The search for the first anchor, in topological order.
 Stage find_first_anchor(const IndexSet &kept, const SearchContext &context);
-/// What follows once the shortest failing prefix is known.
+/// Returns the stage that follows once the shortest failing prefix is known.
 Stage after_anchor(const FindAnchor &stage, const SearchContext &context);
 
 } // namespace repro_minify

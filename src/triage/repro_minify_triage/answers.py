@@ -1,4 +1,4 @@
-"""What a result of repro-minify says about each backend: pass, fail, or no answer. Never a guess."""
+"""Reads off a result of repro-minify the answer about each backend: pass, fail, or no answer. Never a guess."""
 
 from typing import Any
 
@@ -47,13 +47,13 @@ def rows_by_backend(result: Result) -> dict[str, list[dict[str, Any]]]:
 
 
 def worst(answers: list[dict[str, Any]]) -> dict[str, Any]:
-    """What a log comes to: it fails where one of its graphs does, and passes where each of them does."""
+    """Returns the answer of a log: it fails where one of its graphs does, and passes where each of them does."""
     order = {"fail": 0, NO_ANSWER: 1, "pass": 2}
     return min(answers, key=lambda answer: order[answer["outcome"]])
 
 
 def answers_of_check(job: Job, result: Result) -> dict[str, dict[str, Any]]:
-    """By backend. A row that is missing was not answered, whatever the exit code."""
+    """Returns the answers by backend. A backend without a row gave no answer, whatever the exit code."""
     rows = rows_by_backend(result)
     share = result.seconds / len(job.backends)
     answers = {}

@@ -1,4 +1,4 @@
-"""What a night's answers depend on beside the models: tool, torch, compiler, machine."""
+"""Finds what a night's answers depend on beside the models: tool, torch, compiler, machine."""
 
 import difflib
 import hashlib
@@ -48,8 +48,9 @@ def torch_of_python(python: str) -> str:
 
 
 class Loaded:
-    """What a program loads, and calls itself. The loader is asked, and not the file: a program may be a script around
-    another, and what it loads may be built anew under the version that it had."""
+    """The version that a program says it has, and the files that it starts and loads. The loader is asked, and not the
+    file: a program may be a script around another, and what it loads may be built anew under the version that it had.
+    """
 
     def __init__(self, program: str) -> None:
         done = done_by([program, "--version"], LD_DEBUG="libs")
@@ -62,7 +63,7 @@ class Loaded:
         self.files = [*dict.fromkeys(files), *([self.library] if self.library else [])]
 
     def torch_version(self) -> str:
-        """As the library's own header says."""
+        """Returns the version in the library's own header, or "unknown"."""
         for name in ("torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"):
             header = self.library.parent.parent / "include" / name if self.library else None
             if header and header.is_file():
@@ -72,7 +73,7 @@ class Loaded:
         return "unknown"
 
     def digest(self) -> str:
-        """Of the program, of what it is a script around, and of LibTorch."""
+        """Returns a digest of the program, of what it is a script around, and of LibTorch."""
         return digest_of_files(path for path in self.files if path.is_file())
 
 

@@ -142,7 +142,7 @@ def run_night(settings: dict[str, Any]) -> int:
 
 
 def summary_line(facts: dict[str, Any]) -> str:
-    """What is counted is said with each number: bugs first, then checks and models."""
+    """Returns a line that says with each number what it counts: bugs first, then checks and models."""
     counts = forms.counts_of(facts)
     passing = sum(bool(bug["outlook"]) for bug in facts["bugs"])
     added = {str(Shown.KNOWN): f" ({passing} of them clean tonight)" if passing else ""}
@@ -171,7 +171,7 @@ def report(
         str, typer.Option(help="what fails because of known bugs only: skip (skipped in the JUnit XML) or fail")
     ] = "skip",
 ) -> None:
-    """What the last night found: a page, JSON, JUnit XML, Markdown."""
+    """Writes what the last night found: a page, JSON, JUnit XML, Markdown."""
     if junit_known not in junit.KNOWN_AS:
         raise TriageError(f"--junit-known {junit_known}: give {' or '.join(junit.KNOWN_AS)}")
     with Store(store) as opened:
@@ -281,7 +281,7 @@ def mark(
         str | None, typer.Option(help="a model that shows another bug; it gets a number of its own")
     ] = None,
 ) -> None:
-    """What a person decided: it stands above what the program thinks, and stays."""
+    """Records what a person decided: it stands above what the program thinks, and stays."""
     given = [each for each in (duplicate_of, not_a_bug, note, split) if each is not None]
     if len(given) != 1:
         raise TriageError("mark: give one of --duplicate-of, --not-a-bug, --note, --split")

@@ -1,5 +1,5 @@
-"""What a user can do something about: one sentence, exit code 2."""
+"""The error that a user can do something about: one sentence, exit code 2."""
 
 
 class TriageError(Exception):
-    """What was wrong, which file or flag, what to do."""
+    """Says what was wrong, in which file or flag, and what to do."""

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: every form of it (HTML, JSON, JUnit, Markdown, the terminal) is made of this."""
+"""Collects what a report says as plain data: every form (HTML, JSON, JUnit, Markdown, the terminal) is made of this."""
 
 import json
 from collections import defaultdict
@@ -46,7 +46,7 @@ def facts_of(store: Store, since: str | None = None) -> dict[str, Any]:
 
 
 def first_night(nights: list[Row], since: str) -> int:
-    """Of a night's number, a day (2026-11-20), or an age (7d, 12h)."""
+    """Returns the first night since a night's number, a day (2026-11-20), or an age (7d, 12h)."""
     if since.isdecimal():
         found = [night["id"] for night in nights if night["id"] >= int(since)]
     else:
@@ -193,7 +193,7 @@ def report_of(folder: Path) -> dict[str, Any]:
 
 
 def reasons(store: Store, query: str, night: int) -> list[dict[str, Any]]:
-    """Of a query for path, variant and why."""
+    """Returns the rows of a query for path, variant and why."""
     rows = store.rows(query, night)
     return [{"model": row["path"], "backend": row["variant"], "why": row["why"]} for row in rows]
 
@@ -260,8 +260,8 @@ def left_out_facts(store: Store, night: int) -> list[dict[str, Any]]:
 
 
 def outcomes(store: Store, night: int | None) -> dict[tuple[str, str], tuple[str, float]]:
-    """By path and backend: pass, fail, flaky, no answer, or unreadable, and in how many seconds. The path is that
-    night's: models are renamed."""
+    """Returns by path and backend: pass, fail, flaky, no answer, or unreadable, and in how many seconds. The path is
+    that night's: models are renamed."""
     rows = store.rows(
         "SELECT night_model.path, variant, max(outcome = 'fail') AS f, max(outcome = 'pass') AS p, "
         "max(outcome = 'no answer') AS n, sum(seconds) AS seconds, EXISTS (SELECT 1 FROM unreadable "

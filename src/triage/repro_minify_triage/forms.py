@@ -21,8 +21,8 @@ WORDS = {str(Shown.NO_ANSWER): "without an answer"}  # after a number
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all: a page that somebody is looking at is never half of one. What is no file, as a pipe or
-    /dev/stdout, is written to, and not replaced."""
+    """Writes a file whole or not at all: a reader never sees half of a page. What is no file, as a pipe or /dev/stdout,
+    is written to, and not replaced."""
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ SHOWN_FIRST = ("repro.py", "repro.cpp", "report.html", "report.md")  # of the fi
 
 
 def repros_of(facts: dict[str, Any], from_page: Callable[[str], str]) -> dict[tuple[int, str], dict[str, str] | None]:
-    """By bug and model: the file to run of what the model was reduced to, else of the bug itself."""
+    """Returns by bug and model the file to run: of what the model was reduced to, else of the bug itself."""
     found = {}
     for bug in facts["bugs"]:
         own = {model: program for program in bug["programs"] for model in program["models"]}

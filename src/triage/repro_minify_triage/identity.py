@@ -54,8 +54,9 @@ SHAPE_DIFFERS = "all but the shape of the reduced graph, in which a result is re
 
 @dataclass(frozen=True)
 class Key:
-    """What is known of a reduced failure. What agrees in backend, kind, guilty step, detail, essence and shape is one
-    bug; the canonical form says more (dtypes, arguments): with it, what may be the same under another backend.
+    """Holds what is known of a reduced failure. Failures that agree in backend, kind, guilty step, detail, essence and
+    shape are one bug; the canonical form says more (dtypes, arguments): it finds what may be one under another
+    backend.
     """
 
     backend: str

@@ -23,7 +23,7 @@ STDERR_KEPT = 4000  # characters: the sentence that says what was wrong is at th
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked of repro-minify about one model."""
+    """A question to repro-minify about one model."""
 
     name: str  # unique in its night; also the name of its folders
     kind: str  # "check" or "reduce"
@@ -103,7 +103,7 @@ def run_job(folder: Path, result_folder: Path, program: str) -> None:
 
 
 def named_as_given(value: Any, job: Job, folder: Path) -> Any:
-    """What is said of a file in the job's folder is said of the one that the user has."""
+    """Returns `value` with the paths of the job's own files replaced by those of the files that the user has."""
     if isinstance(value, dict):
         return {key: named_as_given(each, job, folder) for key, each in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What people decided about bugs. It stands above what the program thinks, and stays."""
+"""Decisions of people about bugs. They stand above what the program thinks, and stay."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ class Words:
 
     @property
     def shown(self) -> str | None:
-        """What is shown in the place of the program's own word."""
+        """The word that is shown in the place of the program's own, or None."""
         if self.duplicate_of is not None:
             return f"duplicate of {self.duplicate_of}"
         return "not a bug" if self.not_a_bug is not None else None

@@ -9,7 +9,7 @@ from pathlib import Path
 from .errors import TriageError
 
 SUFFIXES = (".pt", ".pth", ".ptl", ".pt2")
-# What torch.compile leaves behind is told by what it says: not every program and every log is a model.
+# A file that torch.compile leaves behind is told by what it says: not every program and every log is a model.
 LEFT_BEHIND = {".py": b"torch._dynamo.repro", ".log": b"fx_graph_runnable"}
 KNOWN_AS = ", ".join((*SUFFIXES, "repro.py and logs of torch.compile"))
 NOT_MODELS = ("inputs.pt",)
@@ -66,7 +66,8 @@ def digest_of(model: Path) -> str:
 
 
 def digest_of_unreadable(model: Path) -> str:
-    """Nobody knows its content tonight: it stands for itself under its path, and its checks say what is wrong."""
+    """Returns a digest of the path, as the content is unknown tonight: the model stands for itself under its path, and
+    its checks say what is wrong."""
     return hashlib.sha256(b"unreadable\0" + os.fsencode(model)).hexdigest()
 
 
@@ -87,7 +88,7 @@ def says(path: Path, words: bytes) -> bool:
                 if words in before + part:
                     return True
                 before = part[-len(words) :]
-    except OSError:  # nobody can tell, and it is not named to be one
+    except OSError:  # it cannot be read, and is not named to be a model
         pass
     return False
 

@@ -137,7 +137,7 @@ class Night:
                     db.execute("INSERT OR IGNORE INTO left_out VALUES (?, ?, ?, ?)", row)
 
     def failures(self) -> list[tuple[str, str]]:
-        """What failed in every run; first what was left out yesterday, then the cheapest."""
+        """Returns what failed in every run: first what was left out the night before, then the cheapest."""
         found = self.store.rows(
             "SELECT subject, variant, sum(seconds) AS cost FROM observation WHERE night_id = ? "
             "AND subject NOT LIKE 'bug %' GROUP BY subject, variant HAVING min(outcome = 'fail') ORDER BY cost",
@@ -154,8 +154,8 @@ class Night:
         return self.store.one(query, self.number, self.ids[digest], variant) is not None
 
     def explain(self, digest: str, variant: str) -> bool:
-        """Whether an earlier night's reduction of this very model still holds: it fails in the same way as then, and
-        what it was reduced to fails tonight too. Nothing less explains a failure."""
+        """Adds a sighting and returns True if an earlier night's reduction of this very model still holds: it fails in
+        the same way as then, and what it was reduced to fails tonight too. Nothing less explains a failure."""
         earlier = self.store.one(
             "SELECT reduction.night_id AS night, bug_id FROM reduction WHERE model_id = ? AND variant = ? "
             "AND bug_id IS NOT NULL AND night_id < ? ORDER BY night_id DESC LIMIT 1",

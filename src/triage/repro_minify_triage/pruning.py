@@ -1,4 +1,4 @@
-"""What an old night leaves behind, and what of it can go: answers, reductions that later ones stand for, folders.
+"""Removes what of an old night can go: answers, reductions that later ones stand for, folders.
 
 What triage decides by stays: every bug with its program, its states, marks and sightings, the newest reduction of each
 model that is still among the models, and the answers that explain it. Of a pruned night stays what it came to.
@@ -59,8 +59,8 @@ UNUSED_ANSWERS = """
 
 
 def prune(store: Store, nights: list[int], does_it: bool) -> Pruning:
-    """What goes with these nights. `does_it`: false only looks. The rows go in one change, then the folders: killed
-    between the two, the next call removes what is left."""
+    """Removes what goes with these nights, and returns it; with `does_it` false, it only looks. The rows go in one
+    change, then the folders: killed between the two, the next call removes what is left."""
     old = in_words(nights)
     superseded = SUPERSEDED.format(old=old)
     unused = UNUSED_ANSWERS.format(old=old, superseded=superseded)
@@ -99,7 +99,7 @@ def needed_artefacts(store: Store, superseded: str) -> set[str]:
 
 
 def unneeded_folders(store: Store, kept: set[str]) -> tuple[Path, ...]:
-    """What is in artefacts/ and belongs to nothing, which is also what a killed run had begun to copy."""
+    """Returns what is in artefacts/ and belongs to nothing, which is also what a killed run had begun to copy."""
     folder = store.folder / "artefacts"
     return tuple(sorted(each for each in folder.iterdir() if each.name not in kept)) if folder.is_dir() else ()
 

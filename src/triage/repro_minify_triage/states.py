@@ -35,7 +35,7 @@ class Shown(StrEnum):
 
 @dataclass(frozen=True)
 class Answers:
-    """Of one program under one build tonight."""
+    """Counts the answers about one program under one build tonight."""
 
     failed: int = 0
     passed: int = 0
@@ -84,7 +84,8 @@ TABLE: dict[tuple[Standing, Evidence], tuple[Standing, Shown]] = {
 
 
 def outlook(state: State, evidence: Evidence) -> str:
-    """Of a bug that is not fixed yet but was clean tonight: `known` alone would say that it still fails."""
+    """Returns the words about a bug that is not fixed yet but was clean tonight: `known` alone would say that it still
+    fails. Empty for any other."""
     if state.shown is not Shown.KNOWN or evidence is not Evidence.CLEAN:
         return ""
     more = CLEAN_NIGHTS - state.clean_nights

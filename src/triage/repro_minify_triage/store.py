@@ -1,4 +1,4 @@
-"""What is known, in one SQLite file: schema, migrations, and one function for each question.
+"""Keeps what is known in one SQLite file: schema, migrations, and one function for each question.
 
 Each change is one transaction, so that a process killed at any moment leaves the store of a moment before. Artefacts
 lie beside it in folders named by their content.
@@ -241,7 +241,7 @@ class Store:
 
     def add_reduction(self, night: int, model: int, variant: str, seconds: float, message: str,
                       key: Key | None = None, artefact: str | None = None) -> int | None:  # fmt: skip
-        """What came of reducing a model; with a key, a sighting of the bug that has it, old or new."""
+        """Adds what came of reducing a model; with a key, also a sighting of the bug that has it, old or new."""
         with self.change() as db:
             bug = None
             if key and artefact:

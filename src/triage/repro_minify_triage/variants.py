@@ -16,7 +16,7 @@ class Variant:
 
 
 def parse_variant(text: str) -> Variant:
-    # What follows "command:" is a command line of its own.
+    # The text after "command:" is a command line of its own.
     if text.startswith(("plugin:", "command:")):
         return Variant(text)
     try:

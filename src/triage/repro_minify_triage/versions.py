@@ -60,8 +60,8 @@ def verdict_beside(script: Path) -> dict[str, Any]:
 
 
 def shows(done: subprocess.CompletedProcess[str], verdict: dict[str, Any]) -> bool:
-    """Whether a repro says so in its own line, or where it is short and lets PyTorch raise or crash, ends as it did
-    when it was made, and not before eager has answered."""
+    """True if a repro shows its failure: it says so in its own line, or where it is short and lets PyTorch raise or
+    crash, ends as it did when it was made, and not before eager has answered."""
     lines = done.stdout.splitlines() + done.stderr.splitlines()
     if done.returncode == 1 and any(line.startswith(MARKER) for line in lines):
         return True

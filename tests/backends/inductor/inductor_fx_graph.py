@@ -1,4 +1,4 @@
-"""What the inductor backend hands to TorchInductor, asked of its Python side: fx_graph.py, candidate.py and emit.py.
+"""Tests what the inductor backend hands to TorchInductor, on its Python side: fx_graph.py, candidate.py and emit.py.
 
 inductor_fx_graph.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """

@@ -1,4 +1,4 @@
-"""What the worker of the inductor backend does before and beside its candidates: preparation.py, processor.py,
+"""Tests what the worker of the inductor backend does before and beside its candidates: preparation.py, processor.py,
 kernels.py, simplifications.py and forks.py.
 
 inductor_preparation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
@@ -167,7 +167,7 @@ class AKernel(unittest.TestCase):
 
 
 class Stubs(unittest.TestCase):
-    """Of torch's libraries, for the linker."""
+    """Tests the stubs of torch's libraries that the linker is given."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -193,7 +193,7 @@ class Stubs(unittest.TestCase):
         self.assertTrue(torch.allclose(numbers, torch.full((16,), 0.5).sin()))
         return commands
 
-    # What libtorch_cpu.so has, and no other library.
+    # A kernel that needs a function which libtorch_cpu.so has, and no other library.
     SINE = """#include <torch/csrc/inductor/cpp_prefix.h>
         extern "C" void kernel(float* x) {{
           for (int i = 0; i < 16; ++i) at::vec::Vectorized<float>(x[i]).sin().store(x + i, 1); /* {} */
@@ -264,7 +264,7 @@ class BuilderOf:
 
 class APackage(unittest.TestCase):
     def build(self, wrapper_fails=False):
-        """What was built of one, in the order of the ends; its wrapper takes until a kernel is there."""
+        """Returns what was built of one, in the order of the ends; its wrapper takes until a kernel is there."""
         ended, kernel = [], threading.Event()
 
         def build(builder):
@@ -457,7 +457,7 @@ class AFork(unittest.TestCase):
                 time.sleep(0.01)
             self.assertTrue(mark.exists())
             for _ in range(3):
-                later.begin()  # nobody listens any more
+                later.begin()  # the fork no longer listens
 
 
 if __name__ == "__main__":

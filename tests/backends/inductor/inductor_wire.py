@@ -24,7 +24,7 @@ def frame(header, *blobs):
 
 
 def received(sent):
-    """What receive() makes of these bytes and the end of the stream."""
+    """Returns what receive() makes of these bytes and the end of the stream."""
     ours, theirs = socket.socketpair()
     with ours:
         sender = threading.Thread(target=lambda: (theirs.sendall(sent), theirs.close()))

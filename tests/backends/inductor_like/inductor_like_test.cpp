@@ -171,7 +171,7 @@ std::vector<Row> rows() {
   };
 }
 
-/// What `--dump-stage STAGE` shows.
+/// Returns what `--dump-stage STAGE` shows.
 std::string dumped(const Row &row, const std::string &stage) {
   BackendOptions options;
   options.dumped_stages = {stage};
@@ -245,7 +245,7 @@ TEST(InductorLike, FusedChainsKeepFloat32BetweenOperatorsUnlessToldOtherwise) {
   EXPECT_EQ(checked(row, unfused, strict).outcome, Verdict::Outcome::Pass);
 }
 
-/// What both sides return, side by side.
+/// Returns the results of both sides: eager's, then the compiled program's.
 std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> results(const Row &row) {
   const at::NoGradGuard no_grad;
   const std::vector<c10::IValue> arguments(row.inputs.begin(), row.inputs.end());
@@ -390,7 +390,7 @@ TEST(InductorLike, ANormalisationHasTheStatisticsOfEagerBitByBit) {
                           {numbers({20, size})}});
 }
 
-/// What each step of the compiled program is.
+/// Returns the text that says what each step of the compiled program is.
 std::string steps(const Row &row) {
   return dumped(row, "fuse");
 }

@@ -30,7 +30,7 @@ COLUMNS = ("model", "graphs", "same", "not checked", "fails", "is to fail", "ope
 
 
 def results(run: Any, module: nn.Module, inputs: tuple[Tensor, ...], grad: bool) -> list[Tensor]:
-    """What a call returns, and the gradients of the parameters."""
+    """Returns what a call returns and, with `grad`, the gradients of the parameters."""
     with torch.set_grad_enabled(grad):
         result = run(*inputs)
     if not grad:
@@ -57,7 +57,7 @@ def child(name: str) -> None:
 
 
 def entry_point(folder: Path) -> Path:
-    """What installing the wheel leaves for Dynamo to find the backend by its name; a clone has none."""
+    """Writes the metadata by which Dynamo finds the backend of an installed wheel by its name; a clone has none."""
     described = folder / "repro_minify-0.1.0.dist-info"
     described.mkdir(parents=True, exist_ok=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: repro-minify\nVersion: 0.1.0\n")

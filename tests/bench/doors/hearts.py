@@ -1,4 +1,4 @@
-"""What PyTorch 2.13.0 gets wrong: each function is the heart of a model whose other operators have no part in it.
+"""Functions that PyTorch 2.13.0 gets wrong: each is the heart of a model whose other operators have no part in it.
 
 Those of TorchInductor are of docs/found.md, the others of fixtures/cases. Beside each stands what it has to be given.
 """
@@ -36,7 +36,7 @@ def erf(x: Tensor) -> Tensor:
 
 
 def least_byte(x: Tensor) -> Tensor:
-    """Of uint8, of each row: TorchInductor starts from 0."""
+    """Returns the minimum of uint8 in each row: TorchInductor starts from 0."""
     q = torch.clamp(x * 20.0 + 90.0, 1.0, 255.0).to(torch.uint8)
     return torch.amin(q.reshape(q.shape[0], -1), 1).float()
 

@@ -1,4 +1,4 @@
-"""What stands around a failure: operators of usual models, which have no part in it."""
+"""Operators of usual models that stand around a failure and have no part in it."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ def led_in(x: Tensor) -> Tensor:
 
 
 def led_out(z: Tensor) -> Tensor:
-    """What is wrong before it is wrong after it."""
+    """Applies operators after which a wrong value is still wrong."""
     z = z.float() * 0.25
     both = torch.stack([z, z + 1])
     return both.sum(0) / 3 - 0.5

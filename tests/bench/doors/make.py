@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What people hold when a backend fails, written by PyTorch itself: a folder for each door, and material.json of all.
+"""Makes with PyTorch what users have when a backend fails: a folder for each door, and material.json of all.
 
     PYTHON make.py OUT [--only DOOR] [--library FILE.so]
 

@@ -32,7 +32,7 @@ def plain_zip(path: Path) -> None:
 
 
 def package(path: Path) -> None:
-    """Of AOTInductor: compiled ahead of time."""
+    """Writes a package of AOTInductor, which is compiled ahead of time."""
     exported = torch.export.export(small(), (torch.randn(3, 4),))
     torch._inductor.aoti_compile_and_package(exported, package_path=str(path))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each door comes to: a model for each, reduced and verified, and each refusal with its sentence.
+"""Shows the outcome of each door: reduces and verifies its models, and prints each refusal with its sentence.
 
     table.py --binary build/release/repro-minify --work OUT -o doors.json [--only PART]
 

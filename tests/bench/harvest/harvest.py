@@ -36,7 +36,7 @@ def work(batch: probes.Batch, path: Path) -> None:
 
 
 def rows_of(batch: probes.Batch, folder: Path, patience: float) -> list[dict[str, Any]]:
-    """What differs in a batch; of one whose process dies, what differs in its halves."""
+    """Returns the differences in a batch; if its process dies or hangs, those in its halves."""
     path = folder / f"answer-{os.getpid()}.json"
     path.unlink(missing_ok=True)
     child = multiprocessing.get_context("fork").Process(target=work, args=(batch, path))
@@ -57,8 +57,8 @@ def rows_of(batch: probes.Batch, folder: Path, patience: float) -> list[dict[str
 
 
 def warm_up() -> None:
-    """What every child would import, and find out about the compiler, for itself. One thread: a child of a process
-    that has run a pool of them can hang."""
+    """Imports, and finds out about the compiler, what every child otherwise would for itself. One thread: a child of a
+    process that has run a pool of them can hang."""
     torch.set_num_threads(1)
     torch.compile(lambda x: x + 1)(torch.ones(40))
 

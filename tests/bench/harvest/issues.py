@@ -119,7 +119,7 @@ def broken_rules(issue: Path) -> str:
 
 
 def preflight_of(issue: str) -> str:
-    """What follows "Before you file"."""
+    """Returns the text below "Before you file"."""
     said = issue.partition("#### Before you file\n")[2].partition("\n###")[0]
     return " ".join(said.split()).removeprefix("- ")
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every "N to M s left" that reductions print, held against how long it really took.
+"""Compares every "N to M s left" that reductions print with how long it really took.
 
     estimate.py --binary build/release/repro-minify --work FOLDER [--models FOLDER...] [--only TEXT] [--slow SECONDS]
 
 Reduces the cases of fixtures/ and further models (folders with failing.pt and inputs.pt, as make.py makes them, under
 jit). It reads the lines that are printed where there is no terminal. --slow lets each check of the cases wait for so
-long, through an oracle: most of them take milliseconds, which nobody waits for. Where half a second or less is left a
+long, through an oracle: most of them take milliseconds, too short to wait for. Where half a second or less is left a
 range may say what it likes. Fails on no range.
 """
 
@@ -26,7 +26,8 @@ TO_LOOK_AT = 0.5  # seconds left
 
 
 def text_of(command):
-    """What the command prints where there is no terminal: a line for each step forward, and one every two seconds."""
+    """Returns the exit code and what the command prints without a terminal: a line for each step forward, and one each
+    two seconds."""
     process = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return process.returncode, process.stderr.decode(errors="replace")
 

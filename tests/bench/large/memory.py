@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a check takes of memory, for models whose parameters are all there is to them.
+"""Measures the memory that a check takes, for models that are little more than their parameters.
 
     memory.py --binary build/release/repro-minify --work FOLDER [--sizes 50,130] [--backends freeze,jit] [--grad]
 

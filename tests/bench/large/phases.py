@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where the time goes until the first cut, for ever larger models, beside what nobody can do without: to load the model
-and to call it three times.
+"""Measures where the time goes until the first cut, for ever larger models, beside the least that any tool needs: to
+load the model and to call it three times.
 
     phases.py --binary build/release/repro-minify --work FOLDER [-o large.json] [--sizes 1000,3000,10000,30000,100000]
 

@@ -17,7 +17,7 @@ import torch
 import torch.fx as fx
 
 aten = torch.ops.aten
-# By where the needed nodes are: PyTorch's minifier is to ask at least so many times our queries.
+# For each place of the needed nodes: PyTorch's minifier is to ask at least so many times our queries.
 TIMES = {"one": 2, "adjacent": 2, "scattered": 20, "path": 20}
 TRACED_AS = {aten.convolution.default: "aten::_convolution"}
 

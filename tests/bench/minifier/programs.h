@@ -15,7 +15,7 @@ struct PlantedProgram {
   std::string unit, shape; ///< "operators" or "nodes"; "one", "adjacent", "scattered", "path"
 };
 
-/// What folder/programs.json lists.
+/// Returns the programs that folder/programs.json lists. Throws UserError if it cannot be read.
 std::vector<PlantedProgram> planted_programs(const std::string &folder);
 
 Program load(const PlantedProgram &planted);

@@ -1,4 +1,4 @@
-// What a planted failure needs, asked of a Program: the same questions as fails() in graphs.py asks of an FX graph.
+// Tests if a Program has what a planted failure needs: the same questions as fails() in graphs.py asks of an FX graph.
 #pragma once
 #include "repro_minify/program.h"
 

@@ -19,7 +19,7 @@ std::optional<Reduced> one_step(const IndexSet &kept, std::size_t parts, const F
     if (fails(alone))
       return Reduced{alone, 2};
   }
-  // Of two parts each is the other's complement.
+  // If there are only two parts, each is the other's complement.
   for (std::size_t part = 0; parts > 2 && part < parts; ++part) {
     IndexSet others = without(kept, static_cast<std::size_t>(border(part)), static_cast<std::size_t>(border(part + 1)));
     if (fails(others))

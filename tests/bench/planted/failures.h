@@ -1,4 +1,4 @@
-// What is planted: rows of the tables.
+// The planted failures: rows of the tables.
 #pragma once
 #include "reduce/search/planted_faults.h"
 

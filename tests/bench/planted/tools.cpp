@@ -20,7 +20,7 @@ Tool our_engine(int workers) {
 
 namespace {
 
-/// What its authors recommend.
+/// The first probability that the authors recommend.
 constexpr double published_first = 0.1;
 
 /// One that does not look at the graph.

@@ -8,7 +8,7 @@
 
 namespace repro_minify::bench {
 
-/// Whether the failure shows with these nodes (sorted) alone.
+/// True if the failure shows with these nodes (sorted) alone.
 using Fails = planted::Predicate;
 
 struct Tool {
@@ -21,7 +21,7 @@ struct Tool {
 std::vector<Tool> tools();
 Tool our_engine(int workers);
 
-/// With more than one worker the search also says what it may ask next; here nobody judges that ahead of time.
+/// With more than one worker the search also says what it may ask next; here that is never judged ahead of time.
 IndexSet engine(const IndexSet &all, const planted::Model &model, const Fails &fails, int workers);
 /// Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002.
 IndexSet ddmin(const IndexSet &all, const Fails &fails);

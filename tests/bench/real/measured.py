@@ -23,7 +23,7 @@ class Done:
 
 
 def proportional_kb(pid):
-    """What a process holds, pages that it shares counted in parts."""
+    """Returns the memory of a process in kB; pages that it shares are counted in parts."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1])

@@ -1,4 +1,4 @@
-"""What every family of models is made of."""
+"""The classes from which every family of models is made."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Model:
     how: str = "trace"  # or "script"
 
     def script(self):
-        """As torch.jit.save takes it."""
+        """Returns the module, scripted or traced, as torch.jit.save takes it."""
         self.module.eval()
         with torch.no_grad():
             if self.how == "script":

@@ -9,7 +9,7 @@ def of_step(rows, step):
 
 
 def refusals(rows):
-    """What Python runs and the tool does not."""
+    """Returns the rows of the models that Python runs and the tool does not."""
     own = of_step(rows, "pytorch")
     bad = [
         row for row in of_step(rows, "run").values() if row["verdict"] not in ("pass", "fail", "eager", "not supported")
@@ -39,7 +39,7 @@ def came_down_to(row):
 
 
 def agrees(row, own):
-    """Whether PyTorch says the same as the tool, in a word; nothing where it says nothing."""
+    """Returns "agrees" or "DISAGREES" for PyTorch and the tool; an empty string where either has no verdict."""
     if not own or own["verdict"] in ("none", "eager"):
         return ""
     failed = own["verdict"] != "same"

@@ -44,7 +44,7 @@ def loaded(folder):
 
 
 def in_double(folder, inputs):
-    """What a float64 run gives, or None: constants inside a trace can hold it to float32."""
+    """Returns the result of a float64 run, or None if it raises: constants inside a trace can hold it to float32."""
     wide = pytree.tree_map_only(torch.Tensor, lambda t: t.double() if t.is_floating_point() else t, inputs)
     try:
         with torch.jit.optimized_execution(False):
@@ -93,7 +93,7 @@ def optimised(folder, backend):
 
 
 def agree(expected, found, wide):
-    """What `same` says; it looks into lists and tuples, tensors and numbers."""
+    """Returns the answer of `same`, which looks into lists and tuples, tensors and numbers."""
     return same(expected, found, fp64_ref=wide, cos_similarity=False, tol=1e-4, equal_nan=True)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the translation for `inductor` has no Python for, in the graphs of real models: calls inlined, every block.
+"""Lists what the translation for `inductor` has no Python for, in real models' graphs: calls inlined, every block.
 
     untranslated.py FOLDER        of make.py
 """

@@ -12,7 +12,7 @@ at::Tensor meta_scale(const at::Tensor &x, double) {
   return at::empty_like(x);
 }
 
-/// Writes into its argument, which its schema does not say: whoever believes that leaves out calls it should not.
+/// Writes into its argument, which its schema does not say: a pass that trusts it leaves out calls that matter.
 at::Tensor halve(const at::Tensor &x) {
   at::Tensor target = x;
   return target.mul_(0.5).clone();

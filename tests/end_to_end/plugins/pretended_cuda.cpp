@@ -216,7 +216,7 @@ TORCH_LIBRARY_IMPL(_, CUDA, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
 }
 
-// What makes memory, or would end in itself.
+// Kernels for the operators that make memory, and for those that would call themselves without end.
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("empty.memory_format", empty);
   library.impl("empty_strided", empty_strided);

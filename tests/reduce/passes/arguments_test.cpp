@@ -51,7 +51,7 @@ TEST(Arguments, ANumberThatCannotBeTheDefaultBecomesASimpleOne) {
   EXPECT_EQ(result.checks, 5);
 }
 
-/// A list that nobody reads any more goes: the places of the other arguments were found before.
+/// A list that is no longer read goes: the places of the other arguments were found before.
 TEST(Arguments, AreThoseThatWereFoundWhateverWentBefore) {
   const Program start = program_from(R"IR(
 graph(%x : Tensor, %w : Tensor):

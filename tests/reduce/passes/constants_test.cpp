@@ -11,7 +11,7 @@ using namespace testing_support;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// Whether an argument of forward has a part in a value.
+/// True if an argument of forward has a part in a value.
 bool depends_on_arguments(const Program &program, const Value *value) {
   if (value->node() == program.graph->param_node())
     return program.inputs[value->offset()].role == Role::Input;
@@ -20,7 +20,7 @@ bool depends_on_arguments(const Program &program, const Value *value) {
                      [&](const Value *operand) { return depends_on_arguments(program, operand); });
 }
 
-/// What an optimiser that folds constants is wrong about: an argument times a constant.
+/// True if the Program has what an optimiser that folds constants is wrong about: an argument times a constant.
 bool multiplies_by_a_constant(const Program &program) {
   const auto nodes = all_nodes(*program.graph);
   return std::any_of(nodes.begin(), nodes.end(), [&](const Node *node) {

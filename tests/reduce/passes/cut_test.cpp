@@ -65,7 +65,7 @@ graph(%x : Tensor, %z : Tensor):
   EXPECT_EQ(result.reduction.program.graph->outputs()[0]->node()->kind(), torch::jit::prim::Loop);
 }
 
-/// What a loop grows to in its last iteration only.
+/// A loop that makes large values in its last iteration only.
 const char *const growing = R"IR(
 graph(%x : Tensor):
   %ten : int = prim::Constant[value=10]()

@@ -1,4 +1,4 @@
-// What was found in a program is found again in its copy, wherever it stands.
+// Tests that the nodes and values of a program are found again in its copy, inside of blocks too.
 #include "reduce/passes/editable_copy.h"
 
 #include "reduce/passes/golden.h"

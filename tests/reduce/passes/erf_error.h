@@ -11,7 +11,7 @@
 
 namespace repro_minify::testing_support {
 
-/// What the Program returns, run on copies of its inputs; every erf forgets the sign of its argument if `wrong`.
+/// Returns the Program's outputs for copies of its inputs; every erf forgets the sign of its argument if `wrong`.
 inline std::vector<c10::IValue> outputs_of(const Program &program, bool wrong) {
   auto graph = program.graph->copy();
   for (auto *node : all_nodes(*graph))
@@ -27,7 +27,7 @@ inline std::vector<c10::IValue> outputs_of(const Program &program, bool wrong) {
   return stack;
 }
 
-/// Whether the error shows in what a log1p returns.
+/// True if the error shows in an output that a log1p makes.
 inline bool error_gets_to_log1p(const Program &program) {
   const auto right = outputs_of(program, false), wrong = outputs_of(program, true);
   for (size_t i = 0; i < right.size(); ++i)

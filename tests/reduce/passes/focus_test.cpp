@@ -16,7 +16,7 @@ graph(%x : Tensor):
   %y : Tensor = aten::relu(%x)
   return (%y))IR";
 
-/// Of a result of this form, one element is wrong.
+/// Returns a Verdict in which one element of a result of this form is wrong.
 Verdict wrong_at(std::int64_t index, const TensorForm &form) {
   LeafReport leaf;
   leaf.same = false;
@@ -42,7 +42,7 @@ TEST(Focus, FollowsTheWorstElementInEachDimension) {
   EXPECT_EQ(led_to(at::zeros({4, 2, 3}), wrong_at(23, form_of(at::zeros({4, 2, 3})))), Focus::Index({3, 1, 2}));
 }
 
-/// Dimensions that mean another thing lead nowhere.
+/// Dimensions that are not equally large mean something different, and lead nowhere.
 TEST(Focus, ComparesDimensionsFromTheLast) {
   EXPECT_EQ(led_to(at::zeros({7, 3}), wrong_at(5, form_of(at::zeros({2, 3})))), Focus::Index({0, 2}));
   EXPECT_EQ(led_to(at::zeros({3}), wrong_at(5, form_of(at::zeros({2, 3})))), Focus::Index({2}));

@@ -16,7 +16,7 @@ struct GoldenFile {
 /// Reads what docs/writing-a-pass.md describes. Throws std::runtime_error with the line that cannot be read.
 GoldenFile read_golden(const std::string &text);
 
-/// What reducing with one pass came to, as `rest` has it.
+/// Returns the outcome of a reduction with one pass as the text that `rest` has.
 std::string golden_rest(const Reduction &reduction);
 
 } // namespace repro_minify::testing_support

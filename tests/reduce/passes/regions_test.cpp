@@ -250,7 +250,7 @@ TEST(Regions, GoManyAtOnce) {
   EXPECT_EQ(result.checks, 3);
 }
 
-/// Whether the error is in an argument that comes back.
+/// True if the error shows in an argument that is returned.
 bool error_gets_into_an_argument(const Program &program) {
   const auto right = outputs_of(program, false), wrong = outputs_of(program, true);
   for (size_t i = 0; i < right.size(); ++i)

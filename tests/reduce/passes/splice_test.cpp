@@ -56,7 +56,7 @@ Program chain(int length, const std::map<int, std::string> &special) {
   return program_from(text.returning(x), {at::ones({4, 8})});
 }
 
-/// Whether what a node of kind `reader` returns is made from what one of kind `source` does.
+/// True if a node of kind `reader` returns something that is made from the result of one of kind `source`.
 bool has_path(const Program &program, const std::string &source, const std::string &reader) {
   std::vector<const Node *> open;
   for (const Node *node : all_nodes(*program.graph))

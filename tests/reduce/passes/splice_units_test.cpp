@@ -151,7 +151,7 @@ TEST(SpliceUnits, LeaveAProgramThatRunsWhicheverSitesGo) {
   EXPECT_GT(smaller, 200);
 }
 
-/// What reads a site's results from elsewhere sees no difference where the stand-in says the same.
+/// A Program that keeps all its sites returns the same values, in the same order, but for outputs that are left out.
 TEST(SpliceUnits, KeepWhatIsWrittenToAnythingElse) {
   std::mt19937 random(3);
   for (int round = 0; round < 60; ++round) {

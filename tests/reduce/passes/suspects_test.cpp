@@ -1,4 +1,4 @@
-// What a failure says of its own place. (How much that helps is in the checks that the cases take.)
+// Tests of what a failure says of its own place. (How much that helps is in the checks that the cases take.)
 #include "reduce/passes/suspects.h"
 
 #include "program/program_from.h"
@@ -76,7 +76,7 @@ TEST(Suspects, TheFirstWrongValueIsWhereTheFailureIs) {
   EXPECT_EQ(suspects_of(patient, doctor), IndexSet{2});
 }
 
-/// What has no part in the failure that is looked for may be wrong too.
+/// A value that has no part in the failure that is looked for may be wrong too.
 TEST(Suspects, ThatAreWrongForAnotherReasonAreNone) {
   Patient patient;
   patient.all = {1, 2, 3};

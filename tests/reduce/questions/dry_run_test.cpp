@@ -1,4 +1,4 @@
-// What a dry run came to is a value, wherever in its loops the code was left.
+// Tests that the outcome of a dry run is a value, wherever in its loops the code was left.
 #include "reduce/questions/dry_run.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(DryRun, CanBeStoppedAndBegunAgain) {
   EXPECT_TRUE(std::holds_alternative<CameToItsEnd>(dry_run.run([] {})));
 }
 
-/// As a pass's turn is: what goes wrong in it is the pass's problem, and leaving it is nothing that went wrong.
+/// A pass's turn is such code: an error in it is the pass's problem, but leaving it is no error.
 TEST(DryRun, PassesCodeThatCatchesErrors) {
   DryRun<int> dry_run;
   const auto end = dry_run.run([&] {

@@ -1,4 +1,4 @@
-// What a check costs, from what earlier ones took, and what forecasts say together.
+// Tests of the cost of a check, from what earlier ones took, and of the range of several forecasts.
 #include "reduce/questions/eta.h"
 
 #include <gtest/gtest.h>

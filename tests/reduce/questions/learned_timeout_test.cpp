@@ -1,4 +1,4 @@
-// What earlier checks say of the time limit of the next.
+// Tests of the time limit that earlier checks give the next one.
 #include "reduce/questions/learned_timeout.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(LearnedTimeout, GoesDownToWhatChecksTake) {
   EXPECT_EQ(timeout.limit(), 60s); // never more than that
 }
 
-/// Whether a candidate hangs must not depend on which candidates were asked about before it.
+/// The verdict that a candidate hangs must not depend on which candidates were asked about before it.
 TEST(LearnedTimeout, StaysWhereAHangIsWanted) {
   LearnedTimeout timeout(5s, /*hang_is_wanted=*/true);
   for (int i = 0; i < 9; ++i)

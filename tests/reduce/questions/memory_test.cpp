@@ -1,4 +1,4 @@
-// What was answered is known from then on, and what was asked in vain is not.
+// Tests that an answer is known once it was given, and that the outcome of asking in vain is no answer.
 #include "reduce/questions/memory.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(Memory, KeepsWhatWasInVainApart) {
   EXPECT_EQ(memory.in_vain("b"), nullptr);
 }
 
-/// Whoever was given an answer may hold on to it.
+/// A caller that was given a reference to an answer may hold on to it.
 TEST(Memory, LeavesAnswersWhereTheyAre) {
   Known memory(nullptr);
   const int &first = memory.learn("a", 1);

@@ -1,4 +1,4 @@
-// When somebody may look how long it takes still, and for how long.
+// Tests of when an Outlook may look how long the reduction takes still, and for how long it may look.
 #include "reduce/questions/outlook.h"
 
 #include <gtest/gtest.h>

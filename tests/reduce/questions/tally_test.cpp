@@ -1,4 +1,4 @@
-// What was asked, what it took, and when there is no point in asking on.
+// Tests of the count of questions, of the time they took, and of when there is no point in asking on.
 #include "reduce/questions/tally.h"
 
 #include <gtest/gtest.h>

@@ -26,7 +26,7 @@ public:
     return last_;
   }
   bool ready(Ticket ticket) const { return ended_.count(ticket) > 0; }
-  /// What it waits for ends when it is waited for.
+  /// Ends the job if it still runs, and returns its end; nothing if the job still runs and `stop` says so.
   std::optional<JobEnd> wait(Ticket ticket, const std::function<bool()> &stop = {}) {
     if (!ready(ticket) && stop && stop())
       return std::nullopt;
@@ -152,7 +152,7 @@ TEST_F(UnderWay, GuessesNothingForOneWorker) {
 TEST_F(UnderWay, HasAnswersToGuessesBeforeTheyAreAsked) {
   ask("a", {guess("b")});
   pool.end("b");
-  EXPECT_EQ(checks.early("b"), nullptr); // nobody has looked
+  EXPECT_EQ(checks.early("b"), nullptr); // not taken from the pool yet
   settled["a"] = true;
   answer("a");
   ask("c", {guess("b")});

@@ -1,4 +1,4 @@
-// What may come next is made when somebody wants to know, and once.
+// Tests that a guess at what comes next is made when it is needed, and once.
 #include "reduce/questions/upcoming.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(Upcoming, IsMadeWhenSomebodyWantsToKnow) {
   upcoming.next();
   EXPECT_EQ(made.near, 1);
   EXPECT_TRUE(upcoming.names("near 2"));
-  EXPECT_FALSE(upcoming.names("far 1")); // nobody said that it will be asked
+  EXPECT_FALSE(upcoming.names("far 1")); // only the Foresight names it
   upcoming.next();
   EXPECT_EQ(made.near, 2);
   EXPECT_EQ(made.foresights, 0);

@@ -10,7 +10,7 @@
 
 namespace repro_minify::planted {
 
-/// Whether the failure shows when only these nodes are kept.
+/// Returns true if the failure shows when only these nodes are kept.
 using Predicate = std::function<bool(const IndexSet &)>;
 using Random = std::mt19937_64;
 
@@ -49,7 +49,7 @@ double information_bound(int nodes, int count);
 /// Sixteen bits of a set that look random and are always the same.
 unsigned noise(const IndexSet &set, std::uint64_t seed);
 
-/// Whether `kept` fails and no single element of it can go, by asking the predicate itself.
+/// True if `kept` fails and no single element of it can go, by asking the predicate itself.
 bool is_one_minimal(const IndexSet &kept, const Predicate &predicate);
 
 } // namespace repro_minify::planted

@@ -17,7 +17,7 @@ namespace {
 
 using namespace planted;
 
-/// What must hold of every search, whatever the oracle.
+/// Expects what must hold of every search, whatever the oracle.
 void expect_honest(const IndexSet &start, const RecordingOracle &oracle, const SearchResult &result) {
   std::set<IndexSet> asked, failing{start};
   for (std::size_t i = 0; i < oracle.asked.size(); ++i) {

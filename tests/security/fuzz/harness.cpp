@@ -5,7 +5,7 @@
 namespace repro_minify::fuzz {
 namespace {
 
-/// Files register in no certain order: whoever comes first makes the list.
+/// Files register in no certain order: the first makes the list.
 std::vector<Harness> &list() {
   static std::vector<Harness> all;
   return all;

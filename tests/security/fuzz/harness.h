@@ -22,7 +22,7 @@ public:
 };
 const std::vector<Harness> &harnesses();
 
-/// What has to hold whatever the bytes are.
+/// Throws std::logic_error unless `holds`, which has to be so whatever the bytes are.
 inline void require(bool holds, const char *what) {
   if (!holds)
     throw std::logic_error(what);

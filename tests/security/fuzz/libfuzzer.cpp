@@ -1,4 +1,4 @@
-// The one harness that is linked in, for libFuzzer. What it throws nobody catches, so that libFuzzer keeps the bytes.
+// The one harness that is linked in, for libFuzzer. Its exceptions are not caught, so that libFuzzer keeps the bytes.
 #include "security/fuzz/harness.h"
 
 #include <cstddef>

@@ -77,7 +77,7 @@ public:
   const std::vector<Index> &places() const { return places_; }
   /// A buffer that this body stores was asked for at another place than where it was stored: it needs a kernel before.
   bool conflicts() const { return conflicts_; }
-  /// What a reduction loop sees of the statements around it.
+  /// Returns an empty body for a reduction loop, which knows the values of the statements around it.
   Body nested() const;
   void absorb(const Body &inner);
 

@@ -1,4 +1,4 @@
-// What CUDA kernels call: types, conversions, and the folding of a block. NVRTC is given no header.
+// The code that CUDA kernels use: types, conversions, and the folding of a block. NVRTC is given no header.
 #pragma once
 #include <string>
 

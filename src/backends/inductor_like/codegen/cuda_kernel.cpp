@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t longest_row_of_a_thread = 64; // one after the other, still accurate and not slow
 constexpr int64_t piece_of_a_thread = 64;
 constexpr int64_t most_blocks = 65536; // beyond, they do several places each
-// What `int` holds, less the step of a loop. (Divisions of 64 bits take many times longer.)
+// The largest `int`, less the step of a loop. (Divisions of 64 bits take many times longer.)
 constexpr int64_t most_in_int = (int64_t{1} << 31) - most_blocks * cuda_threads - 1;
 
 /// `flat`, which counts all elements that the loops run over, as the loops' variables.
@@ -72,7 +72,7 @@ private:
     });
   }
 
-  /// Whether every number that is computed to find a place does.
+  /// True if every number that is computed to find a place fits into an `int`.
   bool fits_into_int() const {
     const auto &places = body_.places();
     return product(kernel_.sizes) <= most_in_int &&

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What was kept under the name; nothing if the file is not as it was written: the driver does not check what it loads.
+/// Returns the image in the file, or "" if the file is not as it was written: the driver does not check what it loads.
 std::string kept_in(const fs::path &file) {
   const std::string text = is_kept(file) ? read_file(file) : "";
   const size_t end = text.find('\n');
@@ -22,7 +22,7 @@ std::string kept_in(const fs::path &file) {
   return text.substr(0, std::min(end, text.size())) == kernel_hash(image) ? image : "";
 }
 
-/// Written under a name of its own, then renamed: whoever is killed leaves nothing half-made under the final name.
+/// Writes to a name of its own, then renames: a killed process leaves nothing half-made under the final name.
 void keep(const fs::path &file, const std::string &image) {
   std::string made = file.string() + ".XXXXXX";
   const int descriptor = mkstemp(made.data());

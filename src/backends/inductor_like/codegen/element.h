@@ -19,7 +19,7 @@ inline bool is_floating(Element element) {
   return element >= Element::Float16;
 }
 
-/// What values of the type are held in between operators: float for 16-bit types, as in TorchInductor.
+/// Returns the type that values are held in between operators: float for 16-bit types, as in TorchInductor.
 inline Element compute_element(Element element) {
   return is_16_bit(element) ? Element::Float32 : element;
 }

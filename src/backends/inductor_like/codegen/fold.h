@@ -1,4 +1,4 @@
-// What a reduction starts from, and how it takes in one more value: C++ for the processor and for CUDA alike.
+// The value that a reduction starts from, and how it takes in one more: C++ for the processor and for CUDA alike.
 #pragma once
 #include "backends/inductor_like/codegen/kernel.h"
 

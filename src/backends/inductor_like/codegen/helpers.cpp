@@ -6,7 +6,7 @@
 namespace repro_minify {
 namespace {
 
-/// What kernels call, by name; each may call those before it.
+/// A function that kernels call, by name; each may call those before it.
 struct Helper {
   const char *name;
   const char *text;

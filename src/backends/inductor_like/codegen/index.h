@@ -21,15 +21,15 @@ public:
   Index divided_by(int64_t divisor) const;
   Index modulo(int64_t divisor) const;
 
-  /// As C++; an atom that was divided keeps its brackets.
+  /// Returns the index as C++; an atom that was divided keeps its brackets.
   std::string text() const;
   int64_t largest() const;
   /// The largest value on the way to it, what is divided included: what a type has to hold that it is computed in.
   int64_t largest_on_the_way() const;
   int64_t constant() const { return constant_; }
-  /// What `variable` is multiplied with; 0 if it is not there on its own.
+  /// Returns the number that `variable` is multiplied with; 0 if it is not there on its own.
   int64_t coefficient(const std::string &variable) const;
-  /// Whether `variable` stands inside a division.
+  /// True if `variable` stands inside a division.
   bool is_divided(const std::string &variable) const;
 
   bool operator==(const Index &) const = default;

@@ -43,7 +43,7 @@ constexpr const char *bfloat16_type = R"(struct bfloat16 {
 };
 )";
 
-/// By the brackets that are open.
+/// Indents each line by the number of brackets that are open.
 std::string indented(const std::string &text) {
   std::istringstream lines(text);
   std::string result;
@@ -88,7 +88,7 @@ public:
   }
 
 private:
-  /// Whether no result depends on how many elements are computed at a time. (A sum along a row does.)
+  /// True if no result depends on how many elements are computed at a time. (A sum along a row does.)
   bool has_free_order() const {
     const auto folds = std::count_if(kernel_.outputs.begin(), kernel_.outputs.end(),
                                      [](const KernelOutput &output) { return output.fold != Fold::None; });
@@ -183,7 +183,7 @@ private:
     return is_wide(output) ? "double" : storage_type(output.accumulator);
   }
 
-  /// Whether columns lie side by side in memory, and the numbers of one column do not.
+  /// True if columns lie side by side in memory, and the numbers of one column do not.
   static bool is_by_columns(const Body &body, const Body &inner, const Loops &rows, const Loops &columns) {
     if (rows.groups.empty() || columns.groups.empty() || columns.groups.back().extent < shortest_strip)
       return false;
@@ -232,7 +232,7 @@ private:
   }
 
   /// Mean and squared differences need the numbers in a row: they are given as a function of their position in it. Both
-  /// come together; whoever asks second finds them there.
+  /// are computed together; the second call finds them there.
   static std::string moments(Body &body, const KernelOutput &output, std::vector<Index> at) {
     const std::string type = storage_type(output.accumulator), position = "r";
     const int64_t count = product(output.folded);
@@ -260,7 +260,7 @@ private:
     return output.fold == Fold::Mean ? mean : squares;
   }
 
-  /// What the loop may be vectorised over; `nan` is empty where it is not looked for.
+  /// Returns the pragma that vectorises the loop, or "" where none may; `nan` is empty where it is not looked for.
   static std::string simd_reduction(Fold fold, const std::string &part, const std::string &nan) {
     if (fold == Fold::Sum || fold == Fold::Product)
       return "#pragma omp simd reduction(" + std::string(fold == Fold::Sum ? "+" : "*") + ":" + part + ")";

@@ -31,7 +31,7 @@ struct KernelSource {
 
 /// `extern "C" void NAME(void *const *p, int threads)`.
 KernelSource write_kernel(const std::string &name, const Kernel &kernel);
-/// Whether the kernel's outputs can be computed in one loop: none reads another's buffer at a different place.
+/// True if the kernel's outputs can be computed in one loop: none reads another's buffer at a different place.
 bool is_one_loop(const Kernel &kernel);
 /// The buffers a kernel reads that it does not make itself.
 std::set<int> reads(const Kernel &kernel);

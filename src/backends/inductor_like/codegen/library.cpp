@@ -61,13 +61,13 @@ struct Compilation {
   std::string output;
 };
 
-/// Whether what stands before `at` is the number of a line, as in "kernel.cpp:12": "collect2" is no place in a source.
+/// True if the number of a line stands before `at`, as in "kernel.cpp:12": "collect2" is no place in a source.
 bool follows_a_line_number(const std::string &text, size_t at) {
   const size_t begin = text.find_last_not_of("0123456789", at - 1) + 1;
   return begin > 0 && begin < at && text[begin - 1] == ':';
 }
 
-/// Whether the compiler found fault with the source, at a line of it, or with itself. All else that keeps it from its
+/// True if the compiler found a fault in the source, at a line of it, or in itself. All else that keeps it from its
 /// work says nothing of the source: no room on the disk (where its own words may have found none either), no memory, no
 /// process.
 bool is_compilers_verdict(const Compilation &result) {
@@ -90,7 +90,7 @@ class FilesInTheMaking {
 public:
   explicit FilesInTheMaking(const fs::path &target) {
     std::string pattern = target.string() + ".XXXXXX.cpp";
-    const int file = mkstemps(pattern.data(), 4); // a name that nobody else has, whatever its process's number
+    const int file = mkstemps(pattern.data(), 4); // a name that no other process has, whatever its number
     if (file < 0)
       throw NoAnswer("the kernel cache cannot be written: " + std::string(std::strerror(errno)));
     close(file);
@@ -117,7 +117,7 @@ void write_source(const std::string &path, const std::string &source) {
     throw NoAnswer("the kernel cache cannot be written: " + std::string(std::strerror(errno)));
 }
 
-/// Compiles to a name of its own, then renames: whoever is killed leaves nothing half-made under the final name. Throws
+/// Compiles to a name of its own, then renames: a killed process leaves nothing half-made under the final name. Throws
 /// NoAnswer where the compiler could not do its work.
 Compilation compile_file(const std::string &source, const fs::path &target, const std::vector<std::string> &more) {
   const std::string compiler = find_compiler();

@@ -23,10 +23,10 @@ private:
   std::map<std::string, KernelFunction> functions_;
 };
 
-/// What is left of the flags that TorchInductor compiles its CPU kernels with (torch/_inductor/cpp_builder.py, 2.13.0)
-/// once its -fno-* have undone most of -ffast-math: optimised for this machine's instruction set, no contraction, no
-/// reordering but where a reduction says so. (-ffast-math itself would make the linker add code that flushes denormal
-/// numbers to zero in the whole process, eager included.)
+/// Returns the flags that are left of those that TorchInductor compiles its CPU kernels with
+/// (torch/_inductor/cpp_builder.py, 2.13.0) once its -fno-* have undone most of -ffast-math: optimised for this
+/// machine's instruction set, no contraction, no reordering but where a reduction says so. (-ffast-math itself would
+/// make the linker add code that flushes denormal numbers to zero in the whole process, eager included.)
 const std::vector<std::string> &kernel_flags();
 
 /// Compiles and loads. What it made is kept in kernel_cache_folder(), by a hash of source, flags, compiler, instruction

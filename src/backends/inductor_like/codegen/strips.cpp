@@ -55,7 +55,7 @@ std::optional<Call> call_in(const Statement &statement) {
   return is_variable ? std::optional(Call{text.substr(0, open), operand}) : std::nullopt;
 }
 
-/// Whether it calls an elementary function, which takes long until the result is there.
+/// True if it calls an elementary function, which takes long until the result is there.
 bool is_slow(const Statement &statement) {
   return statement.expression.find("math_") != std::string::npos;
 }
@@ -174,7 +174,7 @@ private:
     return statement;
   }
 
-  /// What is computed element by element.
+  /// Writes the loop of a phase that computes element by element.
   void write_loop(std::ostream &out, size_t phase) const {
     const bool collects = phase == last_ && !collected_.statement.empty();
     std::set<std::string> there;

@@ -19,13 +19,13 @@ struct Strip {
   std::string array = "a"; ///< ends the names of its arrays
 };
 
-/// Whether there is anything among them that is given a strip.
+/// True if one loop over the elements is not enough: a statement takes a whole strip, or is slow and needs a slow one.
 bool want_strips(const std::vector<Statement> &statements);
 
 /// How many elements a strip may have: its arrays lie on the stack, and are to stay in the first cache.
 int64_t longest_strip(const std::vector<Statement> &statements);
 
-/// What takes in each element at the end, in order, and the line before its loop.
+/// The statement that takes in each element at the end, in order, and the line before its loop.
 struct Collected {
   std::string statement, pragma;
 };

@@ -20,9 +20,9 @@ constexpr Named mkl_functions[] = {{"exp", "Exp"},   {"log", "Ln"},    {"log2", 
                                    {"acos", "Acos"}, {"atan", "Atan"}, {"tanh", "Tanh"}, {"erf", "Erf"},
                                    {"erfc", "Erfc"}};
 
-/// What ATen takes from SLEEF with one operand. (Not sinh and cosh: SLEEF's overflow early. Not asinh and acosh: ATen
-/// has them from the C library.) All are the variants with an error of 1.0 units in the last place, which their names
-/// say.
+/// The functions of one operand that ATen takes from SLEEF. (Not sinh and cosh: SLEEF's overflow early. Not asinh and
+/// acosh: ATen has them from the C library.) All are the variants with an error of 1.0 units in the last place, which
+/// their names say.
 constexpr std::string_view sleef_functions[] = {"expm1", "log1p"};
 
 /// SLEEF's inside other operators and in 16-bit ones, whatever they are in float32: `vectorized_exp`, after the class
@@ -109,7 +109,7 @@ std::string sleef_type(const std::string &type, int lanes) {
   return (type == "float" ? "f" : "d") + std::to_string(lanes);
 }
 
-/// What computes a vector of so many lanes from x, or from x and y, and what has to be declared for that.
+/// The code that computes a vector of so many lanes from x, or from x and y, and the declarations that it needs.
 struct VectorCall {
   std::string declaration, text;
 };
@@ -135,7 +135,7 @@ std::string array_head(const std::string &linkage, const std::string &name, cons
   return linkage + " void math_array_" + name + "(const " + type + " *x, " + type + " *y, int64_t count) { ";
 }
 
-/// By the function for one vector.
+/// Returns the function for arrays, which calls the function for one vector.
 std::string array_definition(const std::string &name, const std::string &type) {
   const std::string size = std::to_string(lanes_of(type)), vector = vector_of(type, lanes_of(type));
   return array_head("extern \"C\"", name, type) + "for (; count >= " + size + "; count -= " + size + ", x += " + size +

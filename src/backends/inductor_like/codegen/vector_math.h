@@ -13,11 +13,11 @@ const std::string &vector_math_declarations();
 const std::string &vector_math_source(bool mkl);
 /// The same names as functions of the C library, for where there is no SLEEF.
 const std::string &plain_math();
-/// Of those, the ones that the C library has no name for: `math_looped_expf`, `math_vectorized_expf`.
+/// Returns those of plain_math() that the C library has no name for: `math_looped_expf`, `math_vectorized_expf`.
 const std::string &plain_math_variants();
-/// Whether a function of that name ("exp", "vectorized_exp") is among them.
+/// True if a function of that name ("exp", "vectorized_exp") is among them.
 bool has_vector_math(const std::string &function);
-/// Whether one that kernels call by this name (`math_expf`) is faster for many numbers at once, which
+/// True if the function that kernels call by this name (`math_expf`) is faster for many numbers at once, which
 /// `math_array_expf(const float *x, float *y, int64_t count)` computes: the same bits.
 bool has_array_function(const std::string &call);
 /// The name of that one.

@@ -27,7 +27,7 @@ void call(const KernelLibrary &library, const std::string &name, const std::vect
   library[name](pointers.data(), last);
 }
 
-/// What each kernel leaves in its buffers: by the processor's, and by CUDA's with all its blocks, and with fewer.
+/// The buffers as each kernel leaves them: the processor's, and CUDA's with all its blocks, and with fewer.
 struct Results {
   Buffers processor, cuda, fewer_blocks;
 };
@@ -172,7 +172,7 @@ TEST_F(CudaKernelTest, LargeNumbersOnTheWayToAPlaceDoNotOverflow) {
     EXPECT_EQ(found.as<int32_t>(k), static_cast<int32_t>(k / 3 + 10)) << k;
 }
 
-/// Used again at once, as by a kernel that does several places: nobody may still be reading the last result.
+/// The fold is used again at once, as by a kernel that does several places: no thread may still read the last result.
 TEST_F(CudaKernelTest, EveryThreadOfABlockGetsItsFoldAgainAndAgain) {
   const std::string kernel = R"(
 extern "C" __global__ void k(int64_t *b0) {
@@ -211,7 +211,7 @@ TEST(CudaKernel, IndicesHaveTheBitsThatTheyNeed) {
   EXPECT_FALSE(is_wide(text({large}, load(0, Element::Float32, {1}))));
   EXPECT_TRUE(is_wide(text({2 * large}, load(0, Element::Float32, {1}))));
   EXPECT_TRUE(is_wide(text({4}, load(0, Element::Float32, {large}))));
-  // What is divided is large, what comes out is not.
+  // The dividend is large, the quotient is not.
   EXPECT_TRUE(is_wide(text({4, 3}, [&](Body &body, const std::vector<Index> &at) {
     return body.load({0, Element::Float32}, (at[0] * large + at[1]).divided_by(large - 1));
   })));

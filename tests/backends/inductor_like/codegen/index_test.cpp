@@ -9,7 +9,7 @@
 namespace repro_minify {
 namespace {
 
-/// What the C++ of an index computes: sums, products, quotients and remainders of numbers and variables.
+/// Computes the C++ of an index: sums, products, quotients and remainders of numbers and variables.
 class Evaluator {
 public:
   Evaluator(std::string text, std::map<std::string, int64_t> variables)

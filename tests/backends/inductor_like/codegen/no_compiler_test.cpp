@@ -39,7 +39,7 @@ TEST_F(Compiler, ThatCouldNotDoItsWorkHasNoAnswer) {
            "echo 'c++: internal compiler error: File size limit exceeded signal terminated program cc1plus' >&2; exit "
            "4",
            "echo 'g++: fatal error: cannot execute cc1plus: vfork: Resource temporarily unavailable' >&2; exit 1",
-           // What stood before it had no room in the file that it was to be kept in.
+           // The message before this line had no room in the file that it was to be kept in.
            "echo 'collect2: error: ld returned 1 exit status' >&2; exit 1",
            "exit 1",
            "exit 127",

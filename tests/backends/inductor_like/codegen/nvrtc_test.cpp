@@ -22,7 +22,7 @@ protected:
   std::unique_ptr<Nvrtc> nvrtc_;
 };
 
-/// What the pointwise operators and reductions of the backend call, as one kernel.
+/// Returns one kernel that calls all that the pointwise operators and reductions of the backend call.
 std::string every_function() {
   std::string text = "extern \"C\" __global__ void functions(const float *a, const double *b, float *c, double *d) {\n";
   for (const char *name : {"exp",  "exp2",  "expm1", "log",  "log2", "log10", "log1p", "sin",   "cos",

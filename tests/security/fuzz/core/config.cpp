@@ -1,4 +1,4 @@
-// A config.toml, which may come with a repro from somebody else.
+// Fuzzes the reader of config.toml, which may come with a repro from another person.
 #include "cli/config_text.h"
 #include "security/fuzz/harness.h"
 

@@ -1,4 +1,5 @@
-// What comes over a socket, from TorchInductor's worker or a command that serves: its process may have gone mad.
+// Fuzzes the reader of what comes over a socket, from TorchInductor's worker or a command that serves: its process may
+// have gone mad.
 #include "support/frame.h"
 
 #include "security/fuzz/harness.h"
@@ -13,7 +14,7 @@
 namespace repro_minify::fuzz {
 namespace {
 
-/// More would have to be read by somebody while it is written.
+/// More would not fit the socket's buffer, and have to be read while it is written.
 constexpr std::size_t most_bytes = 1 << 16;
 
 void try_frame(std::string_view bytes) {

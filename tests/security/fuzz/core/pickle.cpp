@@ -1,4 +1,4 @@
-// A pickle and all that is asked about its values: whoever gives inputs has written it.
+// Fuzzes the reader of pickles and all that is asked about their values: the author of the inputs has written them.
 #include "pickle/array.h"
 #include "pickle/depth.h"
 #include "pickle/storage.h"
@@ -7,7 +7,7 @@
 namespace repro_minify::fuzz {
 namespace {
 
-/// What one value does not stand for says nothing of the next.
+/// Asks one question. A value that cannot be read is passed over, as it says nothing of the next.
 template <typename Ask> void ask(const Ask &question) {
   try {
     question();

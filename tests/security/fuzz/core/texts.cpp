@@ -1,4 +1,4 @@
-// What a model prints, raises and is called, on its way into terminals, reports and sources.
+// Fuzzes the texts that a model prints, raises and is called, on their way into terminals, reports and sources.
 #include "security/fuzz/harness.h"
 #include "support/cpp_string.h"
 #include "support/escape.h"
