@@ -3,6 +3,8 @@
 #include "support/number_text.h"
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace repro_minify {
 namespace {
