@@ -13,9 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-/// A check that fails two times out of three passes five times in a row once in two hundred and fifty times.
-constexpr Repetition often = {.runs = 5, .need = 1};
-
 /// "EliminateDeadCode" of "EliminateDeadCode#3" and of "CanonicalizeOps#2/EliminateDeadCode".
 std::string pass_of(const std::string &step) {
   const std::string last = step.substr(step.rfind('/') + 1);
@@ -31,31 +28,16 @@ public:
 
   Bisection run() {
     const auto begin = std::chrono::steady_clock::now();
-    look();
-    // The backend as it is was seen to fail, and now passes: where the failure depends on chance (on what lay in memory
-    // that the optimised program reads), one check that passes says little.
-    if (!any_fails() && options_.repetition.runs == 1) {
-      options_.repetition = often;
-      look();
-    }
+    if (own())
+      ask_own(*own());
+    else
+      search_steps();
     found_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return found_;
   }
 
 private:
   const OwnBisector *own() const { return backend_->parts().bisector; }
-
-  /// True if the failure showed in any check. It has to show under the backend as it is.
-  bool any_fails() const {
-    return std::any_of(found_.checks.begin(), found_.checks.end(), [](const auto &check) { return check.fails; });
-  }
-
-  void look() {
-    if (own())
-      ask_own(*own());
-    else
-      search_steps();
-  }
 
   void ask_own(const OwnBisector &own) {
     const auto finding = own.bisect([&](const std::shared_ptr<const Backend> &variant, const std::string &what) {
@@ -199,7 +181,7 @@ private:
 
   const Subject &subject_;
   const std::shared_ptr<const Backend> &backend_;
-  BisectOptions options_;
+  const BisectOptions &options_;
   Bisection found_;
 };
 

@@ -57,9 +57,10 @@ int checks_until_small(const fs::path &repro) {
 }
 
 /// A build and two runs of a repro take twelve seconds of a processor: the first case of each backend and of each kind
-/// has them, and every case where everything is asked for.
+/// has them, and every case where everything is asked for. TorchInductor's minimum of bytes depends on what memory
+/// holds: a search that never asks repro.py may end with a program that fails in its own checks alone.
 bool is_verified(const Case &asked) {
-  if (everything_is_asked_for())
+  if (everything_is_asked_for() || asked.backend == "inductor")
     return true;
   std::set<std::string> backends, kinds;
   for (const Case &one : all_cases()) {
