@@ -12,7 +12,7 @@ inline bool everything_is_asked_for() {
   return std::getenv("REPRO_MINIFY_ALL_TESTS") != nullptr;
 }
 
-/// How many of what is drawn at random.
+/// Returns the first number, or the second if everything is asked for: how many cases a test draws or tries.
 inline int how_many(int usually, int where_everything_is_asked_for) {
   return everything_is_asked_for() ? where_everything_is_asked_for : usually;
 }

@@ -56,9 +56,9 @@ constexpr int refused[] = {SCMP_SYS(io_uring_setup),
                            SCMP_SYS(sethostname),
                            SCMP_SYS(setdomainname)};
 
-/// The system calls that change what is said of a file. Landlock lets the file's owner make them, wherever it lies: a
-/// private file would be anybody's. The numbers are those of calls that Debian 12 has no names for: setxattrat,
-/// removexattrat, file_setattr.
+/// The system calls that change a file's owner or attributes. Landlock does not refuse them, so that a model could hand
+/// any file of its user to other users. The calls setxattrat, removexattrat and file_setattr are given by number, since
+/// libseccomp of Debian 12 does not know their names.
 constexpr int about_files[] = {SCMP_SYS(chown),
                                SCMP_SYS(fchown),
                                SCMP_SYS(lchown),

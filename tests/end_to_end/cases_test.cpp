@@ -66,7 +66,7 @@ bool is_verified(const Case &asked) {
   for (const Case &one : all_cases()) {
     if (one.takes_minutes())
       continue;
-    const std::string backend = one.backend.substr(0, one.backend.find(':')); // of "pass:peephole"
+    const std::string backend = one.backend.substr(0, one.backend.find(':')); // "pass", of each pass
     const bool is_new = backends.insert(backend).second || kinds.insert(one.kind).second;
     if (one.name == asked.name)
       return is_new;
@@ -118,7 +118,8 @@ void expect_reduces(const Case &one) {
   const fs::path repro = one.repro();
   std::vector<std::string> arguments = one.with_backend({one.model()});
   arguments.insert(arguments.end(), {"-o", repro, "--force", "--quiet"});
-  if (is_verified(one))
+  const bool verifies = is_verified(one);
+  if (verifies)
     arguments.emplace_back(verify);
   const Finished finished = run_tool(arguments);
   if (one.is_right()) {
@@ -145,7 +146,7 @@ void expect_reduces(const Case &one) {
   EXPECT_EQ(report.at("one_minimal"), true);
   EXPECT_EQ(report.at("not_shown_because"), json::array());
   expect_step(one, report.at("bisect"));
-  if (is_verified(one))
+  if (verifies)
     expect_verified(one, report);
 }
 

@@ -163,16 +163,16 @@ TEST_F(FrontDoors, ReducesWhatTorchCompileLeftBehind) {
 TEST_F(FrontDoors, ReadsTheDataThatLiesWhereALinkLeads) {
   const fs::path link = folder_ / "linked.py";
   fs::create_symlink(doors / "compiled" / "mlp_dynamo_compile_error" / "minifier_launcher.py", link);
-  const Finished finished = run_tool({"run", link, "--backend", "eager", "--no-timing"});
-  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  const Finished finished = run_tool({"run", link, "--no-timing"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "the data that was saved beside it")) << describe(finished);
 }
 
 /// At the level of AOT, with no data: it is drawn, and that is said.
 TEST_F(FrontDoors, DrawsTheDataThatIsNotThere) {
   const fs::path failing = doors / "compiled" / "conv_aot_runtime_error" / "minifier_launcher.py";
-  const Finished finished = run_tool({"run", failing, "--backend", "eager", "--seed", "7"});
-  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  const Finished finished = run_tool({"run", failing, "--seed", "7"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "drawn as PyTorch draws them (seed 7)")) << describe(finished);
 }
 
@@ -250,8 +250,8 @@ TEST_F(FrontDoors, TakesAFolderOfTlparse) {
     fs::create_directories(graphs / name);
     fs::copy_file(compiled, graphs / name / "fx_graph_runnable_7.txt");
   }
-  const Finished finished = run_tool({"run", graphs, "--backend", "eager", "--graph", "2"});
-  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  const Finished finished = run_tool({"run", graphs, "--graph", "2"});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "graph 2 of 2 (1/0)")) << describe(finished);
 }
 
