@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export pip_options=--no-compile
 . scripts/setup.sh
-scripts/build.sh program
+scripts/build.sh release repro-minify
 # pip has compiled nothing of torch, which takes ten seconds: what TorchInductor imports is compiled while one processor
 # is idle. A Python under the limits of a model could not keep what it compiles.
 if [ -n "$torch_python" ]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/test.sh [--all]: sets up what is missing, builds, and runs every check that CI runs; with --all also the tests
 # that show on more models, or more often, what others show in a tenth of the time (more than an hour on two processors
-# instead of forty minutes): before a release, and for a change to what many models meet. The last line is ctest's.
+# instead of a half): before a release, and for a change to what many models meet. The last line is ctest's.
 set -euo pipefail
 case ${1:-} in
   --all) export REPRO_MINIFY_ALL_TESTS=1 ;;

@@ -27,8 +27,11 @@ torch_site=${torch_site%/torch}
 mkdir -p "$environments"
 make_environment "$environments/fresh"
 rm -rf "$environments/wheel"
-# Compiler, flags and torch are named as scripts/build.sh names them, so that nothing is compiled twice.
-CXX=${CXX:-c++} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/python" -m pip wheel -q --no-deps \
+# Compiler, flags and torch are named as scripts/build.sh names them, so that nothing is compiled twice. Where every
+# test is asked for, GCC compiles it, as on most machines.
+compiler=c++
+[ -n "${REPRO_MINIFY_ALL_TESTS:-}" ] || ! command -v clang++ >/dev/null || compiler=clang++
+CXX=${CXX:-$compiler} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/python" -m pip wheel -q --no-deps \
   --disable-pip-version-check -w "$environments/wheel" -C cmake.define.REPRO_MINIFY_WERROR=ON \
   -C cmake.define.Torch_DIR="$torch_dir" "$root"
 "$environments/fresh/bin/python" -m pip install -q --disable-pip-version-check "$environments"/wheel/*.whl 'pytest>=8'

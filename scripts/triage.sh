@@ -19,7 +19,7 @@ list_commands() {
 # The program that was built last, by scripts/demo.sh for one; otherwise any that was built.
 find_program() {
   local program
-  for program in "$root"/build/{,release/,quick/,dev/}repro-minify; do
+  for program in "$root"/build/{,release/,dev/}repro-minify; do
     if [ -x "$program" ]; then
       printf '%s\n' "$program"
       return

@@ -7,7 +7,6 @@
 #include "sandbox/crash_handler.h"
 #include "sandbox/descendants.h"
 #include "sandbox/output_tail.h"
-#include "sandbox/processor_use.h"
 #include "sandbox/time_limit.h"
 
 #include <algorithm>
@@ -17,6 +16,8 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <signal.h>
@@ -102,7 +103,12 @@ ChildProcess::~ChildProcess() {
 }
 
 bool ChildProcess::overdue(Clock::time_point now) const {
-  return !killed_for_ && is_late(now, [this] { return use_of_process(pid_); });
+  return !killed_for_ && is_late(now, [this] {
+    std::vector<pid_t> work = {pid_};
+    if (const pid_t helper = area_.helper())
+      work.push_back(helper);
+    return use_with_descendants(std::move(work));
+  });
 }
 
 /// However late that is seen: what a child comes to does not depend on when its parent looks.

@@ -202,6 +202,11 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
 
 } // namespace
 
+void is_helped_by(pid_t helper) {
+  if (area_of_this_process)
+    area_of_this_process->set_helper(helper);
+}
+
 void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   set_up(limits, area, ends);
   SandboxedChild child(area, limits, ends.forked);

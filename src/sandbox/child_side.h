@@ -15,6 +15,10 @@ struct ChildEnds {
   TimeLimit::Clock::time_point forked; ///< when its time began
 };
 
+/// In a check's process; nothing elsewhere. `helper` works for it from now on: what that process and those that it
+/// starts have of the processors counts as this process's while its limit in time is looked at.
+void is_helped_by(pid_t helper);
+
 /// Runs the job and ends the process. All signals are blocked when it is called.
 [[noreturn]] void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends);
 

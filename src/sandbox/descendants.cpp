@@ -1,5 +1,7 @@
 #include "sandbox/descendants.h"
 
+#include "sandbox/processor_use.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -98,6 +100,13 @@ std::optional<std::pair<dev_t, ino_t>> numbers_of(const std::string &process) {
 }
 
 } // namespace
+
+ProcessorUse use_with_descendants(std::vector<pid_t> processes) {
+  ProcessorUse use;
+  for (const pid_t process : with_descendants(std::move(processes)))
+    use += use_of_process(process);
+  return use;
+}
 
 void mark_as_check() {
   rlimit limit{};

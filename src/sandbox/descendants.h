@@ -1,8 +1,11 @@
 // All that a check has started, wherever it went: a process that leaves its group and its parent still carries a mark.
 #pragma once
+#include "sandbox/processor_use.h"
+
 #include <sys/types.h>
 
 #include <cstddef>
+#include <vector>
 
 namespace repro_minify {
 
@@ -13,6 +16,8 @@ void mark_as_check();
 void adopt_what_checks_leave();
 /// How many processes the checks of this process have, with all that they have started.
 std::size_t count_processes_of_checks();
+/// The use of these processes, and of all that they have started and that is there still.
+ProcessorUse use_with_descendants(std::vector<pid_t> processes);
 /// Once this check has ended, and before it is reaped: kills and reaps what it left behind.
 void kill_what_is_left_of(pid_t check);
 /// When a run begins: kills what the checks of a run left behind that was itself killed.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace repro_minify {
@@ -15,6 +16,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 int schedstat_of_this_process = -1;
+std::int64_t helper_spent_ns = 0, helper_waited_ns = 0;
 
 /// "<nanoseconds on a processor> <nanoseconds on a run queue> <slices>": see "schedstat" in proc(5). By hand, as no
 /// function of the library that reads numbers is safe in a signal handler.
@@ -42,6 +44,16 @@ nanoseconds spent_by(clockid_t clock) {
   return std::chrono::seconds(spent.tv_sec) + nanoseconds(spent.tv_nsec);
 }
 
+nanoseconds spent_by_ended_children() {
+  rusage spent{};
+  if (getrusage(RUSAGE_CHILDREN, &spent) != 0)
+    return nanoseconds(0);
+  const auto duration = [](const timeval &time) {
+    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+  };
+  return duration(spent.ru_utime) + duration(spent.ru_stime);
+}
+
 } // namespace
 
 void prepare_processor_use() {
@@ -49,7 +61,13 @@ void prepare_processor_use() {
 }
 
 ProcessorUse use_of_this_process() {
-  return {spent_by(CLOCK_PROCESS_CPUTIME_ID), waited_in(schedstat_of_this_process)};
+  ProcessorUse use{nanoseconds(helper_spent_ns), nanoseconds(helper_waited_ns)};
+  return use += {spent_by(CLOCK_PROCESS_CPUTIME_ID) + spent_by_ended_children(), waited_in(schedstat_of_this_process)};
+}
+
+void helper_has_used(const ProcessorUse &use) {
+  helper_spent_ns = use.spent.count();
+  helper_waited_ns = use.waited.count();
 }
 
 ProcessorUse use_of_process(pid_t pid) {

@@ -70,6 +70,7 @@ struct SharedArea::Header {
   std::atomic<std::int64_t> stage_began;
   std::atomic<std::int64_t> limit_began, limit_ends;
   SharedUse use_when_limit_began;
+  std::atomic<pid_t> helper;
   std::atomic<std::uint64_t> peak_rss;
   std::atomic<std::uint64_t> first_rss, rss_before_stage; ///< the peaks when the first stage began, and the last one
   std::atomic<std::uint64_t> reply_size;
@@ -149,6 +150,10 @@ void SharedArea::set_deadline(std::chrono::milliseconds from_now) {
   head.limit_began.store(now);
   head.use_when_limit_began.set(use_of_this_process());
   head.limit_ends.store(now + std::chrono::nanoseconds(from_now).count());
+}
+
+void SharedArea::set_helper(pid_t helper) {
+  header().helper.store(helper);
 }
 
 void SharedArea::append_reply(std::string_view bytes) {
@@ -242,6 +247,10 @@ std::optional<TimeLimit> SharedArea::own_limit() const {
   if (ends <= 0)
     return std::nullopt;
   return TimeLimit{at(head.limit_began.load()), at(ends), head.use_when_limit_began.get()};
+}
+
+pid_t SharedArea::helper() const {
+  return std::max<pid_t>(header().helper.load(), 0);
 }
 
 std::int64_t SharedArea::ended_at_ns() const {

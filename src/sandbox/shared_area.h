@@ -3,6 +3,8 @@
 #include "repro_minify/sandbox.h"
 #include "sandbox/time_limit.h"
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -38,6 +40,7 @@ public:
   // The child's side.
   void set_stage(std::string_view name);
   void set_deadline(std::chrono::milliseconds from_now);
+  void set_helper(pid_t helper);
   void append_reply(std::string_view bytes);
   void set_message(std::string_view text);
   /// Remembered until the stage changes or the process ends.
@@ -61,6 +64,7 @@ public:
   std::uint64_t bytes_before_stage() const;
   /// The limit that the child has set itself, for its stage.
   std::optional<TimeLimit> own_limit() const;
+  pid_t helper() const;                 ///< see is_helped_by(); 0: none
   std::int64_t ended_at_ns() const;     ///< steady clock, which is the same in every process; 0: not known
   ProcessorUse use_at_end() const;      ///< as the child saw it when it ended
   std::uint64_t peak_rss_bytes() const; ///< as the child saw it when it finished

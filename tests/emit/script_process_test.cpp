@@ -17,20 +17,20 @@ ScriptSetting setting() {
 }
 
 /// Prints what the script knows of itself, and ends with an exception.
-constexpr const char *script = "import inspect, os, sys\n"
-                               "def itself(): return 17\n"
-                               "print(__name__, sys.argv == [__file__], os.path.basename(__file__))\n"
-                               "print(sys.path[0] == os.path.dirname(__file__), sys.stdin.read() == '')\n"
-                               "print(inspect.getsource(itself), end='')\n"
-                               "import torch\n"
-                               "print(int(torch.ones(3).sum()))\n"
-                               "raise AssertionError('said at the end')\n";
+constexpr const char *what_it_knows = "import inspect, os, sys\n"
+                                      "def itself(): return 17\n"
+                                      "print(__name__, sys.argv == [__file__], os.path.basename(__file__))\n"
+                                      "print(sys.path[0] == os.path.dirname(__file__), sys.stdin.read() == '')\n"
+                                      "print(inspect.getsource(itself), end='')\n"
+                                      "import torch\n"
+                                      "print(int(torch.ones(3).sum()))\n"
+                                      "raise AssertionError('said at the end')\n";
 constexpr const char *printed = "__main__ True repro.py\nTrue True\ndef itself(): return 17\n3\n";
 
 TEST(ScriptProcess, RunsTheSameInWaitingAndAtOnce) {
-  ScriptProcess at_once(setting(), script);
+  ScriptProcess at_once(setting(), what_it_knows);
   const auto waited = ScriptProcess::in_waiting(setting(), "torch");
-  ASSERT_TRUE(waited->begin(script));
+  ASSERT_TRUE(waited->begin(what_it_knows));
   for (ScriptProcess *process : {&at_once, waited.get()}) {
     const ReproRun run = process->wait({});
     EXPECT_EQ(run.job_end.ending, Ending::Exited) << run.job_end.output_tail;
@@ -53,7 +53,7 @@ TEST(ScriptProcess, TakesNoScriptWhenItHasEnded) {
   without_torch.python = "/bin/false";
   const auto waited = ScriptProcess::in_waiting(without_torch, "torch");
   waited->wait({});
-  EXPECT_FALSE(waited->begin(script));
+  EXPECT_FALSE(waited->begin(what_it_knows));
 }
 
 } // namespace

@@ -18,7 +18,7 @@ using testing_support::facts_of;
 using testing_support::small_program;
 
 const Signature wanted{FailureKind::Accuracy, "output", ""};
-constexpr const char *marker = "REPRODUCED accuracy 12345678";
+constexpr const char *its_marker = "REPRODUCED accuracy 12345678";
 /// Shell commands that print what a repro prints when it sees the failure.
 constexpr const char *shows_it = "echo FAIL accuracy: off by 7; echo REPRODUCED accuracy 12345678; exit 1";
 
@@ -54,7 +54,7 @@ Verification verification(VerifyOptions options = {}, bool configured = false) {
   ReproVerifier verifier;
   if (configured)
     verifier.configure(*make_backend("jit"), /*has_operators=*/false);
-  return verifier.verify(folder.path(), marker, wanted, options);
+  return verifier.verify(folder.path(), its_marker, wanted, options);
 }
 
 TEST(ReproVerifier, BelievesTheMarkerOnly) {

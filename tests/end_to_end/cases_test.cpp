@@ -185,6 +185,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, ReducesBigCase,
 class ReducesCase : public testing::TestWithParam<Case> {};
 
 TEST_P(ReducesCase, ToItsRow) {
+  if (GetParam().takes_minutes())
+    SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   if (GetParam().lacks_python())
     GTEST_SKIP() << "no Python with torch here, which " << GetParam().backend << " needs";
   expect_reduces(GetParam());

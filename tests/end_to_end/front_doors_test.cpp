@@ -148,9 +148,11 @@ TEST_F(FrontDoors, OfAnExportedModelOtherInputsCount) {
   EXPECT_TRUE(contains(finished.out, "float32[7, 2]")) << describe(finished);
 }
 
+/// The data lies beside the program, which a link names.
 TEST_F(FrontDoors, ReducesWhatTorchCompileLeftBehind) {
-  const fs::path failing = doors / "compiled" / "mlp_dynamo_compile_error" / "minifier_launcher.py";
-  const Finished finished = run_tool({failing, "-o", out_, "--no-verify", "--no-bisect"});
+  const fs::path link = folder_ / "linked.py";
+  fs::create_symlink(doors / "compiled" / "mlp_dynamo_compile_error" / "minifier_launcher.py", link);
+  const Finished finished = run_tool({link, "-o", out_, "--no-verify", "--no-bisect"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_EQ(report().at("backend"), "inductor");
   EXPECT_EQ(report().at("after").at("operators"), 1) << report().at("after");
@@ -158,22 +160,6 @@ TEST_F(FrontDoors, ReducesWhatTorchCompileLeftBehind) {
   EXPECT_TRUE(contains(converted, "the data that was saved beside it")) << converted;
   EXPECT_TRUE(contains(converted, "cpp.inject_relu_bug_TESTING_ONLY=compile_error")) << converted;
   EXPECT_TRUE(contains(read_text(out_ / "repro.py"), "config.cpp.inject_relu_bug_TESTING_ONLY = 'compile_error'"));
-}
-
-TEST_F(FrontDoors, ReadsTheDataThatLiesWhereALinkLeads) {
-  const fs::path link = folder_ / "linked.py";
-  fs::create_symlink(doors / "compiled" / "mlp_dynamo_compile_error" / "minifier_launcher.py", link);
-  const Finished finished = run_tool({"run", link, "--no-timing"});
-  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
-  EXPECT_TRUE(contains(finished.err, "the data that was saved beside it")) << describe(finished);
-}
-
-/// At the level of AOT, with no data: it is drawn, and that is said.
-TEST_F(FrontDoors, DrawsTheDataThatIsNotThere) {
-  const fs::path failing = doors / "compiled" / "conv_aot_runtime_error" / "minifier_launcher.py";
-  const Finished finished = run_tool({"run", failing, "--seed", "7"});
-  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
-  EXPECT_TRUE(contains(finished.err, "drawn as PyTorch draws them (seed 7)")) << describe(finished);
 }
 
 TEST_F(FrontDoors, TakesOneGraphOfALog) {
@@ -242,37 +228,37 @@ run_repro(Repro(), load_args)
   EXPECT_TRUE(contains(finished.err, "result 0 is another")) << describe(finished);
 }
 
-/// tlparse's folder has a file for each graph.
-TEST_F(FrontDoors, TakesAFolderOfTlparse) {
+/// tlparse's folder has a file for each graph, at the level of AOT, with no data: it is drawn, and that is said.
+TEST_F(FrontDoors, TakesAFolderOfTlparseAndDrawsTheDataThatIsNotThere) {
   const fs::path compiled = doors / "compiled" / "conv_aot_runtime_error" / "minifier_launcher.py";
   const fs::path graphs = folder_ / "parsed";
   for (const char *name : {"-_0_0_0", "-_1_0_0"}) {
     fs::create_directories(graphs / name);
     fs::copy_file(compiled, graphs / name / "fx_graph_runnable_7.txt");
   }
-  const Finished finished = run_tool({"run", graphs, "--graph", "2"});
+  const Finished finished = run_tool({"run", graphs, "--graph", "2", "--seed", "7"});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "graph 2 of 2 (1/0)")) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "drawn as PyTorch draws them (seed 7)")) << describe(finished);
 }
 
 class OperatorsOfOnesOwn : public FrontDoors {
 protected:
-  void SetUp() override {
-    FrontDoors::SetUp();
-    if (IsSkipped())
-      return;
-    const Finished made =
+  /// Makes the models, which takes seconds of a Python, and gives the path of one.
+  std::string made(const std::string &model) const {
+    const Finished finished =
         run_program({test_paths::python, "-B", test_paths::odd_models, test_paths::odd_operators, folder_.path()});
-    ASSERT_EQ(made.exit_code, 0) << describe(made);
+    EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+    return folder_ / model;
   }
   Finished reduce(const std::string &model, const std::string &backend) const {
     return run_tool(
-        {folder_ / model, "--backend", backend, "--load-library", test_paths::odd_operators, "-o", out_, verify});
+        {made(model), "--backend", backend, "--load-library", test_paths::odd_operators, "-o", out_, verify});
   }
 };
 
 TEST_F(OperatorsOfOnesOwn, AreNamedWhereTheirLibraryIsNot) {
-  const Finished finished = run_tool({"run", folder_ / "beside.pt", "--backend", "freeze"});
+  const Finished finished = run_tool({"run", made("beside.pt"), "--backend", "freeze"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "odd::scale")) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "--load-library FILE.so")) << describe(finished);
@@ -299,7 +285,7 @@ TEST_F(OperatorsOfOnesOwn, AreWhatIsWrong) {
 
 TEST_F(OperatorsOfOnesOwn, AreNamedWhereAnExportedModelCallsThem) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
-  const Finished finished = run_tool({"run", folder_ / "beside.pt2", "--backend", "freeze"});
+  const Finished finished = run_tool({"run", made("beside.pt2"), "--backend", "freeze"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "calls odd::")) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "--load-library FILE.so")) << describe(finished);
@@ -307,7 +293,7 @@ TEST_F(OperatorsOfOnesOwn, AreNamedWhereAnExportedModelCallsThem) {
 
 TEST_F(OperatorsOfOnesOwn, AreLoadedWhereAnExportedModelIsConverted) {
   const Finished finished =
-      run_tool({"run", folder_ / "beside.pt2", "--backend", "freeze", "--load-library", test_paths::odd_operators});
+      run_tool({"run", made("beside.pt2"), "--backend", "freeze", "--load-library", test_paths::odd_operators});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);
 }
 

@@ -61,7 +61,7 @@ TEST(Plugin, WhatIsNoneIsBadInput) {
   says(odd("WITHOUT_RUN"), "no function repro_minify_backend_run");
 }
 
-json verdict_of(const std::string &backend) {
+json verdict_under(const std::string &backend) {
   const Case one = case_named("static_int_div_exc");
   const Finished finished = run_tool({"run", one.model(), "--backend", backend, "--json"});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);
@@ -69,13 +69,13 @@ json verdict_of(const std::string &backend) {
 }
 
 TEST(Plugin, ThatReturnsAnErrorRaises) {
-  const json verdict = verdict_of(odd("COMPILE"));
+  const json verdict = verdict_under(odd("COMPILE"));
   EXPECT_EQ(verdict["kind"], "exception");
   EXPECT_EQ(verdict["message"], "the odd compiler gives up");
 }
 
 TEST(Plugin, ThatTakesItsProcessWithItIsACrash) {
-  EXPECT_EQ(verdict_of(odd("CRASH"))["kind"], "crash");
+  EXPECT_EQ(verdict_under(odd("CRASH"))["kind"], "crash");
 }
 
 TEST(Plugin, RefusesGradients) {

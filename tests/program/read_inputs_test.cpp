@@ -163,14 +163,14 @@ std::vector<c10::IValue> fitted(const std::string &schema, const c10::IValue &sa
   return as_arguments(torch::jit::parseSchema("forward(Any self, " + schema + ") -> Tensor"), saved, "inputs.pt");
 }
 
-c10::impl::GenericList list_of(const std::vector<c10::IValue> &values) {
+c10::impl::GenericList generic_list_of(const std::vector<c10::IValue> &values) {
   c10::impl::GenericList list(c10::AnyType::get());
   for (const auto &value : values)
     list.push_back(value);
   return list;
 }
 
-c10::IValue dict_of(const std::vector<std::pair<std::string, c10::IValue>> &entries) {
+c10::IValue dictionary_of(const std::vector<std::pair<std::string, c10::IValue>> &entries) {
   c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
   for (const auto &[key, value] : entries)
     dict.insert(key, value);
@@ -184,15 +184,16 @@ TEST(AsArguments, TakesWhatFits) {
   };
   EXPECT_EQ(fitted("Tensor x", x).size(), 1u);
   EXPECT_EQ(fitted("Tensor x, int n=3", x)[1].toInt(), 3);
-  EXPECT_TRUE(fitted("Tensor x, Tensor y", dict_of({{"y", y}, {"x", x}}))[1].toTensor().is_same(y));
+  EXPECT_TRUE(fitted("Tensor x, Tensor y", dictionary_of({{"y", y}, {"x", x}}))[1].toTensor().is_same(y));
   // (args, kwargs), and what only looks like it.
-  EXPECT_TRUE(fitted("Tensor x, Tensor y", tuple({tuple({x}), dict_of({{"y", y}})}))[1].toTensor().is_same(y));
-  EXPECT_EQ(fitted("Tensor x, Tensor y", tuple({list_of({x, y}), dict_of({})})).size(), 2u);
-  EXPECT_TRUE(fitted("Tensor[] x, Dict(str, Tensor) y", tuple({tuple({x}), dict_of({{"y", y}})}))[1].isGenericDict());
+  EXPECT_TRUE(fitted("Tensor x, Tensor y", tuple({tuple({x}), dictionary_of({{"y", y}})}))[1].toTensor().is_same(y));
+  EXPECT_EQ(fitted("Tensor x, Tensor y", tuple({generic_list_of({x, y}), dictionary_of({})})).size(), 2u);
+  EXPECT_TRUE(
+      fitted("Tensor[] x, Dict(str, Tensor) y", tuple({tuple({x}), dictionary_of({{"y", y}})}))[1].isGenericDict());
   // A list for the one list, a dict for the one dict.
-  EXPECT_EQ(fitted("Tensor[] xs", list_of({x, y, x}))[0].toTensorVector().size(), 3u);
-  EXPECT_EQ(fitted("Tensor[] xs", tuple({list_of({x, y})}))[0].toTensorVector().size(), 2u);
-  EXPECT_EQ(fitted("Dict(str, Tensor) d", dict_of({{"a", x}, {"b", y}}))[0].toGenericDict().size(), 2u);
+  EXPECT_EQ(fitted("Tensor[] xs", generic_list_of({x, y, x}))[0].toTensorVector().size(), 3u);
+  EXPECT_EQ(fitted("Tensor[] xs", tuple({generic_list_of({x, y})}))[0].toTensorVector().size(), 2u);
+  EXPECT_EQ(fitted("Dict(str, Tensor) d", dictionary_of({{"a", x}, {"b", y}}))[0].toGenericDict().size(), 2u);
   EXPECT_EQ(fitted("float f", c10::IValue(int64_t{2}))[0].toDouble(), 2.0);
 }
 
@@ -209,16 +210,17 @@ TEST(AsArguments, SaysWhatDoesNotFit) {
   EXPECT_EQ(said("Tensor x, Tensor y", x), "inputs.pt: forward(x: Tensor, y: Tensor) takes 2 inputs, and there is none "
                                            "for 'y'");
   EXPECT_EQ(said("Tensor x", c10::IValue(int64_t{2})), "inputs.pt: input 'x' is int, but the model takes Tensor");
-  EXPECT_EQ(said("Tensor x", dict_of({{"layer.0.weight", x}, {"layer.0.bias", x}})),
+  EXPECT_EQ(said("Tensor x", dictionary_of({{"layer.0.weight", x}, {"layer.0.bias", x}})),
             "inputs.pt: is a state dict (parameters by name), no inputs");
   // A value that only looks like (args, kwargs) is not taken for it.
-  const auto pair = c10::ivalue::Tuple::create({list_of({x, c10::IValue(int64_t{3})}), dict_of({{"a", x}})});
+  const auto pair =
+      c10::ivalue::Tuple::create({generic_list_of({x, c10::IValue(int64_t{3})}), dictionary_of({{"a", x}})});
   EXPECT_EQ(said("Tensor[] xs, Dict(str, Tensor) d", pair),
             "inputs.pt: input 'xs'[1] is int, but the model takes Tensor");
-  EXPECT_NE(
-      said("Tensor x, Tensor y", c10::ivalue::Tuple::create({c10::ivalue::Tuple::create({x}), dict_of({{"x", x}})}))
-          .find("gives 'x' twice"),
-      std::string::npos);
+  EXPECT_NE(said("Tensor x, Tensor y",
+                 c10::ivalue::Tuple::create({c10::ivalue::Tuple::create({x}), dictionary_of({{"x", x}})}))
+                .find("gives 'x' twice"),
+            std::string::npos);
 }
 
 } // namespace

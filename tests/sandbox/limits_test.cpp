@@ -1,12 +1,17 @@
 // Limits that are not a time from the fork on: those that the job sets itself, and a caller who does not want to wait.
 #include "repro_minify/sandbox.h"
+#include "sandbox/child_side.h"
+#include "sandbox/processor_use.h"
 #include "work_now_and_then.h"
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -70,6 +75,57 @@ TEST(AllowForLoad, WhoIsKeptFromAProcessorHasLonger) {
     EXPECT_EQ(job_end(true, own, 3600).ending, Ending::TimedOut);
   }
 }
+
+/// The work is done by a process that the job has started, or by one that lives beside it.
+class AllowForLoadOfOthers : public testing::TestWithParam<bool> {
+protected:
+  /// Forks a process that has a processor now and then until it has had it for so long, and says then that it is done.
+  pid_t start(double seconds_on_a_processor) {
+    const pid_t works = fork();
+    if (works == 0) {
+      sandbox_test::work_now_and_then(seconds_on_a_processor);
+      _exit(write(pipe_[1], "x", 1) == 1 ? 0 : 1);
+    }
+    return works;
+  }
+  JobEnd wait_for_one_that_works(double seconds) {
+    EXPECT_EQ(pipe(pipe_.data()), 0);
+    const bool is_own = GetParam();
+    const pid_t beside = is_own ? 0 : start(seconds);
+    const JobEnd job_end = run_in_sandbox(
+        [&](Child &child) {
+          const pid_t works = is_own ? start(seconds) : beside;
+          if (!is_own)
+            is_helped_by(works);
+          char done = 0;
+          EXPECT_EQ(read(pipe_[0], &done, 1), 1);
+          if (is_own)
+            waitpid(works, nullptr, 0);
+          else
+            helper_has_used({.spent = std::chrono::milliseconds(static_cast<int>(1000 * seconds))});
+          child.reply("done");
+        },
+        {.timeout = 200ms, .allow_for_load = true});
+    for (const int end : pipe_)
+      close(end);
+    if (beside > 0) {
+      kill(beside, SIGKILL);
+      waitpid(beside, nullptr, 0);
+    }
+    return job_end;
+  }
+
+private:
+  std::array<int, 2> pipe_{};
+};
+
+TEST_P(AllowForLoadOfOthers, WhoWaitsForOneThatIsKeptFromAProcessorHasLonger) {
+  EXPECT_EQ(wait_for_one_that_works(0.12).reply, "done");
+  EXPECT_EQ(wait_for_one_that_works(3600).ending, Ending::TimedOut);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, AllowForLoadOfOthers, testing::Bool(),
+                         [](const auto &info) { return info.param ? "TheJobsOwn" : "AHelper"; });
 
 TEST(AllowForLoad, WhoWaitsForNothingHasNoMore) {
   const JobEnd job_end = run_in_sandbox([](Child &) { sleep_too_long(); }, {.timeout = 100ms, .allow_for_load = true});

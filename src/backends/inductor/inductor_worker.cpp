@@ -6,6 +6,8 @@
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "repro_minify/sandbox.h"
+#include "sandbox/child_side.h"
+#include "sandbox/processor_use.h"
 #include "support/no_answer.h"
 #include "support/start_program.h"
 #include "support/unix_socket.h"
@@ -22,11 +24,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -36,7 +40,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto patience =
+constexpr auto time_to_start =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
 } // namespace
@@ -138,7 +142,7 @@ void InductorWorker::await(const std::function<bool()> &interrupted) {
     return;
   std::string text;
   pollfd entry{report_, POLLIN, 0};
-  const auto give_up_at = std::chrono::steady_clock::now() + patience;
+  const auto give_up_at = std::chrono::steady_clock::now() + time_to_start;
   constexpr std::chrono::milliseconds between_looks(100);
   std::array<char, 4096> buffer{};
   while (text.find('\n') == std::string::npos) {
@@ -198,8 +202,13 @@ InductorWorker::~InductorWorker() {
 }
 
 InductorConnection::InductorConnection(const std::string &path) : socket_(connected_socket(path)) {
-  if (socket_ < 0)
-    throw NoAnswer("the Python worker is gone");
+  const auto greeting = socket_ < 0 ? std::nullopt : receive_message(socket_);
+  if (!greeting || !greeting->header.contains("pid")) {
+    close(socket_);
+    throw NoAnswer(greeting ? greeting->header.value("unanswered", "the Python worker's child has ended")
+                            : "the Python worker is gone");
+  }
+  is_helped_by(greeting->header.at("pid").get<pid_t>());
 }
 
 InductorConnection::~InductorConnection() {
@@ -211,6 +220,9 @@ InductorMessage InductorConnection::answer_to(const InductorMessage &message) {
   auto answer = receive_message(socket_); // one that died before it was sent everything has said so
   if (!answer)
     throw NoAnswer(sent ? "the Python worker is gone" : "the Python worker does not listen");
+  if (const auto used = answer->header.find("used"); used != answer->header.end())
+    helper_has_used({std::chrono::nanoseconds(used->at(0).get<std::int64_t>()),
+                     std::chrono::nanoseconds(used->at(1).get<std::int64_t>())});
   return std::move(*answer);
 }
 

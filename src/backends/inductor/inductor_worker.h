@@ -54,7 +54,8 @@ private:
 /// One candidate's child of the worker.
 class InductorConnection {
 public:
-  /// Throws NoAnswer when the worker is gone.
+  /// Throws NoAnswer when the worker is gone, or has no room for another child. In a check's process: tells the sandbox
+  /// which process works for it.
   explicit InductorConnection(const std::string &address);
   ~InductorConnection();
   InductorConnection(const InductorConnection &) = delete;

@@ -58,7 +58,7 @@ std::vector<CodePiece> printed_pieces(const Program &program) {
   return pieces;
 }
 
-std::vector<CodePiece> joined(const std::vector<CodePiece> &pieces) {
+std::vector<CodePiece> with_neighbours_merged(const std::vector<CodePiece> &pieces) {
   std::vector<CodePiece> result;
   for (const auto &piece : pieces)
     if (!result.empty() && result.back().value == piece.value)
@@ -74,7 +74,7 @@ std::vector<CodePiece> code_pieces(const Program &program) {
   std::string source;
   try {
     source = torchscript_source(program);
-    std::vector<CodePiece> pieces = joined(printed_pieces(program));
+    std::vector<CodePiece> pieces = with_neighbours_merged(printed_pieces(program));
     std::string text;
     for (auto &piece : pieces)
       text += piece.text = spelled_for_define(piece.text);

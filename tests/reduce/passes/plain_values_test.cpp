@@ -9,13 +9,13 @@ namespace {
 
 using namespace testing_support;
 
-constexpr const char *mul = R"IR(
+constexpr const char *product = R"IR(
 graph(%x : Tensor, %y : Tensor):
   %z : Tensor = aten::mul(%x, %y)
   return (%z))IR";
 
 Program recorded() {
-  return program_from(mul,
+  return program_from(product,
                       {at::tensor(std::vector<float>{0.25f, NAN, -3.5f}), at::tensor(std::vector<float>{1, 2, 3})});
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing_support;
 
-constexpr const char *relu = R"IR(
+constexpr const char *rectified = R"IR(
 graph(%x : Tensor):
   %y : Tensor = aten::relu(%x)
   return (%y))IR";
@@ -22,7 +22,7 @@ std::vector<float> elements(const Program &program) {
 }
 
 TEST(ShortValues, OnlyTheOutlierIsKept) {
-  const auto result = run_pass("short-values", program_from(relu, {at::tensor(recorded_values)}),
+  const auto result = run_pass("short-values", program_from(rectified, {at::tensor(recorded_values)}),
                                [](const Program &candidate) { return std::isnan(elements(candidate)[3]); });
   const auto left = elements(result.reduction.program);
   EXPECT_EQ(std::vector<float>(left.begin(), left.begin() + 3), std::vector<float>({0, 0, 0}));
@@ -32,7 +32,7 @@ TEST(ShortValues, OnlyTheOutlierIsKept) {
 
 TEST(ShortValues, OtherwiseAsFewDigitsAsTheFailureAllows) {
   const auto result =
-      run_pass("short-values", program_from(relu, {at::tensor(recorded_values)}),
+      run_pass("short-values", program_from(rectified, {at::tensor(recorded_values)}),
                [](const Program &candidate) { return std::abs(elements(candidate)[2] - 3.14159f) < 0.05f; });
   const auto left = elements(result.reduction.program);
   EXPECT_EQ(std::vector<float>(left.begin(), left.begin() + 3), std::vector<float>({0.12f, -7.7f, 3.1f}));
