@@ -3,7 +3,7 @@
 
 Looks at every Markdown file: links, to files and to headings, and the paths of the tree that the text names. A path is
 a word that begins with a folder of the tree (docs/pages.md), or with one of src/ where it ends as a source does
-(program/load.h); a name alone (`judge.cpp`, as code) has to be that of some file. `*`, `{a,b}` and words in capitals
+(program/load.h); a name alone (`reducer.cpp`, as code) has to be that of some file. `*`, `{a,b}` and words in capitals
 (NAME) stand for any file. Prints each that is missing, with its line, and exits with 1 if there is any.
 """
 

@@ -19,7 +19,7 @@ namespace {
 std::string last_error;
 
 /// No exception may cross the boundary: it becomes a return code and a message.
-template <typename Work> int guarded(const Work &work) noexcept {
+template <typename MinifyJob> int guarded(const MinifyJob &work) noexcept {
   try {
     work();
     return 0;

@@ -51,7 +51,8 @@ struct BisectOptions {
 bool has_steps(const Backend &backend);
 
 /// `subject` fails under `backend`, which has steps, as `wanted` says. Each check is in a sandbox.
-Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options);
+Bisection bisect(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
+                 const BisectOptions &options);
 
 /// Returns the bisection as JSON text, for scripts.
 std::string to_json(const Bisection &bisection);

@@ -43,7 +43,7 @@ struct ShowOptions {
 };
 
 /// Runs both sides once, in a sandbox child. Never throws for what the backend does: `problem` says it.
-BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
-                     const ShowOptions &show, const Limits &limits);
+BothSides both_sides(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
+                     const CheckOptions &options, const ShowOptions &show, const Limits &limits);
 
 } // namespace repro_minify

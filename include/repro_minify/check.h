@@ -112,23 +112,23 @@ Identity identity_of(const CheckOptions &options);
 RunSettings run_settings(const Backend &backend, const CheckOptions &options);
 
 /// The program to check: makes a fresh module and fresh arguments each time it is called.
-using Subject = std::function<Instance(const InstantiateOptions &)>;
-Subject subject_of(std::shared_ptr<const Program> program);
+using ModuleFactory = std::function<Instance(const InstantiateOptions &)>;
+ModuleFactory factory_of(std::shared_ptr<const Program> program);
 
 /// Runs the Check in the calling process: arithmetic, and whatever the backend does. For sandbox children.
-/// `kept_eager`: a file in the children's private folder where another check of the same Subject has left what eager
-/// did under the same settings, or this one leaves it for others (check/eager_memo.h); empty: there are none.
-Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child,
+/// `kept_eager`: a file in the children's private folder where another check of the same ModuleFactory has left what
+/// eager did under the same settings, or this one leaves it for others (check/eager_memo.h); empty: there are none.
+Verdict check_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options, Child &child,
                    const std::string &kept_eager = "");
 
 /// The job of a sandbox child that answers with check_here's Verdict, and the Verdict in what came of it: a crash, a
 /// hang, exhausted memory in the backend is a failure, in the eager run it is Unresolved.
-Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options,
+Job check_job(ModuleFactory factory, std::shared_ptr<const Backend> backend, CheckOptions options,
               std::string kept_eager = "");
 Verdict verdict_of(const JobEnd &job_end);
 
 /// One Check in a sandbox of its own, asked again while it has no answer.
-Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
+Verdict check(ModuleFactory factory, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits);
 
 /// A failure that does not show in every run: the candidate is checked up to `runs` times and fails if `need` of them
@@ -145,7 +145,7 @@ Verdict check_repeatedly(const std::function<Verdict()> &once, const std::functi
 
 /// Runs the optimised side again with other contents in uninitialised memory: true if its results change, and so depend
 /// on that memory. Returns nothing where that cannot be told.
-std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
+std::optional<bool> reads_unwritten_memory(ModuleFactory factory, std::shared_ptr<const Backend> backend,
                                            const CheckOptions &options, const Limits &limits);
 
 /// The first result that differs from eager by more than rounding and is nearer to float64 than eager is, as
@@ -163,7 +163,7 @@ struct Timing {
 };
 /// Times both sides in a sandbox: after `options.calls` calls to warm up, up to `calls` each, two seconds at most.
 /// Nothing when either side fails to run.
-std::optional<Timing> measure_timing(Subject subject, std::shared_ptr<const Backend> backend,
+std::optional<Timing> measure_timing(ModuleFactory factory, std::shared_ptr<const Backend> backend,
                                      const CheckOptions &options, int calls, const Limits &limits);
 
 /// An exception's message as a Signature keeps it.

@@ -182,12 +182,12 @@ private:
 
 /// Checks the reduced program under other settings for issue.md, a row each check: its own backend, that with gradients
 /// the other way round, TorchScript's other backends. `limits.interrupted` ends it early, with the rows so far.
-std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits);
+std::vector<AblationRow> ablate(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits);
 /// Checks if the reduced program fails under TorchInductor too; for inductor's own failures, which parts of it fail, in
 /// its worker: some 3 s. For another backend Python starts: 6 s, and 20 s where TorchInductor's header is to be
 /// compiled first. `options` are those of the facts' backend. Where TorchInductor cannot be used, there is a row that
 /// says why.
-std::vector<AblationRow> ablate_inductor(const Subject &subject, const ReproFacts &facts, const Limits &limits,
+std::vector<AblationRow> ablate_inductor(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
                                          const BackendOptions &options);
 
 /// Returns what torch.utils.collect_env prints in that interpreter, without paths and names of the machine; empty where

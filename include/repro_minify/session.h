@@ -71,7 +71,7 @@ public:
   std::string shown_path() const;
   /// The model as it is, nothing flattened. (A method other than forward is inlined first, if it can be: backends
   /// compile forward.)
-  Subject original() const;
+  ModuleFactory original() const;
   Archive as_given() const;
   /// Checks it as often as Repetition says. Ends early when a run is unresolved, and after the first where it is
   /// interrupted. What the journal knows is not asked. Throws Interrupted. `meanwhile` is called while the first check

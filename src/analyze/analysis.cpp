@@ -2,7 +2,7 @@
 
 #include "analyze/explained.h"
 #include "analyze/intermediate.h"
-#include "check/subject.h"
+#include "check/module_factory.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/sandbox.h"
@@ -42,11 +42,11 @@ void describe_rows(const Recording &recording, const std::vector<Intermediate> &
 
 /// A check whose reply has in a second line what both sides compute in the call that it failed in, where `elements` are
 /// wanted of each value.
-Job check_and_show(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
-                   int elements) {
+Job check_and_show(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
+                   const CheckOptions &options, int elements) {
   return [=](Child &child) {
     child.confine(confinement_of(*backend));
-    const Verdict verdict = check_here(subject, *backend, options, child);
+    const Verdict verdict = check_here(factory, *backend, options, child);
     child.reply(to_json(verdict));
     if (elements <= 0)
       return;
@@ -54,7 +54,7 @@ Job check_and_show(const Subject &subject, const std::shared_ptr<const Backend> 
     ShowOptions show;
     show.call = std::max(1, verdict.failing_call);
     show.elements = elements;
-    child.reply("\n" + show_here(subject, *backend, options, show));
+    child.reply("\n" + show_here(factory, *backend, options, show));
   };
 }
 
@@ -114,13 +114,13 @@ private:
 
   Verdict check_program(const Program &program) {
     ++analysis_.checks;
-    return check(subject_for(std::make_shared<Program>(program), *backend_), backend_, options_.check, options_.limits);
+    return check(factory_for(std::make_shared<Program>(program), *backend_), backend_, options_.check, options_.limits);
   }
 
   /// Asks for what compare_exposed() waits for.
   void expose() {
     exposed_ = std::make_shared<Program>(expose_all(recording_, values_));
-    const Job job = check_and_show(subject_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements);
+    const Job job = check_and_show(factory_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements);
     asked_ = pool_.submit(job, options_.limits);
     ++analysis_.checks;
   }
@@ -209,7 +209,7 @@ private:
     }
     report_progress(analysis_.checks, 0);
     const auto program = std::make_shared<Program>(prefix(recording_, values_[i]));
-    const Job job = check_and_show(subject_for(program, *backend_), backend_, options_.check, options_.shown_elements);
+    const Job job = check_and_show(factory_for(program, *backend_), backend_, options_.check, options_.shown_elements);
     ++analysis_.checks;
     BothSides shown;
     const AnalysisRow as_exposed = row;
@@ -314,8 +314,8 @@ private:
     std::deque<std::pair<size_t, SandboxPool::Ticket>> running;
     for (size_t next = 0; next < values_.size() || !running.empty();) {
       while (next < values_.size() && static_cast<int>(running.size()) < options_.jobs) {
-        const auto subject = subject_for(std::make_shared<Program>(prefix(recording_, values_[next])), *backend_);
-        running.emplace_back(next++, pool.submit(check_job(subject, backend_, options_.check), options_.limits));
+        const auto factory = factory_for(std::make_shared<Program>(prefix(recording_, values_[next])), *backend_);
+        running.emplace_back(next++, pool.submit(check_job(factory, backend_, options_.check), options_.limits));
         ++analysis_.checks;
       }
       const auto job_end = pool.wait(running.front().second, options_.interrupted);

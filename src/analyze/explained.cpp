@@ -1,7 +1,7 @@
 #include "analyze/explained.h"
 
-#include "check/sides.h"
-#include "check/subject.h"
+#include "check/check_context.h"
+#include "check/module_factory.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 #include "show/show_here.h"
@@ -48,9 +48,9 @@ std::vector<c10::IValue> interpreted(const std::shared_ptr<torch::jit::Graph> &g
 }
 
 /// A JSON list.
-std::string explained_here(const Program &exposed, const Subject &subject, const Backend &backend,
+std::string explained_here(const Program &exposed, const ModuleFactory &factory, const Backend &backend,
                            const CheckOptions &how, const std::vector<Intermediate> &values, int call) {
-  const Observed optimised = run_optimised({subject, backend, how}, call);
+  const Observed optimised = run_optimised({factory, backend, how}, call);
   std::vector<c10::IValue> found;
   flatten_value(optimised.output, found);
   if (found.size() != values.size())
@@ -71,10 +71,10 @@ Job explain_job(std::shared_ptr<const Program> exposed, std::shared_ptr<const Ba
                 const CheckOptions &options, const std::vector<Intermediate> &values, int call) {
   CheckOptions how = options;
   how.only_forward = true;
-  const Subject subject = subject_for(exposed, *backend);
+  const ModuleFactory factory = factory_for(exposed, *backend);
   return [=](Child &child) {
     child.confine(confinement_of(*backend));
-    child.reply(explained_here(*exposed, subject, *backend, how, values, call));
+    child.reply(explained_here(*exposed, factory, *backend, how, values, call));
   };
 }
 

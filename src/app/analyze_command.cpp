@@ -18,7 +18,7 @@ int run_analysis(const Options &options) {
   require_known_backends(split_backend_names(options.backends)); // before a folder is complained of
   const std::string folder = output_folder(options, ".analysis");
   require_free(folder, options.force);
-  ProgressPrinter progress(options.quiet, subject_of(options));
+  ProgressPrinter progress(options.quiet, factory_of(options));
   MinifyOptions how = minify_options(options, progress);
   Session session(options.model, open_failing_graph(options.model, how));
   require_one_backend(session);

@@ -15,7 +15,7 @@ namespace {
 
 int run_bisection(const Options &options) {
   require_known_backends(split_backend_names(options.backends));
-  ProgressPrinter progress(options.quiet, subject_of(options));
+  ProgressPrinter progress(options.quiet, factory_of(options));
   MinifyOptions how = minify_options(options, progress);
   Session session(options.model, open_failing_graph(options.model, how));
   if (!options.oracle.empty() || !has_steps(*session.backend))

@@ -43,7 +43,7 @@ MinifyOptions minify_options(const Options &options, ProgressPrinter &progress) 
   return how;
 }
 
-std::string subject_of(const Options &options) {
+std::string factory_of(const Options &options) {
   const std::string backends = joined(options.backends, ",");
   const std::string model = std::filesystem::path(options.model).filename().string();
   return backends.empty() ? model : model + " under " + backends;

@@ -10,6 +10,6 @@ namespace repro_minify {
 MinifyOptions minify_options(const Options &options, ProgressPrinter &progress);
 
 /// "failing.pt under freeze", for a ProgressPrinter.
-std::string subject_of(const Options &options);
+std::string factory_of(const Options &options);
 
 } // namespace repro_minify

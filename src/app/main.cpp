@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char *description =
     R"(Takes a TorchScript model that a backend gets wrong and hands back the smallest program that the same
-backend still gets wrong in the same way: as reduced.pt, and as one C++ file that anybody can build and run.)";
+backend still gets wrong in the same way: as reduced.pt, and as one C++ file to build and run.)";
 
 constexpr const char *footer = R"(
 Examples:

@@ -41,7 +41,7 @@ void say_what_came_of(const Options &options, const Result &result) {
   if (had_no_time(options, facts))
     log::error("THE REPRO IS NOT VERIFIED: " + facts.verify_message);
   else if (has_no_answer(facts))
-    log::error("nobody can say whether the repro verifies: " + facts.verify_message + "; --resume asks again");
+    log::error("it is not known whether the repro verifies: " + facts.verify_message + "; --resume asks again");
   if (facts.verified.has_value() && !*facts.verified)
     log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
 }
@@ -89,7 +89,7 @@ void keep_what_is_saved(MinifyOptions &how) {
 
 int minify_command(const Options &options) {
   catch_signals();
-  ProgressPrinter progress(options.quiet, subject_of(options));
+  ProgressPrinter progress(options.quiet, factory_of(options));
   MinifyOptions how = minify_options(options, progress);
   keep_what_is_saved(how);
   how.listener.reduced = [&progress](const Reduction &reduction) {

@@ -130,7 +130,7 @@ int exit_code_of(const std::vector<Ran> &all) {
 class Runs {
 public:
   /// Throws UserError for a model that cannot be opened.
-  explicit Runs(const Options &options) : options_(options), progress_(options.quiet, subject_of(options)) {
+  explicit Runs(const Options &options) : options_(options), progress_(options.quiet, factory_of(options)) {
     MinifyOptions how = minify_options(options, progress_);
     if (!how.backend_options.dumped_stages.empty())
       how.backend_options.dump_file = folder_.emplace() / "stages";
@@ -181,7 +181,7 @@ bool is_refused(const std::function<void()> &reading) {
 /// True if the model is to blame whatever the backend: it is none, or damaged, or has no inputs. A missing library of
 /// operators, or a missing Python to convert the model with, is not its fault.
 bool is_unreadable(const Options &options) {
-  ProgressPrinter progress(/*quiet=*/true, subject_of(options));
+  ProgressPrinter progress(/*quiet=*/true, factory_of(options));
   MinifyOptions how;
   if (is_refused([&] {
         how = minify_options(options, progress);

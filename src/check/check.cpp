@@ -2,12 +2,12 @@
 
 #include "backends/cannot_compile.h"
 #include "check/ask_again.h"
+#include "check/check_context.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"
 #include "check/eager_side.h"
 #include "check/fp64_reference.h"
 #include "check/initial_state.h"
-#include "check/sides.h"
 #include "check/unresolved.h"
 #include "check/unwritten_memory.h"
 #include "program/compute.h"
@@ -25,7 +25,7 @@ namespace repro_minify {
 namespace {
 
 /// Parameters that became constants have no gradient, in words.
-void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &verdict) {
+void say_what_is_left_out(const CheckContext &sides, const Observed &eager, Verdict &verdict) {
   if (eager.left_out == 0)
     return;
   verdict.left_out = "the gradients of " + std::to_string(eager.left_out) + " parameter" +
@@ -36,7 +36,7 @@ void say_what_is_left_out(const Sides &sides, const Observed &eager, Verdict &ve
 
 /// Drops the gradients of both sides where the optimised run gives none because its backend is for inference, which is
 /// by design; the other results are compared all the same.
-void leave_out_gradients(const Sides &sides, Observed &eager, Observed &observed, Verdict &verdict) {
+void leave_out_gradients(const CheckContext &sides, Observed &eager, Observed &observed, Verdict &verdict) {
   if (sides.backend.traits().gradients != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
     return;
   eager.gradients.clear();
@@ -56,7 +56,8 @@ void allow_optimised(Child &child, const Patience &patience, std::chrono::durati
   child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
-void run_optimised(const Sides &sides, EagerSide &eager_side, Fp64Reference &fp64, Child &child, Verdict &verdict) {
+void run_optimised(const CheckContext &sides, EagerSide &eager_side, Fp64Reference &fp64, Child &child,
+                   Verdict &verdict) {
   std::vector<Observed> &eager = eager_side.calls;
   const CheckOptions &options = sides.options;
   const auto enter = [&] {
@@ -66,7 +67,7 @@ void run_optimised(const Sides &sides, EagerSide &eager_side, Fp64Reference &fp6
   };
   enter();
   const RunScope scope(run_settings(sides.backend, options));
-  Instance instance = sides.subject(sides.instance_options());
+  Instance instance = sides.factory(sides.instance_options());
   RunOptions how = sides.run_options();
   std::optional<InitialState> before;
   if (how.state)
@@ -128,7 +129,8 @@ Verdict raised(const Verdict &so_far, const std::string &message, c10::Device de
 
 /// Runs `optimised` and returns the Verdict on what it throws; nothing when it comes to its end. Throws again what the
 /// sandbox has to judge: that the memory limit was met. `so_far`: what was known before.
-std::optional<Verdict> thrown_by(const Sides &sides, const Verdict &so_far, const std::function<void()> &optimised) {
+std::optional<Verdict> thrown_by(const CheckContext &sides, const Verdict &so_far,
+                                 const std::function<void()> &optimised) {
   try {
     optimised();
   } catch (const std::bad_alloc &) {
@@ -163,9 +165,9 @@ RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
   return settings;
 }
 
-Verdict check_here(const Subject &subject, const Backend &backend, const CheckOptions &options, Child &child,
+Verdict check_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options, Child &child,
                    const std::string &kept_eager) {
-  const Sides sides{subject, backend, options};
+  const CheckContext sides{factory, backend, options};
   child.stage("eager");
   allow_eager(child, options.patience);
   EagerSide eager(sides, kept_eager);
@@ -203,21 +205,22 @@ Verdict check_repeatedly(const std::function<Verdict()> &once, const std::functi
   }
 }
 
-Subject subject_of(std::shared_ptr<const Program> program) {
+ModuleFactory factory_of(std::shared_ptr<const Program> program) {
   return [program = std::move(program)](const InstantiateOptions &options) { return instantiate(*program, options); };
 }
 
-Job check_job(Subject subject, std::shared_ptr<const Backend> backend, CheckOptions options, std::string kept_eager) {
-  return [subject = std::move(subject), backend = std::move(backend), options,
+Job check_job(ModuleFactory factory, std::shared_ptr<const Backend> backend, CheckOptions options,
+              std::string kept_eager) {
+  return [factory = std::move(factory), backend = std::move(backend), options,
           kept = std::move(kept_eager)](Child &child) {
     child.confine(confinement_of(*backend));
-    child.reply(to_json(check_here(subject, *backend, options, child, kept)));
+    child.reply(to_json(check_here(factory, *backend, options, child, kept)));
   };
 }
 
-Verdict check(Subject subject, std::shared_ptr<const Backend> backend, const CheckOptions &options,
+Verdict check(ModuleFactory factory, std::shared_ptr<const Backend> backend, const CheckOptions &options,
               const Limits &limits) {
-  const Job job = check_job(std::move(subject), backend, options);
+  const Job job = check_job(std::move(factory), backend, options);
   return ask_until_answered([&] { return verdict_of(run_in_sandbox(job, limits)); }, [&] { revive_backend(*backend); },
                             limits.interrupted);
 }

@@ -22,14 +22,14 @@ CompareOptions reproducibility(CompareOptions options) {
 }
 
 /// True if two eager runs give the same once uninitialised memory holds the same in both.
-bool unwritten_memory_is_to_blame(const Sides &sides) {
+bool unwritten_memory_is_to_blame(const CheckContext &sides) {
   auto once = sides.run_eager(1), again = sides.run_eager(1);
   Verdict comparison;
   return sides.compare(once[0], again[0], nullptr, reproducibility(sides.options.compare), comparison);
 }
 
 /// Why a result differs even from itself, as one whose kind cannot be compared does; empty where it does not.
-std::string why_incomparable(const Sides &sides, const Observed &run) {
+std::string why_incomparable(const CheckContext &sides, const Observed &run) {
   Observed one = run, other = run;
   Verdict comparison;
   return sides.compare(one, other, nullptr, reproducibility(sides.options.compare), comparison)
@@ -37,20 +37,20 @@ std::string why_incomparable(const Sides &sides, const Observed &run) {
              : worst_message(comparison);
 }
 
-Verdict eager_differs(const Sides &sides, const Observed &run, const Verdict &comparison) {
+Verdict eager_differs(const CheckContext &sides, const Observed &run, const Verdict &comparison) {
   if (const std::string why = why_incomparable(sides, run); !why.empty())
     return unresolved("what it returns cannot be compared: " + why);
   const bool blame = unwritten_memory_is_to_blame(sides);
-  Verdict verdict = unresolved("two eager runs differ" +
-                               std::string(blame ? ", since it reads memory that nobody has written: " : ": ") +
-                               worst_message(comparison));
+  Verdict verdict =
+      unresolved("two eager runs differ" + std::string(blame ? ", since it reads uninitialised memory: " : ": ") +
+                 worst_message(comparison));
   verdict.eager_failed = true;
   return verdict;
 }
 
 /// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
 /// verdict when eager is not reproducible.
-std::vector<Observed> eager_results(const Sides &sides, Verdict &verdict) {
+std::vector<Observed> eager_results(const CheckContext &sides, Verdict &verdict) {
   const CheckOptions &options = sides.options;
   if (options.mode == CheckMode::Run)
     return sides.run_eager(1);
@@ -81,7 +81,7 @@ Verdict raised_by_eager() {
 }
 
 /// Runs eager. What it does wrong, as a Verdict; else nothing, and `eager` is what the calls are compared with.
-std::optional<Verdict> trouble_of_eager(const Sides &sides, std::vector<Observed> &eager) {
+std::optional<Verdict> trouble_of_eager(const CheckContext &sides, std::vector<Observed> &eager) {
   Verdict verdict;
   try {
     eager = eager_results(sides, verdict);
@@ -97,14 +97,14 @@ std::optional<Verdict> trouble_of_eager(const Sides &sides, std::vector<Observed
   return verdict.message.empty() ? std::nullopt : std::optional(verdict);
 }
 
-Sides looking_at_everything(Sides sides) {
+CheckContext looking_at_everything(CheckContext sides) {
   sides.everything = true;
   return sides;
 }
 
 } // namespace
 
-EagerSide::EagerSide(const Sides &sides, std::string kept)
+EagerSide::EagerSide(const CheckContext &sides, std::string kept)
     : sides_(sides), observer_(kept.empty() ? sides : looking_at_everything(sides)), kept_(std::move(kept)) {}
 
 std::optional<Verdict> EagerSide::run() {
@@ -129,7 +129,7 @@ std::optional<Verdict> EagerSide::run() {
   return std::nullopt;
 }
 
-std::optional<Verdict> EagerSide::run_as(const Sides &sides) {
+std::optional<Verdict> EagerSide::run_as(const CheckContext &sides) {
   const auto begin = std::chrono::steady_clock::now();
   auto trouble = trouble_of_eager(sides, calls);
   took = std::chrono::steady_clock::now() - begin;
@@ -149,7 +149,7 @@ bool EagerSide::looks_at_less() const {
 
 /// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
 /// believed, eager has to answer the same `eager_calls` times.
-void doubt_failure(const Sides &sides, std::vector<Observed> &eager, Verdict &verdict) {
+void doubt_failure(const CheckContext &sides, std::vector<Observed> &eager, Verdict &verdict) {
   Verdict comparison;
   // A program that keeps state is made anew for each row of calls.
   const int at_a_time = eager.size() > 1 ? static_cast<int>(eager.size()) : 8;

@@ -60,20 +60,20 @@ private:
   bool on_cpu_;
 };
 
-c10::IValue measure(const Subject &subject, const Backend &backend, const CheckOptions &options, int calls) {
+c10::IValue measure(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options, int calls) {
   const InstantiateOptions how{.requires_grad = options.grad, .device = options.device};
   std::pair<double, int> eager, optimised;
   double compile_seconds = 0;
   {
     const RunScope scope(run_settings(backend, options));
-    Instance instance = subject(how);
+    Instance instance = factory(how);
     const Stopwatch stopwatch(scope, instance, {.grad = options.grad}, options.device);
     eager = stopwatch.median(
         [&](std::vector<c10::IValue> arguments) { return instance.module.forward(std::move(arguments)); }, 1, calls);
   }
   {
     const RunScope scope(run_settings(backend, options));
-    Instance instance = subject(how);
+    Instance instance = factory(how);
     const Stopwatch stopwatch(scope, instance, {.grad = options.grad, .boxed = backend.traits().boxed_call},
                               options.device);
     const auto start = Clock::now();
@@ -88,13 +88,13 @@ c10::IValue measure(const Subject &subject, const Backend &backend, const CheckO
 
 } // namespace
 
-std::optional<Timing> measure_timing(Subject subject, std::shared_ptr<const Backend> backend,
+std::optional<Timing> measure_timing(ModuleFactory factory, std::shared_ptr<const Backend> backend,
                                      const CheckOptions &options, int calls, const Limits &limits) {
   try {
     const auto tuple = compute_in_child(
         [&](Child &child) {
           child.confine(confinement_of(*backend));
-          return measure(subject, *backend, options, calls);
+          return measure(factory, *backend, options, calls);
         },
         limits, Confined::ByTheWork);
     const auto &result = tuple.toTupleRef().elements();

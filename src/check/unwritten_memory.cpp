@@ -13,10 +13,11 @@ namespace repro_minify {
 namespace {
 
 /// One instance compiled and called, all of it over memory that is filled like this.
-std::vector<Observed> run_over(Fill fill, const Subject &subject, const Backend &backend, const CheckOptions &options) {
+std::vector<Observed> run_over(Fill fill, const ModuleFactory &factory, const Backend &backend,
+                               const CheckOptions &options) {
   fill_unwritten_memory(fill);
   const RunScope scope(run_settings(backend, options));
-  Instance instance = subject({.requires_grad = options.grad, .device = options.device});
+  Instance instance = factory({.requires_grad = options.grad, .device = options.device});
   const InitialState before(instance, backend.traits().runs_the_module);
   const Compiled compiled = backend.compile(instance.module);
   const RunOptions how{
@@ -89,11 +90,11 @@ void fill_unwritten_memory(Fill fill) {
 #endif
 }
 
-std::optional<bool> reads_unwritten_memory(Subject subject, std::shared_ptr<const Backend> backend,
+std::optional<bool> reads_unwritten_memory(ModuleFactory factory, std::shared_ptr<const Backend> backend,
                                            const CheckOptions &options, const Limits &limits) {
   const Job job = [&](Child &child) {
     child.confine(confinement_of(*backend));
-    child.reply(ask([&](Fill fill) { return run_over(fill, subject, *backend, options); }));
+    child.reply(ask([&](Fill fill) { return run_over(fill, factory, *backend, options); }));
   };
   for (int attempt = 0; attempt < 5; ++attempt) {
     const JobEnd job_end = run_in_sandbox(job, limits);

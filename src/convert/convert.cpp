@@ -1,8 +1,8 @@
 #include "convert/convert.h"
 
 #include "backends/torch_python.h"
+#include "program/read_in_sandbox.h"
 #include "program/read_inputs.h"
-#include "program/rehearsal.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "sandbox/growth.h"
@@ -182,8 +182,8 @@ std::vector<Conversion> conversions_in(const json &answer, const std::string &pa
   const json &graphs = answer.at("graphs");
   constexpr size_t most_graphs = 10'000; // each is a line to read
   if (graphs.size() > most_graphs)
-    throw UserError(path + ": converting it gives " + std::to_string(graphs.size()) +
-                    " graphs, more than anybody compiles");
+    throw UserError(path + ": converting it gives " + std::to_string(graphs.size()) + " graphs, more than the " +
+                    std::to_string(most_graphs) + " that are read");
   const int count = static_cast<int>(graphs.size());
   if (count == 0)
     throw UserError(path + ": " + to_string(kind) + ", but no graph is in it: nothing was compiled while it was taken");
@@ -251,7 +251,7 @@ json answer_of_python(const std::string &path, ModelKind kind, const ConvertOpti
 
 ModelKind recognise(const std::string &path, const Limits &limits) {
   let_children_read(path);
-  rehearse(
+  try_in_sandbox(
       path, "reading it", [&](Child &) { kind_of_model(path); }, limits);
   return kind_of_model(path);
 }

@@ -42,8 +42,8 @@ std::string with_grad(bool grad) {
 
 class Ablation {
 public:
-  Ablation(const Subject &subject, const ReproFacts &facts, const Limits &limits)
-      : subject_(subject), facts_(facts), limits_(limits) {}
+  Ablation(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits)
+      : factory_(factory), facts_(facts), limits_(limits) {}
 
   std::vector<AblationRow> rows() && {
     const std::string name = facts_.backend->name();
@@ -65,7 +65,7 @@ private:
   void add(const std::string &what, const std::shared_ptr<const Backend> &backend, const CheckOptions &options) {
     if (stops())
       return;
-    const Verdict verdict = check(subject_, backend, options, limits_);
+    const Verdict verdict = check(factory_, backend, options, limits_);
     if (!stops())
       rows_.push_back(row_of(what, verdict, facts_.signature));
   }
@@ -80,7 +80,7 @@ private:
     }
   }
 
-  const Subject &subject_;
+  const ModuleFactory &factory_;
   const ReproFacts &facts_;
   const Limits &limits_;
   std::vector<AblationRow> rows_;
@@ -108,8 +108,9 @@ std::vector<Variant> settings_of_inductor() {
 /// Asks the variants one after the other: of inductor itself the Python that is there, else one of its own.
 class InductorAblation {
 public:
-  InductorAblation(const Subject &subject, const ReproFacts &facts, const Limits &limits, const BackendOptions &options)
-      : subject_(subject), facts_(facts), limits_(limits), options_(options) {}
+  InductorAblation(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
+                   const BackendOptions &options)
+      : factory_(factory), facts_(facts), limits_(limits), options_(options) {}
 
   std::vector<AblationRow> rows() && {
     if (is_inductor(*facts_.backend)) {
@@ -140,7 +141,7 @@ private:
     try {
       const auto *settings = facts_.backend->parts().library_settings;
       const auto backend = settings ? settings->under(variant.config) : inductor(variant.config);
-      return row_of(variant.what, check(subject_, backend, facts_.check, limits_), facts_.signature);
+      return row_of(variant.what, check(factory_, backend, facts_.check, limits_), facts_.signature);
     } catch (const CannotBeAsked &error) {
       return {variant.what, std::string("not asked: ") + error.what(), std::nullopt};
     } catch (const std::exception &error) {
@@ -171,7 +172,7 @@ private:
     return backend;
   }
 
-  const Subject &subject_;
+  const ModuleFactory &factory_;
   const ReproFacts &facts_;
   const Limits &limits_;
   const BackendOptions &options_;
@@ -191,15 +192,15 @@ bool has_row(const ReproFacts &facts, const std::string &what) {
   return std::any_of(facts.ablation.begin(), facts.ablation.end(), [&](const auto &row) { return row.what == what; });
 }
 
-std::vector<AblationRow> ablate(const Subject &subject, const ReproFacts &facts, const Limits &limits) {
-  return Ablation(subject, facts, limits).rows();
+std::vector<AblationRow> ablate(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits) {
+  return Ablation(factory, facts, limits).rows();
 }
 
-std::vector<AblationRow> ablate_inductor(const Subject &subject, const ReproFacts &facts, const Limits &limits,
+std::vector<AblationRow> ablate_inductor(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
                                          const BackendOptions &options) {
   if (facts.not_reduced && !is_inductor(*facts.backend))
     return {{ablation_names::inductor, "not asked: it is given flat programs only", std::nullopt}};
-  return InductorAblation(subject, facts, limits, options).rows();
+  return InductorAblation(factory, facts, limits, options).rows();
 }
 
 } // namespace repro_minify

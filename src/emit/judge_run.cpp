@@ -205,8 +205,8 @@ ReproProcess::ReproProcess(const std::vector<std::string> &command, const std::s
           throw std::runtime_error("cannot write to " + path);
         if (input >= 0 && dup2(input, STDIN_FILENO) < 0)
           throw std::runtime_error("it cannot be told when to begin");
-        const rlimit while_nobody_looks{2 * most_printed, 2 * most_printed};
-        setrlimit(RLIMIT_FSIZE, &while_nobody_looks);
+        const rlimit between_two_looks{2 * most_printed, 2 * most_printed};
+        setrlimit(RLIMIT_FSIZE, &between_two_looks);
         child.confine(confinement);
         become_program(command);
       },

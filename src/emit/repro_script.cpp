@@ -289,7 +289,7 @@ std::string why_none(const ReproFacts &facts) {
   if (facts.not_reduced)
     return "the model could not be reduced";
   if (facts.backend->parts().repro_in_python && facts.reads_unwritten.value_or(false))
-    return "the failure depends on memory that nobody has written";
+    return "the failure depends on uninitialised memory";
   if (!facts.check.device.is_cpu())
     return "repro.py is written for the CPU, and this failure was seen on " + facts.check.device.str();
   if (facts.reduced.stateful)

@@ -1,6 +1,6 @@
 // Collects the facts that the reports state, from where they are known.
 #include "check/nondeterminism.h"
-#include "minify/work.h"
+#include "minify/minify_job.h"
 #include "program/operator_libraries.h"
 
 #include <algorithm>
@@ -29,9 +29,9 @@ PassStatistics what_flattening_did(const Flattened &flattened) {
 
 } // namespace
 
-void collect_facts(Work &work, const Program &program) {
-  const Session &session = work.session;
-  ReproFacts &facts = work.facts;
+void collect_facts(MinifyJob &job, const Program &program) {
+  const Session &session = job.session;
+  ReproFacts &facts = job.facts;
   facts.model_path = session.shown_path();
   if (session.options.conversion)
     facts.converted = to_string(*session.options.conversion);
@@ -53,18 +53,18 @@ void collect_facts(Work &work, const Program &program) {
   facts.verify = session.options.verify;
 }
 
-void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction) {
-  ReproFacts &facts = work.facts;
+void collect_facts(MinifyJob &job, const Flattened &flattened, const Reduction &reduction) {
+  ReproFacts &facts = job.facts;
   facts.reduced = reduction.verdict;
   facts.signature = shown_by(reduction.verdict, facts);
   facts.flatten_level = flattened.level;
   facts.hidden_by = flattened.hidden_by;
   facts.before = flattened.before;
   facts.after = size_of(reduction.program);
-  facts.after_freezing = operators_after_freezing(reduction.program, work.session.limits());
+  facts.after_freezing = operators_after_freezing(reduction.program, job.session.limits());
   facts.one_minimal = reduction.one_minimal;
   facts.not_shown_because = reduction.not_shown_because;
-  facts.interrupted = reduction.interrupted || work.is_interrupted();
+  facts.interrupted = reduction.interrupted || job.is_interrupted();
   facts.out_of_time = reduction.out_of_time;
   facts.check_seconds = reduction.check_seconds;
   facts.checks = reduction.checks;

@@ -5,15 +5,15 @@
 #include "emit/atomic_file.h"
 #include "emit/results_folder.h"
 #include "minify/head_start.h"
+#include "minify/minify_job.h"
 #include "minify/open_model.h"
 #include "minify/original.h"
 #include "minify/output_folder.h"
 #include "minify/reading_limits.h"
-#include "minify/work.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
+#include "program/read_in_sandbox.h"
 #include "program/read_inputs.h"
-#include "program/rehearsal.h"
 #include "reduce/journal.h"
 #include "reduce/selected_passes.h"
 #include "repro_minify/confinement.h"
@@ -33,74 +33,74 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Takes over an earlier run's answers, and repairs what it was killed while writing.
-void resume(Work &work, const std::string &journal) {
-  work.session.keep_journal(journal, true);
-  work.facts.resumed = static_cast<int>(work.session.journal->earlier());
+void resume(MinifyJob &job, const std::string &journal) {
+  job.session.keep_journal(journal, true);
+  job.facts.resumed = static_cast<int>(job.session.journal->earlier());
   // That an earlier run has written it is what the folder says.
-  if (const std::string reduced = work.folder + "/reduced.pt"; PlainFile::to_read(reduced)) {
+  if (const std::string reduced = job.folder + "/reduced.pt"; PlainFile::to_read(reduced)) {
     let_children_read(reduced);
-    rehearse(
-        reduced, "reading its inputs", [&](Child &) { inputs_inside(reduced); }, reading_limits(work.options()));
+    try_in_sandbox(
+        reduced, "reading its inputs", [&](Child &) { inputs_inside(reduced); }, reading_limits(job.options()));
   }
-  if (repair_saved(work.folder))
-    work.say(Severity::Warning,
-             work.folder + "/inputs.pt was not what reduced.pt was written with, and has been written again");
-  work.say(Severity::Info, "resuming: " + std::to_string(work.facts.resumed) + " answers are in " + journal);
+  if (repair_saved(job.folder))
+    job.say(Severity::Warning,
+            job.folder + "/inputs.pt was not what reduced.pt was written with, and has been written again");
+  job.say(Severity::Info, "resuming: " + std::to_string(job.facts.resumed) + " answers are in " + journal);
 }
 
 /// Keeps in the folder the libraries that the repro needs, and what a model of another kind was converted to: it is
 /// that model that fails.
-void keep_what_came_along(const Work &work) {
-  const auto &libraries = work.options().backend_options.libraries;
+void keep_what_came_along(const MinifyJob &job) {
+  const auto &libraries = job.options().backend_options.libraries;
   const auto names = names_of_libraries(libraries);
   for (size_t i = 0; i < libraries.size(); ++i)
-    write_atomically(work.folder + "/" + names[i], bytes_of(libraries[i]));
-  const auto &conversion = work.options().conversion;
+    write_atomically(job.folder + "/" + names[i], bytes_of(libraries[i]));
+  const auto &conversion = job.options().conversion;
   if (!conversion)
     return;
-  write_atomically(work.folder + "/converted.pt", bytes_of(conversion->path));
-  write_atomically(work.folder + "/converted_inputs.pt", bytes_of(conversion->inputs_path));
+  write_atomically(job.folder + "/converted.pt", bytes_of(conversion->path));
+  write_atomically(job.folder + "/converted_inputs.pt", bytes_of(conversion->inputs_path));
 }
 
 /// From here on there is something to keep.
-void begin_journal(Work &work, const FailureRate &rate, const std::string &path) {
-  Session &session = work.session;
-  make_folder(work.folder);
+void begin_journal(MinifyJob &job, const FailureRate &rate, const std::string &path) {
+  Session &session = job.session;
+  make_folder(job.folder);
   if (!session.journal) { // before all else: a folder that has anything in it, and no journal, cannot be resumed
-    remove_earlier_results(work.folder);
+    remove_earlier_results(job.folder);
     session.keep_journal(path, false);
   }
-  if (!work.options().settings.empty())
-    write_atomically(work.folder + "/config.toml", work.options().settings);
-  keep_what_came_along(work);
+  if (!job.options().settings.empty())
+    write_atomically(job.folder + "/config.toml", job.options().settings);
+  keep_what_came_along(job);
   for (size_t run = 0; run < rate.each.size(); ++run)
     if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))
       session.journal->append(key, rate.each[run], "original", {}, true);
 }
 
-void take_down_original(Work &work, const FailureRate &rate) {
-  const Repetition &repetition = work.options().repetition;
-  work.facts.original = rate.verdict;
-  work.facts.original_failed = rate.failed;
-  work.facts.original_runs = rate.runs;
-  work.facts.signature = rate.verdict.signatures.front();
-  work.say(Severity::Info, work.session.shown_path() + " fails under " + work.session.backend->name() + ": " +
-                               to_string(work.facts.signature) +
-                               (rate.verdict.message.empty() ? "" : "\n  " + rate.verdict.message));
+void take_down_original(MinifyJob &job, const FailureRate &rate) {
+  const Repetition &repetition = job.options().repetition;
+  job.facts.original = rate.verdict;
+  job.facts.original_failed = rate.failed;
+  job.facts.original_runs = rate.runs;
+  job.facts.signature = rate.verdict.signatures.front();
+  job.say(Severity::Info, job.session.shown_path() + " fails under " + job.session.backend->name() + ": " +
+                              to_string(job.facts.signature) +
+                              (rate.verdict.message.empty() ? "" : "\n  " + rate.verdict.message));
   if (rate.runs > 1)
-    work.say(Severity::Info, "it fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) +
-                                 " runs; a smaller program has to in " + std::to_string(repetition.need) +
-                                 " of up to " + std::to_string(repetition.runs));
+    job.say(Severity::Info, "it fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) +
+                                " runs; a smaller program has to in " + std::to_string(repetition.need) + " of up to " +
+                                std::to_string(repetition.runs));
 }
 
 /// Nothing where the model has to be handed back as it is; `not_reduced` says why.
-std::optional<Flattened> flatten(Work &work) {
-  Session &session = work.session;
-  std::optional<std::string> &not_reduced = work.facts.not_reduced;
+std::optional<Flattened> flatten(MinifyJob &job) {
+  Session &session = job.session;
+  std::optional<std::string> &not_reduced = job.facts.not_reduced;
   try {
-    if (auto flattened = flatten_model(session, work.facts.original)) {
+    if (auto flattened = flatten_model(session, job.facts.original)) {
       if (flattened->hidden_by)
-        work.say(Severity::Info, *flattened->hidden_by + " hides the failure; blocks are kept as they are");
+        job.say(Severity::Info, *flattened->hidden_by + " hides the failure; blocks are kept as they are");
       return flattened;
     }
     not_reduced = "it fails as it is, but no longer once its calls are inlined and its attributes made inputs; "
@@ -122,60 +122,60 @@ std::optional<Flattened> flatten(Work &work) {
 }
 
 /// At no cost: the search has seen it. A candidate that cannot be saved is not worth a failure.
-void save_passing(Work &work, const Reduction &reduction) {
+void save_passing(MinifyJob &job, const Reduction &reduction) {
   try {
     if (reduction.passing)
-      save_program(*reduction.passing, work.folder, work.options().check.grad, "passing", /*durable=*/false);
-    work.facts.has_passing = reduction.passing.has_value();
+      save_program(*reduction.passing, job.folder, job.options().check.grad, "passing", /*durable=*/false);
+    job.facts.has_passing = reduction.passing.has_value();
   } catch (const std::exception &error) {
-    work.say(Severity::Detail, std::string("passing.pt: ") + first_sentence(error.what()));
+    job.say(Severity::Detail, std::string("passing.pt: ") + first_sentence(error.what()));
   }
 }
 
-Result finished(Work &work, Result::Ending ending, Program program) {
+Result finished(MinifyJob &job, Result::Ending ending, Program program) {
   Result result;
   result.ending = ending;
   result.program = std::move(program);
-  result.folder = work.folder;
-  result.facts = std::move(work.facts);
+  result.folder = job.folder;
+  result.facts = std::move(job.facts);
   return result;
 }
 
-void hand_over_reduced(Work &work, Verifying &verifying, const Flattened &flattened, const Reduction &reduction) {
-  collect_facts(work, reduction.program);
-  collect_facts(work, flattened, reduction);
-  save_passing(work, reduction);
-  work.passing = reduction.passing;
-  const Subject subject = subject_of(std::make_shared<Program>(reduction.program));
-  hand_over(work, verifying, reduction.program, subject, reduction.interrupted);
+void hand_over_reduced(MinifyJob &job, Verifying &verifying, const Flattened &flattened, const Reduction &reduction) {
+  collect_facts(job, reduction.program);
+  collect_facts(job, flattened, reduction);
+  save_passing(job, reduction);
+  job.passing = reduction.passing;
+  const ModuleFactory factory = factory_of(std::make_shared<Program>(reduction.program));
+  hand_over(job, verifying, reduction.program, factory, reduction.interrupted);
 }
 
 /// A result that hangs on what memory holds can fail in every check and pass in repro.py: one worker serves many
 /// checks, and its memory is not a new interpreter's.
-bool fails_in_checks_alone(const Work &work) {
-  return work.facts.backend->parts().repro_in_python && !work.facts.verified.value_or(true) &&
-         !work.options().listener.stops() && work.facts.signature.kind != FailureKind::Hang;
+bool fails_in_checks_alone(const MinifyJob &job) {
+  return job.facts.backend->parts().repro_in_python && !job.facts.verified.value_or(true) &&
+         !job.options().listener.stops() && job.facts.signature.kind != FailureKind::Hang;
 }
 
-Result reduce_and_hand_over(Work &work, const Flattened &flattened) {
-  Verifying verifying(work);
+Result reduce_and_hand_over(MinifyJob &job, const Flattened &flattened) {
+  Verifying verifying(job);
   verifying.prepare();
-  work.flattened = flattened;
-  collect_facts(work, flattened.program); // as far as a picture needs them
-  const ReproFacts before_the_search = work.facts;
-  Reduction reduction = search(work, flattened);
-  hand_over_reduced(work, verifying, flattened, reduction);
-  if (fails_in_checks_alone(work)) {
-    ReproFacts of_the_first = std::exchange(work.facts, before_the_search);
-    if (auto again = search_for_what_shows_in_python(work, flattened, reduction)) {
+  job.flattened = flattened;
+  collect_facts(job, flattened.program); // as far as a picture needs them
+  const ReproFacts before_the_search = job.facts;
+  Reduction reduction = search(job, flattened);
+  hand_over_reduced(job, verifying, flattened, reduction);
+  if (fails_in_checks_alone(job)) {
+    ReproFacts of_the_first = std::exchange(job.facts, before_the_search);
+    if (auto again = search_for_what_shows_in_python(job, flattened, reduction)) {
       reduction = std::move(*again);
-      Verifying verifying_again(work);
-      hand_over_reduced(work, verifying_again, flattened, reduction);
+      Verifying verifying_again(job);
+      hand_over_reduced(job, verifying_again, flattened, reduction);
     } else {
-      work.facts = std::move(of_the_first);
+      job.facts = std::move(of_the_first);
     }
   }
-  return finished(work, Result::Ending::Minimised, std::move(reduction.program));
+  return finished(job, Result::Ending::Minimised, std::move(reduction.program));
 }
 
 /// The graph that a person would look at; without values, it is no Program that can be run.
@@ -190,17 +190,17 @@ Program outline_of(const Session &session) {
 }
 
 /// Hands back a model that cannot be reduced as it was given, with all else that a reduced program gets.
-Result hand_back(Work &work) {
-  work.say(Severity::Warning, work.session.shown_path() + ": NOT REDUCED: " + *work.facts.not_reduced);
-  save_as_given(work.session.as_given(), work.folder);
-  Program shown = outline_of(work.session);
-  collect_facts(work, shown);
-  work.facts.reduced = work.facts.original;
-  work.facts.flatten_level = "not flattened";
-  work.facts.before = work.facts.after = size_of(shown);
-  Verifying verifying(work);
-  hand_over(work, verifying, shown, work.session.original(), false);
-  return finished(work, Result::Ending::HandedBack, std::move(shown));
+Result hand_back(MinifyJob &job) {
+  job.say(Severity::Warning, job.session.shown_path() + ": NOT REDUCED: " + *job.facts.not_reduced);
+  save_as_given(job.session.as_given(), job.folder);
+  Program shown = outline_of(job.session);
+  collect_facts(job, shown);
+  job.facts.reduced = job.facts.original;
+  job.facts.flatten_level = "not flattened";
+  job.facts.before = job.facts.after = size_of(shown);
+  Verifying verifying(job);
+  hand_over(job, verifying, shown, job.session.original(), false);
+  return finished(job, Result::Ending::HandedBack, std::move(shown));
 }
 
 Result does_not_fail(std::string why) {
@@ -237,11 +237,11 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
     return does_not_fail(none_fails(model_path));
   const MinifyOptions &options = *opened;
   Session session(model_path, options);
-  Work work{session, options.folder, begin, asked.listener.interrupted};
-  work.facts.version = REPRO_MINIFY_VERSION;
-  work.facts.torch_version = TORCH_VERSION;
+  MinifyJob job{session, options.folder, begin, asked.listener.interrupted};
+  job.facts.version = REPRO_MINIFY_VERSION;
+  job.facts.torch_version = TORCH_VERSION;
   if (resumes)
-    resume(work, journal);
+    resume(job, journal);
   session.phases.enter("original check");
   const FailureRate rate =
       session.check_original([&](const std::function<bool()> &is_over) { take_head_start(session, is_over); });
@@ -250,15 +250,15 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   if (auto result = nothing_to_reduce(session, rate))
     return *result;
   warn_of_missing_reference(session, rate.verdict);
-  begin_journal(work, rate, journal);
+  begin_journal(job, rate, journal);
   if (auto result = oracle_is_unsure(session, rate))
     return *result;
-  take_down_original(work, rate);
+  take_down_original(job, rate);
   session.phases.enter("flatten");
-  const auto flattened = flatten(work);
+  const auto flattened = flatten(job);
   options.listener.throw_if_interrupted();
   *search_begun = true;
-  return flattened ? reduce_and_hand_over(work, *flattened) : hand_back(work);
+  return flattened ? reduce_and_hand_over(job, *flattened) : hand_back(job);
 }
 
 } // namespace

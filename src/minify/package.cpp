@@ -10,19 +10,19 @@
 
 namespace repro_minify {
 
-PackageInMaking::PackageInMaking(Work &work, const Program &program) : work_(work) {
-  const ReproFacts &facts = work.facts;
-  if (!facts.backend->parts().repro_in_python || work.has_oracle())
+PackageInMaking::PackageInMaking(MinifyJob &job, const Program &program) : job_(job) {
+  const ReproFacts &facts = job.facts;
+  if (!facts.backend->parts().repro_in_python || job.has_oracle())
     return;
   std::error_code none;
-  std::filesystem::remove(work.folder + "/model.pt2", none); // of an earlier run into the same folder
+  std::filesystem::remove(job.folder + "/model.pt2", none); // of an earlier run into the same folder
   if (const std::string why = why_no_package(facts); !why.empty())
     give_up(why);
   else if (!facts.interrupted)
-    ticket_ = pool_.submit([&](Child &child) { child.reply(write_package(program, work.facts, work.folder)); },
+    ticket_ = pool_.submit([&](Child &child) { child.reply(write_package(program, job.facts, job.folder)); },
                            generous_limits());
   else
-    give_up(work_.why_cut_short() + " before it was compiled ahead of time");
+    give_up(job_.why_cut_short() + " before it was compiled ahead of time");
 }
 
 void PackageInMaking::look() {
@@ -30,21 +30,21 @@ void PackageInMaking::look() {
     return;
   if (pool_.ready(*ticket_))
     take(*pool_.wait(*ticket_));
-  else if (work_.options().listener.stops())
+  else if (job_.options().listener.stops())
     finish();
 }
 
 void PackageInMaking::finish() {
   if (!ticket_)
     return;
-  if (const auto job_end = pool_.wait(*ticket_, [&] { return work_.options().listener.stops(); })) {
+  if (const auto job_end = pool_.wait(*ticket_, [&] { return job_.options().listener.stops(); })) {
     take(*job_end);
   } else {
     pool_.cancel(*ticket_);
-    give_up(work_.why_cut_short() + " before it was compiled ahead of time");
+    give_up(job_.why_cut_short() + " before it was compiled ahead of time");
   }
-  if (!work_.facts.no_package_because.empty() && is_of_this_run(work_.folder + "/repro.cpp"))
-    write_runner(work_.facts, work_.folder);
+  if (!job_.facts.no_package_because.empty() && is_of_this_run(job_.folder + "/repro.cpp"))
+    write_runner(job_.facts, job_.folder);
 }
 
 void PackageInMaking::take(const JobEnd &job_end) {
@@ -58,7 +58,7 @@ void PackageInMaking::take(const JobEnd &job_end) {
 
 void PackageInMaking::give_up(const std::string &why) {
   ticket_.reset();
-  work_.facts.no_package_because = why;
+  job_.facts.no_package_because = why;
 }
 
 } // namespace repro_minify

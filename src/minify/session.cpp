@@ -3,9 +3,9 @@
 #include "backends/backend_list.h"
 #include "check/ask_again.h"
 #include "check/eager_memo.h"
+#include "check/module_factory.h"
 #include "check/nondeterminism.h"
 #include "check/short_of_memory.h"
-#include "check/subject.h"
 #include "minify/reading_limits.h"
 #include "oracle/external_oracle.h"
 #include "program/any_node.h"
@@ -279,9 +279,9 @@ std::shared_ptr<const Program> Session::flat_original() const {
   }
 }
 
-Subject Session::original() const {
+ModuleFactory Session::original() const {
   if (const auto flat = flat_original())
-    return subject_for(flat, *backend);
+    return factory_for(flat, *backend);
   return [given = as_given()](const InstantiateOptions &how) { return instantiate(given, how); };
 }
 

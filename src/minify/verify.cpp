@@ -2,7 +2,7 @@
 #include "backends/in_python.h"
 #include "backends/torch_python.h"
 #include "emit/repro_script.h"
-#include "minify/work.h"
+#include "minify/minify_job.h"
 #include "repro_minify/backend_parts.h"
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
@@ -15,9 +15,9 @@ namespace repro_minify {
 namespace {
 
 /// Which Python runs repro.py; empty: there is none.
-std::string python_of_repro(const Work &work) {
-  const ReproInPython *in_python = work.session.backend->parts().repro_in_python;
-  return in_python ? in_python->python() : find_python_with_torch(work.options().backend_options.python);
+std::string python_of_repro(const MinifyJob &job) {
+  const ReproInPython *in_python = job.session.backend->parts().repro_in_python;
+  return in_python ? in_python->python() : find_python_with_torch(job.options().backend_options.python);
 }
 
 /// Collects what issue.md says of the machine while the compiler and repro.py are at work.
@@ -66,43 +66,43 @@ template <typename Begin> void unless_in_trouble(const Begin &begin) {
 
 } // namespace
 
-bool shows_in_python(const Work &work, const Program &program) {
+bool shows_in_python(const MinifyJob &job, const Program &program) {
   constexpr int runs = 3; // memory holds other values in each, and now and then the right ones
-  const std::string python = python_of_repro(work);
+  const std::string python = python_of_repro(job);
   for (int i = 0; i < runs; ++i) {
     const TemporaryFolder folder;
     ScriptVerifier script(folder.path(), python);
-    script.begin(program, work.facts);
-    if (!script.finish(work.options().listener.interrupted).verified.value_or(false))
+    script.begin(program, job.facts);
+    if (!script.finish(job.options().listener.interrupted).verified.value_or(false))
       return false;
   }
   return true;
 }
 
 bool Verifying::is_wanted() const {
-  return work_.options().verify && !work_.has_oracle();
+  return job_.options().verify && !job_.has_oracle();
 }
 
 /// True if repro.py runs in any interpreter that has torch, and reads no file.
 bool Verifying::needs_nothing_else() const {
-  return !work_.session.backend->parts().repro_in_python && work_.options().backend_options.libraries.empty();
+  return !job_.session.backend->parts().repro_in_python && job_.options().backend_options.libraries.empty();
 }
 
 ScriptVerifier &Verifying::script() {
   if (!python_)
-    python_ = python_of_repro(work_);
+    python_ = python_of_repro(job_);
   if (!script_)
-    script_ = std::make_unique<ScriptVerifier>(work_.folder, *python_);
+    script_ = std::make_unique<ScriptVerifier>(job_.folder, *python_);
   return *script_;
 }
 
 void Verifying::prepare() {
   if (!is_wanted())
     return;
-  const Backend &backend = *work_.session.backend;
+  const Backend &backend = *job_.session.backend;
   unless_in_trouble([&] {
     auto repro = std::make_unique<ReproVerifier>();
-    repro->configure(backend, !work_.options().backend_options.libraries.empty());
+    repro->configure(backend, !job_.options().backend_options.libraries.empty());
     repro_ = std::move(repro);
   });
   if (needs_nothing_else() && backend.parts().python_call)
@@ -111,29 +111,29 @@ void Verifying::prepare() {
 
 /// A hang's script is given all of its time, by an interpreter of its own.
 void Verifying::have_an_interpreter_wait() {
-  if (work_.facts.signature.kind != FailureKind::Hang)
-    unless_in_trouble([&] { script().prepare(*work_.session.backend); });
+  if (job_.facts.signature.kind != FailureKind::Hang)
+    unless_in_trouble([&] { script().prepare(*job_.session.backend); });
 }
 
 void Verifying::begin(const Program &program) {
-  if (!is_wanted() || work_.facts.interrupted)
+  if (!is_wanted() || job_.facts.interrupted)
     return;
   if (needs_nothing_else()) {
-    script().begin(program, work_.facts);
+    script().begin(program, job_.facts);
     has_begun_ = true;
-  } else if (work_.session.backend->parts().repro_in_python) { // what it says depends on the guilty step
+  } else if (job_.session.backend->parts().repro_in_python) { // what it says depends on the guilty step
     have_an_interpreter_wait();
   }
 }
 
 void Verifying::end(const Program &program, const std::function<void()> &meanwhile,
                     const std::function<void()> &complete) {
-  ReproFacts &facts = work_.facts;
-  if (work_.has_oracle())
+  ReproFacts &facts = job_.facts;
+  if (job_.has_oracle())
     facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
   if (!is_wanted())
     return;
-  const auto &interrupted = work_.options().listener.interrupted;
+  const auto &interrupted = job_.options().listener.interrupted;
   const bool in_python = facts.backend->parts().repro_in_python;
   ScriptVerifier &script = this->script();
   EnvironmentInCollection environment(*python_);
@@ -146,14 +146,14 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
     facts.script = script.finish(interrupted);
     return facts.script.verified.value_or(false);
   };
-  work_.say(Severity::Info, announcement());
+  job_.say(Severity::Info, announcement());
   if (!repro_)
     repro_ = std::make_unique<ReproVerifier>();
   const Verification verification =
-      repro_->verify(work_.folder, reproduction_marker(program, facts.signature), facts.signature,
+      repro_->verify(job_.folder, reproduction_marker(program, facts.signature), facts.signature,
                      {.repetition = facts.repetition,
                       .interrupted = interrupted,
-                      .confinement = confinement_of(*work_.session.backend),
+                      .confinement = confinement_of(*job_.session.backend),
                       .meanwhile = while_it_compiles,
                       .complete = complete,
                       .python = in_python ? *python_ : "",
@@ -161,19 +161,19 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
   if (!in_python)
     facts.script = script.finish(interrupted);
   facts.environment = environment.wait(interrupted);
-  if (!work_.options().listener.stops())
+  if (!job_.options().listener.stops())
     take(verification);
 }
 
 void Verifying::take(const Verification &verification) {
-  ReproFacts &facts = work_.facts;
-  work_.say(Severity::Detail,
-            "repro.cpp was built " + (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
-                (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
+  ReproFacts &facts = job_.facts;
+  job_.say(Severity::Detail, "repro.cpp was built " +
+                                 (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
+                                 (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
   facts.verify_message = verification.message;
   if (facts.backend->parts().repro_in_python && !facts.script.verified) // it is what ReproVerifier has run
-    facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(work_.folder + "/repro.py"))};
+    facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(job_.folder + "/repro.py"))};
 }
 
 } // namespace repro_minify

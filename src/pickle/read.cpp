@@ -163,7 +163,7 @@ private:
     case 0x93: { // STACK_GLOBAL
       const auto names = last(2);
       if (!names[0]->is(Kind::Text) || !names[1]->is(Kind::Text))
-        throw CannotRead("its pickle names something by no text");
+        throw CannotRead("its pickle names a class by a value that is no text");
       return push_global(names[0]->text, names[1]->text);
     }
     case 'R':    // REDUCE
@@ -297,7 +297,7 @@ private:
   }
   bool push_object(const Value *callee, const Value *argument) {
     if (!is_argument(*argument))
-      throw CannotRead("its pickle calls something with no arguments");
+      throw CannotRead("its pickle calls a function with no arguments");
     push(Kind::Object);
     top().callee = callee;
     top().argument = argument;

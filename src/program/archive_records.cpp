@@ -74,7 +74,8 @@ void check_code(Zip &zip) {
     if (name.starts_with("code/"))
       bytes += zip.getRecordSize(name);
   if (bytes > most_code)
-    throw CannotRead("has " + std::to_string(bytes >> 20) + " MiB of code, more than anybody writes");
+    throw CannotRead("has " + std::to_string(bytes >> 20) + " MiB of code, more than the " +
+                     std::to_string(most_code >> 20) + " that are read");
 }
 
 } // namespace

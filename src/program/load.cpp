@@ -9,8 +9,8 @@
 #include "program/input_spec.h"
 #include "program/model_kind.h"
 #include "program/operator_libraries.h"
+#include "program/read_in_sandbox.h"
 #include "program/read_inputs.h"
-#include "program/rehearsal.h"
 #include "program/state_functions.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/run_settings.h"
@@ -163,7 +163,7 @@ LoadedModel load_model(const std::string &path, const std::string &method, uint6
   const FileState before = state_of(path);
   Limits whole = limits; // what comes back may be as large as the model
   whole.reply_capacity = generous_limits().reply_capacity;
-  const std::string bytes = rehearse_for(
+  const std::string bytes = read_in_sandbox(
       path, "loading it",
       [&](Child &child) {
         child.stage("reading its records");
@@ -176,7 +176,7 @@ LoadedModel load_model(const std::string &path, const std::string &method, uint6
       },
       whole);
   if (!bytes.empty())
-    rehearse(
+    try_in_sandbox(
         path, "loading it without its __setstate__", [&](Child &) { require_no_code_runs(load(bytes)); }, limits);
   if (state_of(path) != before)
     throw UserError(path + ": was changed while it was read; try again once it stays as it is");
@@ -195,7 +195,7 @@ LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source, co
   };
   const auto read = [&](const std::string &path) {
     let_children_read(path);
-    rehearse(
+    try_in_sandbox(
         path, "reading it", [&](Child &) { read_inputs(path); }, limits);
     return read_inputs(path);
   };
@@ -210,7 +210,7 @@ LoadedInputs load_inputs(const LoadedModel &model, const InputSource &source, co
   const fs::path folder = fs::path(model.path).parent_path();
   const std::string beside = (folder / "inputs.pt").string();
   if (const auto inside = inputs_inside(model.path)) {
-    rehearse(
+    try_in_sandbox(
         model.path, "reading its inputs", [&](Child &) { read_inputs(*inside, model.path); }, limits);
     LoadedInputs inputs = from(read_inputs(*inside, model.path), model.path + ", which holds its inputs");
     const bool has_file_of_its_own = fs::exists(folder / (fs::path(model.path).stem().string() + "_inputs.pt"));

@@ -21,8 +21,8 @@ std::string pass_of(const std::string &step) {
 
 class Bisector {
 public:
-  Bisector(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
-      : subject_(subject), backend_(backend), options_(options) {
+  Bisector(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
+      : factory_(factory), backend_(backend), options_(options) {
     found_.steps = own() ? own()->what_can_go() : steps_of(*backend);
   }
 
@@ -95,7 +95,7 @@ private:
     const auto is_wanted = [&](const Verdict &verdict) {
       return shows(verdict, options_.wanted, options_.same_failure);
     };
-    const Verdict verdict = check_repeatedly([&] { return check(subject_, backend, options_.check, options_.limits); },
+    const Verdict verdict = check_repeatedly([&] { return check(factory_, backend, options_.check, options_.limits); },
                                              is_wanted, options_.repetition);
     if (options_.interrupted && options_.interrupted())
       throw Interrupted(); // the check may have been cut short
@@ -179,7 +179,7 @@ private:
     return text;
   }
 
-  const Subject &subject_;
+  const ModuleFactory &factory_;
   const std::shared_ptr<const Backend> &backend_;
   const BisectOptions &options_;
   Bisection found_;
@@ -191,8 +191,9 @@ bool has_steps(const Backend &backend) {
   return backend.parts().bisector || !steps_of(backend).empty();
 }
 
-Bisection bisect(const Subject &subject, const std::shared_ptr<const Backend> &backend, const BisectOptions &options) {
-  return Bisector(subject, backend, options).run();
+Bisection bisect(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
+                 const BisectOptions &options) {
+  return Bisector(factory, backend, options).run();
 }
 
 std::string to_json(const Bisection &bisection) {

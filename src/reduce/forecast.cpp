@@ -1,6 +1,6 @@
 #include "reduce/forecast.h"
 
-#include "reduce/rehearsed_answers.h"
+#include "reduce/assuming_checker.h"
 
 #include <random>
 
@@ -28,8 +28,8 @@ std::optional<double> Forecast::seconds_to_the_end(const CostModel &cost) const 
   TurnReport report;
   double seconds = 0;
   int questions = 0, refused = refused_;
-  RehearsedAnswers answers(
-      judge_, {}, turn_began_.verdict, [this] { return judge_.answer_is_overdue(); },
+  AssumingChecker answers(
+      checker_, {}, turn_began_.verdict, [this] { return checker_.answer_is_overdue(); },
       [&](const Program &program) {
         if (++questions > most_questions)
           answers.stop();
@@ -39,12 +39,12 @@ std::optional<double> Forecast::seconds_to_the_end(const CostModel &cost) const 
         refused = works ? 0 : refused + 1;
         return works;
       });
-  Audience nobody;
+  ReductionObserver nobody;
   Turns turns(answers, recorder, passes_, nobody);
   const auto end = answers.run([&] {
-    for (Standing standing = turn_began_; const auto pass = standing.schedule.next();) {
+    for (ReductionState state = turn_began_; const auto pass = state.schedule.next();) {
       report = {};
-      turns.take(standing, *pass, report);
+      turns.take(state, *pass, report);
     }
   });
   return std::holds_alternative<CameToItsEnd>(end) ? std::optional(seconds) : std::nullopt;

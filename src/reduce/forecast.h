@@ -11,15 +11,15 @@
 
 namespace repro_minify {
 
-class Judge;
+class CandidateChecker;
 
 class Forecast final : public Outlook {
 public:
   /// `turn_began`: where the reduction stood at the begin of the turn that is being taken. What was asked since is
-  /// known to the Judge.
-  Forecast(Judge &judge, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
-           const Standing &turn_began)
-      : judge_(judge), recorder_(recorder), passes_(passes), turn_began_(turn_began) {}
+  /// known to the CandidateChecker.
+  Forecast(CandidateChecker &checker, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
+           const ReductionState &turn_began)
+      : checker_(checker), recorder_(recorder), passes_(passes), turn_began_(turn_began) {}
 
   /// Takes note of what became of a candidate. The more were turned down in a row, the less likely the next one works:
   /// passes say how likely it is in the middle of a reduction.
@@ -33,10 +33,10 @@ private:
   };
   std::optional<double> seconds_to_the_end(const CostModel &cost) const;
 
-  Judge &judge_;
+  CandidateChecker &checker_;
   const LastRecording &recorder_;
   const std::vector<const ReductionPass *> &passes_;
-  const Standing &turn_began_;
+  const ReductionState &turn_began_;
   std::deque<Try> last_;
   unsigned tries_ = 0;
   int refused_ = 0; ///< in a row

@@ -1,6 +1,6 @@
 #include "repro_minify/reducer.h"
 
-#include "check/subject.h"
+#include "check/module_factory.h"
 #include "repro_minify/backend_parts.h"
 
 namespace repro_minify {
@@ -18,7 +18,7 @@ InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend,
   test.revive = [backend] { revive_backend(*backend); };
   test.settings = run_settings(*backend, options);
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
-    return check_job(subject_for(std::move(program), *backend), backend, options);
+    return check_job(factory_for(std::move(program), *backend), backend, options);
   };
   test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
   return test;

@@ -1,12 +1,12 @@
 #include "repro_minify/reducer.h"
 
-#include "reduce/closest_pass.h"
+#include "reduce/candidate_checker.h"
 #include "reduce/forecast.h"
-#include "reduce/judge.h"
 #include "reduce/leap.h"
+#include "reduce/lookahead.h"
+#include "reduce/nearest_passing_program.h"
 #include "reduce/passes/pass.h"
 #include "reduce/reduce_recorded.h"
-#include "reduce/rehearsal.h"
 #include "reduce/selected_passes.h"
 #include "reduce/turns.h"
 
@@ -27,18 +27,18 @@ struct CallerThrew {
 };
 
 /// Runs passes in the order of the Schedule until none accepts anything.
-class Reducer final : private Audience {
+class Reducer final : private ReductionObserver {
 public:
-  Reducer(Program start, Verdict verdict, Judge &judge, const ReduceOptions &options,
+  Reducer(Program start, Verdict verdict, CandidateChecker &checker, const ReduceOptions &options,
           std::vector<const ReductionPass *> passes, std::shared_ptr<const Recording> recording)
-      : judge_(judge), options_(options),
-        passes_(std::move(passes)), standing_{start, std::move(verdict), order_of(start), Schedule(passes_),
-                                              std::vector<std::string>(passes_.size())},
-        turn_began_(standing_), recorder_(start, std::move(recording)) {
+      : checker_(checker), options_(options),
+        passes_(std::move(passes)), state_{start, std::move(verdict), order_of(start), Schedule(passes_),
+                                           std::vector<std::string>(passes_.size())},
+        turn_began_(state_), recorder_(start, std::move(recording)) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
-    judge_.foresee_with([this] { return std::make_unique<Rehearsal>(judge_, recorder_, passes_, turn_began_); });
-    judge_.tell_with(forecast_);
+    checker_.foresee_with([this] { return std::make_unique<Lookahead>(checker_, recorder_, passes_, turn_began_); });
+    checker_.tell_with(forecast_);
   }
 
   Reduction run() {
@@ -62,14 +62,14 @@ public:
     }
     say_what_had_no_answer(result, gave_up);
     result.one_minimal = result.not_shown_because.empty();
-    result.program = standing_.best;
-    result.verdict = standing_.verdict;
+    result.program = state_.best;
+    result.verdict = state_.verdict;
     result.passing = passing_.program();
-    result.checks = judge_.tally().checks();
-    result.cached = judge_.tally().cached();
-    result.speculative = judge_.speculative();
-    result.seconds = judge_.tally().elapsed_seconds();
-    result.check_seconds = judge_.tally().check_seconds();
+    result.checks = checker_.tally().checks();
+    result.cached = checker_.tally().cached();
+    result.speculative = checker_.speculative();
+    result.seconds = checker_.tally().elapsed_seconds();
+    result.check_seconds = checker_.tally().check_seconds();
     result.passes = statistics_;
     return result;
   }
@@ -85,55 +85,56 @@ private:
     if (!skipped.empty())
       reasons.push_back("what was chosen leaves out: " + skipped);
     for (size_t i = 0; i < passes_.size(); ++i)
-      if (!standing_.untried[i].empty() && standing_.untried[i] != had_no_answer)
-        reasons.push_back(std::string("pass ") + passes_[i]->name + " " + standing_.untried[i]);
+      if (!state_.incomplete_because[i].empty() && state_.incomplete_because[i] != had_no_answer)
+        reasons.push_back(std::string("pass ") + passes_[i]->name + " " + state_.incomplete_because[i]);
     return reasons;
   }
 
   /// Where that ended the reduction, or the last turn of a pass left it at that.
   void say_what_had_no_answer(Reduction &result, bool gave_up) const {
-    result.unanswered = judge_.unanswered();
-    const auto &untried = standing_.untried;
-    const bool counts = gave_up || !result.not_shown_because.empty() ||
-                        std::find(untried.begin(), untried.end(), had_no_answer) != untried.end();
+    result.unanswered = checker_.unanswered();
+    const auto &incomplete_because = state_.incomplete_because;
+    const bool counts =
+        gave_up || !result.not_shown_because.empty() ||
+        std::find(incomplete_because.begin(), incomplete_because.end(), had_no_answer) != incomplete_because.end();
     if (!counts || result.unanswered == 0)
       return;
     std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
                        " had no answer, however often asked (";
-    for (const auto &reason : judge_.tally().reasons())
-      text += (&reason == &*judge_.tally().reasons().begin() ? "" : "; ") + reason;
+    for (const auto &reason : checker_.tally().reasons())
+      text += (&reason == &*checker_.tally().reasons().begin() ? "" : "; ") + reason;
     result.not_shown_because.push_back(text + ")");
   }
 
   /// False when there is none left to take.
   bool take_turn() {
-    turn_began_ = standing_;
-    const auto next = standing_.schedule.next();
+    turn_began_ = state_;
+    const auto next = state_.schedule.next();
     if (!next)
       return false;
     if (const auto leaper = who_leaps(*next))
       in_turn_of(*leaper, [&](TurnReport &report) { leap(*leaper, report); });
     else
       in_turn_of(*next,
-                 [&](TurnReport &report) { Turns(judge_, recorder_, passes_, *this).take(standing_, *next, report); });
+                 [&](TurnReport &report) { Turns(checker_, recorder_, passes_, *this).take(state_, *next, report); });
     return true;
   }
 
   /// Does `work` as a part of that pass's statistics.
   template <typename Work> void in_turn_of(size_t pass, const Work &work) {
     PassStatistics &row = statistics_[pass];
-    judge_.set_pass(row.pass);
-    judge_.set_best(size_of(standing_.best));
-    const int checks = judge_.tally().checks(), operators = standing_.order.operators;
-    const double begin = judge_.tally().elapsed_seconds();
+    checker_.set_pass(row.pass);
+    checker_.set_best(size_of(state_.best));
+    const int checks = checker_.tally().checks(), operators = state_.order.operators;
+    const double begin = checker_.tally().elapsed_seconds();
     TurnReport report;
     const auto add_up = [&] {
       ++row.runs;
       row.tried += report.tried;
       row.worked += report.worked;
-      row.checks += judge_.tally().checks() - checks;
-      row.seconds += judge_.tally().elapsed_seconds() - begin;
-      row.operators_removed += operators - standing_.order.operators;
+      row.checks += checker_.tally().checks() - checks;
+      row.seconds += checker_.tally().elapsed_seconds() - begin;
+      row.operators_removed += operators - state_.order.operators;
       row.problem = report.problem.empty() ? row.problem : report.problem;
     };
     try {
@@ -150,9 +151,8 @@ private:
   std::optional<size_t> who_leaps(size_t next) {
     const auto simplifies = [](const ReductionPass *pass) { return pass->goal == Goal::Simplicity; };
     const auto first = std::find_if(passes_.begin(), passes_.end(), simplifies);
-    const bool begins =
-        judge_.tally().checks() == 0 && standing_.order.operators <= most_operators_to_begin_with_a_leap;
-    if (judge_.inquiry().wanted.kind != FailureKind::Hang || first == passes_.end() ||
+    const bool begins = checker_.tally().checks() == 0 && state_.order.operators <= most_operators_to_begin_with_a_leap;
+    if (checker_.goal().wanted.kind != FailureKind::Hang || first == passes_.end() ||
         !(begins || simplifies(passes_[next])) || !std::exchange(may_leap_, false))
       return std::nullopt;
     return first - passes_.begin();
@@ -160,25 +160,25 @@ private:
 
   /// Makes the simplifications that work together, found by halves.
   void leap(size_t pass, TurnReport &report) {
-    const std::vector<Program> steps = steps_if_all_works(judge_, recorder_, passes_, standing_);
+    const std::vector<Program> steps = steps_if_all_works(checker_, recorder_, passes_, state_);
     if (steps.size() < 2) // the passes ask as much
       return;
-    Turns turns(judge_, recorder_, passes_, *this);
+    Turns turns(checker_, recorder_, passes_, *this);
     size_t work = 0, too_many = steps.size() + 1;
     for (size_t next = steps.size(); too_many - work > 1; next = work + (too_many - work) / 2) {
       const size_t if_not = std::max<size_t>(work + (next - work) / 2, 1);
       const std::vector<LazyProgram> then = {[&] { return steps[if_not - 1]; }};
-      (turns.offer(standing_, steps[next - 1], then, report) ? work : too_many) = next;
+      (turns.offer(state_, steps[next - 1], then, report) ? work : too_many) = next;
     }
     if (work > 0)
-      standing_.schedule.took_turn(pass, true, report.worked, report.tried);
+      state_.schedule.took_turn(pass, true, report.worked, report.tried);
   }
 
   void save_meanwhile() {
     if (options_.on_improved)
-      judge_.do_meanwhile([this] {
+      checker_.do_meanwhile([this] {
         try {
-          options_.on_improved(standing_.best);
+          options_.on_improved(state_.best);
         } catch (const std::exception &) {
           throw CallerThrew{std::current_exception()}; // NOLINT(bugprone-std-exception-baseclass)
         }
@@ -190,25 +190,25 @@ private:
     forecast_.note(false);
   }
 
-  void improved(const Standing &standing) override {
-    judge_.enter_search();
+  void improved(const ReductionState &state) override {
+    checker_.enter_search();
     may_leap_ = true;
     forecast_.note(true);
     passing_.reset();
-    judge_.set_best(size_of(standing.best));
+    checker_.set_best(size_of(state.best));
     save_meanwhile();
   }
 
-  Judge &judge_;
+  CandidateChecker &checker_;
   const ReduceOptions &options_;
   const std::vector<const ReductionPass *> passes_;
-  Standing standing_;
-  Standing turn_began_; ///< as `standing_` was before the turn that is being taken
+  ReductionState state_;
+  ReductionState turn_began_; ///< as `state_` was before the turn that is being taken
   bool may_leap_ = true;
-  ClosestPass passing_;
+  NearestPassingProgram passing_;
   std::vector<PassStatistics> statistics_;
   LastRecording recorder_;
-  Forecast forecast_{judge_, recorder_, passes_, turn_began_};
+  Forecast forecast_{checker_, recorder_, passes_, turn_began_};
 };
 
 } // namespace
@@ -217,10 +217,10 @@ Reduction reduce_recorded(const Program &start, std::shared_ptr<const Recording>
                           const Verdict &start_verdict, const Signature &wanted, const InterestingnessTest &test,
                           const ReduceOptions &options) {
   const auto passes = selected_passes(options.passes);
-  Judge judge(test, wanted, options);
-  judge.enter_phase("hash");
-  judge.remember(start, start_verdict);
-  return Reducer(start, start_verdict, judge, options, passes, std::move(recording)).run();
+  CandidateChecker checker(test, wanted, options);
+  checker.enter_phase("hash");
+  checker.remember(start, start_verdict);
+  return Reducer(start, start_verdict, checker, options, passes, std::move(recording)).run();
 }
 
 Reduction reduce(const Program &start, const Verdict &start_verdict, const Signature &wanted,

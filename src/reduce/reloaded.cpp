@@ -12,10 +12,10 @@ InterestingnessTest reloading_test(std::shared_ptr<const Backend> backend, const
     return identity;
   };
   test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
-    const Subject subject = [program = std::move(program)](const InstantiateOptions &how) {
+    const ModuleFactory factory = [program = std::move(program)](const InstantiateOptions &how) {
       return instantiate_reloaded(*program, how);
     };
-    return check_job(subject, backend, options);
+    return check_job(factory, backend, options);
   };
   return test;
 }

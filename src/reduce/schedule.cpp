@@ -18,7 +18,7 @@ constexpr double faint_hope = 1.0 / 64;
 } // namespace
 
 bool Schedule::comes_before(const Row &a, const Row &b) {
-  return a.put_off != b.put_off ? b.put_off : a.gain * b.cost > b.gain * a.cost;
+  return a.deferred != b.deferred ? b.deferred : a.gain * b.cost > b.gain * a.cost;
 }
 
 Schedule::Schedule(const std::vector<const ReductionPass *> &passes) {
@@ -45,20 +45,20 @@ void Schedule::took_turn(size_t pass, bool accepted, double gain, double cost) {
   Row &row = rows_[pass];
   row.gain = accepted ? memory * row.gain + gain : faint_hope * prior_gain(pass);
   row.cost = memory * row.cost + cost;
-  row.put_off = false;
+  row.deferred = false;
   ++row.turns;
   if (accepted)
     for (Row &other : rows_) {
       other.open = true;
-      other.put_off = false;
+      other.deferred = false;
     }
   else
     row.open = false;
 }
 
-void Schedule::put_off(size_t pass) {
+void Schedule::deferred(size_t pass) {
   rows_[pass].open = true;
-  rows_[pass].put_off = true;
+  rows_[pass].deferred = true;
 }
 
 int Schedule::open() const {

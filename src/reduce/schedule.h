@@ -20,8 +20,8 @@ public:
   /// Takes the outcome of a turn. `accepted`: the program changed, so every pass may find something again.
   void took_turn(size_t pass, bool accepted, double gain, double cost);
   /// After its turn: the pass has more to try, but only once all others of its goal have found nothing.
-  void put_off(size_t pass);
-  bool is_put_off(size_t pass) const { return rows_[pass].put_off; }
+  void deferred(size_t pass);
+  bool is_deferred(size_t pass) const { return rows_[pass].deferred; }
   bool had_turn(size_t pass) const { return rows_[pass].turns > 0; }
   /// Passes that may find something still.
   int open() const;
@@ -32,7 +32,7 @@ private:
     bool open = true;
     double gain; ///< recent turns count most
     double cost;
-    bool put_off = false;
+    bool deferred = false;
     int turns = 0;
   };
   std::optional<size_t> best_of(Goal goal) const;

@@ -1,6 +1,6 @@
 // The turns of a reduction. Where it stands is a value, so that what may come can be gone through on a copy.
 #pragma once
-#include "reduce/answerer.h"
+#include "reduce/checker.h"
 #include "reduce/passes/pass.h"
 #include "reduce/recorder.h"
 #include "reduce/schedule.h"
@@ -11,16 +11,17 @@
 
 namespace repro_minify {
 
-/// The text in Standing::untried if a pass left out nothing but a question that had no answer, however often asked.
+/// The text in ReductionState::incomplete_because if a pass left out nothing but a question that had no answer, however
+/// often asked.
 inline constexpr const char *had_no_answer = "had no answer to a question";
 
 /// Where a reduction stands between two turns. Beside the verdicts to come, nothing else decides what is asked next.
-struct Standing {
+struct ReductionState {
   Program best;
   Verdict verdict;
   Order order;
   Schedule schedule;
-  std::vector<std::string> untried; ///< by pass: what its last turn left out; empty: nothing
+  std::vector<std::string> incomplete_because; ///< by pass: what its last turn left out; empty: nothing
 };
 
 /// The outcome of a turn, as far as it got.
@@ -32,23 +33,23 @@ struct TurnReport {
 };
 
 /// Is told of every candidate as it is decided.
-class Audience {
+class ReductionObserver {
 public:
-  virtual ~Audience() = default;
+  virtual ~ReductionObserver() = default;
   virtual void turned_down(const Program &, const Order &, const Verdict &, const Order & /*best*/) {}
-  virtual void improved(const Standing &) {}
+  virtual void improved(const ReductionState &) {}
 };
 
 class Turns {
 public:
-  Turns(Answerer &answerer, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
-        Audience &audience)
-      : answerer_(answerer), recorder_(recorder), passes_(passes), audience_(audience) {}
+  Turns(Checker &checker, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
+        ReductionObserver &observer)
+      : checker_(checker), recorder_(recorder), passes_(passes), observer_(observer) {}
 
-  /// The turn of pass number `index`. `standing` and `report` are up to date when a question is left by exception.
-  void take(Standing &standing, size_t index, TurnReport &report);
+  /// The turn of pass number `index`. `state` and `report` are up to date when a question is left by exception.
+  void take(ReductionState &state, size_t index, TurnReport &report);
   /// Returns true if a Program that no pass proposes fails; it becomes the best if it is lower in the Order.
-  bool offer(Standing &standing, const Program &candidate, const std::vector<LazyProgram> &likely_next,
+  bool offer(ReductionState &state, const Program &candidate, const std::vector<LazyProgram> &likely_next,
              TurnReport &report);
 
 private:
@@ -57,10 +58,10 @@ private:
   bool run_pass(Turn &turn, size_t index);
   bool consider(Turn &turn, const Program &candidate, const Order &order, const std::vector<LazyProgram> &next);
 
-  Answerer &answerer_;
+  Checker &checker_;
   LastRecording &recorder_;
   const std::vector<const ReductionPass *> &passes_;
-  Audience &audience_;
+  ReductionObserver &observer_;
 };
 
 } // namespace repro_minify

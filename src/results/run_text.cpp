@@ -135,7 +135,7 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
     out << "  operators that the backend rewrote: " << few_of(verdict.rewritten) << '\n';
   write_let_pass(out, verdict);
   if (facts.reads_unwritten.value_or(false))
-    out << "  it reads memory that nobody has written: what it returns depends on what lies there\n";
+    out << "  it reads uninitialised memory: what it returns depends on what lies there\n";
   if (verdict.coverage) // what the backend ran as it was is at times the larger part of the program
     out << "  " << clean(coverage_text(*verdict.coverage)) << '\n';
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",

@@ -1,6 +1,6 @@
 #include "repro_minify/both_sides.h"
 
-#include "check/sides.h"
+#include "check/check_context.h"
 #include "program/compute.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
@@ -39,10 +39,10 @@ std::vector<ShownValue> values_from(const json &list) {
 
 } // namespace
 
-Observed run_optimised(const Sides &sides, int call) {
+Observed run_optimised(const CheckContext &sides, int call) {
   fill_unwritten_memory(Fill::Usual);
   const RunScope scope(run_settings(sides.backend, sides.options));
-  Instance instance = sides.subject(sides.instance_options());
+  Instance instance = sides.factory(sides.instance_options());
   const Compiled compiled = sides.backend.compile(instance.module);
   Observed observed;
   for (int i = 0; i < call; ++i) {
@@ -53,11 +53,11 @@ Observed run_optimised(const Sides &sides, int call) {
   return observed;
 }
 
-std::string show_here(const Subject &subject, const Backend &backend, const CheckOptions &options,
+std::string show_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options,
                       const ShowOptions &show) {
   CheckOptions how = options;
   how.only_forward = true; // what it leaves behind is in no picture
-  const Sides sides{subject, backend, how};
+  const CheckContext sides{factory, backend, how};
   const Observed eager = sides.run_eager(show.call).back();
   std::optional<Observed> optimised;
   std::string problem;
@@ -80,12 +80,12 @@ BothSides both_sides_from(const std::string &text) {
   return {values_from(reply.at("outputs")), values_from(reply.at("gradients")), reply.at("problem")};
 }
 
-BothSides both_sides(const Subject &subject, const std::shared_ptr<const Backend> &backend, const CheckOptions &options,
-                     const ShowOptions &show, const Limits &limits) {
+BothSides both_sides(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
+                     const CheckOptions &options, const ShowOptions &show, const Limits &limits) {
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(*backend));
-        child.reply(show_here(subject, *backend, options, show));
+        child.reply(show_here(factory, *backend, options, show));
       },
       limits);
   if (job_end.ending == Ending::Replied)

@@ -29,7 +29,7 @@ Analysis analysis_of(const std::string &model, const std::string &backend, bool 
   options.limits = testing_support::test_limits();
   options.jobs = jobs;
   const std::shared_ptr<const Backend> which = make_backend(backend);
-  const Verdict verdict = check(subject_of(std::make_shared<Program>(inlined)), which, options.check, options.limits);
+  const Verdict verdict = check(factory_of(std::make_shared<Program>(inlined)), which, options.check, options.limits);
   return analyze(inlined, verdict, which, options);
 }
 
@@ -112,11 +112,11 @@ TEST(Analysis, ShowsTheValuesOfTheCallThatFails) {
   options.limits = testing_support::test_limits();
   options.shown_elements = 4;
   const std::shared_ptr<const Backend> freeze = make_backend("freeze");
-  const Verdict verdict = check(subject_of(program), freeze, options.check, options.limits);
+  const Verdict verdict = check(factory_of(program), freeze, options.check, options.limits);
   const auto recording =
       std::make_shared<Recording>(record(*program, run_settings(*freeze, options.check), options.limits));
   AnalysisUnderWay under_way(verdict, freeze, options, recording);
-  const AnalysisUnderWay nobody_waits_for_this(verdict, freeze, options, recording);
+  const AnalysisUnderWay ended_early(verdict, freeze, options, recording);
   const Analysis analysis = under_way.take();
   ASSERT_TRUE(analysis.first);
   for (const auto &row : analysis.rows) {
@@ -171,7 +171,7 @@ TEST(Analysis, OfAModelThatPassesAccusesNothing) {
   AnalyzeOptions options;
   options.limits = testing_support::test_limits();
   const std::shared_ptr<const Backend> freeze = make_backend("freeze");
-  const Verdict verdict = check(subject_of(program), freeze, options.check, options.limits);
+  const Verdict verdict = check(factory_of(program), freeze, options.check, options.limits);
   ASSERT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   const Analysis analysis = analyze(*program, verdict, freeze, options);
   EXPECT_FALSE(analysis.first);
@@ -205,7 +205,7 @@ TEST(Analysis, AsksNoMoreThanItMay) {
   options.limits = testing_support::test_limits();
   options.most_checks = 1;
   const std::shared_ptr<const Backend> jit = make_backend("jit");
-  const Verdict verdict = check(subject_of(std::make_shared<Program>(inlined)), jit, options.check, options.limits);
+  const Verdict verdict = check(factory_of(std::make_shared<Program>(inlined)), jit, options.check, options.limits);
   const Analysis analysis = analyze(inlined, verdict, jit, options);
   EXPECT_FALSE(analysis.is_compared);
   EXPECT_EQ(analysis.checks, 0);

@@ -39,7 +39,7 @@ Program small_program() {
 
 Verdict check_with(TestBackend::Behaviour behaviour, Limits limits = {.timeout = std::chrono::seconds(20)}) {
   static const auto program = std::make_shared<Program>(small_program());
-  return check(subject_of(program), std::make_shared<TestBackend>(std::move(behaviour)), {}, limits);
+  return check(factory_of(program), std::make_shared<TestBackend>(std::move(behaviour)), {}, limits);
 }
 
 c10::IValue run_right(torch::jit::Module &module, std::vector<c10::IValue> arguments) {
@@ -53,7 +53,7 @@ void expect_failure(const Verdict &verdict, FailureKind kind) {
 
 /// The two sides of a program that returns what no rule can compare even with itself.
 TEST(Check, SaysThatAResultWithoutValuesCannotBeCompared) {
-  const Subject subject = [](const InstantiateOptions &) {
+  const ModuleFactory factory = [](const InstantiateOptions &) {
     torch::jit::Module module("m");
     module.define("def forward(self, x: Tensor):\n  return torch.zeros_like(x, device='meta')\n");
     return Instance{module, {at::ones({2})}};
@@ -62,7 +62,7 @@ TEST(Check, SaysThatAResultWithoutValuesCannotBeCompared) {
     CheckOptions options;
     options.compare.rule = rule;
     const Verdict verdict =
-        check(subject, std::make_shared<TestBackend>(run_right), options, {.timeout = std::chrono::seconds(20)});
+        check(factory, std::make_shared<TestBackend>(run_right), options, {.timeout = std::chrono::seconds(20)});
     EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
     EXPECT_FALSE(verdict.eager_failed);
     EXPECT_NE(verdict.message.find("cannot be compared: "), std::string::npos) << verdict.message;
@@ -182,14 +182,14 @@ TEST(Check, NamesNanShapeDtypeAndStructure) {
 TEST(Check, IsUnresolvedWhenEagerItselfRaises) {
   Program broken = small_program();
   broken.inputs[0].value = at::zeros({3});
-  const Verdict verdict = check(subject_of(std::make_shared<Program>(broken)), std::make_shared<TestBackend>(run_right),
+  const Verdict verdict = check(factory_of(std::make_shared<Program>(broken)), std::make_shared<TestBackend>(run_right),
                                 {}, {.timeout = std::chrono::seconds(20)});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
   EXPECT_NE(verdict.message.find("eager itself raises"), std::string::npos) << verdict.message;
 }
 
 /// forward adds one to a buffer and returns it.
-Subject counting_subject() {
+ModuleFactory counting_subject() {
   return [](const InstantiateOptions &) {
     torch::jit::Module module("__torch__.Counts");
     module.register_attribute("training", c10::BoolType::get(), false);
@@ -215,7 +215,7 @@ TEST(Check, AProgramThatKeepsStateIsComparedCallByCall) {
 }
 
 TEST(Check, IsUnresolvedWhenEagerIsNotReproducible) {
-  const Subject random = [](const InstantiateOptions &) {
+  const ModuleFactory random = [](const InstantiateOptions &) {
     static int instances = 0;
     torch::jit::Module module("__torch__.Random");
     module.register_attribute("training", c10::BoolType::get(), false);

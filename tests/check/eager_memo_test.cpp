@@ -39,7 +39,7 @@ private:
 };
 
 /// With a parameter and a buffer; `made` counts instances.
-Subject program_of(const std::string &forward, const SharedCounter &made) {
+ModuleFactory program_of(const std::string &forward, const SharedCounter &made) {
   return [forward, counter = &*made](const InstantiateOptions &options) {
     ++*counter;
     SharedCloner cloner({.double_precision = options.double_precision});
@@ -61,13 +61,13 @@ struct Asked {
 std::vector<Asked> checks(const std::string &forward, const std::vector<std::string> &backends, EagerMemo *memo,
                           const CheckOptions &options = {}) {
   const SharedCounter made;
-  const Subject subject = program_of(forward, made);
+  const ModuleFactory factory = program_of(forward, made);
   std::vector<Asked> all;
   for (const std::string &name : backends) {
     const std::shared_ptr<const Backend> backend = make_backend(name);
     *made = 0;
     const std::string kept = memo ? memo->file_for("as given", *backend, options) : "";
-    const Job job = check_job(subject, backend, options, kept);
+    const Job job = check_job(factory, backend, options, kept);
     all.push_back({verdict_of(run_in_sandbox(job, testing_support::test_limits())), *made});
   }
   return all;

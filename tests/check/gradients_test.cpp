@@ -9,7 +9,7 @@
 namespace repro_minify {
 namespace {
 
-Subject linear(bool input_requires_grad) {
+ModuleFactory linear(bool input_requires_grad) {
   return [=](const InstantiateOptions &options) {
     const auto type = options.double_precision ? at::kDouble : at::kFloat;
     torch::jit::Module module("__torch__.Linear");

@@ -35,7 +35,7 @@ private:
   std::chrono::milliseconds time_;
 };
 
-Subject slow_to_load(std::chrono::milliseconds time) {
+ModuleFactory slow_to_load(std::chrono::milliseconds time) {
   return [time](const InstantiateOptions &) {
     std::this_thread::sleep_for(time);
     torch::jit::Module module("__torch__.Small");

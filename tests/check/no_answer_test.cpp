@@ -37,7 +37,7 @@ private:
   std::function<void()> what_;
 };
 
-Subject identity_function() {
+ModuleFactory identity_function() {
   return [](const InstantiateOptions &) {
     torch::jit::Module module("m");
     module.define("def forward(self, x: Tensor) -> Tensor:\n  return x\n");

@@ -55,7 +55,7 @@ Names rewritten_in(const std::string &name, const std::string &backend) {
   const auto loaded = testing_support::load_case(name);
   const Program program = flatten_calls(loaded.model, loaded.inputs.values);
   const Verdict verdict =
-      check(subject_of(std::make_shared<Program>(program)), make_backend(backend), {}, testing_support::test_limits());
+      check(factory_of(std::make_shared<Program>(program)), make_backend(backend), {}, testing_support::test_limits());
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Fail) << verdict.message;
   return verdict.rewritten;
 }

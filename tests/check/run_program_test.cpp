@@ -259,22 +259,22 @@ std::string saved(const torch::jit::Module &module) {
 }
 
 /// Returns the module twice: as an archive, and as a flat Program.
-std::vector<Subject> subjects_of(const torch::jit::Module &module, const std::vector<IValue> &arguments) {
+std::vector<ModuleFactory> subjects_of(const torch::jit::Module &module, const std::vector<IValue> &arguments) {
   const std::string path = saved(module);
   const auto program = std::make_shared<Program>(flatten_calls({path, module, "forward"}, arguments));
   return {[archive = Archive{path, arguments}](const InstantiateOptions &how) { return instantiate(archive, how); },
-          subject_of(program)};
+          factory_of(program)};
 }
 
 /// x is a third, which only float64 knows to 16 digits: what went through a narrower dtype is not a third any more.
 void expect_wide(const std::string &what, const torch::jit::Module &module) {
   const at::Tensor third = at::ones({2}, at::kDouble) / 3;
-  for (const Subject &subject : subjects_of(module, {third})) {
-    Instance instance = subject({.double_precision = true});
+  for (const ModuleFactory &factory : subjects_of(module, {third})) {
+    Instance instance = factory({.double_precision = true});
     const at::Tensor result = instance.module.forward(instance.arguments).toTensor();
     EXPECT_EQ(result.scalar_type(), at::kDouble) << what;
     EXPECT_TRUE(at::allclose(result, third, /*rtol=*/0, /*atol=*/1e-15)) << what << ": " << result;
-    Instance narrow = subject({});
+    Instance narrow = factory({});
     const at::Tensor narrow_result = narrow.module.forward(narrow.arguments).toTensor().to(at::kDouble);
     EXPECT_FALSE(at::allclose(narrow_result, third, /*rtol=*/0, /*atol=*/1e-15)) << what << " has nothing to widen";
   }
@@ -306,8 +306,8 @@ TEST(Fp64Reference, WidensTensorConstantsParametersAndBuffers) {
   auto *sum = graph->insert(c10::aten::mul, {graph->outputs()[0], constant});
   graph->eraseOutput(0);
   graph->registerOutput(sum);
-  for (const Subject &subject : subjects_of(module, {float_tensor({1, 2})})) {
-    Instance instance = subject({.double_precision = true});
+  for (const ModuleFactory &factory : subjects_of(module, {float_tensor({1, 2})})) {
+    Instance instance = factory({.double_precision = true});
     EXPECT_EQ(instance.arguments[0].toTensor().scalar_type(), at::kDouble);
     for (const auto &tensor : instance.module.parameters())
       EXPECT_EQ(tensor.scalar_type(), at::kDouble);
@@ -321,8 +321,8 @@ TEST(Fp64Reference, WidensTensorConstantsParametersAndBuffers) {
 
 TEST(Fp64Reference, LeavesIntegersAndBoolsAlone) {
   auto module = module_of("def forward(self, x: Tensor):\n  return x.to(4) + 1, x > 0\n");
-  for (const Subject &subject : subjects_of(module, {float_tensor({1.5})})) {
-    Instance instance = subject({.double_precision = true});
+  for (const ModuleFactory &factory : subjects_of(module, {float_tensor({1.5})})) {
+    Instance instance = factory({.double_precision = true});
     const c10::IValue output = instance.module.forward(instance.arguments);
     const auto &parts = output.toTupleRef().elements();
     EXPECT_EQ(parts[0].toTensor().scalar_type(), at::kLong);

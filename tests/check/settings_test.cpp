@@ -17,7 +17,7 @@
 namespace repro_minify {
 namespace {
 
-Verdict run_in_check(const Subject &subject, const CheckOptions &options, bool boxed = false) {
+Verdict run_in_check(const ModuleFactory &factory, const CheckOptions &options, bool boxed = false) {
   class Interpreter : public Backend {
   public:
     explicit Interpreter(bool boxed) : boxed_(boxed) {}
@@ -35,10 +35,10 @@ Verdict run_in_check(const Subject &subject, const CheckOptions &options, bool b
   private:
     bool boxed_;
   };
-  return check(subject, std::make_shared<Interpreter>(boxed), options, testing_support::test_limits());
+  return check(factory, std::make_shared<Interpreter>(boxed), options, testing_support::test_limits());
 }
 
-Subject defined(const std::string &forward) {
+ModuleFactory defined(const std::string &forward) {
   return [=](const InstantiateOptions &options) {
     torch::jit::Module module("__torch__.Defined");
     module.register_attribute("training", c10::BoolType::get(), false);
@@ -59,25 +59,25 @@ TEST(Settings, GeneratorsAreSeededBeforeEachRunOfEitherSide) {
 TEST(Settings, BothSidesRunUnderAutocastAndNeitherCompilesUnderIt) {
   CheckOptions options;
   options.autocast = true;
-  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  return torch.mm(x, self.w)\n");
-  Verdict verdict = run_in_check(subject, options);
+  const ModuleFactory factory = defined("def forward(self, x: Tensor) -> Tensor:\n  return torch.mm(x, self.w)\n");
+  Verdict verdict = run_in_check(factory, options);
   ASSERT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   EXPECT_EQ(verdict.outputs.at(0).ref_type, "bfloat16[4, 4]");
   options.autocast_dtype = at::kHalf;
-  verdict = run_in_check(subject, options);
+  verdict = run_in_check(factory, options);
   EXPECT_EQ(verdict.outputs.at(0).ref_type, "float16[4, 4]");
   options.autocast = false;
-  verdict = run_in_check(subject, options);
+  verdict = run_in_check(factory, options);
   EXPECT_EQ(verdict.outputs.at(0).ref_type, "float32[4, 4]");
 }
 
 TEST(Settings, DeterministicOnMakesAnOperatorWithoutSuchAVariantRaise) {
-  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n"
-                                  "  return x.put_(torch.zeros([2], dtype=4), torch.ones([2]), False)\n");
+  const ModuleFactory factory = defined("def forward(self, x: Tensor) -> Tensor:\n"
+                                        "  return x.put_(torch.zeros([2], dtype=4), torch.ones([2]), False)\n");
   CheckOptions options;
-  EXPECT_EQ(run_in_check(subject, options).outcome, Verdict::Outcome::Pass);
+  EXPECT_EQ(run_in_check(factory, options).outcome, Verdict::Outcome::Pass);
   options.determinism = Determinism::On;
-  const Verdict verdict = run_in_check(subject, options);
+  const Verdict verdict = run_in_check(factory, options);
   EXPECT_TRUE(verdict.eager_raises);
   EXPECT_NE(verdict.message.find("deterministic"), std::string::npos) << verdict.message;
 }
@@ -90,11 +90,12 @@ TEST(Settings, UninitialisedMemoryIsLeftAlone) {
 
 TEST(Settings, OnlyForwardDoesNotLookAtWhatIsLeftBehind) {
   // Adds to its argument twice as much when it is optimised: only the first call of each side is compared.
-  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  y = x * 2\n  x.add_(1)\n  return y\n");
+  const ModuleFactory factory =
+      defined("def forward(self, x: Tensor) -> Tensor:\n  y = x * 2\n  x.add_(1)\n  return y\n");
   CheckOptions options;
-  EXPECT_FALSE(run_in_check(subject, options).state.empty());
+  EXPECT_FALSE(run_in_check(factory, options).state.empty());
   options.only_forward = true;
-  EXPECT_TRUE(run_in_check(subject, options).state.empty());
+  EXPECT_TRUE(run_in_check(factory, options).state.empty());
 }
 
 TEST(Settings, ABoxedBackendOwnsItsArguments) {
@@ -103,11 +104,11 @@ TEST(Settings, ABoxedBackendOwnsItsArguments) {
 }
 
 TEST(Settings, RequireFp64IsUnresolvedWithoutAReference) {
-  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  return x + 1\n");
-  const Subject widening = [=](const InstantiateOptions &options) {
+  const ModuleFactory factory = defined("def forward(self, x: Tensor) -> Tensor:\n  return x + 1\n");
+  const ModuleFactory widening = [=](const InstantiateOptions &options) {
     if (options.double_precision)
       throw std::runtime_error("no kernel for float64");
-    return subject(options);
+    return factory(options);
   };
   CheckOptions options;
   options.measure_always = true;
@@ -125,8 +126,8 @@ TEST(Settings, RunModeComparesNothing) {
   CheckOptions options;
   options.mode = CheckMode::Run;
   // The result differs from call to call, but is not compared.
-  const Subject subject = defined("def forward(self, x: Tensor) -> Tensor:\n  return self.w.add_(1) + x\n");
-  const Verdict verdict = run_in_check(subject, options);
+  const ModuleFactory factory = defined("def forward(self, x: Tensor) -> Tensor:\n  return self.w.add_(1) + x\n");
+  const Verdict verdict = run_in_check(factory, options);
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   EXPECT_TRUE(verdict.outputs.empty());
 }
@@ -151,7 +152,7 @@ TEST(Settings, EverythingAVerdictDependsOnIsInItsIdentity) {
 
 /// Eager answers differently on its eleventh call, whatever the seed; the backend is always wrong.
 TEST(Settings, AFailureIsDoubtedWhereEagerMayBeRandom) {
-  const Subject subject = [](const InstantiateOptions &) {
+  const ModuleFactory factory = [](const InstantiateOptions &) {
     static int instances = 0;
     torch::jit::Module module("__torch__.Late");
     module.register_attribute("training", c10::BoolType::get(), false);
@@ -169,10 +170,10 @@ TEST(Settings, AFailureIsDoubtedWhereEagerMayBeRandom) {
     BackendSource source() const override { return {}; }
   };
   CheckOptions options;
-  EXPECT_EQ(check(subject, std::make_shared<Wrong>(), options, testing_support::test_limits()).outcome,
+  EXPECT_EQ(check(factory, std::make_shared<Wrong>(), options, testing_support::test_limits()).outcome,
             Verdict::Outcome::Fail);
   options.eager_calls = 32;
-  const Verdict verdict = check(subject, std::make_shared<Wrong>(), options, testing_support::test_limits());
+  const Verdict verdict = check(factory, std::make_shared<Wrong>(), options, testing_support::test_limits());
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
   EXPECT_TRUE(verdict.eager_failed);
 }

@@ -37,7 +37,7 @@ private:
 };
 
 /// Parameters of `width` squared, with shared pages where that is large.
-Subject subject_of_width(int64_t width, const std::string &forward = "return torch.linear(x, self.weight)") {
+ModuleFactory subject_of_width(int64_t width, const std::string &forward = "return torch.linear(x, self.weight)") {
   const at::Tensor weight = at::arange(width * width, at::kFloat).view({width, width}) / 1e4;
   const at::Tensor buffer = at::ones({width, width});
   share_pages(weight);
@@ -53,8 +53,8 @@ Subject subject_of_width(int64_t width, const std::string &forward = "return tor
   };
 }
 
-Verdict checked(const Subject &subject, Meddles::Behaviour behaviour) {
-  return check(subject, std::make_shared<Meddles>(std::move(behaviour)), {}, testing_support::test_limits());
+Verdict checked(const ModuleFactory &factory, Meddles::Behaviour behaviour) {
+  return check(factory, std::make_shared<Meddles>(std::move(behaviour)), {}, testing_support::test_limits());
 }
 
 /// Returns the path of the first state that is not what it should be; empty if there is none.
@@ -67,7 +67,7 @@ std::string wrong_state(const Verdict &verdict) {
 
 class State : public testing::TestWithParam<int> {};
 
-TEST_P(State, ThatNobodyWritesToPasses) {
+TEST_P(State, ThatIsNotWrittenToPasses) {
   const Verdict verdict = checked(subject_of_width(GetParam()), [](auto &, auto &) {});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   ASSERT_EQ(verdict.state.size(), 2u); // the buffer and the input: a parameter that was not written to is no news
@@ -96,11 +96,12 @@ TEST_P(State, AParameterWithAnotherStorageIsFound) {
 }
 
 TEST_P(State, AWriteThatOnlyEagerMakesIsFound) {
-  const Subject subject = subject_of_width(GetParam(), "self.buffer.fill_(3)\n  return torch.linear(x, self.weight)");
-  const Verdict wrong = checked(subject, [](auto &module, auto &) { module.attr("buffer").toTensor().fill_(1); });
+  const ModuleFactory factory =
+      subject_of_width(GetParam(), "self.buffer.fill_(3)\n  return torch.linear(x, self.weight)");
+  const Verdict wrong = checked(factory, [](auto &module, auto &) { module.attr("buffer").toTensor().fill_(1); });
   ASSERT_EQ(wrong.outcome, Verdict::Outcome::Fail) << wrong.message;
   EXPECT_EQ(wrong.signatures.front().where, "state");
-  EXPECT_EQ(checked(subject, [](auto &, auto &) {}).outcome, Verdict::Outcome::Pass);
+  EXPECT_EQ(checked(factory, [](auto &, auto &) {}).outcome, Verdict::Outcome::Pass);
 }
 
 TEST_P(State, AnArgumentThatIsWrittenToIsFound) {
@@ -136,8 +137,8 @@ std::uint64_t peak_of_check(const std::string &path, int64_t width, const std::s
   Archive archive{path, {at::ones({1, width})}};
   archive.loaded = torch::jit::load(path);
   share_pages(*archive.loaded);
-  const Subject subject = [&](const InstantiateOptions &options) { return instantiate(archive, options); };
-  const JobEnd job_end = run_in_sandbox(check_job(subject, make_backend(backend), {}), testing_support::test_limits());
+  const ModuleFactory factory = [&](const InstantiateOptions &options) { return instantiate(archive, options); };
+  const JobEnd job_end = run_in_sandbox(check_job(factory, make_backend(backend), {}), testing_support::test_limits());
   EXPECT_EQ(verdict_of(job_end).outcome, Verdict::Outcome::Pass) << verdict_of(job_end).message;
   return job_end.peak_rss_bytes;
 }

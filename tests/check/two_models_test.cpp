@@ -176,9 +176,9 @@ std::vector<Row> read_rows(const std::string &path) {
 }
 
 /// The archive as it is; passes are for flat graphs.
-Subject subject_for(const Row &row, const LoadedModel &model, const std::vector<IValue> &inputs) {
+ModuleFactory factory_for(const Row &row, const LoadedModel &model, const std::vector<IValue> &inputs) {
   if (row.backend.rfind("pass:", 0) == 0)
-    return subject_of(std::make_shared<Program>(flatten_calls(model, inputs)));
+    return factory_of(std::make_shared<Program>(flatten_calls(model, inputs)));
   return [archive = Archive{row.path, inputs}](const InstantiateOptions &options) {
     return instantiate(archive, options);
   };
@@ -198,7 +198,7 @@ std::vector<Verdict> check_all(const std::vector<Row> &rows, const std::filesyst
     const std::shared_ptr<const Backend> backend = row.backend == "noise"
                                                        ? noise_backend(read_pickle(folder / (row.name + ".noise.pt")))
                                                        : std::shared_ptr<const Backend>(make_backend(row.backend));
-    tickets.push_back(pool.submit(check_job(subject_for(row, model, inputs), backend, row.options), limits));
+    tickets.push_back(pool.submit(check_job(factory_for(row, model, inputs), backend, row.options), limits));
   }
   std::vector<Verdict> verdicts;
   for (const auto ticket : tickets)

@@ -24,9 +24,9 @@ ReproFacts facts() {
 }
 
 TEST(Ablation, HasARowForEachBackendOfTorchScript) {
-  const Subject subject = subject_of(std::make_shared<Program>(small_program()));
+  const ModuleFactory factory = factory_of(std::make_shared<Program>(small_program()));
   ReproFacts known = facts();
-  known.ablation = ablate(subject, known, limits());
+  known.ablation = ablate(factory, known, limits());
   ASSERT_EQ(known.ablation.front().what, "jit, without gradients");
   EXPECT_EQ(known.ablation.front().result, "fails in the same way") << "it is not asked again";
   EXPECT_EQ(fails_under(known, "jit, with gradients"), std::optional(false));
@@ -39,22 +39,22 @@ TEST(Ablation, HasARowForEachBackendOfTorchScript) {
 TEST(Ablation, EndsWhenInterrupted) {
   Limits interrupted = limits();
   interrupted.interrupted = [] { return true; };
-  const Subject subject = subject_of(std::make_shared<Program>(small_program()));
-  EXPECT_EQ(ablate(subject, facts(), interrupted).size(), 1) << "what was known before";
-  EXPECT_TRUE(ablate_inductor(subject, facts(), interrupted, {}).empty());
+  const ModuleFactory factory = factory_of(std::make_shared<Program>(small_program()));
+  EXPECT_EQ(ablate(factory, facts(), interrupted).size(), 1) << "what was known before";
+  EXPECT_TRUE(ablate_inductor(factory, facts(), interrupted, {}).empty());
 }
 
 TEST(Ablation, SaysWhyInductorIsNotAsked) {
-  const Subject subject = subject_of(std::make_shared<Program>(small_program()));
+  const ModuleFactory factory = factory_of(std::make_shared<Program>(small_program()));
   BackendOptions options;
   options.python = "/bin/false";
   ReproFacts known = facts();
-  known.ablation = ablate_inductor(subject, known, limits(), options);
+  known.ablation = ablate_inductor(factory, known, limits(), options);
   ASSERT_EQ(known.ablation.size(), 1);
   EXPECT_EQ(known.ablation.front().result, "not asked: --python /bin/false: not a Python with torch");
   EXPECT_EQ(fails_under(known, ablation_names::inductor), std::nullopt);
   known.not_reduced = "it cannot be flattened";
-  EXPECT_EQ(ablate_inductor(subject, known, limits(), options).front().result,
+  EXPECT_EQ(ablate_inductor(factory, known, limits(), options).front().result,
             "not asked: it is given flat programs only");
 }
 

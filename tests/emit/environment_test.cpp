@@ -95,7 +95,7 @@ TEST_F(Environments, NameThePackagesOfTheInterpreter) {
   EXPECT_EQ(collect_environment(python()), "pip3: numpy==9.8\ntorch==9.8\n");
 }
 
-TEST_F(Environments, AreEmptyWhereNobodyCanSay) {
+TEST_F(Environments, AreEmptyWhereTheyAreNotKnown) {
   EXPECT_EQ(collect_environment(""), "");
   EXPECT_EQ(collect_environment("/nowhere/python"), "");
 }

@@ -155,7 +155,7 @@ TEST_F(JudgeRun, WhatPrintsWithoutEndIsStopped) {
 }
 
 // A repro that runs beside other work is not looked at meanwhile.
-TEST_F(JudgeRun, WhatPrintsWithoutEndFillsNoDiskWhileNobodyLooks) {
+TEST_F(JudgeRun, WhatPrintsWithoutEndFillsNoDiskBetweenTwoLooks) {
   const TemporaryFolder folder;
   ReproProcess process({"yes"}, folder.path(), {.none = true}, std::chrono::minutes(5));
   const auto printed = [&] {

@@ -179,7 +179,7 @@ TEST(Reports, NameTheWrongLeaves) {
   EXPECT_EQ(leaves.at(1).at("where"), "gradient");
   expect_words(reports.text,
                {"first wrong on call 2", "nearer to float64 than eager", "operators.so, as --load-library",
-                "from a .pt2 of torch.export", "memory that nobody has written"});
+                "from a .pt2 of torch.export", "uninitialised memory"});
 }
 
 TEST(Reports, OfAnOraclesAnswer) {

@@ -81,9 +81,9 @@ TEST(ReproVerifier, SaysWhatTheCompilerSays) {
 
 TEST(ReproVerifier, TellsTheMachineFromTheRepro) {
   const CMakeThat cmake("echo 'fatal error: No space left on device' >&2; exit 1");
-  const Verification nobody_knows = verification();
-  EXPECT_FALSE(nobody_knows.same_failure);
-  EXPECT_NE(nobody_knows.message.find("says nothing of it"), std::string::npos) << nobody_knows.message;
+  const Verification unknown = verification();
+  EXPECT_FALSE(unknown.same_failure);
+  EXPECT_NE(unknown.message.find("says nothing of it"), std::string::npos) << unknown.message;
 }
 
 TEST(ReproVerifier, TakesTheUsualCompilerWhereTheQuickOneDoesNotShowIt) {
@@ -148,7 +148,7 @@ TEST(ScriptVerifier, KeepsNothingThatDoesNotFail) {
   EXPECT_FALSE(fs::exists(folder / "repro.py"));
 }
 
-TEST(ScriptVerifier, KeepsWhatNobodyCanRun) {
+TEST(ScriptVerifier, KeepsAScriptThatCannotBeRunHere) {
   const TemporaryFolder folder;
   const Program program = small_program();
   const ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);

@@ -93,7 +93,7 @@ TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
 }
 
 /// TorchScript's loader would drop the write to what it takes for a fresh tensor, and the backend be blamed for it.
-TEST_F(Inductor, IsHandedWritesThroughAnAliasThatNobodyDeclared) {
+TEST_F(Inductor, IsHandedWritesThroughAnUndeclaredAlias) {
   run("jit_type_as_dce", {"--inductor-config", compiler("true")}, 0);
 }
 

@@ -64,11 +64,11 @@ TEST(Random, EagerItselfFailsWithTheOperatorsNamed) {
   EXPECT_FALSE(fs::exists(folder / "x.repro"));
 }
 
-TEST(Random, EagerThatReadsMemoryThatNobodyHasWrittenIsSaidTo) {
+TEST(Random, EagerThatReadsUninitialisedMemoryIsSaidTo) {
   for (const char *backend : {"jit", "eager"}) {
     const Finished run = run_tool({"run", random_model("eager_reads_empty"), "--backend", backend});
     EXPECT_EQ(run.exit_code, 3) << describe(run);
-    EXPECT_NE(run.err.find("reads memory that nobody has written"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("reads uninitialised memory"), std::string::npos) << run.err;
   }
 }
 

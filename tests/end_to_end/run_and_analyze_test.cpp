@@ -77,7 +77,7 @@ TEST(Run, ARefusalSaysWhetherTheModelCanBeReadAtAll) {
   EXPECT_EQ(refusals(model, "eager,plugin:/no/such.so"), json::array({false}));
 }
 
-TEST(Run, TimesAreMeasuredWhereOneBackendIsAskedForOrWhoeverWantsThem) {
+TEST(Run, TimesAreMeasuredForOneBackendOrOnRequest) {
   const std::string model = case_named("jit_type_as_dce").model();
   const auto timed = [&](const std::string &backends, const std::vector<std::string> &options) {
     std::vector<std::string> arguments{"run", model, "--backend", backends, "--json"};

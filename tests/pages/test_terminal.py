@@ -102,7 +102,7 @@ def test_a_window_that_changes_its_size(tmp_path: Path, sizes: tuple[int, ...]) 
     assert not heading.search(seen.last) and "operators to 2" in seen.last.replace("\n", "")
 
 
-def test_no_colour_where_nobody_wants_it(seen: Watched, tmp_path: Path) -> None:
+def test_no_colour_where_it_is_turned_off(seen: Watched, tmp_path: Path) -> None:
     assert b"\x1b[1m" in seen.raw
     plain = watch(tmp_path, "--no-bisect", NO_COLOR="1")
     assert b"\x1b[1m" not in plain.raw and plain.frames_with(" -> "), "no colour, but a block all the same"

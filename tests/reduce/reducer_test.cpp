@@ -29,7 +29,7 @@ Problem load_problem(const std::string &name, const std::string &backend) {
     const auto recording = record(problem.program, {}, testing_support::test_limits());
     problem.program = follow_decisions(recording.program, recording.decisions);
   }
-  problem.verdict = check(subject_of(std::make_shared<Program>(problem.program)), problem.backend, {},
+  problem.verdict = check(factory_of(std::make_shared<Program>(problem.program)), problem.backend, {},
                           testing_support::test_limits());
   return problem;
 }
@@ -75,7 +75,7 @@ TEST(Reduction, IsOneMinimalByBruteForce) {
     for (int atom = 0; atom < cutter.atoms(); ++atom)
       if (atom != removed)
         kept.push_back(atom);
-    const Verdict verdict = check(subject_of(std::make_shared<Program>(cutter.cut(kept))), problem.backend, {},
+    const Verdict verdict = check(factory_of(std::make_shared<Program>(cutter.cut(kept))), problem.backend, {},
                                   testing_support::test_limits());
     EXPECT_FALSE(shows(verdict, problem.verdict.signatures.at(0))) << "atom " << removed;
   }
@@ -189,7 +189,7 @@ TEST(Backends, EveryPassRunsOnARealNetwork) {
   for (const auto &row : list_backends()) {
     if (row.name.rfind("pass:", 0) != 0)
       continue;
-    const Verdict verdict = check(subject_of(std::make_shared<Program>(problem.program)), make_backend(row.name), {},
+    const Verdict verdict = check(factory_of(std::make_shared<Program>(problem.program)), make_backend(row.name), {},
                                   testing_support::test_limits());
     EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << row.name << ": " << verdict.message;
   }

@@ -43,17 +43,17 @@ TEST(Schedule, OpensAllAfterAnyStepForward) {
   EXPECT_NE(turns.next(), 2u);
 }
 
-TEST(Schedule, ComesBackToWhatWasPutOffWhenNobodyElseFindsAnything) {
+TEST(Schedule, ComesBackToDeferredPassesWhenNoOtherFindsAnything) {
   Schedule turns = schedule();
   turns.took_turn(0, true, 90, 10);
-  turns.put_off(0);
+  turns.deferred(0);
   ASSERT_EQ(turns.next(), 1u);
   turns.took_turn(1, false, 0, 10);
   ASSERT_EQ(turns.next(), 0u); // before simplicity
-  EXPECT_TRUE(turns.is_put_off(0));
-  turns.put_off(0);
+  EXPECT_TRUE(turns.is_deferred(0));
+  turns.deferred(0);
   turns.took_turn(1, true, 1, 10);
-  EXPECT_FALSE(turns.is_put_off(0)); // the program is another one now
+  EXPECT_FALSE(turns.is_deferred(0)); // the program is another one now
 }
 
 } // namespace

@@ -1,9 +1,9 @@
 // Tests of what a turn does about trouble that is not its pass's fault, and when its outcome is no longer needed.
 #include "reduce/turns.h"
 
+#include "reduce/assuming_checker.h"
 #include "reduce/chain.h"
 #include "reduce/passes/golden.h"
-#include "reduce/rehearsed_answers.h"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ Program endless() {
 }
 
 const ReductionPass records_without_end{"records-without-end", "", Goal::Size, [](PassContext &context) {
-                                          context.examiner.record(endless());
+                                          context.services.record(endless());
                                           return false;
                                         }};
 
@@ -59,32 +59,33 @@ class ATurn : public testing::Test {
 protected:
   ATurn() {
     const Program start = chain_with("erf", 3);
-    standing = {start, yes, order_of(start), Schedule(passes), {""}};
+    state = {start, yes, order_of(start), Schedule(passes), {""}};
   }
-  TurnReport take(Answerer &answerer) {
-    Audience nobody;
+  TurnReport take(Checker &checker) {
+    ReductionObserver nobody;
     TurnReport report;
-    Turns(answerer, recorder, passes, nobody).take(standing, 0, report);
+    Turns(checker, recorder, passes, nobody).take(state, 0, report);
     return report;
   }
 
   const Verdict yes = interesting_verdict(true);
-  Judge judge{structural_test([](const Program &) { return true; }), yes.signatures.front(), ReduceOptions()};
+  CandidateChecker checker{structural_test([](const Program &) { return true; }), yes.signatures.front(),
+                           ReduceOptions()};
   LastRecording recorder;
   std::vector<const ReductionPass *> passes{&lacks_a_process};
-  Standing standing{{}, yes, {}, Schedule(passes), {}};
+  ReductionState state{{}, yes, {}, Schedule(passes), {}};
 };
 
 TEST_F(ATurn, BlamesTheMachineForWhatItHasNotGot) {
-  EXPECT_EQ(take(judge).problem, "");
-  EXPECT_NE(standing.untried[0].find("fork failed"), std::string::npos) << standing.untried[0];
+  EXPECT_EQ(take(checker).problem, "");
+  EXPECT_NE(state.incomplete_because[0].find("fork failed"), std::string::npos) << state.incomplete_because[0];
 }
 
-/// The answer that is waited for comes while a rehearsal runs eager of a program that may never come to be.
-TEST_F(ATurn, ThatIsRehearsedEndsWhenTheAnswerIsThere) {
+/// The answer that is waited for comes while a look ahead runs eager of a program that may never come to be.
+TEST_F(ATurn, ThatLooksAheadEndsWhenTheAnswerIsThere) {
   passes = {&records_without_end};
   int asked = 0;
-  RehearsedAnswers answers(judge, {}, yes, [&] { return ++asked > 3; });
+  AssumingChecker answers(checker, {}, yes, [&] { return ++asked > 3; });
   const auto end = answers.run([&] { take(answers); });
   EXPECT_TRUE(std::holds_alternative<WasStopped>(end));
 }

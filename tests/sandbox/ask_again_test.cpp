@@ -62,7 +62,7 @@ TEST(RunUntilAnswered, GivesUpInTheEnd) {
   EXPECT_EQ(run_until_answered([](Child &) { kill(getpid(), SIGKILL); }, {}).ending, Ending::Killed);
 }
 
-TEST(RunUntilAnswered, AsksNobodyTwiceWhoHasAnswered) {
+TEST(RunUntilAnswered, AsksNoChildAgainThatHasAnswered) {
   const TemporaryFolder folder;
   const auto count = [&](Child &) {
     std::ofstream(folder / "times", std::ios::app) << "x";

@@ -54,7 +54,7 @@ protected:
   const std::string secret = folder / "secret";
 };
 
-TEST_F(ConfinedFiles, ThatAreNobodysBusinessAreNeitherReadNorWritten) {
+TEST_F(ConfinedFiles, ThatAreNotNeededAreNeitherReadNorWritten) {
   EXPECT_EQ(confined([&] { return opened(secret, O_RDONLY); }), "refused");
   EXPECT_EQ(confined([&] { return opened(secret, O_WRONLY); }), "refused");
   EXPECT_EQ(confined([&] { return opened(folder / "new", O_WRONLY | O_CREAT); }), "refused");

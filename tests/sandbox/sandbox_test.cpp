@@ -267,7 +267,7 @@ TEST(Sandbox, LimitsMemory) {
   EXPECT_LT(job_end.peak_rss_bytes, inherited + (400U << 20));
 }
 
-TEST(Sandbox, TellsOfMemoryWhenNobodyCanCatch) {
+TEST(Sandbox, TellsOfMemoryWhereNoExceptionCanBeCaught) {
   if (with_asan)
     GTEST_SKIP() << "AddressSanitizer ends the process itself when memory runs out";
   EXPECT_EQ(run_with_memory(64 << 20, [](Child &) noexcept { use_up_memory(); }).ending, Ending::OutOfMemory);

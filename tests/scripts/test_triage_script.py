@@ -55,8 +55,8 @@ def test_help_of_a_command_needs_no_program(tmp_path: Path) -> None:
     assert said_by(with_environment(clone(tmp_path)), "run", "--help").split() == ["run", "--help"]
 
 
-def test_what_the_demo_has_built_is_found(tmp_path: Path) -> None:
-    built = with_environment(clone(tmp_path)) / "build/quick/repro-minify"
+def test_what_is_built_is_found(tmp_path: Path) -> None:
+    built = with_environment(clone(tmp_path)) / "build/dev/repro-minify"
     script(built, "")
     assert said_by(tmp_path, "list").split() == [str(built), "list"]
     (tmp_path / "build/repro-minify").symlink_to("quick/repro-minify")

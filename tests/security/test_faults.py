@@ -208,8 +208,8 @@ def stream_rows(full: bool) -> list[tuple[Question, str]]:
 def test_standard_streams(question: Question, row: str, answers: Answers, tmp_path: Path) -> None:
     trouble = Trouble(row, before=STREAMS[row])
     run = ask(question, tmp_path, trouble)
-    wrote_to_nobody = row in ("stdout closed", "all closed") and "--json" in question.words
-    assert run.code in ({NO_MACHINE} if wrote_to_nobody else {question.right, NO_MACHINE}), run.err
+    had_no_reader = row in ("stdout closed", "all closed") and "--json" in question.words
+    assert run.code in ({NO_MACHINE} if had_no_reader else {question.right, NO_MACHINE}), run.err
     require_nothing_left(run, trouble)
 
 
@@ -222,7 +222,7 @@ def test_a_result_that_has_no_room(question: Question, answers: Answers, tmp_pat
 
 
 @pytest.mark.parametrize("question", [FAILING, REDUCTION], ids=lambda question: str(question.name))
-def test_nobody_reads(question: Question, answers: Answers, tmp_path: Path) -> None:
+def test_output_is_not_read(question: Question, answers: Answers, tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     run = ask(question, tmp_path, Trouble("no reader", streams={"stdout": writing}))

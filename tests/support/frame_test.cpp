@@ -51,7 +51,7 @@ TEST_F(Frame, OfImpossibleSizeIsNone) {
 }
 
 /// A length alone takes no memory.
-TEST_F(Frame, ThatIsCutOffIsNobody) {
+TEST_F(Frame, ThatIsCutOffIsIncomplete) {
   send_raw(most_header_bytes, "{}");
   hang_up();
   EXPECT_FALSE(receive_header(ends_[1]));

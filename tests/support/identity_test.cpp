@@ -39,7 +39,7 @@ TEST(Identity, SaysThatAContentHasChangedWithoutItsDigest) {
   EXPECT_EQ(difference(now, before), "the content of the plugin has changed");
 }
 
-TEST(Identity, WhatNobodyCouldReadIsNeverThatOfAnotherProcess) {
+TEST(Identity, AnUnreadableFileIsNeverThatOfAnotherProcess) {
   Identity here, there;
   here.add_content("input 1", "");
   there.add("input 1", "unknown:that of another process");

@@ -14,7 +14,7 @@ TEST(LoadedLibrary, IsWhereItWasLoadedFrom) {
 }
 
 TEST(LoadedLibrary, OneThatIsNotLoadedIsNowhere) {
-  EXPECT_EQ(folder_of_loaded_library("libnobody_has_this.so"), "");
+  EXPECT_EQ(folder_of_loaded_library("libthat_is_nowhere.so"), "");
 }
 
 TEST(LoadedLibrary, WithoutLibTorchItIsTheOneOfTheBuild) {

@@ -26,14 +26,14 @@ TEST(TemporaryFolder, GoesWithAllThatIsInIt) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-void make_folders_that_nobody_may_look_into() {
+void make_folders_that_may_not_be_read() {
   const TemporaryFolder folder;
   mkdir((folder / "closed").c_str(), 0300);
   mkdir((folder / "closed" / "more").c_str(), 0300);
   std::ofstream(folder / "closed" / "more" / "file") << "text";
 }
 
-TEST(TemporaryFolder, GoesWithFoldersThatNobodyMayLookInto) {
+TEST(TemporaryFolder, GoesWithFoldersThatMayNotBeRead) {
   const TemporaryFolder parent;
   chmod(parent.path().c_str(), 0777);
   const pid_t child = fork();
@@ -41,7 +41,7 @@ TEST(TemporaryFolder, GoesWithFoldersThatNobodyMayLookInto) {
     setenv("TMPDIR", parent.path().c_str(), 1);
     if (geteuid() == 0 && setuid(65534) != 0) // root may look into any
       _exit(1);
-    make_folders_that_nobody_may_look_into();
+    make_folders_that_may_not_be_read();
     _exit(0);
   }
   int status = -1;

@@ -26,7 +26,7 @@ TEST(UnixSocket, CarriesWhatIsSent) {
     close(descriptor);
 }
 
-TEST(UnixSocket, NobodyListens) {
+TEST(UnixSocket, HasNoListener) {
   const TemporaryFolder folder;
   EXPECT_EQ(connected_socket(folder / "socket"), -1);
 }

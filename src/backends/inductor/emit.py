@@ -362,7 +362,7 @@ class Repro:
         kind, calls = facts["kind"], facts["calls"]
         settings = [f"    torch.set_num_threads({facts['threads']})"]
         if facts["perturb"] is not None:
-            settings.append("    # Memory that nobody has written is read: it holds the same each time (M_PERTURB).")
+            settings.append("    # Uninitialised memory is read: it holds the same each time (M_PERTURB).")
             settings.append(f"    ctypes.CDLL(None).mallopt(-6, {facts['perturb']})")
         warn_only = facts["deterministic"] == "warn"
         if facts["deterministic"] != "off" and asks_for_determinism(warn_only, facts["device"]):
@@ -371,7 +371,7 @@ class Repro:
         if self.needs_cublas_workspace():
             settings.append("    # Without it cuBLAS is not deterministic.")
             settings.append('    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")')
-        lines = ["def reproduced():  # whoever runs this file looks for that line: Python exits with 1 for any error",
+        lines = ["def reproduced():  # the line tells the failure from another error, after which Python exits with 1 too",
                  f"    print({facts['marker']!r}, flush=True)", "    return 1", "", ""]  # fmt: skip
         lines += ["def main():", *settings, f"    model = {self.make_model()}", "    try:",
                  f"        expected = [run(model, model) for _ in range({calls})]", "    except Exception as error:",

@@ -197,7 +197,7 @@ json values_of_both_sides(const ReportPage &page) {
   ShowOptions show;
   show.call = std::max(1, page.facts.reduced.failing_call);
   show.elements = 32;
-  const BothSides sides = both_sides(subject_of(std::make_shared<Program>(page.program)), page.facts.backend,
+  const BothSides sides = both_sides(factory_of(std::make_shared<Program>(page.program)), page.facts.backend,
                                      page.facts.check, show, page.limits);
   json list = wrong_leaves(page.facts.reduced.outputs, sides.outputs, "output");
   for (auto &leaf : wrong_leaves(page.facts.reduced.gradients, sides.gradients, "gradient of "))

@@ -56,7 +56,7 @@ cmake --build build && ./build/repro
 | float64 | {{nearer:x-markdown}} differs, nearer to float64 than eager |
 {{/nearer}}
 {{#reads_unwritten}}
-| memory | what it returns depends on memory that nobody has written |
+| memory | what it returns depends on uninitialised memory |
 {{/reads_unwritten}}
 {{#compiled}}
 | compiled | {{compiled:x-source}} operators |

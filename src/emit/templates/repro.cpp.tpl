@@ -327,7 +327,7 @@ static int reproduced() {
 
 int main() {
 {{#perturb}}
-  mallopt(M_PERTURB, {{perturb:x-source}});  // memory that nobody has written is read: it holds the same each time
+  mallopt(M_PERTURB, {{perturb:x-source}});  // uninitialised memory is read: it holds the same each time
 {{/perturb}}
 {{#cublas_workspace}}
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // without it cuBLAS is not deterministic

@@ -33,7 +33,7 @@ class CutOracle final : public ProgramOracle {
 public:
   CutOracle(PassContext &context, const Cutter &cutter)
       : ProgramOracle(context, [&cutter](const IndexSet &kept) { return cutter.cut(kept); }), chance_(context.chance),
-        patient_(context.last_resort) {}
+        patient_(context.is_final_turn) {}
 
   /// `after`: what is asked after that and what comes between.
   bool most_likely_fails(const IndexSet &kept, const std::vector<LazyProgram> &after) {
@@ -153,13 +153,13 @@ IndexSet part_of_the_wanted(const Signature &wanted, const Cutter &cutter, const
 /// Returns the atoms that the search begins with; nothing where the Program cannot be cut: taking nothing out changed
 /// the failure.
 std::optional<IndexSet> beginning(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
-  const Signature &wanted = context.examiner.wanted();
+  const Signature &wanted = context.services.wanted();
   std::vector<LazyProgram> hint;
   if (all.size() >= small_program)
     hint = asked_by_suspects(wanted, cutter);
   if (!oracle.most_likely_fails(all, hint))
     return std::nullopt;
-  const IndexSet part = part_of_the_wanted(wanted, cutter, all, context.examiner.verdict_of(cutter.cut(all)));
+  const IndexSet part = part_of_the_wanted(wanted, cutter, all, context.services.verdict_of(cutter.cut(all)));
   return part.size() < all.size() && oracle.most_likely_fails(part, hint) ? part : all;
 }
 
@@ -214,8 +214,8 @@ void cut_as_it_ended(PassContext &context) {
     return;
   const Cutter cutter(std::make_shared<Recording>(as_it_ended(*recording)));
   const IndexSet all = cutter.every_atom(), changing = changing_atoms(cutter, *recording);
-  context.put_off = !context.last_resort && !changing.empty();
-  if (context.put_off)
+  context.deferred = !context.is_final_turn && !changing.empty();
+  if (context.deferred)
     return;
   accept_in_bulk(context, changing.size(), [&](const std::vector<size_t> &which) {
     IndexSet gone, kept;
@@ -244,7 +244,7 @@ bool cut_nodes(PassContext &context) {
   const auto recording = recording_of(context);
   if (!recording)
     return false;
-  context.examiner.enter_phase("index");
+  context.services.enter_phase("index");
   const Cutter cutter(recording);
   const IndexSet all = cutter.every_atom();
   CutOracle oracle(context, cutter);
@@ -252,22 +252,23 @@ bool cut_nodes(PassContext &context) {
     return false;
   const auto start = beginning(context, cutter, all, oracle);
   if (!start) {
-    context.untried = "could take nothing out: with recorded values in its place the program no longer fails";
+    context.incomplete_because =
+        "could take nothing out: with recorded values in its place the program no longer fails";
     return false;
   }
   SearchOptions search;
   search.speculation_width = speculation_width(context);
-  context.examiner.enter_phase("hints");
+  context.services.enter_phase("hints");
   give_hints(context, cutter, *start, search);
-  context.examiner.enter_phase("first cut");
+  context.services.enter_phase("first cut");
   // Other passes make the program smaller still: what is certified now would have to be certified again.
-  search.certify = context.last_resort || all.size() < small_program;
-  search.mostly_needed = context.again && all.size() < small_program;
-  context.put_off = !search.certify;
+  search.certify = context.is_final_turn || all.size() < small_program;
+  search.mostly_needed = context.is_repeat && all.size() < small_program;
+  context.deferred = !search.certify;
   try {
     minimize(*start, cutter.dataflow(), oracle, search);
   } catch (const PutOff &) {
-    context.put_off = true;
+    context.deferred = true;
   }
   if (search.certify && has_blocks(context.current))
     cut_as_it_ended(context);

@@ -61,7 +61,7 @@ size_t nodes_in(const Node *node) {
 class IterationSearch {
 public:
   IterationSearch(PassContext &context, const Unrolled &written_out)
-      : context_(context), cutter_(context.examiner.record(written_out.program)) {
+      : context_(context), cutter_(context.services.record(written_out.program)) {
     for (int atom = 0; atom < cutter_.atoms(); ++atom) {
       const auto &all = written_out.iterations;
       const auto home =
@@ -126,7 +126,7 @@ bool keep_one_iteration(PassContext &context, const Node *loop, int64_t trips) {
   if (nested || trips < 2 || std::count_if(nodes.begin(), nodes.end(), has_blocks) < 2)
     return false;
   if (static_cast<size_t>(trips) * nodes_in(loop) > most_nodes_written_out) {
-    context.untried =
+    context.incomplete_because =
         "did not write out a loop that would be more than " + std::to_string(most_nodes_written_out) + " nodes long";
     return false;
   }

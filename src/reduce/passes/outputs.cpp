@@ -53,13 +53,13 @@ bool drop_many(PassContext &context) {
   return accept_in_bulk(
       context, count_outputs(start),
       [&](const std::vector<size_t> &dropped) { return without_outputs(start, dropped); },
-      /*all_at_once=*/context.examiner.wanted().where.empty());
+      /*all_at_once=*/context.services.wanted().where.empty());
 }
 
 bool drop_few(PassContext &context) {
   const size_t count = count_outputs(context.current);
   std::vector<LazyProgram> candidates;
-  if (context.examiner.wanted().where.empty())
+  if (context.services.wanted().where.empty())
     candidates.push_back([&] { return with_outputs(context.current, {}); });
   if (count > 1)
     for (size_t only : wrong_ones_first(context))

@@ -5,7 +5,7 @@
 #pragma once
 #include "program/flatten.h"
 #include "reduce/order/order.h"
-#include "reduce/passes/examiner.h"
+#include "reduce/passes/pass_services.h"
 #include "repro_minify/check.h"
 #include "repro_minify/program.h"
 #include "repro_minify/record.h"
@@ -22,7 +22,7 @@ struct PassContext {
   using Ask = std::function<bool(const Program &candidate, const std::vector<LazyProgram> &likely_next)>;
 
   /// Gives what a pass may ask for besides: the wanted failure, verdicts, recordings.
-  Examiner &examiner;
+  PassServices &services;
   /// The Program so far. Its inputs' values are concrete; recordings are made by those passes that need one.
   const Program &current;
   /// The Verdict of the Check on `current`.
@@ -37,14 +37,14 @@ struct PassContext {
   std::optional<double> &chance;
   /// Set by a pass that could not try everything it is for, to what was left out: the result is then not said to be
   /// 1-minimal.
-  std::string &untried;
+  std::string &incomplete_because;
   /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no
   /// other one finds anything.
-  bool &put_off;
+  bool &deferred;
   /// The pass had a turn before, and what it left has only been touched by others.
-  const bool again;
+  const bool is_repeat;
   /// That turn: there is nothing left but to go through with it.
-  const bool last_resort;
+  const bool is_final_turn;
 };
 
 /// The purpose of a pass. A program is simplified once it is as small as it gets.
@@ -96,8 +96,8 @@ bool plain_roles(PassContext &context);         // roles.cpp
 bool short_values(PassContext &context);        // short_values.cpp
 bool plain_arguments(PassContext &context);     // arguments.cpp
 
-/// An eager run of `current`; nothing, and PassContext::untried set, when eager does not run it: a test that never runs
-/// a candidate may have accepted one that cannot be run.
+/// An eager run of `current`; nothing, and PassContext::incomplete_because set, when eager does not run it: a test that
+/// never runs a candidate may have accepted one that cannot be run.
 std::shared_ptr<const Recording> recording_of(PassContext &context);
 
 /// Indices of the inputs for which `condition` holds, asked in order.

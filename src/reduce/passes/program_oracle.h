@@ -11,7 +11,7 @@ namespace repro_minify {
 
 /// The question that is asked, and what may follow: more than there are workers, for those whose guess ends before.
 inline int speculation_width(const PassContext &context) {
-  return context.examiner.questions_at_once() > 1 ? context.examiner.questions_at_once() + 2 : 1;
+  return context.services.questions_at_once() > 1 ? context.services.questions_at_once() + 2 : 1;
 }
 
 class ProgramOracle : public Oracle {

@@ -72,9 +72,9 @@ bool accept_first(PassContext &context, const std::vector<LazyProgram> &candidat
 
 std::shared_ptr<const Recording> recording_of(PassContext &context) {
   try {
-    return context.examiner.record(context.current);
+    return context.services.record(context.current);
   } catch (const std::runtime_error &error) {
-    context.untried = "could not record what eager computes: " + first_sentence(error.what());
+    context.incomplete_because = "could not record what eager computes: " + first_sentence(error.what());
     return nullptr;
   }
 }

@@ -183,7 +183,7 @@ bool shrink_singly(PassContext &context) {
       if (group.size() > 1 && ++tried <= most_dimensions)
         any |= Shrinker(context).accept({at}, {{size, 1}});
   if (tried > most_dimensions)
-    context.untried =
+    context.incomplete_because =
         "tried " + std::to_string(most_dimensions) + " of " + std::to_string(tried) + " dimensions on their own";
   return any;
 }

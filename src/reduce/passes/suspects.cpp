@@ -66,17 +66,17 @@ bool is_asked_first_question(const Signature &wanted) {
 }
 
 IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
-  const auto &wanted = context.examiner.wanted();
+  const auto &wanted = context.services.wanted();
   if (wanted.kind == FailureKind::Exception)
     return named_atoms(cutter, wanted.detail, all);
   if (is_asked_first_question(wanted)) {
     std::vector<int> output_atoms;
     const Program everything = cutter.cut(cutter.every_atom(), /*expose_all=*/true, output_atoms);
-    const Verdict verdict = context.examiner.verdict_of(everything);
+    const Verdict verdict = context.services.verdict_of(everything);
     if (const auto first = first_wrong_atom(verdict, output_atoms, all))
       return around(*first, rewritten_atoms(cutter, verdict, all), cutter, all);
   }
-  return rewritten_atoms(cutter, context.examiner.verdict_of(cutter.cut(all)), all);
+  return rewritten_atoms(cutter, context.services.verdict_of(cutter.cut(all)), all);
 }
 
 std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter) {

@@ -15,8 +15,8 @@ namespace repro_minify {
 /// Maps a question's key to true if it is assumed to be answered yes.
 template <typename Key> using AssumedAnswers = std::map<Key, bool>;
 
-/// `Standing` is where what asks stands: a value. A `Question` has a `key`, and a `chance` of being answered yes.
-template <typename Standing, typename Question> class Futures {
+/// `State` is where what asks stands: a value. A `Question` has a `key`, and a `chance` of being answered yes.
+template <typename State, typename Question> class Futures {
 public:
   using Assumed = AssumedAnswers<decltype(Question::key)>;
   struct Foreseen {
@@ -25,15 +25,15 @@ public:
   };
 
   /// At most `tries` futures are gone into: many lead to the same question, and to none.
-  Futures(Standing now, int tries) : tries_(tries) { futures_.push({1, std::move(now), {}}); }
+  Futures(State now, int tries) : tries_(tries) { futures_.push({1, std::move(now), {}}); }
 
-  /// The question that is open in the likeliest future that was not gone into yet. `go_on(standing, assumed)` moves a
-  /// Standing to where it asks what is open, and says what that is: a DryRunEnd. One that was stopped is the last.
+  /// The question that is open in the likeliest future that was not gone into yet. `go_on(state, assumed)` moves a
+  /// State to where it asks what is open, and says what that is: a DryRunEnd. One that was stopped is the last.
   template <typename GoOn> std::optional<Foreseen> next(const GoOn &go_on) {
     while (!futures_.empty() && tries_-- > 0) {
       Future future = futures_.top();
       futures_.pop();
-      DryRunEnd<Question> end = go_on(future.standing, future.assumed);
+      DryRunEnd<Question> end = go_on(future.state, future.assumed);
       if (std::holds_alternative<WasStopped>(end))
         tries_ = 0;
       if (auto *question = std::get_if<Question>(&end)) {
@@ -48,7 +48,7 @@ public:
 private:
   struct Future {
     double probability; ///< of all that is assumed together
-    Standing standing;
+    State state;
     Assumed assumed;
   };
   struct LessLikely {

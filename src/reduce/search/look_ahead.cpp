@@ -25,9 +25,9 @@ struct UnansweredSet {
 using Assumed = AssumedAnswers<Fingerprint>;
 
 /// Answers from what is known and assumed, and leaves the stage at the first question beyond.
-class RehearsedQuestioner final : public Questioner {
+class AssumingQuestioner final : public Questioner {
 public:
-  RehearsedQuestioner(const Answers &known, const Assumed &assumed) : known_(known), assumed_(assumed) {}
+  AssumingQuestioner(const Answers &known, const Assumed &assumed) : known_(known), assumed_(assumed) {}
 
   template <typename Work> DryRunEnd<UnansweredSet> run(const Work &work) { return dry_run_.run(work); }
 
@@ -53,7 +53,7 @@ using StageAt = std::shared_ptr<const Stage>;
 std::vector<IndexSet> likely_questions(const Stage &from, const SearchContext &context, const Answers &known,
                                        int count) {
   const auto go_on = [&](StageAt &stage, const Assumed &assumed) {
-    RehearsedQuestioner questioner(known, assumed);
+    AssumingQuestioner questioner(known, assumed);
     return questioner.run([&] {
       while (!std::holds_alternative<Finished>(*stage))
         stage = std::make_shared<const Stage>(advance(*stage, context, questioner));

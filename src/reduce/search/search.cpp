@@ -19,9 +19,9 @@ namespace repro_minify {
 namespace {
 
 /// Asks the oracle, never twice the same, and tells it beforehand what may be asked next.
-class Interview final : public Questioner {
+class SearchRun final : public Questioner {
 public:
-  Interview(Oracle &oracle, const SearchContext &context, int width)
+  SearchRun(Oracle &oracle, const SearchContext &context, int width)
       : oracle_(oracle), context_(context), width_(width) {}
 
   void remember_failing(const IndexSet &kept) { answers_.remember(fingerprint(kept), true); }
@@ -86,7 +86,7 @@ Stage advance(const Stage &stage, const SearchContext &context, Questioner &ques
 SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options) {
   check(options, dataflow);
   const SearchContext context{dataflow, options, ranks(dataflow)};
-  Interview interview(oracle, context, options.speculation_width);
+  SearchRun interview(oracle, context, options.speculation_width);
   IndexSet kept = sorted_set(start);
   interview.remember_failing(kept);
   // The certificate is the only way out, so the result is 1-minimal whenever there is one.

@@ -220,7 +220,7 @@ class Stubs(unittest.TestCase):
 
     def test_are_made_of_what_is_loaded_alone(self):
         self.assertTrue(stub_libraries.is_loaded("torch_cpu"))
-        self.assertFalse(stub_libraries.is_loaded("torch_that_nobody_has"))
+        self.assertFalse(stub_libraries.is_loaded("torch_that_is_nowhere"))
 
 
 class KernelsOfAGraph(unittest.TestCase):
@@ -299,7 +299,7 @@ class EntriesOfACheck(unittest.TestCase):
         self.assertEqual(os.waitpid(in_a_fork(child), 0)[1], 0)
         self.assertIsNone(inductor_config.cpp.simdlen)
 
-    def test_that_nobody_knows_are_no_fault_of_torchinductor(self):
+    def test_that_are_unknown_are_no_fault_of_torchinductor(self):
         with self.assertRaisesRegex(candidate.Untranslatable, "no such entry"):
             candidate.configure_for_this(["cpp.simdlength=1"])
 
@@ -444,7 +444,7 @@ class AFork(unittest.TestCase):
         pid = in_a_fork(lambda: 1 / 0)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
-    def test_that_waits_begins_when_it_is_told_and_by_whoever_tells_it(self):
+    def test_that_waits_begins_when_any_process_tells_it(self):
         with tempfile.TemporaryDirectory() as folder:
             mark = Path(folder) / "begun"
             later = Later(mark.touch)

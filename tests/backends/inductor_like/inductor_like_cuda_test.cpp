@@ -178,7 +178,7 @@ TEST_P(CudaProgram, AgreesWithEagerOnADevice) {
   if (const auto why = testing_support::no_cuda(); !why.empty())
     GTEST_SKIP() << why;
   const Row row = rows()[GetParam()];
-  const Subject subject = [row](const InstantiateOptions &options) {
+  const ModuleFactory factory = [row](const InstantiateOptions &options) {
     Instance instance{module_of(row), {}};
     for (const at::Tensor &input : row.inputs)
       instance.arguments.emplace_back(
@@ -193,7 +193,7 @@ TEST_P(CudaProgram, AgreesWithEagerOnADevice) {
   CheckOptions check_options;
   check_options.device = c10::Device(c10::kCUDA, 0);
   const Verdict verdict =
-      check(subject, make_backend("inductor-like", options), check_options, testing_support::test_limits());
+      check(factory, make_backend("inductor-like", options), check_options, testing_support::test_limits());
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
   std::ifstream file(options.dump_file);
   const std::string generated{std::istreambuf_iterator<char>(file), {}};

@@ -39,7 +39,7 @@ at::Tensor numbers(std::vector<int64_t> sizes, at::ScalarType type = at::kFloat)
   return at::randn(sizes).mul(3).to(type);
 }
 
-Subject subject(const Row &row) {
+ModuleFactory factory(const Row &row) {
   return [row](const InstantiateOptions &options) {
     Instance instance{module_of(row), {}};
     if (options.double_precision)
@@ -52,7 +52,7 @@ Subject subject(const Row &row) {
 }
 
 Verdict checked(const Row &row, const BackendOptions &options = {}, CheckOptions check_options = {}) {
-  return check(subject(row), make_backend("inductor-like", options), check_options, testing_support::test_limits());
+  return check(factory(row), make_backend("inductor-like", options), check_options, testing_support::test_limits());
 }
 
 std::vector<Row> rows() {
@@ -368,7 +368,7 @@ TEST(InductorLike, FoldsOfColumnsAreThoseOfEager) {
 }
 
 /// A value that only its own kernel reads stays out of memory; one that is returned or that ATen reads does not.
-TEST(InductorLike, WhatNobodyElseReadsIsNotStored) {
+TEST(InductorLike, AValueReadInOneKernelIsNotStored) {
   const auto stores = [](const char *name, const char *source) {
     const std::string kernels = generated({name, source, {numbers({30, 40})}});
     size_t count = 0;

@@ -238,7 +238,7 @@ graph(%x : Tensor, %w : Tensor):
   EXPECT_EQ(result.checks, 0);
 }
 
-TEST(Splice, RemovesWhatNobodyReads) {
+TEST(Splice, RemovesUnreadNodes) {
   const Program program = program_from(R"IR(
 graph(%x : Tensor):
   %a : Tensor = aten::relu_(%x)

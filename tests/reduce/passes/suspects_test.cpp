@@ -12,7 +12,7 @@ namespace repro_minify {
 namespace {
 
 /// Answers that the values in `wrong` are, and keeps what was asked.
-class Doctor final : public Examiner {
+class Doctor final : public PassServices {
 public:
   explicit Doctor(Signature wanted) : wanted_(std::move(wanted)) {}
 
@@ -58,9 +58,10 @@ IndexSet suspects_of(const Patient &patient, Doctor &doctor) {
   const PassContext::Accept accept = [](const Program &) { return false; };
   const PassContext::Ask fails = [](const Program &, const std::vector<LazyProgram> &) { return false; };
   std::optional<double> chance;
-  std::string untried;
-  bool put_off = false;
-  PassContext context{doctor, patient.program, verdict, accept, fails, chance, untried, put_off, false, false};
+  std::string incomplete_because;
+  bool deferred = false;
+  PassContext context{doctor, patient.program,    verdict,  accept, fails,
+                      chance, incomplete_because, deferred, false,  false};
   return suspects(context, patient.cutter, patient.all);
 }
 

@@ -165,7 +165,7 @@ TEST_F(UnderWay, HasAnswersToGuessesBeforeTheyAreAsked) {
   EXPECT_EQ(checks.started(), 3); // a, b, c: each once
 }
 
-TEST_F(UnderWay, StartsNothingThatIsSettledOrNobodyHasToBeAsked) {
+TEST_F(UnderWay, StartsNothingThatIsSettledOrNeedsNoCheck) {
   settled["b"] = false;
   ask("a", {guess("b"), [] { return Guess{"c", [] { return Job(); }, {}}; }, guess("a"), guess("d")});
   EXPECT_EQ(pool.running(), (Names{"a", "d"}));
@@ -182,7 +182,7 @@ TEST_F(UnderWay, TakesOverWhatRunsAlready) {
   EXPECT_EQ(checks.started(), 2);
 }
 
-TEST_F(UnderWay, KillsWhatItTookOverAndNobodyNames) {
+TEST_F(UnderWay, KillsWhatItTookOverAndIsNotNamed) {
   checks.take_over("b", pool.submit(job("b")(), Limits{}), 60s);
   ask("a", {guess("c")});
   EXPECT_EQ(pool.cancelled, Names{"b"});

@@ -44,7 +44,7 @@ TEST(Upcoming, IsWhatIsNamedThenWhatIsForeseen) {
   EXPECT_EQ(made.foresights, 1);
 }
 
-TEST(Upcoming, IsMadeWhenSomebodyWantsToKnow) {
+TEST(Upcoming, IsMadeOnFirstUse) {
   Made made;
   Upcoming upcoming({made.guess("near 1"), made.guess("near 2")}, made.foresight());
   EXPECT_EQ(made.near, 0);

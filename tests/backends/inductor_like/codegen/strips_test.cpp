@@ -317,7 +317,7 @@ TEST_F(StripsTest, ManyArraysMakeAStripShort) {
   EXPECT_NE(text_of(chain({100000}).kernel).find("i0b += 256"), std::string::npos);
 }
 
-TEST_F(StripsTest, WhatNobodyReadsIsNoArgument) {
+TEST_F(StripsTest, AnUnreadValueIsNoArgument) {
   TestKernel test = chain({100});
   test.kernel.outputs[1].is_read = false;
   for (const auto &argument : write_kernel("k", test.kernel).arguments)

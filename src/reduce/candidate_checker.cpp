@@ -1,4 +1,4 @@
-#include "reduce/judge.h"
+#include "reduce/candidate_checker.h"
 
 #include "check/ask_again.h"
 
@@ -21,59 +21,59 @@ std::shared_ptr<SandboxPool> pool_of(const ReduceOptions &options) {
 
 } // namespace
 
-Judge::Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
-    : inquiry_{test, std::move(wanted), options}, pool_(pool_of(options)), memory_(options.journal),
+CandidateChecker::CandidateChecker(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
+    : goal_{test, std::move(wanted), options}, pool_(pool_of(options)), memory_(options.journal),
       checks_(*pool_, options.limits, test.verdict_of,
               [this](const std::string &hash) {
                 const Verdict *verdict = memory_.find(hash);
-                return verdict ? std::optional(inquiry_.is_wanted(*verdict)) : std::nullopt;
+                return verdict ? std::optional(goal_.is_wanted(*verdict)) : std::nullopt;
               }),
       timeout_(options.limits.timeout,
-               inquiry_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any) {
+               goal_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any) {
   if (options.begun)
     checks_.take_over(options.begun->hash, options.begun->ticket, options.begun->timeout);
 }
 
-void Judge::tell_with(Outlook &outlook) {
-  if (inquiry_.options.progress)
+void CandidateChecker::tell_with(Outlook &outlook) {
+  if (goal_.options.progress)
     lookout_.look_with(outlook);
 }
 
-void Judge::enter_phase(const std::string &phase) {
-  if (inquiry_.options.on_phase && !searching_)
-    inquiry_.options.on_phase(phase);
+void CandidateChecker::enter_phase(const std::string &phase) {
+  if (goal_.options.on_phase && !searching_)
+    goal_.options.on_phase(phase);
 }
 
-void Judge::enter_search() {
+void CandidateChecker::enter_search() {
   enter_phase("search");
   searching_ = true;
 }
 
-const Verdict *Judge::recall(const std::string &hash) {
+const Verdict *CandidateChecker::recall(const std::string &hash) {
   const auto [verdict, from_journal] = memory_.recall(hash);
   if (from_journal && (verdict->signatures.empty() || verdict->signatures.front().kind != FailureKind::Hang))
     timeout_.saw(std::chrono::duration<double>(verdict->wall_seconds));
   return verdict;
 }
 
-const Verdict *Judge::foreseen(const std::string &hash) const {
+const Verdict *CandidateChecker::foreseen(const std::string &hash) const {
   if (const Verdict *verdict = memory_.find(hash))
     return verdict;
   const auto *ended = checks_.early(hash);
   return ended && is_answer(*ended) ? &ended->answer : nullptr;
 }
 
-Job Judge::job_of(const Program &program) const {
-  return inquiry_.test.job(std::make_shared<Program>(program));
+Job CandidateChecker::job_of(const Program &program) const {
+  return goal_.test.job(std::make_shared<Program>(program));
 }
 
-Guess Judge::guess_at(Program program, std::string hash, Assumptions assumed) const {
-  if (inquiry_.cannot_fail(program))
+Guess CandidateChecker::guess_at(Program program, std::string hash, Assumptions assumed) const {
+  if (goal_.cannot_fail(program))
     return {std::move(hash), [] { return Job(); }, std::move(assumed)};
   return {std::move(hash), [this, program = std::move(program)] { return job_of(program); }, std::move(assumed)};
 }
 
-std::vector<LazyGuess> Judge::guesses_at(const std::vector<LazyProgram> &programs) const {
+std::vector<LazyGuess> CandidateChecker::guesses_at(const std::vector<LazyProgram> &programs) const {
   std::vector<LazyGuess> guesses;
   for (const LazyProgram &make : programs)
     guesses.push_back([this, &make] {
@@ -84,13 +84,13 @@ std::vector<LazyGuess> Judge::guesses_at(const std::vector<LazyProgram> &program
   return guesses;
 }
 
-const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgram> &likely_next) {
+const Verdict &CandidateChecker::check(const Program &program, const std::vector<LazyProgram> &likely_next) {
   const std::string hash = canonical_hash(program);
   if (const Verdict *verdict = recall(hash)) {
     tally_.recalled();
     return *verdict;
   }
-  if (inquiry_.cannot_fail(program))
+  if (goal_.cannot_fail(program))
     return memory_.learn(hash, passes("has no output"));
   if (time_is_up())
     throw OutOfTime{};
@@ -100,9 +100,8 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
       hash, [&] { return job_of(program); }, timeout_.limit(), upcoming);
   Verdict verdict =
       check_repeatedly([&] { return wait_for(program, hash, upcoming); },
-                       [&](const Verdict &one) { return inquiry_.is_wanted(one); }, inquiry_.options.repetition);
-  if (const auto &required = inquiry_.options.also_required;
-      required && inquiry_.is_wanted(verdict) && !required(program)) {
+                       [&](const Verdict &one) { return goal_.is_wanted(one); }, goal_.options.repetition);
+  if (const auto &required = goal_.options.also_required; required && goal_.is_wanted(verdict) && !required(program)) {
     leave_if_over(); // its answer is no answer then
     verdict = passes("fails in a check, and nowhere else");
   }
@@ -110,48 +109,48 @@ const Verdict &Judge::judge(const Program &program, const std::vector<LazyProgra
 }
 
 /// Keeps the outcome of a question that had no answer, which is asked anew the next time. Throws NothingAnswers.
-const Verdict &Judge::note_in_vain(const std::string &hash, const Verdict &verdict) {
+const Verdict &CandidateChecker::note_in_vain(const std::string &hash, const Verdict &verdict) {
   tally_.unanswered(verdict.message);
   if (tally_.nothing_answers())
     throw NothingAnswers{};
   return memory_.note_in_vain(hash, verdict);
 }
 
-const Verdict &Judge::write_down(const Program &program, const std::string &hash, const Verdict &verdict) {
+const Verdict &CandidateChecker::write_down(const Program &program, const std::string &hash, const Verdict &verdict) {
   const ProgramSize size = size_of(program);
-  const Verdict &written = memory_.write_down(hash, verdict, pass_, size, inquiry_.is_wanted(verdict));
+  const Verdict &written = memory_.write_down(hash, verdict, pass_, size, goal_.is_wanted(verdict));
   tally_.answered(size.nodes, verdict.wall_seconds);
   report_progress();
   return written;
 }
 
-void Judge::report_progress() const {
-  if (inquiry_.options.progress)
-    inquiry_.options.progress(
+void CandidateChecker::report_progress() const {
+  if (goal_.options.progress)
+    goal_.options.progress(
         {pass_, tally_.checks(), best_.operators, best_.nodes, tally_.elapsed_seconds(), lookout_.seconds_left()});
 }
 
 /// It may have been slow for many reasons, a busy machine among them.
-bool Judge::passed_a_learned_limit(const Checks::Ended &ended) const {
+bool CandidateChecker::passed_a_learned_limit(const Checks::Ended &ended) const {
   return ended.job_end.ending == Ending::TimedOut && ended.timeout < timeout_.full();
 }
 
-bool Judge::is_answer(const Checks::Ended &ended) const {
+bool CandidateChecker::is_answer(const Checks::Ended &ended) const {
   return !ended.answer.no_answer && !passed_a_learned_limit(ended);
 }
 
-bool Judge::time_is_up() const {
-  const double budget = inquiry_.options.time_budget_seconds;
+bool CandidateChecker::time_is_up() const {
+  const double budget = goal_.options.time_budget_seconds;
   return budget > 0 && tally_.elapsed_seconds() >= budget;
 }
 
-void Judge::stop() const {
+void CandidateChecker::stop() const {
   if (is_interrupted())
     throw Interrupted{};
   throw OutOfTime{};
 }
 
-void Judge::work_meanwhile() {
+void CandidateChecker::work_meanwhile() {
   if (meanwhile_)
     std::exchange(meanwhile_, nullptr)();
   lookout_.look(best_.nodes);
@@ -159,7 +158,7 @@ void Judge::work_meanwhile() {
 
 /// One that passed a learned limit gets the full one, which decides. One without an answer is asked again, and nothing
 /// that is only guessed at stands in its way then.
-Verdict Judge::wait_for(const Program &program, const std::string &hash, Upcoming &upcoming) {
+Verdict CandidateChecker::wait_for(const Program &program, const std::string &hash, Upcoming &upcoming) {
   bool alone = false;
   const auto stop_waiting = [&] {
     if (!alone)
@@ -183,8 +182,8 @@ Verdict Judge::wait_for(const Program &program, const std::string &hash, Upcomin
       continue;
     if (!pause_before_asking_again(again++, [this] { return should_stop(); }))
       stop();
-    if (inquiry_.test.revive)
-      inquiry_.test.revive();
+    if (goal_.test.revive)
+      goal_.test.revive();
   }
 }
 

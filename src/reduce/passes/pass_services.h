@@ -12,9 +12,9 @@ namespace repro_minify {
 /// A Program that is made only when it is needed.
 using LazyProgram = std::function<Program()>;
 
-class Examiner {
+class PassServices {
 public:
-  virtual ~Examiner() = default;
+  virtual ~PassServices() = default;
   /// The failure that is looked for.
   virtual const Signature &wanted() const = 0;
   /// Returns what the Check says of any Program, with all its numbers: for hints. It accepts nothing.

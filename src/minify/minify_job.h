@@ -19,7 +19,7 @@ struct Picture {
   std::shared_ptr<AnalysisUnderWay> analysis = {}; ///< null: the graph has to do without values
 };
 
-struct Work {
+struct MinifyJob {
   Session &session;
   std::string folder;
   std::chrono::steady_clock::time_point begin; ///< of the whole job
@@ -44,40 +44,40 @@ struct Work {
 };
 
 /// The search. What fails as a Program and no longer as its file is searched for once more, each candidate as its file.
-/// The result is in `work.folder` as reduced.pt and inputs.pt.
-Reduction search(Work &work, const Flattened &flattened);
+/// The result is in `job.folder` as reduced.pt and inputs.pt.
+Reduction search(MinifyJob &job, const Flattened &flattened);
 /// The search once more, for a program whose repro.py fails too, run in an interpreter of its own: each candidate that
 /// fails in a check is run so. Nothing where the program that the search began with does not, or where it was
 /// interrupted. `earlier` is the search whose result fails in checks alone.
-std::optional<Reduction> search_for_what_shows_in_python(Work &work, const Flattened &flattened,
+std::optional<Reduction> search_for_what_shows_in_python(MinifyJob &job, const Flattened &flattened,
                                                          const Reduction &earlier);
 
-/// Begins `work.picture`, for report.html. Called once, after collect_facts(); on a device while nothing else runs
+/// Begins `job.picture`, for report.html. Called once, after collect_facts(); on a device while nothing else runs
 /// there, as it is not known how much room it has.
-void begin_picture(Work &work);
+void begin_picture(MinifyJob &job);
 /// Writes report.html, and begins its picture first if that is still to be done. Throws UserError if it cannot be
 /// written.
-void write_page(Work &work, const Program &program);
+void write_page(MinifyJob &job, const Program &program);
 
 /// Returns the program in reduced.pt and inputs.pt, read again by the child that runs it.
-Subject saved_subject(const Work &work);
+ModuleFactory saved_factory(const MinifyJob &job);
 /// Returns what the test says of that program, asked as often as `repetition` says. Unresolved where it was
 /// interrupted.
-Verdict ask_about_saved(const Work &work, const Repetition &repetition);
+Verdict ask_about_saved(const MinifyJob &job, const Repetition &repetition);
 /// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
-bool is_lost_in_saving(const Work &work, const Program &program);
+bool is_lost_in_saving(const MinifyJob &job, const Program &program);
 /// True if what was saved fails, loaded again in new processes; else facts.verify_message says what came of it.
-bool confirm_saved(Work &work);
+bool confirm_saved(MinifyJob &job);
 
-/// Fills in `work.facts`: what was asked, and of what program. The second adds what came of a reduction.
-void collect_facts(Work &work, const Program &program);
-void collect_facts(Work &work, const Flattened &flattened, const Reduction &reduction);
+/// Fills in `job.facts`: what was asked, and of what program. The second adds what came of a reduction.
+void collect_facts(MinifyJob &job, const Program &program);
+void collect_facts(MinifyJob &job, const Flattened &flattened, const Reduction &reduction);
 
 /// The last word on repro.cpp and repro.py, in facts.verified and facts.script.
 class Verifying {
 public:
   /// It has to live as long.
-  explicit Verifying(Work &work) : work_(work) {}
+  explicit Verifying(MinifyJob &job) : job_(job) {}
   /// Begins what takes seconds and needs no program, beside the search: CMake's configuration, the import of torch. May
   /// be called at any time, or never.
   void prepare();
@@ -95,7 +95,7 @@ private:
   ScriptVerifier &script();
   void take(const Verification &verification);
 
-  Work &work_;
+  MinifyJob &job_;
   std::optional<std::string> python_; ///< that runs repro.py; empty: there is none
   std::unique_ptr<ReproVerifier> repro_;
   std::unique_ptr<ScriptVerifier> script_;
@@ -103,10 +103,11 @@ private:
 };
 
 /// True if repro.py of `program` fails as wanted in three runs, each in an interpreter of its own.
-bool shows_in_python(const Work &work, const Program &program);
+bool shows_in_python(const MinifyJob &job, const Program &program);
 
 /// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 /// `subject` is what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.
-void hand_over(Work &work, Verifying &verifying, const Program &program, const Subject &subject, bool interrupted);
+void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, const ModuleFactory &factory,
+               bool interrupted);
 
 } // namespace repro_minify

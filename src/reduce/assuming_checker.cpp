@@ -1,4 +1,4 @@
-#include "reduce/rehearsed_answers.h"
+#include "reduce/assuming_checker.h"
 
 namespace repro_minify {
 namespace {
@@ -14,16 +14,16 @@ const Verdict &no() {
 
 } // namespace
 
-const Verdict &RehearsedAnswers::judge(const Program &program, const std::vector<LazyProgram> &) {
+const Verdict &AssumingChecker::check(const Program &program, const std::vector<LazyProgram> &) {
   leave_if_over();
   std::string hash = canonical_hash(program);
-  if (const Verdict *verdict = judge_.foreseen(hash))
+  if (const Verdict *verdict = checker_.foreseen(hash))
     return *verdict;
   auto assumed = assumed_.find(hash);
   if (assumed == assumed_.end()) {
-    if (const Verdict *verdict = judge_.in_vain(hash))
+    if (const Verdict *verdict = checker_.in_vain(hash))
       return *verdict;
-    if (inquiry().cannot_fail(program))
+    if (goal().cannot_fail(program))
       return no();
     if (!decide_)
       dry_run_.leave_at({program, std::move(hash)});
@@ -33,8 +33,8 @@ const Verdict &RehearsedAnswers::judge(const Program &program, const std::vector
   return assumed->second ? yes_ : no();
 }
 
-const Verdict &RehearsedAnswers::judge_in_full(const Program &program) {
-  const Verdict &verdict = judge(program, {});
+const Verdict &AssumingChecker::check_in_full(const Program &program) {
+  const Verdict &verdict = check(program, {});
   const bool assumed = &verdict == &yes_ || &verdict == &no();
   if (assumed && !decide_ && static_cast<size_t>(size_of(program).outputs) != yes_.outputs.size())
     dry_run_.end();

@@ -1,4 +1,4 @@
-#include "program/rehearsal.h"
+#include "program/read_in_sandbox.h"
 
 #include "program/compute.h"
 #include "repro_minify/program.h"
@@ -34,8 +34,8 @@ std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
 
 } // namespace
 
-std::string rehearse_for(const std::string &origin, const std::string &doing,
-                         const std::function<std::string(Child &)> &reading, const Limits &limits) {
+std::string read_in_sandbox(const std::string &origin, const std::string &doing,
+                            const std::function<std::string(Child &)> &reading, const Limits &limits) {
   JobEnd job_end = run_until_answered(
       [&](Child &child) {
         child.confine({});
@@ -65,9 +65,9 @@ std::string rehearse_for(const std::string &origin, const std::string &doing,
   throw UserError(origin + ": " + doing + " " + how_it_ended(job_end, limits) + ", so it is not read here");
 }
 
-void rehearse(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
-              const Limits &limits) {
-  rehearse_for(
+void try_in_sandbox(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
+                    const Limits &limits) {
+  read_in_sandbox(
       origin, doing,
       [&](Child &child) {
         reading(child);

@@ -1,7 +1,7 @@
-// Stands in for the Judge while a question waits for its answer: runs nothing, answers from what is known and from what
-// is assumed, and ends the run of code that asks anything else.
+// Stands in for the CandidateChecker while a question waits for its answer: runs nothing, answers from what is known
+// and from what is assumed, and ends the run of code that asks anything else.
 #pragma once
-#include "reduce/judge.h"
+#include "reduce/candidate_checker.h"
 #include "reduce/questions/dry_run.h"
 
 #include <functional>
@@ -17,16 +17,17 @@ struct OpenQuestion {
   double chance = 0;
 };
 
-class RehearsedAnswers final : public Answerer {
+class AssumingChecker final : public Checker {
 public:
   /// Answers a question that is open.
   using Decide = std::function<bool(const Program &)>;
-  /// Returns true once the rehearsal is no longer needed.
+  /// Returns true once the look ahead is no longer needed.
   using IsOver = std::function<bool()>;
 
   /// `yes` is the Verdict for an assumed yes. With `decide` no question is open.
-  RehearsedAnswers(const Judge &judge, Assumptions assumed, const Verdict &yes, IsOver is_over, Decide decide = {})
-      : judge_(judge), assumed_(std::move(assumed)), yes_(yes), is_over_(std::move(is_over)),
+  AssumingChecker(const CandidateChecker &checker, Assumptions assumed, const Verdict &yes, IsOver is_over,
+                  Decide decide = {})
+      : checker_(checker), assumed_(std::move(assumed)), yes_(yes), is_over_(std::move(is_over)),
         decide_(std::move(decide)) {}
 
   /// Does what asks; the question that is open has no `chance` yet.
@@ -34,23 +35,23 @@ public:
   /// Ends run() from within.
   [[noreturn]] void stop() { dry_run_.stop(); }
 
-  const Inquiry &inquiry() const override { return judge_.inquiry(); }
-  const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next) override;
+  const ReductionGoal &goal() const override { return checker_.goal(); }
+  const Verdict &check(const Program &program, const std::vector<LazyProgram> &likely_next) override;
   /// A yes or no can be assumed; what it says of each output cannot where these are not those of before, and all that
   /// comes after it stays unknown.
-  const Verdict &judge_in_full(const Program &program) override;
-  bool is_over() const override { return is_over_() || judge_.is_interrupted(); }
+  const Verdict &check_in_full(const Program &program) override;
+  bool is_over() const override { return is_over_() || checker_.is_interrupted(); }
   void leave_if_over() override {
     if (is_over())
       dry_run_.stop();
   }
-  int unanswered() const override { return judge_.unanswered(); }
-  /// Returns 1: rehearsing finds out what follows, so that a pass need not name it.
+  int unanswered() const override { return checker_.unanswered(); }
+  /// Returns 1: looking ahead finds out what follows, so that a pass need not name it.
   int questions_at_once() const override { return 1; }
   void enter_phase(const std::string &) override {}
 
 private:
-  const Judge &judge_;
+  const CandidateChecker &checker_;
   Assumptions assumed_;
   const Verdict &yes_;
   const IsOver is_over_;

@@ -1,10 +1,11 @@
-// The Judge answers one question: does this Program fail with the wanted Signature? It owns the sandboxes; parallelism
-// is here and nowhere else. What it remembers, what runs ahead and what is measured are classes of questions/.
+// The CandidateChecker answers one question: does this Program fail with the wanted Signature? It owns the sandboxes;
+// parallelism is here and nowhere else. What it remembers, what runs ahead and what is measured are classes of
+// questions/.
 //
 // Decisions stay sequential: a caller asks one question at a time and says beside it what it will probably ask next.
 // Idle workers judge that ahead of time. So the result is the same for any number of jobs, and only the time differs.
 #pragma once
-#include "reduce/answerer.h"
+#include "reduce/checker.h"
 #include "reduce/journal.h"
 #include "reduce/questions/learned_timeout.h"
 #include "reduce/questions/memory.h"
@@ -24,26 +25,26 @@ struct OutOfTime {};
 /// Leaves a reduction in which one question after the other has no answer: what they want has gone for good.
 struct NothingAnswers {};
 
-class Judge final : public Answerer {
+class CandidateChecker final : public Checker {
 public:
-  Judge(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
+  CandidateChecker(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options);
 
-  const Inquiry &inquiry() const override { return inquiry_; }
+  const ReductionGoal &goal() const override { return goal_; }
   /// Remembers a Verdict that is known beforehand.
   void remember(const Program &program, const Verdict &verdict) { memory_.learn(canonical_hash(program), verdict); }
   /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. One without an answer, however often it
   /// was asked, is not remembered. Throws Interrupted, OutOfTime, NothingAnswers.
   /// `likely_next` is tried ahead of time before what the Foresight names.
-  const Verdict &judge(const Program &program, const std::vector<LazyProgram> &likely_next) override;
+  const Verdict &check(const Program &program, const std::vector<LazyProgram> &likely_next) override;
 
-  /// Who is asked what may come, while a worker has nothing to do. Called from within judge().
+  /// Who is asked what may come, while a worker has nothing to do. Called from within check().
   void foresee_with(MakeForesight make) { make_foresight_ = std::move(make); }
-  /// Who says how long it will take. Looks while a check runs, from within judge(); it has to live as long.
+  /// Who says how long it will take. Looks while a check runs, from within check(); it has to live as long.
   void tell_with(Outlook &outlook);
   /// Done once while the next check runs, which costs no time then; the latest only.
   void do_meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
 
-  // For code that looks ahead from within judge():
+  // For code that looks ahead from within check():
   /// Returns what the answer would be now; null where it is not known yet.
   const Verdict *foreseen(const std::string &hash) const;
   /// The answer that this run has been told, however many jobs it has, and whatever an earlier one was told; null:
@@ -51,11 +52,11 @@ public:
   const Verdict *told(const std::string &hash) const { return memory_.told(hash); }
   /// Returns the outcome of asking it in vain; null where that was not done.
   const Verdict *in_vain(const std::string &hash) const { return memory_.in_vain(hash); }
-  /// True if the answer that judge() waits for is there.
+  /// True if the answer that check() waits for is there.
   bool answer_is_there() { return checks_.is_there(); }
   /// True if that answer is there and an Outlook may not hold it up any longer.
   bool answer_is_overdue() { return answer_is_there() && lookout_.is_overdue(); }
-  bool is_interrupted() const { return inquiry_.options.interrupted && inquiry_.options.interrupted(); }
+  bool is_interrupted() const { return goal_.options.interrupted && goal_.options.interrupted(); }
   Guess guess_at(Program program, std::string hash, Assumptions assumed = {}) const;
 
   /// Names what is being tried, for the journal and for progress.
@@ -94,7 +95,7 @@ private:
   const Verdict &write_down(const Program &program, const std::string &hash, const Verdict &verdict);
   void report_progress() const;
 
-  const Inquiry inquiry_;
+  const ReductionGoal goal_;
   const std::shared_ptr<SandboxPool> pool_;
   Memory<Verdict, Journal> memory_;
   Checks checks_;

@@ -1,5 +1,5 @@
-// How long the Judge waits for an answer before it believes in a hang.
-#include "reduce/judge.h"
+// How long the CandidateChecker waits for an answer before it believes in a hang.
+#include "reduce/candidate_checker.h"
 
 #include "program/program_from.h"
 #include "reduce/structural_oracle.h"
@@ -41,8 +41,8 @@ TEST(SearchForAHang, IsAsPatientWhenItAsksAgain) {
   InterestingnessTest test;
   test.job = [&](const std::shared_ptr<const Program> &) { return jobs.at(begun++); };
   test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
-  Judge judge(test, hang, options);
-  EXPECT_TRUE(shows(judge.judge(program_of("neg"), {}), hang));
+  CandidateChecker checker(test, hang, options);
+  EXPECT_TRUE(shows(checker.check(program_of("neg"), {}), hang));
   EXPECT_EQ(begun, 2u);
 }
 
@@ -64,9 +64,9 @@ TEST(SearchForAHang, HasOneLimitForAll) {
     };
   };
   test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
-  Judge judge(test, hang, options);
-  EXPECT_FALSE(shows(judge.judge(slow, {}), hang));
-  EXPECT_TRUE(shows(judge.judge(program_of("neg"), {}), hang));
+  CandidateChecker checker(test, hang, options);
+  EXPECT_FALSE(shows(checker.check(slow, {}), hang));
+  EXPECT_TRUE(shows(checker.check(program_of("neg"), {}), hang));
 }
 
 } // namespace

@@ -1,10 +1,11 @@
-#include "reduce/closest_pass.h"
+#include "reduce/nearest_passing_program.h"
 
 #include <cstdlib>
 
 namespace repro_minify {
 
-void ClosestPass::consider(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) {
+void NearestPassingProgram::consider(const Program &candidate, const Order &order, const Verdict &verdict,
+                                     const Order &best) {
   if (verdict.outcome != Verdict::Outcome::Pass || order.operators == 0)
     return;
   const int operators = std::abs(order.operators - best.operators);

@@ -4,7 +4,7 @@
 
 namespace repro_minify {
 
-struct Inquiry {
+struct ReductionGoal {
   InterestingnessTest test;
   Signature wanted;
   ReduceOptions options;

@@ -1,4 +1,4 @@
-#include "check/sides.h"
+#include "check/check_context.h"
 
 #include "check/bytes_of_tensors.h"
 #include "check/compare_runs.h"
@@ -16,7 +16,7 @@ std::size_t bytes_of_module(const torch::jit::Module &module) {
 
 } // namespace
 
-RunOptions Sides::run_options() const {
+RunOptions CheckContext::run_options() const {
   return {.grad = options.grad,
           .state = !options.only_forward && options.mode == CheckMode::Accuracy,
           .module = everything || backend.traits().runs_the_module,
@@ -25,17 +25,18 @@ RunOptions Sides::run_options() const {
           .operators = true};
 }
 
-InstantiateOptions Sides::instance_options(bool double_precision) const {
+InstantiateOptions CheckContext::instance_options(bool double_precision) const {
   return {.requires_grad = options.grad, .double_precision = double_precision, .device = options.device};
 }
 
-bool Sides::compare(Observed &ref, Observed &res, Observed *fp64, const CompareOptions &how, Verdict &verdict) const {
-  const auto fresh = [&] { return subject(instance_options()); };
+bool CheckContext::compare(Observed &ref, Observed &res, Observed *fp64, const CompareOptions &how,
+                           Verdict &verdict) const {
+  const auto fresh = [&] { return factory(instance_options()); };
   complete_state(ref, res, fp64, fresh, run_options().module);
   return compare_runs(ref, res, fp64, how, verdict);
 }
 
-std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *like, Fill fill) const {
+std::vector<Observed> CheckContext::run_eager(int calls, const std::vector<Observed> *like, Fill fill) const {
   RunSettings settings = run_settings(backend, options);
   if (like)
     settings.autocast = false; // a reference that autocast rounds to bfloat16 is none
@@ -43,7 +44,7 @@ std::vector<Observed> Sides::run_eager(int calls, const std::vector<Observed> *l
   std::vector<Observed> runs;
   std::size_t bytes = 0;
   {
-    Instance instance = subject(instance_options(/*double_precision=*/like != nullptr));
+    Instance instance = factory(instance_options(/*double_precision=*/like != nullptr));
     bytes = bytes_of_module(instance.module);
     RunOptions how = run_options();
     const auto before = how.state && !like ? std::make_shared<const InitialState>(instance, how.module) : nullptr;

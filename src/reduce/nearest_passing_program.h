@@ -8,7 +8,7 @@
 
 namespace repro_minify {
 
-class ClosestPass {
+class NearestPassingProgram {
 public:
   /// A candidate that was not accepted; `best` is the Order of what it was made from.
   void consider(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best);

@@ -2,8 +2,8 @@
 // a copy, with assumed answers, until it asks something that is not known. No pass has to say what it would ask next,
 // and no second description of what they ask exists that could drift from it.
 #pragma once
+#include "reduce/assuming_checker.h"
 #include "reduce/questions/futures.h"
-#include "reduce/rehearsed_answers.h"
 #include "reduce/turns.h"
 
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace repro_minify {
 
-class Rehearsal final : public Foresight {
+class Lookahead final : public Foresight {
 public:
-  /// `standing` is that at the begin of the turn that is being taken: what was asked since is known to `judge`.
-  Rehearsal(Judge &judge, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
-            const Standing &standing);
+  /// `state` is that at the begin of the turn that is being taken: what was asked since is known to `checker`.
+  Lookahead(CandidateChecker &checker, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
+            const ReductionState &state);
 
   /// The likeliest question that was not named yet, the one that is being asked among them.
   std::optional<Guess> next() override;
 
 private:
-  DryRunEnd<OpenQuestion> go_on(Standing &standing, const Assumptions &assumed);
+  DryRunEnd<OpenQuestion> go_on(ReductionState &state, const Assumptions &assumed);
 
-  Judge &judge_;
+  CandidateChecker &checker_;
   LastRecording recorder_; ///< its own: what is recorded here is of programs that may never come to be
   const std::vector<const ReductionPass *> &passes_;
   const Verdict yes_;
-  Futures<Standing, OpenQuestion> futures_;
+  Futures<ReductionState, OpenQuestion> futures_;
 };
 
 } // namespace repro_minify

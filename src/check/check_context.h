@@ -9,8 +9,8 @@
 namespace repro_minify {
 
 /// One check: what its parts have in common.
-struct Sides {
-  const Subject &subject;
+struct CheckContext {
+  const ModuleFactory &factory;
   const Backend &backend;
   const CheckOptions &options;
   bool everything = false; ///< look at all that a check under any backend looks at
