@@ -371,7 +371,7 @@ class Repro:
         if self.needs_cublas_workspace():
             settings.append("    # Without it cuBLAS is not deterministic.")
             settings.append('    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")')
-        lines = ["def reproduced():  # the line tells the failure from another error, after which Python exits with 1 too",
+        lines = ["def reproduced():  # the line tells the failure from another error: Python exits with 1 there too",
                  f"    print({facts['marker']!r}, flush=True)", "    return 1", "", ""]  # fmt: skip
         lines += ["def main():", *settings, f"    model = {self.make_model()}", "    try:",
                  f"        expected = [run(model, model) for _ in range({calls})]", "    except Exception as error:",
