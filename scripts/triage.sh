@@ -41,7 +41,7 @@ if [[ " $* " != *" --help "* ]]; then
   export REPRO_MINIFY_PROGRAM=${REPRO_MINIFY_PROGRAM:-$(find_program)}
   if [ -z "$REPRO_MINIFY_PROGRAM" ]; then
     echo "triage: no repro-minify is built yet: building it, which takes minutes" >&2
-    "$root/scripts/build.sh" program >&2
+    "$root/scripts/build.sh" release repro-minify >&2
     REPRO_MINIFY_PROGRAM=$root/build/repro-minify
   fi
 fi

@@ -128,8 +128,8 @@ public:
   virtual std::string summary() const = 0;
   /// Returns the name that the report uses, as in "wrong result under torch::jit::freeze".
   virtual std::string title() const = 0;
-  /// Compiles a module (eval mode, method forward) that has no other user. Called in a sandbox child, may throw
-  /// anything.
+  /// Compiles a module (method forward; in eval mode, but for --train) that has no other user. Called in a sandbox
+  /// child, may throw anything.
   virtual Compiled compile(torch::jit::Module module) const = 0;
   virtual BackendSource source() const = 0;
   virtual BackendTraits traits() const { return {}; }

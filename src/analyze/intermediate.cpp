@@ -1,6 +1,6 @@
 #include "analyze/intermediate.h"
 
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 
 #include <filesystem>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "backends/backend_list.h"
 
-#include "backends/registry.h"
+#include "backends/backend_registry.h"
 
 #include <algorithm>
 

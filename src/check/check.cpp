@@ -1,7 +1,7 @@
 #include "repro_minify/check.h"
 
 #include "backends/cannot_compile.h"
-#include "check/ask_again.h"
+#include "check/ask_until_answered.h"
 #include "check/check_context.h"
 #include "check/compare_runs.h"
 #include "check/device_error.h"

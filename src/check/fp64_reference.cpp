@@ -30,7 +30,7 @@ void Fp64Reference::run(Verdict &verdict) {
   }
   try {
     calls_ = eager_.observer().run_eager(static_cast<int>(eager_.observed().size()), &eager_.observed());
-  } catch (const std::exception &) {
+  } catch (const std::exception &) { // std::bad_alloc too: float64 takes twice the memory, and can be done without
     verdict.no_fp64_because = first_sentence(current_message());
   }
   if (!kept.empty())

@@ -113,7 +113,7 @@ KeptRuns runs_from(const c10::IValue &packed) {
   return runs;
 }
 
-std::size_t bytes_of(const KeptRuns &runs) {
+std::size_t size_in_bytes(const KeptRuns &runs) {
   std::vector<at::Tensor> tensors;
   const auto add = [&](const c10::IValue &value) {
     for_each_tensor(value, [&](const at::Tensor &tensor) { tensors.push_back(tensor); });
@@ -161,7 +161,7 @@ void write_whole(const std::string &file, const std::vector<char> &bytes) {
 
 void keep_runs(const std::string &file, const KeptRuns &runs) noexcept {
   try {
-    if (bytes_of(runs) > most_kept_bytes)
+    if (size_in_bytes(runs) > most_kept_bytes)
       return;
     const auto bytes = pickled(packed(runs));
     if (comes_back(runs, bytes))

@@ -1,6 +1,6 @@
 // Turns the end of a check's process into a Verdict.
 #include "repro_minify/check.h"
-#include "sandbox/ask_again.h"
+#include "sandbox/run_until_answered.h"
 #include "support/number_text.h"
 
 #include <cstring>

@@ -2,7 +2,7 @@
 // a processor, and the answer changes only when something is installed: so it is kept for a day.
 #include "emit/atomic_file.h"
 #include "repro_minify/repro.h"
-#include "sandbox/command.h"
+#include "sandbox/sandboxed_command.h"
 #include "support/cache_folder.h"
 #include "support/digest.h"
 #include "support/find_program.h"

@@ -1,7 +1,7 @@
 // Runs of what was written, as many as it takes to know.
 #pragma once
 #include "emit/judge_run.h"
-#include "sandbox/ask_again.h"
+#include "sandbox/run_until_answered.h"
 
 #include <functional>
 

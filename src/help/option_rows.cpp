@@ -1,6 +1,6 @@
 #include "help/option_rows.h"
 
-#include "backends/registry.h"
+#include "backends/backend_registry.h"
 #include "repro_minify/reducer.h"
 
 #include <algorithm>

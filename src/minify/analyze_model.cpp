@@ -2,7 +2,7 @@
 
 #include "emit/atomic_file.h"
 #include "emit/page/page.h"
-#include "sandbox/command.h"
+#include "sandbox/sandboxed_command.h"
 
 #include <torch/version.h>
 

@@ -1,19 +1,19 @@
 #include "repro_minify/session.h"
 
 #include "backends/backend_list.h"
-#include "check/ask_again.h"
+#include "check/ask_until_answered.h"
 #include "check/eager_memo.h"
 #include "check/module_factory.h"
 #include "check/nondeterminism.h"
 #include "check/short_of_memory.h"
 #include "minify/reading_limits.h"
+#include "minify/session_identity.h"
 #include "oracle/external_oracle.h"
 #include "program/any_node.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
 #include "program/shared_pages.h"
 #include "program/trace.h"
-#include "program/value_digest.h"
 #include "program/values.h"
 #include "reduce/journal.h"
 #include "repro_minify/archive.h"
@@ -21,9 +21,6 @@
 #include "repro_minify/confinement.h"
 #include "repro_minify/record.h"
 #include "sandbox/limits.h"
-
-#include <ATen/Version.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -105,42 +102,6 @@ constexpr double longest_check_seconds = 1800;
 bool is_hang(const Verdict &verdict) {
   return verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.front().kind == FailureKind::Hang;
 }
-
-/// A folder has no content of its own.
-std::string file_of_identity(const Session &session) {
-  const auto &conversion = session.options.conversion;
-  std::error_code error;
-  return conversion && std::filesystem::is_regular_file(conversion->given, error) ? conversion->given
-                                                                                  : session.model.path;
-}
-
-/// All that answers depend on beside the candidates.
-Identity identity_of(const Session &session) {
-  const MinifyOptions &options = session.options;
-  Identity identity;
-  identity.add("repro-minify", REPRO_MINIFY_VERSION);
-  identity.add("LibTorch", TORCH_VERSION);
-  identity.add("the processor, to LibTorch,", at::get_cpu_capability());
-  identity.add_file("the model's file", file_of_identity(session));
-  identity.add("the method", session.model.method);
-  if (session.options.conversion)
-    identity.add("the graph", session.options.conversion->graph);
-  for (size_t i = 0; i < session.inputs.values.size(); ++i)
-    identity.add_content("input " + std::to_string(i), digest_of(session.inputs.values[i]));
-  identity.add_all(session.test.identity());
-  identity.add_all(identity_of(options.backend_options));
-  identity.add("--repeat", options.repetition.runs);
-  identity.add("--need", options.repetition.need);
-  identity.add("--same-failure", to_string(options.same_failure));
-  identity.add("--timeout", options.timeout_seconds);
-  identity.add("--memory", options.memory_bytes);
-  identity.add("--train", options.train);
-  return identity;
-}
-
-} // namespace
-
-namespace {
 
 /// Before the first check, and before the code that calls its operators is compiled.
 const MinifyOptions &with_libraries(const MinifyOptions &options) {
@@ -243,10 +204,6 @@ Program with_hidden_aliases(const Session &session, const Program &flat) {
     return flat;
   }
 }
-
-} // namespace
-
-namespace {
 
 /// Returns a key of what a flat program depends on beside the model.
 std::string form_of_flat(const Session &session) {
@@ -432,48 +389,6 @@ BisectOptions bisect_options_of(const Session &session, const Signature &wanted)
   if (listener.count)
     how.progress = [&listener](int done) { listener.count("bisect", done, 0); };
   return how;
-}
-
-std::string eager_problem(const Session &session, const Verdict &verdict) {
-  std::string text = session.shown_path() + ": eager itself failed: " + verdict.message;
-  if (const auto named = session.unsteady_operators_in_words(); !named.empty())
-    text += "; operators that need not give the same twice: " + named;
-  return text;
-}
-
-UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
-  std::string text = session.shown_path() + ": cannot be flattened: " + error.what() + "; " + advice_on_flattening;
-  if (!session.backend->traits().needs_flat_graph)
-    text += " (`repro-minify run` takes the model as it is)";
-  return UserError(text);
-}
-
-void require_one_backend(const Session &session) {
-  if (!session.others.empty())
-    throw UserError("--backend: names " + session.backend->name() + " and " + session.others.front()->name() +
-                    ", but only a reduction takes several");
-}
-
-void require_checkable(const Session &session, const Verdict &verdict) {
-  if (verdict.trouble == Verdict::Trouble::Bug)
-    throw std::runtime_error(session.shown_path() + ": " + verdict.message);
-  if (verdict.trouble == Verdict::Trouble::Memory)
-    throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
-                            session.shown_path() + ": " + verdict.message);
-  if (verdict.outcome == Verdict::Outcome::Unresolved && !verdict.eager_failed)
-    throw UserError(session.shown_path() + ": cannot be checked: " + verdict.message);
-  if (verdict.no_gradient_left)
-    throw UserError(session.shown_path() + ": --grad has nothing to compare: it leaves out " + verdict.left_out +
-                    (session.backend->traits().gradients == Gradients::IfItHasAny
-                         ? "; leave out --grad"
-                         : ", and no input requires a gradient; give inputs that do, or leave out --grad"));
-}
-
-void warn_of_missing_reference(const Session &session, const Verdict &verdict) {
-  if (session.check.mode == CheckMode::Accuracy && has_arbiter(session.check.compare.rule) &&
-      !verdict.no_fp64_because.empty())
-    session.options.listener.say(Severity::Warning,
-                                 "no fp64 reference (" + verdict.no_fp64_because + "): compared with eager alone");
 }
 
 } // namespace repro_minify

@@ -1,7 +1,7 @@
 #include "oracle/external_oracle.h"
 
 #include "repro_minify/repro.h"
-#include "sandbox/ask_again.h"
+#include "sandbox/run_until_answered.h"
 #include "support/start_program.h"
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "program/attributes.h"
 
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "program/objects.h"
 
 #include <algorithm>

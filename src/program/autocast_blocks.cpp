@@ -1,7 +1,7 @@
 #include "program/autocast_blocks.h"
 
 #include "program/compute.h"
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "program/inline_calls.h"
 #include "program/run_node.h"
 

@@ -1,278 +1,20 @@
 #include "program/cut.h"
 
 #include "program/atoms.h"
-#include "program/flatten.h"
-#include "program/materialise.h"
+#include "program/cut_builder.h"
 #include "program/values.h"
-
-#include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace repro_minify {
+
 namespace {
 
 using torch::jit::Block;
-using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
-using torch::jit::WithInsertPoint;
-namespace prim = torch::jit::prim;
-
-struct HashVersion {
-  size_t operator()(const Version &version) const {
-    return std::hash<const void *>{}(version.first) + 0x9E3779B9u * static_cast<size_t>(version.second);
-  }
-};
-
-/// A set of atoms: in order, and as a table.
-struct Kept {
-  explicit Kept(size_t atoms) : member(atoms) {}
-  IndexSet atoms;
-  std::vector<char> member; ///< by atom
-};
-
-/// The inputs of the Program that is cut, as a cut has them. Worked out once: there can be thousands, of which most
-/// cuts read a few.
-struct OriginalInputs {
-  explicit OriginalInputs(const Recording &recording) {
-    const auto &original = recording.program;
-    for (size_t i = 0; i < original.inputs.size(); ++i) {
-      ProgramInput input = original.inputs[i];
-      if (const auto *contents = recording.lookup(original.graph->inputs()[i], no_writer))
-        input.value = *contents;
-      input.name = names.unique(input.name);
-      for_each_tensor(input.value, [&](const at::Tensor &tensor) { storages.insert(storage_of(tensor)); });
-      inputs.push_back(std::move(input));
-    }
-  }
-
-  std::vector<ProgramInput> inputs;
-  Identifiers names;
-  std::unordered_set<void *> storages; ///< memory that they live in
-};
-
-/// Builds one cut. `resolve` is the heart: which value of the new graph stands for a version of an old one.
-class CutBuilder {
-public:
-  CutBuilder(const AtomIndex &index, const OriginalInputs &originals, const Kept &kept)
-      : index_(index), originals_(originals), kept_(kept), recording_(*index.recording),
-        inputs_(program_, &originals.names) {
-    program_.graph = std::make_shared<Graph>();
-    program_.provenance = recording_.program.provenance;
-    current_ = graph().return_node();
-  }
-
-  /// `nodes`: the top-level ones to copy, in order, as indices into the Recording.
-  /// `output_of[i]`: the output that shows exposed[i]. What was written to in place shows several versions as one.
-  Program build(const std::vector<int> &nodes, const std::vector<Version> &exposed, std::vector<size_t> &output_of) {
-    for (int node : nodes)
-      copy_node(recording_.nodes[node], graph().block());
-    std::unordered_map<const Value *, size_t> outputs;
-    current_ = graph().return_node();
-    for (const Version &version : exposed) {
-      Value *value = resolve(version);
-      const auto [output, is_new] = outputs.emplace(value, outputs.size());
-      if (is_new)
-        graph().registerOutput(value);
-      output_of.push_back(output->second);
-    }
-    order_inputs();
-    drop_unused(program_);
-    return std::move(program_);
-  }
-
-private:
-  Graph &graph() { return *program_.graph; }
-  bool keeps(int atom) const { return atom >= 0 && kept_.member[atom]; }
-
-  bool is_original_input(const Value *value) const { return value->node() == recording_.program.graph->param_node(); }
-
-  Value *add_original_input(size_t position) {
-    Value *added = inputs_.add_input(originals_.inputs[position]);
-    positions_[added] = position;
-    return added;
-  }
-
-  /// Those of the original signature first, in its order.
-  void order_inputs() {
-    const auto position_of = [&](size_t i) {
-      const auto found = positions_.find(graph().inputs()[i]);
-      return found == positions_.end() ? originals_.inputs.size() : found->second;
-    };
-    std::vector<size_t> order(program_.inputs.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return position_of(a) < position_of(b); });
-    std::vector<ProgramInput> inputs;
-    for (size_t i : order)
-      inputs.push_back(std::move(program_.inputs[i]));
-    program_.inputs = std::move(inputs);
-    graph().block()->permuteInputs(order);
-  }
-
-  Value *resolve(const Version &version) {
-    const auto known = values_.find(version);
-    if (known != values_.end())
-      return known->second;
-    const auto produced = version.second == no_writer ? produced_.find(version.first) : produced_.end();
-    Value *result;
-    if (produced != produced_.end())
-      result = produced->second;
-    else if (version.second == no_writer && is_original_input(version.first))
-      result = add_original_input(version.first->offset());
-    else if (version.first->node()->kind() == prim::Constant)
-      result = copy_constant(version.first);
-    else if (version.second != no_writer && keeps(index_.atom_of_node[version.second]))
-      result = resolve(index_.version_at(version.first, version.second));
-    else if (version.second == no_writer && is_packing(version.first->node()))
-      result = copy_packing(version.first->node());
-    else
-      result = cut_value(version);
-    values_[version] = result;
-    return result;
-  }
-
-  Value *copy_constant(const Value *value) {
-    WithInsertPoint guard(current_);
-    return graph()
-        .insertNode(graph().createClone(const_cast<Node *>(value->node()), [](Value *v) { return v; }))
-        ->output();
-  }
-
-  Value *copy_packing(const Node *node) {
-    std::vector<Value *> parts;
-    const int position = recording_.node_index.at(node);
-    for (const Value *part : node->inputs())
-      parts.push_back(resolve(index_.version_at(part, position)));
-    size_t next = 0;
-    WithInsertPoint guard(current_);
-    return graph()
-        .insertNode(graph().createClone(const_cast<Node *>(node), [&](Value *) { return parts[next++]; }))
-        ->output();
-  }
-
-  /// Makes an input or a constant of what the eager run recorded. A version that was never read is taken as the nearest
-  /// earlier one that was.
-  Value *cut_value(const Version &version) {
-    int writer = version.second;
-    const c10::IValue *contents = recording_.lookup(version.first, writer);
-    while (!contents && writer != no_writer) {
-      writer = recording_.writer_before(version.first, writer);
-      contents = recording_.lookup(version.first, writer);
-    }
-    if (!contents)
-      throw CannotMaterialise("value %" + version.first->debugName() + " was not recorded");
-    WithInsertPoint guard(current_);
-    return inputs_.materialise(unshared(*contents), version.first->type(), role_of(version.first),
-                               name_of(version.first));
-  }
-
-  /// A cut value gets memory of its own. In the original run it may have shared another's, but a repro loads or clones
-  /// its inputs one by one, and a failure that needs two inputs to overlap would be gone.
-  c10::IValue unshared(const c10::IValue &value) {
-    bool shared = false;
-    for_each_tensor(value, [&](const at::Tensor &tensor) {
-      void *storage = storage_of(tensor);
-      shared |= originals_.storages.count(storage) > 0 || !storages_.insert(storage).second;
-    });
-    if (!shared)
-      return value;
-    return SharedCloner().clone(value);
-  }
-
-  Role role_of(const Value *value) const {
-    const auto found = recording_.value_index.at(value);
-    const auto &originals = recording_.program.inputs;
-    return found < static_cast<int>(originals.size()) ? originals[found].role : Role::Input;
-  }
-
-  static std::string name_of(const Value *value) {
-    const std::string given = value->hasDebugName() ? value->debugName() : "";
-    const std::string base = given.substr(0, given.find('.'));
-    return base.empty() || std::isdigit(static_cast<unsigned char>(base[0]))
-               ? std::string(value->node()->kind().toUnqualString())
-               : base;
-  }
-
-  void copy_node(Node *node, Block *into) {
-    const int position = recording_.node_index.at(node);
-    if (into == graph().block())
-      current_ = graph().return_node();
-    std::vector<Value *> operands;
-    for (Value *input : node->inputs())
-      operands.push_back(resolve(index_.version_at(input, position)));
-    size_t next = 0;
-    Node *copy;
-    if (node->blocks().empty()) {
-      copy = graph().createClone(node, [&](Value *) { return operands[next++]; });
-      into->appendNode(copy);
-    } else {
-      copy = graph().create(node->kind(), operands, node->outputs().size());
-      copy->copyMetadata(node);
-      into->appendNode(copy);
-      for (size_t i = 0; i < node->outputs().size(); ++i)
-        copy->output(i)->copyMetadata(node->output(i));
-      for (Block *block : node->blocks()) {
-        if (into == graph().block())
-          current_ = copy;
-        copy_block(block, copy->addBlock());
-      }
-    }
-    for (size_t i = 0; i < node->outputs().size(); ++i)
-      produced_[node->output(i)] = copy->output(i);
-  }
-
-  void copy_block(Block *from, Block *into) {
-    for (Value *input : from->inputs()) {
-      Value *copy = into->addInput();
-      copy->copyMetadata(input);
-      produced_[input] = copy;
-    }
-    for (Node *node : from->nodes()) {
-      const int position = recording_.node_index.at(node);
-      if (is_packing(node) && node->kind() != prim::Constant)
-        copy_nested_packing(node, into);
-      else if (keeps(index_.atom_of_node[position]))
-        copy_node(node, into);
-    }
-    const int owner = recording_.node_index.at(from->owningNode());
-    for (Value *output : from->outputs())
-      into->registerOutput(resolve(index_.version_at(output, owner)));
-  }
-
-  /// Packing inside a block is copied where it stands, whatever needs it later; unused, it is removed at the end.
-  void copy_nested_packing(Node *node, Block *into) {
-    std::vector<Value *> parts;
-    try {
-      for (const Value *part : node->inputs())
-        parts.push_back(resolve(index_.version_at(part, recording_.node_index.at(node))));
-    } catch (const CannotMaterialise &) {
-      return; // In a branch that was not taken, and nothing kept needs it.
-    }
-    size_t next = 0;
-    Node *copy = into->appendNode(graph().createClone(node, [&](Value *) { return parts[next++]; }));
-    produced_[node->output()] = copy->output();
-  }
-
-  const AtomIndex &index_;
-  const OriginalInputs &originals_;
-  const Kept &kept_;
-  const Recording &recording_;
-  Program program_;
-  InputBuilder inputs_;
-  std::unordered_map<Version, Value *, HashVersion> values_;
-  std::unordered_map<const Value *, Value *> produced_;
-  std::unordered_map<const Value *, size_t> positions_; ///< of new inputs that are original ones, in the signature
-  std::set<void *> storages_;                           ///< memory that other inputs of the new Program live in
-  /// The top-level position that is being filled. Constants, packing and cut values go in front of it: nothing reads
-  /// them earlier. (All in front of the first node would be as good, but a graph makes room for a node between two
-  /// others by numbering all of them anew.)
-  Node *current_;
-};
 
 } // namespace
 
@@ -301,8 +43,8 @@ struct Cutter::Impl : AtomIndex {
   std::vector<Exposure> output_exposures;       ///< by output of the graph
   std::vector<char> reads_data;                 ///< by atom
 
-  Kept close(const IndexSet &kept) const {
-    Kept closed(atom_nodes.size());
+  KeptAtoms close(const IndexSet &kept) const {
+    KeptAtoms closed(atom_nodes.size());
     const auto add = [&](int atom) {
       if (!closed.member[atom])
         closed.atoms.push_back(atom);
@@ -321,7 +63,7 @@ struct Cutter::Impl : AtomIndex {
 
   /// Returns what a cut at `kept` shows to the outside: all its tensors first if `all`, then original outputs, then
   /// what is read outside of it.
-  std::vector<Exposure> exposed(const Kept &kept, bool all) const {
+  std::vector<Exposure> exposed(const KeptAtoms &kept, bool all) const {
     std::vector<Exposure> result;
     std::vector<char> done(version_ids_.size());
     const auto add = [&](const Exposure &exposure) {
@@ -350,7 +92,7 @@ struct Cutter::Impl : AtomIndex {
     return result;
   }
 
-  std::vector<int> top_level_nodes(const Kept &kept) const {
+  std::vector<int> top_level_nodes(const KeptAtoms &kept) const {
     std::vector<int> nodes;
     for (int atom : kept.atoms)
       nodes.insert(nodes.end(), nodes_of_atom[atom].begin(), nodes_of_atom[atom].end());
@@ -389,7 +131,7 @@ private:
   }
 
   /// Uses of what is made inside by the graph's outputs or by what is removed, in the order of the readers.
-  std::vector<int> read_outside(const Kept &kept) const {
+  std::vector<int> read_outside(const KeptAtoms &kept) const {
     std::vector<int> result;
     for (int atom : kept.atoms)
       for (int use : uses_of_values[atom]) {
@@ -463,14 +205,13 @@ Program Cutter::cut(const IndexSet &kept, bool expose_all) const {
 }
 
 Program Cutter::cut(const IndexSet &kept, bool expose_all, std::vector<int> &output_atoms) const {
-  const Kept closed = impl_->close(kept);
+  const KeptAtoms closed = impl_->close(kept);
   const auto exposed = impl_->exposed(closed, expose_all);
   std::vector<Version> versions;
   for (const auto &exposure : exposed)
     versions.push_back(exposure.version);
   std::vector<size_t> output_of;
-  Program program =
-      CutBuilder(*impl_, impl_->originals, closed).build(impl_->top_level_nodes(closed), versions, output_of);
+  Program program = build_cut(*impl_, impl_->originals, closed, impl_->top_level_nodes(closed), versions, output_of);
   output_atoms.assign(program.graph->outputs().size(), -1);
   for (size_t i = 0; i < exposed.size(); ++i) // the last to write is what an output shows
     output_atoms[output_of[i]] = std::max(output_atoms[output_of[i]], exposed[i].atom);

@@ -1,6 +1,6 @@
 #include "program/flat_form.h"
 
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "program/materialise.h"
 #include "program/values.h"
 

@@ -1,4 +1,4 @@
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 
 #include "program/atoms.h"
 #include "program/attributes.h"

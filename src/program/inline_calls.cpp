@@ -1,7 +1,7 @@
 #include "program/inline_calls.h"
 
 #include "program/autocast_blocks.h"
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inline_fork_wait.h>

@@ -2,7 +2,7 @@
 
 #include "program/compute.h"
 #include "program/flat_form.h"
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "program/materialise.h"
 #include "program/tracer.h"
 #include "program/values.h"

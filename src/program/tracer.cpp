@@ -1,6 +1,6 @@
 #include "program/tracer.h"
 
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "program/objects.h"
 #include "program/run_node.h"
 #include "program/values.h"

@@ -1,6 +1,6 @@
 #include "results/backends_text.h"
 
-#include "backends/registry.h"
+#include "backends/backend_registry.h"
 #include "repro_minify/backend_parts.h"
 #include "support/text_table.h"
 

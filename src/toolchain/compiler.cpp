@@ -1,6 +1,6 @@
 #include "toolchain/compiler.h"
 
-#include "sandbox/command.h"
+#include "sandbox/sandboxed_command.h"
 #include "support/find_program.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #include "check/operator_count.h"
 #include "check/run_program.h"
 
-#include "backends/registry.h"
+#include "backends/backend_registry.h"
 #include "program/fixture.h"
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "repro_minify/check.h"
 
 #include <ATen/ATen.h>

@@ -4,7 +4,7 @@
 #include "all_tests.h"
 #include "backends/libtorch/simple_backend.h"
 #include "check/oracle.h"
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"
 #include "repro_minify/load.h"

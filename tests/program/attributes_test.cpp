@@ -1,6 +1,6 @@
 // Tests that assignments of a model to its attributes become values, through any control flow.
 #include "program/fixture.h"
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 
 #include "repro_minify/program.h"
 

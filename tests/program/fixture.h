@@ -1,7 +1,7 @@
 // Real models for tests.
 #pragma once
 #include "program/cut.h"
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "repro_minify/load.h"
 #include "test_paths.h"
 

@@ -59,7 +59,7 @@ def test_what_is_built_is_found(tmp_path: Path) -> None:
     built = with_environment(clone(tmp_path)) / "build/dev/repro-minify"
     script(built, "")
     assert said_by(tmp_path, "list").split() == [str(built), "list"]
-    (tmp_path / "build/repro-minify").symlink_to("quick/repro-minify")
+    (tmp_path / "build/repro-minify").symlink_to("dev/repro-minify")
     assert said_by(tmp_path, "list").split() == [f"{tmp_path}/build/repro-minify", "list"]
 
 
@@ -67,4 +67,4 @@ def test_without_one_it_is_built_and_that_is_said(tmp_path: Path) -> None:
     script(with_environment(clone(tmp_path)) / "scripts/build.sh", f"touch {tmp_path}/built-$1")
     process = subprocess.run([tmp_path / "scripts/triage.sh", "list"], capture_output=True, text=True)
     assert process.stdout.split() == [f"{tmp_path}/build/repro-minify", "list"]
-    assert (tmp_path / "built-program").exists() and "building it" in process.stderr
+    assert (tmp_path / "built-release").exists() and "building it" in process.stderr

@@ -1,13 +1,13 @@
 // Anybody's backend as a shared library with the functions of repro_minify/backend_plugin.h.
 #include "repro_minify/backend_plugin.h"
 
+#include "backends/backend_registry.h"
 #include "backends/cannot_compile.h"
 #include "backends/external/embedded/texts.h"
-#include "backends/registry.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
-#include "sandbox/ask_again.h"
+#include "sandbox/run_until_answered.h"
 #include "support/cpp_string.h"
 
 #include <ATen/ATen.h>

@@ -1,15 +1,15 @@
 // inductor-like: what TorchInductor does, natively: functionalise, decompose, fuse, generate C++, compile. What it does
 // not cover runs as ATen.
+#include "backends/backend_registry.h"
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/codegen/library.h"
 #include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
-#include "backends/registry.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 #include "repro_minify/run_settings.h"
-#include "sandbox/ask_again.h"
+#include "sandbox/run_until_answered.h"
 #include "support/find_program.h"
 #include "support/joined.h"
 #include "support/no_answer.h"

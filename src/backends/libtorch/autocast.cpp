@@ -1,8 +1,8 @@
 // The JIT's own autocast pass against eager autocast: both sides run under CPU autocast in bfloat16, and the executor
 // inserts the casts itself when it optimises.
+#include "backends/backend_registry.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 
 #include <torch/csrc/jit/runtime/graph_executor.h>
 

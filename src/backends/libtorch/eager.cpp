@@ -1,7 +1,7 @@
 // The interpreter again, nothing optimised: a backend that agrees with eager by construction. For trying out the tool,
 // and for finding a check that cannot be trusted.
+#include "backends/backend_registry.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 
 namespace repro_minify {
 

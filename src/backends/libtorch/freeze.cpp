@@ -1,8 +1,8 @@
 // torch::jit::freeze: parameters become constants, batch norms are folded. The result runs in the plain interpreter, so
 // that a failure is freezing's own.
+#include "backends/backend_registry.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>

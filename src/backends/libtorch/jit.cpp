@@ -1,8 +1,8 @@
 // The profiling executor with its default passes and fusers: what every TorchScript user gets from the second or third
 // call on.
+#include "backends/backend_registry.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 
 #include <torch/csrc/jit/runtime/graph_executor.h>
 

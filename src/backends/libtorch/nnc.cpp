@@ -1,8 +1,8 @@
 // The profiling executor with the tensor-expression fuser (NNC) allowed on the CPU. Without LLVM in the build its
 // kernels are evaluated by NNC's own interpreter: slow, but the same lowering, and so the same bugs.
+#include "backends/backend_registry.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 
 #include <torch/csrc/jit/codegen/fuser/interface.h>
 #include <torch/csrc/jit/passes/tensorexpr_fuser.h>

@@ -1,7 +1,7 @@
 // torch::jit::optimize_for_inference: freezing, then oneDNN and the like. The result runs in the plain interpreter.
+#include "backends/backend_registry.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>

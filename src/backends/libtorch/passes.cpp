@@ -1,6 +1,6 @@
 // pass:NAME[,NAME...]: named JIT passes on the flat graph, parameters as constants, run by the plain interpreter.
+#include "backends/backend_registry.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 #include "support/joined.h"
 
 #include <torch/csrc/jit/passes/batch_mm.h>

@@ -1,8 +1,8 @@
 // Static Runtime: the frozen graph with planned memory and out variants of operators.
+#include "backends/backend_registry.h"
 #include "backends/cannot_compile.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
-#include "backends/registry.h"
 
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>

@@ -1,6 +1,6 @@
 #include "emit/page/layout.h"
 
-#include "sandbox/command.h"
+#include "sandbox/sandboxed_command.h"
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
 

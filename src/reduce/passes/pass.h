@@ -3,7 +3,7 @@
 // A pass may propose anything: what does not fail with the wanted Signature, or is not lower in the Order, is turned
 // down. It only has to end, and to propose the same when it is asked again: no clock, no unseeded randomness.
 #pragma once
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "reduce/order/order.h"
 #include "reduce/passes/pass_services.h"
 #include "repro_minify/check.h"
@@ -94,7 +94,7 @@ bool plain_dtypes(PassContext &context);        // dtypes.cpp
 bool drop_autograd(PassContext &context);       // autograd.cpp
 bool plain_roles(PassContext &context);         // roles.cpp
 bool short_values(PassContext &context);        // short_values.cpp
-bool plain_arguments(PassContext &context);     // arguments.cpp
+bool plain_arguments(PassContext &context);     // plain_arguments.cpp
 
 /// An eager run of `current`; nothing, and PassContext::incomplete_because set, when eager does not run it: a test that
 /// never runs a candidate may have accepted one that cannot be run.

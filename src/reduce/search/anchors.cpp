@@ -5,7 +5,7 @@
 #include "reduce/search/index_sets.h"
 #include "reduce/search/lineup.h"
 #include "reduce/search/questioner.h"
-#include "reduce/search/stages.h"
+#include "reduce/search/search_stages.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "dataflow/dataflow.h"
 #include "reduce/search/index_sets.h"
 #include "reduce/search/questioner.h"
-#include "reduce/search/stages.h"
+#include "reduce/search/search_stages.h"
 
 namespace repro_minify {
 namespace {

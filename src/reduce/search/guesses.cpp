@@ -4,7 +4,7 @@
 #include "reduce/search/index_sets.h"
 #include "reduce/search/questioner.h"
 #include "reduce/search/repeats.h"
-#include "reduce/search/stages.h"
+#include "reduce/search/search_stages.h"
 
 #include <cstddef>
 

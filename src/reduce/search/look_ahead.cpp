@@ -5,7 +5,7 @@
 #include "reduce/questions/futures.h"
 #include "reduce/search/answers.h"
 #include "reduce/search/questioner.h"
-#include "reduce/search/stages.h"
+#include "reduce/search/search_stages.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
 // Which questions come next: the one place of the search that knows about speculation.
 #pragma once
 #include "reduce/search/answers.h"
-#include "reduce/search/stages.h"
+#include "reduce/search/search_stages.h"
 
 namespace repro_minify {
 

@@ -3,7 +3,7 @@
 // once.
 #include "reduce/search/index_sets.h"
 #include "reduce/search/questioner.h"
-#include "reduce/search/stages.h"
+#include "reduce/search/search_stages.h"
 
 #include <algorithm>
 #include <cmath>

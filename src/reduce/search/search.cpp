@@ -5,7 +5,7 @@
 #include "reduce/search/index_sets.h"
 #include "reduce/search/look_ahead.h"
 #include "reduce/search/questioner.h"
-#include "reduce/search/stages.h"
+#include "reduce/search/search_stages.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "programs.h"
 
-#include "program/flatten.h"
+#include "program/flat_graph.h"
 #include "repro_minify/load.h"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 
 #include "backends/inductor_like/codegen/cuda_helpers.h"
 #include "backends/inductor_like/codegen/fold.h"
-#include "backends/inductor_like/codegen/loops.h"
+#include "backends/inductor_like/codegen/kernel_loops.h"
 
 #include <algorithm>
 #include <sstream>

@@ -2,7 +2,7 @@
 
 #include "backends/inductor_like/codegen/fold.h"
 #include "backends/inductor_like/codegen/helpers.h"
-#include "backends/inductor_like/codegen/loops.h"
+#include "backends/inductor_like/codegen/kernel_loops.h"
 #include "backends/inductor_like/codegen/strips.h"
 #include "backends/inductor_like/codegen/vector_math.h"
 

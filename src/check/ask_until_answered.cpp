@@ -1,4 +1,4 @@
-#include "check/ask_again.h"
+#include "check/ask_until_answered.h"
 
 namespace repro_minify {
 

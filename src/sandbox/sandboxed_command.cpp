@@ -1,4 +1,4 @@
-#include "sandbox/command.h"
+#include "sandbox/sandboxed_command.h"
 
 #include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"

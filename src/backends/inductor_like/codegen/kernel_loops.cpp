@@ -1,4 +1,4 @@
-#include "backends/inductor_like/codegen/loops.h"
+#include "backends/inductor_like/codegen/kernel_loops.h"
 
 #include <algorithm>
 #include <numeric>

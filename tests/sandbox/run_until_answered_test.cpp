@@ -1,6 +1,6 @@
 // Tests of which ends of a child say nothing of its job, and that the job is then begun again.
 #include "failing_fork.h"
-#include "sandbox/ask_again.h"
+#include "sandbox/run_until_answered.h"
 #include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Any program as a backend: it is given reduced.pt and inputs.pt, and writes outputs.pt.
+#include "backends/backend_registry.h"
 #include "backends/cannot_compile.h"
 #include "backends/external/command_server.h"
 #include "backends/external/embedded/texts.h"
-#include "backends/registry.h"
 #include "program/compute.h"
 #include "program/read_inputs.h"
 #include "program/values.h"

@@ -1,4 +1,4 @@
-#include "sandbox/ask_again.h"
+#include "sandbox/run_until_answered.h"
 
 #include "repro_minify/sandbox.h"
 

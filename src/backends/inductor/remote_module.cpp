@@ -1,0 +1,208 @@
+#include "backends/inductor/remote_module.h"
+
+#include "backends/cannot_compile.h"
+#include "program/compute.h"
+#include "program/values.h"
+#include "sandbox/limits.h"
+#include "support/no_answer.h"
+#include "support/out_of_memory.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cstring>
+#include <new>
+#include <sstream>
+
+#include <sys/resource.h>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+/// The seed that the check has given to this process's generators.
+uint64_t seed_here() {
+  return at::detail::getDefaultCPUGenerator().current_seed();
+}
+
+/// The modes that the check has set for this process.
+json settings_here(c10::DeviceType device) {
+  const auto &context = at::globalContext();
+  return {{"seed", seed_here()},
+          {"threads", at::get_num_threads()},
+          {"grad", at::GradMode::is_enabled()},
+          {"deterministic", context.deterministicAlgorithms()},
+          {"warn_only", context.deterministicAlgorithmsWarnOnly()},
+          {"tf32", context.allowTF32CuBLAS()},
+          {"device", c10::DeviceTypeName(device, /*lower_case=*/true)},
+          {"autocast", at::autocast::is_autocast_enabled(device)},
+          {"autocast_dtype", dtype_name(at::autocast::get_autocast_dtype(device))}};
+}
+
+std::vector<at::Tensor> tensors_in(const std::vector<c10::IValue> &values) {
+  std::vector<at::Tensor> tensors;
+  for (const auto &value : values)
+    for_each_tensor(value, [&](const at::Tensor &tensor) { tensors.push_back(tensor); });
+  return tensors;
+}
+
+/// The outputs of a run as a function of its leaves: asks the other side for the gradients of the leaves.
+struct RemoteFunction : public torch::autograd::Function<RemoteFunction> {
+  struct Run {
+    std::shared_ptr<RemoteModule> module;
+    torch::autograd::variable_list outputs;
+  };
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext *context, const Run &run,
+                                                at::TensorList) {
+    context->saved_data["module"] = c10::IValue::make_capsule(c10::make_intrusive<Holder>(run.module));
+    return run.outputs;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext *context,
+                                                 const torch::autograd::variable_list &gradients) {
+    const auto holder = context->saved_data["module"].toCapsule();
+    torch::autograd::variable_list results = {at::Tensor()}; // of the Run
+    for (const auto &gradient : static_cast<Holder &>(*holder).module->backward(gradients))
+      results.push_back(gradient);
+    return results;
+  }
+
+private:
+  struct Holder : torch::CustomClassHolder {
+    explicit Holder(std::shared_ptr<RemoteModule> held) : module(std::move(held)) {}
+    std::shared_ptr<RemoteModule> module;
+  };
+};
+
+/// The tensors among the words of a value, depth first.
+void list_tensors(const json &words, std::vector<const json *> &found) {
+  const std::string kind = words.begin().key();
+  const json &content = words.begin().value();
+  if (kind == "tensor")
+    found.push_back(&content);
+  else if (kind == "list" || kind == "tuple")
+    for (const auto &part : content)
+      list_tensors(part, found);
+  else if (kind == "dict")
+    for (const auto &pair : content)
+      list_tensors(pair.at(1), found);
+}
+
+} // namespace
+
+at::Tensor saved_bytes(const torch::jit::Module &module) {
+  std::ostringstream out;
+  module.save(out);
+  const std::string bytes = std::move(out).str();
+  at::Tensor blob = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
+  std::memcpy(blob.mutable_data_ptr(), bytes.data(), bytes.size());
+  return blob;
+}
+
+RemoteModule::RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection,
+                           const std::vector<std::string> &entries)
+    : connection_(address), module_(std::move(module)) {
+  connection_.ask({{{"do", "compile"},
+                    {"module", 0},
+                    {"memory", memory_allowance()},
+                    {"niceness", getpriority(PRIO_PROCESS, 0)},
+                    {"seed", seed_here()},
+                    {"bisection", bisection},
+                    {"entries", entries}},
+                   {saved_bytes(module_)}});
+}
+
+c10::DeviceType RemoteModule::device_of(const std::vector<c10::IValue> &arguments) const {
+  for (const auto &tensor : tensors_in(arguments))
+    return tensor.device().type();
+  for (const at::Tensor &parameter : module_.parameters())
+    return parameter.device().type();
+  return c10::kCPU;
+}
+
+c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
+  InductorMessage message;
+  WireWriter writer(message.blobs);
+  json words = json::array();
+  for (const auto &argument : arguments)
+    words.push_back(writer.write(argument));
+  settings_ = settings_here(device_of(arguments));
+  message.header = {{"do", "run"}, {"arguments", words}, {"settings", settings_}};
+  const InductorMessage answer = connection_.ask(message);
+  WireReader reader(answer.blobs);
+  c10::IValue output;
+  try {
+    output = reader.read(answer.header.at("output"));
+    bring_back_state(answer.header, answer.blobs, reader, writer, arguments);
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const NoAnswer &) {
+    throw;
+  } catch (const std::exception &error) { // TorchInductor has run: it is not what fails
+    if (is_out_of_memory(error.what()))
+      throw;
+    throw CannotCompile("what it returned cannot be read: " + first_sentence(error.what()));
+  }
+  if (at::GradMode::is_enabled())
+    connect_gradients(output, answer.header.at("output"), arguments);
+  return output;
+}
+
+/// Writes to the arguments, parameters and buffers here what the run has written to its own.
+void RemoteModule::bring_back_state(const json &answer, const std::vector<at::Tensor> &blobs, WireReader &reader,
+                                    const WireWriter &sent, const std::vector<c10::IValue> &arguments) {
+  const at::NoGradGuard no_grad;
+  for (const auto &pair : answer.at("storages"))
+    bytes_of(sent.storages().at(pair.at(0).get<size_t>())).copy_(blobs.at(pair.at(1).get<size_t>()));
+  const auto tensors = tensors_in(arguments);
+  for (const auto &view : answer.at("views"))
+    tensors.at(view.at(0).get<size_t>())
+        .as_strided_(view.at(1).get<std::vector<int64_t>>(), view.at(2).get<std::vector<int64_t>>(),
+                     view.at(3).get<int64_t>());
+  for (const auto &pair : answer.at("module"))
+    module_.attr(pair.at(0).get<std::string>()).toTensor().copy_(reader.read(pair.at(1)).toTensor());
+}
+
+void RemoteModule::connect_gradients(const c10::IValue &output, const json &words,
+                                     const std::vector<c10::IValue> &arguments) {
+  torch::autograd::variable_list leaves;
+  for (const at::Tensor &parameter : module_.parameters())
+    if (parameter.requires_grad())
+      leaves.push_back(parameter);
+  for (const auto &tensor : tensors_in(arguments))
+    if (tensor.requires_grad())
+      leaves.push_back(tensor);
+  std::vector<const json *> described;
+  list_tensors(words, described);
+  const auto outputs = tensors_in({output});
+  torch::autograd::variable_list differentiable;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (described.at(i)->at("grad").get<bool>())
+      differentiable.push_back(outputs[i]);
+  if (differentiable.empty())
+    return;
+  RemoteFunction::apply(RemoteFunction::Run{shared_from_this(), differentiable}, at::TensorList(leaves));
+}
+
+std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gradients) {
+  InductorMessage message;
+  WireWriter writer(message.blobs);
+  json words = json::array();
+  for (const auto &gradient : gradients)
+    words.push_back(writer.write(gradient));
+  message.header = {{"do", "backward"}, {"gradients", words}, {"settings", settings_}};
+  const InductorMessage answer = connection_.ask(message);
+  WireReader reader(answer.blobs);
+  std::vector<at::Tensor> results;
+  for (const auto &gradient : answer.header.at("gradients")) {
+    const c10::IValue value = reader.read(gradient);
+    results.push_back(value.isTensor() ? value.toTensor() : at::Tensor());
+  }
+  return results;
+}
+
+} // namespace repro_minify

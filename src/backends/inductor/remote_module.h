@@ -1,0 +1,44 @@
+// A module that runs in the worker's child as if it ran here.
+#pragma once
+#include "backends/inductor/inductor_wire.h"
+#include "backends/inductor/inductor_worker.h"
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Returns the module's archive, which the worker loads. It gets no path: neither process may read the other's files.
+at::Tensor saved_bytes(const torch::jit::Module &module);
+
+/// A module in the worker's child, and the one here that it was made from.
+class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
+public:
+  /// Compiles it there. `bisection`: what PyTorch's bisector leaves out; null: nothing. `entries`: beside those of the
+  /// worker. Throws as InductorConnection::ask().
+  RemoteModule(const std::string &address, torch::jit::Module module, const nlohmann::json &bisection,
+               const std::vector<std::string> &entries);
+
+  /// Returns what the compiled module returns, connected to the gradients there; what it writes to, its arguments,
+  /// parameters and buffers, is written here too. CannotCompile for an answer that cannot be read.
+  c10::IValue run(const std::vector<c10::IValue> &arguments);
+  /// Returns the gradients of the leaves of the last run.
+  std::vector<at::Tensor> backward(const std::vector<at::Tensor> &gradients);
+
+private:
+  c10::DeviceType device_of(const std::vector<c10::IValue> &arguments) const;
+  void bring_back_state(const nlohmann::json &answer, const std::vector<at::Tensor> &blobs, WireReader &reader,
+                        const WireWriter &sent, const std::vector<c10::IValue> &arguments);
+  void connect_gradients(const c10::IValue &output, const nlohmann::json &words,
+                         const std::vector<c10::IValue> &arguments);
+
+  InductorConnection connection_;
+  torch::jit::Module module_;
+  nlohmann::json settings_;
+};
+
+} // namespace repro_minify
