@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/test_python.sh [pytest's arguments]: makes a wheel, installs it into a fresh virtual environment that has the
-# same torch, not the one it was built against, and runs tests/python there. Where build/release is built, ccache has
-# all of it. Needs a Python with torch; says so and does nothing where scripts/setup.sh found none.
+# same torch, not the one it was built against, and runs tests/python there. Needs a Python with torch; says so and does
+# nothing where scripts/setup.sh found none.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh" >&2
 if [ -z "$torch_python" ]; then
@@ -27,11 +27,8 @@ torch_site=${torch_site%/torch}
 mkdir -p "$environments"
 make_environment "$environments/fresh"
 rm -rf "$environments/wheel"
-# Compiler, flags and torch are named as scripts/build.sh names them, so that nothing is compiled twice. Where every
-# test is asked for, GCC compiles it, as on most machines.
-compiler=c++
-[ -n "${REPRO_MINIFY_ALL_TESTS:-}" ] || ! command -v clang++ >/dev/null || compiler=clang++
-CXX=${CXX:-$compiler} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/python" -m pip wheel -q --no-deps \
+# Compiled by GCC, as on most machines, where scripts/build.sh takes Clang: the code is seen by both.
+CXX=${CXX:-c++} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/python" -m pip wheel -q --no-deps \
   --disable-pip-version-check -w "$environments/wheel" -C cmake.define.REPRO_MINIFY_WERROR=ON \
   -C cmake.define.Torch_DIR="$torch_dir" "$root"
 "$environments/fresh/bin/python" -m pip install -q --disable-pip-version-check "$environments"/wheel/*.whl 'pytest>=8'
