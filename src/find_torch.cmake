@@ -28,7 +28,7 @@ message(STATUS "Found a LibTorch with CUDA: ${torch_prefix}")
 set(TORCH_HAS_CUDA 1)
 set(TORCH_INSTALL_PREFIX "${torch_prefix}")
 set(TORCH_INCLUDE_DIRS "${torch_prefix}/include" "${torch_prefix}/include/torch/csrc/api/include")
-# torch_cuda registers its kernels when it is loaded; nobody calls it by name. The C++ library comes before all:
+# torch_cuda registers its kernels when it is loaded; no code calls it by name. The C++ library comes before all:
 # LibTorch 2.11 exports parts of an older one (std::filesystem::remove_all is a null call there). It is named by its
 # file, as a compiler that links it statically would make a second one beside LibTorch's.
 # The libraries are named by their paths: CMake then finds them in a build folder, and leaves no path of this machine in

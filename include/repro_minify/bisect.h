@@ -50,7 +50,7 @@ struct BisectOptions {
 /// True if a backend has steps that can be left out, or a bisector of its own.
 bool has_steps(const Backend &backend);
 
-/// `subject` fails under `backend`, which has steps, as `wanted` says. Each check is in a sandbox.
+/// The module of `factory` fails under `backend`, which has steps, as `wanted` says. Each check is in a sandbox.
 Bisection bisect(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
                  const BisectOptions &options);
 

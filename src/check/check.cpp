@@ -25,19 +25,19 @@ namespace repro_minify {
 namespace {
 
 /// Parameters that became constants have no gradient, in words.
-void say_what_is_left_out(const CheckContext &sides, const Observed &eager, Verdict &verdict) {
+void say_what_is_left_out(const CheckContext &context, const Observed &eager, Verdict &verdict) {
   if (eager.left_out == 0)
     return;
   verdict.left_out = "the gradients of " + std::to_string(eager.left_out) + " parameter" +
                      (eager.left_out == 1 ? ", which is a constant" : "s, which are constants") + " under " +
-                     sides.backend.name();
+                     context.backend.name();
   verdict.no_gradient_left = eager.gradients.empty();
 }
 
 /// Drops the gradients of both sides where the optimised run gives none because its backend is for inference, which is
 /// by design; the other results are compared all the same.
-void leave_out_gradients(const CheckContext &sides, Observed &eager, Observed &observed, Verdict &verdict) {
-  if (sides.backend.traits().gradients != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
+void leave_out_gradients(const CheckContext &context, Observed &eager, Observed &observed, Verdict &verdict) {
+  if (context.backend.traits().gradients != Gradients::IfItHasAny || !eager.has_way_back || observed.has_way_back)
     return;
   eager.gradients.clear();
   eager.gradient_names.clear();
@@ -45,7 +45,7 @@ void leave_out_gradients(const CheckContext &sides, Observed &eager, Observed &o
   observed.gradients.clear();
   observed.gradient_names.clear();
   observed.gradient_arguments.clear();
-  verdict.left_out = "all gradients, as " + sides.backend.name() + " is for inference and gives none";
+  verdict.left_out = "all gradients, as " + context.backend.name() + " is for inference and gives none";
   verdict.no_gradient_left = true;
 }
 
@@ -56,44 +56,44 @@ void allow_optimised(Child &child, const Patience &patience, std::chrono::durati
   child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
-void run_optimised(const CheckContext &sides, EagerSide &eager_side, Fp64Reference &fp64, Child &child,
+void run_optimised(const CheckContext &context, EagerSide &eager_side, Fp64Reference &fp64, Child &child,
                    Verdict &verdict) {
   std::vector<Observed> &eager = eager_side.calls;
-  const CheckOptions &options = sides.options;
+  const CheckOptions &options = context.options;
   const auto enter = [&] {
     child.stage("optimised");
     allow_optimised(child, options.patience, eager_side.took);
     fill_unwritten_memory(Fill::Usual);
   };
   enter();
-  const RunScope scope(run_settings(sides.backend, options));
-  Instance instance = sides.factory(sides.instance_options());
-  RunOptions how = sides.run_options();
+  const RunScope scope(run_settings(context.backend, options));
+  Instance instance = context.factory(context.instance_options());
+  RunOptions how = context.run_options();
   std::optional<InitialState> before;
   if (how.state)
     before.emplace(instance, how.module);
   how.unchanged = [&](std::size_t place, const c10::IValue &value) { return before->still_holds(place, value); };
-  const Compiled compiled = sides.backend.compile(instance.module);
-  const int calls = sides.backend.traits().needs_several_calls ? options.calls : 1;
+  const Compiled compiled = context.backend.compile(instance.module);
+  const int calls = context.backend.traits().needs_several_calls ? options.calls : 1;
   for (int call = 1; call <= calls; ++call) {
     scope.begin_run();
     Observed observed = run_program(compiled, instance, how);
     scope.end_run();
-    if (const PartialCompilation *partial = sides.backend.parts().partial)
+    if (const PartialCompilation *partial = context.backend.parts().partial)
       verdict.coverage = partial->coverage();
     if (options.mode == CheckMode::Run)
       continue;
     const size_t which = std::min(static_cast<size_t>(call), eager.size()) - 1;
-    leave_out_gradients(sides, eager[which], observed, verdict);
+    leave_out_gradients(context, eager[which], observed, verdict);
     verdict.rewritten = rewritten_operators(eager[which].operators, observed.operators);
     if (!fp64.is_made()) {
       if (float64_has_no_say(eager[which], observed, options.compare) &&
-          sides.compare(eager[which], observed, nullptr, options.compare, verdict))
+          context.compare(eager[which], observed, nullptr, options.compare, verdict))
         continue;
       fp64.make(child, verdict);
       enter();
     }
-    if (!sides.compare(eager[which], observed, fp64.of_call(which), options.compare, verdict)) {
+    if (!context.compare(eager[which], observed, fp64.of_call(which), options.compare, verdict)) {
       verdict.outcome = Verdict::Outcome::Fail;
       verdict.failing_call = call;
       verdict.message = worst_message(verdict);
@@ -129,7 +129,7 @@ Verdict raised(const Verdict &so_far, const std::string &message, c10::Device de
 
 /// Runs `optimised` and returns the Verdict on what it throws; nothing when it comes to its end. Throws again what the
 /// sandbox has to judge: that the memory limit was met. `so_far`: what was known before.
-std::optional<Verdict> thrown_by(const CheckContext &sides, const Verdict &so_far,
+std::optional<Verdict> thrown_by(const CheckContext &context, const Verdict &so_far,
                                  const std::function<void()> &optimised) {
   try {
     optimised();
@@ -140,19 +140,19 @@ std::optional<Verdict> thrown_by(const CheckContext &sides, const Verdict &so_fa
   } catch (const std::system_error &error) {
     if (is_want_of_means(error.code()))
       return without_answer(error.what());
-    return raised(so_far, error.what(), sides.options.device);
+    return raised(so_far, error.what(), context.options.device);
   } catch (const OwnBug &error) {
     Verdict verdict = unresolved(error.what());
     verdict.trouble = Verdict::Trouble::Bug;
     return verdict;
   } catch (const CannotCompile &error) {
-    return unresolved(sides.backend.name() + " cannot take this program: " + error.what());
+    return unresolved(context.backend.name() + " cannot take this program: " + error.what());
   } catch (const UserError &error) {
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
     if (is_past_the_limit(current_message()))
       throw;
-    return raised(so_far, current_message(), sides.options.device);
+    return raised(so_far, current_message(), context.options.device);
   }
   return std::nullopt;
 }
@@ -167,27 +167,27 @@ RunSettings run_settings(const Backend &backend, const CheckOptions &options) {
 
 Verdict check_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options, Child &child,
                    const std::string &kept_eager) {
-  const CheckContext sides{factory, backend, options};
+  const CheckContext context{factory, backend, options};
   child.stage("eager");
   allow_eager(child, options.patience);
-  EagerSide eager(sides, kept_eager);
+  EagerSide eager(context, kept_eager);
   if (const auto trouble = eager.run())
     return *trouble;
   Verdict verdict;
-  Fp64Reference fp64(sides, eager);
+  Fp64Reference fp64(context, eager);
   if (options.mode == CheckMode::Accuracy && (options.require_fp64 || options.measure_always)) {
     fp64.make(child, verdict);
     if (!verdict.has_fp64_reference && options.require_fp64)
       return unresolved("--require-fp64, but there is no fp64 reference: " + verdict.no_fp64_because);
   }
   verdict.stateful = eager.calls.size() > 1;
-  say_what_is_left_out(sides, eager.calls.front(), verdict);
-  if (const auto thrown = thrown_by(sides, verdict, [&] { run_optimised(sides, eager, fp64, child, verdict); }))
+  say_what_is_left_out(context, eager.calls.front(), verdict);
+  if (const auto thrown = thrown_by(context, verdict, [&] { run_optimised(context, eager, fp64, child, verdict); }))
     return *thrown;
   if (verdict.outcome == Verdict::Outcome::Fail) {
     child.stage("eager");
     allow_eager(child, options.patience);
-    doubt_failure(sides, eager.calls, verdict);
+    doubt_failure(context, eager.calls, verdict);
   }
   return verdict;
 }

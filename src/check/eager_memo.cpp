@@ -10,7 +10,7 @@
 namespace repro_minify {
 namespace {
 
-/// Everything about a backend that its eager side depends on (Sides); the options are the same for all.
+/// Everything about a backend that its eager side depends on (CheckContext); the options are the same for all.
 std::string settings_of(const Backend &backend, const CheckOptions &options) {
   const bool all_gradients = !options.grad || backend.traits().gradients == Gradients::All;
   return std::string(run_settings(backend, options).autocast ? "autocast" : "") + "," +

@@ -22,25 +22,25 @@ CompareOptions reproducibility(CompareOptions options) {
 }
 
 /// True if two eager runs give the same once uninitialised memory holds the same in both.
-bool unwritten_memory_is_to_blame(const CheckContext &sides) {
-  auto once = sides.run_eager(1), again = sides.run_eager(1);
+bool unwritten_memory_is_to_blame(const CheckContext &context) {
+  auto once = context.run_eager(1), again = context.run_eager(1);
   Verdict comparison;
-  return sides.compare(once[0], again[0], nullptr, reproducibility(sides.options.compare), comparison);
+  return context.compare(once[0], again[0], nullptr, reproducibility(context.options.compare), comparison);
 }
 
 /// Why a result differs even from itself, as one whose kind cannot be compared does; empty where it does not.
-std::string why_incomparable(const CheckContext &sides, const Observed &run) {
+std::string why_incomparable(const CheckContext &context, const Observed &run) {
   Observed one = run, other = run;
   Verdict comparison;
-  return sides.compare(one, other, nullptr, reproducibility(sides.options.compare), comparison)
+  return context.compare(one, other, nullptr, reproducibility(context.options.compare), comparison)
              ? ""
              : worst_message(comparison);
 }
 
-Verdict eager_differs(const CheckContext &sides, const Observed &run, const Verdict &comparison) {
-  if (const std::string why = why_incomparable(sides, run); !why.empty())
+Verdict eager_differs(const CheckContext &context, const Observed &run, const Verdict &comparison) {
+  if (const std::string why = why_incomparable(context, run); !why.empty())
     return unresolved("what it returns cannot be compared: " + why);
-  const bool blame = unwritten_memory_is_to_blame(sides);
+  const bool blame = unwritten_memory_is_to_blame(context);
   Verdict verdict =
       unresolved("two eager runs differ" + std::string(blame ? ", since it reads uninitialised memory: " : ": ") +
                  worst_message(comparison));
@@ -50,24 +50,24 @@ Verdict eager_differs(const CheckContext &sides, const Observed &run, const Verd
 
 /// The eager results to compare each call with: one where every call gives the same, else one for each call. Sets the
 /// verdict when eager is not reproducible.
-std::vector<Observed> eager_results(const CheckContext &sides, Verdict &verdict) {
-  const CheckOptions &options = sides.options;
+std::vector<Observed> eager_results(const CheckContext &context, Verdict &verdict) {
+  const CheckOptions &options = context.options;
   if (options.mode == CheckMode::Run)
-    return sides.run_eager(1);
-  auto first = sides.run_eager(2);
+    return context.run_eager(1);
+  auto first = context.run_eager(2);
   Verdict comparison;
   CompareOptions everything =
       reproducibility(options.compare); // a counter is state, whether or not it is looked at afterwards
   everything.ignore_non_fp = false;
-  if (same_bits(first[0], first[1]) || sides.compare(first[0], first[1], nullptr, everything, comparison)) {
+  if (same_bits(first[0], first[1]) || context.compare(first[0], first[1], nullptr, everything, comparison)) {
     first.pop_back();
     return first;
   }
   // The program keeps state, or is not reproducible: a fresh instance tells which.
-  auto again = sides.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
+  auto again = context.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
   for (size_t call = 0; call < first.size(); ++call)
-    if (!sides.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
-      verdict = eager_differs(sides, first[call], comparison);
+    if (!context.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
+      verdict = eager_differs(context, first[call], comparison);
       break;
     }
   return again;
@@ -81,10 +81,10 @@ Verdict raised_by_eager() {
 }
 
 /// Runs eager. What it does wrong, as a Verdict; else nothing, and `eager` is what the calls are compared with.
-std::optional<Verdict> trouble_of_eager(const CheckContext &sides, std::vector<Observed> &eager) {
+std::optional<Verdict> trouble_of_eager(const CheckContext &context, std::vector<Observed> &eager) {
   Verdict verdict;
   try {
-    eager = eager_results(sides, verdict);
+    eager = eager_results(context, verdict);
   } catch (const std::bad_alloc &) {
     throw; // the sandbox knows whether its limit was hit
   } catch (const std::system_error &error) {
@@ -97,19 +97,19 @@ std::optional<Verdict> trouble_of_eager(const CheckContext &sides, std::vector<O
   return verdict.message.empty() ? std::nullopt : std::optional(verdict);
 }
 
-CheckContext looking_at_everything(CheckContext sides) {
-  sides.everything = true;
-  return sides;
+CheckContext looking_at_everything(CheckContext context) {
+  context.everything = true;
+  return context;
 }
 
 } // namespace
 
-EagerSide::EagerSide(const CheckContext &sides, std::string kept)
-    : sides_(sides), observer_(kept.empty() ? sides : looking_at_everything(sides)), kept_(std::move(kept)) {}
+EagerSide::EagerSide(const CheckContext &context, std::string kept)
+    : context_(context), observer_(kept.empty() ? context : looking_at_everything(context)), kept_(std::move(kept)) {}
 
 std::optional<Verdict> EagerSide::run() {
   if (kept_.empty())
-    return run_as(sides_);
+    return run_as(context_);
   if (auto runs = load_runs(kept_)) {
     calls = std::move(runs->calls);
     took = std::chrono::duration<double>(runs->seconds);
@@ -125,13 +125,13 @@ std::optional<Verdict> EagerSide::run() {
     return run_alone();
   all_ = calls;
   for (Observed &call : calls)
-    call = narrowed(std::move(call), sides_.run_options());
+    call = narrowed(std::move(call), context_.run_options());
   return std::nullopt;
 }
 
-std::optional<Verdict> EagerSide::run_as(const CheckContext &sides) {
+std::optional<Verdict> EagerSide::run_as(const CheckContext &context) {
   const auto begin = std::chrono::steady_clock::now();
-  auto trouble = trouble_of_eager(sides, calls);
+  auto trouble = trouble_of_eager(context, calls);
   took = std::chrono::steady_clock::now() - begin;
   return trouble;
 }
@@ -139,26 +139,26 @@ std::optional<Verdict> EagerSide::run_as(const CheckContext &sides) {
 std::optional<Verdict> EagerSide::run_alone() {
   kept_.clear();
   observer_.everything = false;
-  return run_as(sides_);
+  return run_as(context_);
 }
 
 bool EagerSide::looks_at_less() const {
-  const RunOptions some = sides_.run_options(), all = observer_.run_options();
+  const RunOptions some = context_.run_options(), all = observer_.run_options();
   return all.state && (some.module != all.module || some.boxed != all.boxed);
 }
 
 /// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
 /// believed, eager has to answer the same `eager_calls` times.
-void doubt_failure(const CheckContext &sides, std::vector<Observed> &eager, Verdict &verdict) {
+void doubt_failure(const CheckContext &context, std::vector<Observed> &eager, Verdict &verdict) {
   Verdict comparison;
   // A program that keeps state is made anew for each row of calls.
   const int at_a_time = eager.size() > 1 ? static_cast<int>(eager.size()) : 8;
-  for (int calls = 2; calls < sides.options.eager_calls; calls += at_a_time) {
-    auto again = sides.run_eager(at_a_time);
+  for (int calls = 2; calls < context.options.eager_calls; calls += at_a_time) {
+    auto again = context.run_eager(at_a_time);
     for (size_t call = 0; call < again.size(); ++call)
-      if (!sides.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr,
-                         reproducibility(sides.options.compare), comparison)) {
-        verdict = eager_differs(sides, again[call], comparison);
+      if (!context.compare(eager[std::min(call, eager.size() - 1)], again[call], nullptr,
+                           reproducibility(context.options.compare), comparison)) {
+        verdict = eager_differs(context, again[call], comparison);
         return;
       }
   }

@@ -13,8 +13,8 @@ namespace repro_minify {
 class EagerSide {
 public:
   /// `kept`: the file where other checks of the same program under the same settings find what eager did, or have left
-  /// it (see EagerMemo); empty: no other check wants to know. `sides` live as long as this.
-  EagerSide(const CheckContext &sides, std::string kept);
+  /// it (see EagerMemo); empty: no other check wants to know. `context` lives as long as this.
+  EagerSide(const CheckContext &context, std::string kept);
 
   /// Runs eager, or takes what another check has kept. What eager does wrong, as a Verdict; else nothing.
   std::optional<Verdict> run();
@@ -29,11 +29,11 @@ public:
   const std::string &kept() const { return kept_; }
 
 private:
-  std::optional<Verdict> run_as(const CheckContext &sides);
+  std::optional<Verdict> run_as(const CheckContext &context);
   std::optional<Verdict> run_alone();
   bool looks_at_less() const;
 
-  const CheckContext &sides_;
+  const CheckContext &context_;
   CheckContext observer_;
   std::string kept_;
   std::vector<Observed> all_; ///< the calls with all that was observed; empty where that is what `calls` are
@@ -41,6 +41,6 @@ private:
 
 /// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
 /// believed, eager has to answer the same `eager_calls` times.
-void doubt_failure(const CheckContext &sides, std::vector<Observed> &eager, Verdict &verdict);
+void doubt_failure(const CheckContext &context, std::vector<Observed> &eager, Verdict &verdict);
 
 } // namespace repro_minify

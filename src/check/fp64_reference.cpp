@@ -13,12 +13,12 @@ namespace repro_minify {
 void Fp64Reference::make(Child &child, Verdict &verdict) {
   made_ = true;
   child.stage("fp64 reference");
-  allow_eager(child, sides_.options.patience);
+  allow_eager(child, context_.options.patience);
   run(verdict);
   verdict.has_fp64_reference = !calls_.empty();
   if (&eager_.observed() != &eager_.calls)
     for (Observed &call : calls_)
-      call = narrowed(std::move(call), sides_.run_options());
+      call = narrowed(std::move(call), context_.run_options());
 }
 
 void Fp64Reference::run(Verdict &verdict) {

@@ -10,7 +10,7 @@ namespace repro_minify {
 class Fp64Reference {
 public:
   /// `eager`: the side whose calls have been made. Both arguments live as long as this.
-  Fp64Reference(const CheckContext &sides, const EagerSide &eager) : sides_(sides), eager_(eager) {}
+  Fp64Reference(const CheckContext &context, const EagerSide &eager) : context_(context), eager_(eager) {}
 
   /// Runs it, once, unless another check has. What came of it is said in `verdict`.
   void make(Child &child, Verdict &verdict);
@@ -21,7 +21,7 @@ public:
 private:
   void run(Verdict &verdict);
 
-  const CheckContext &sides_;
+  const CheckContext &context_;
   const EagerSide &eager_;
   std::vector<Observed> calls_;
   bool made_ = false;

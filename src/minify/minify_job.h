@@ -106,7 +106,7 @@ private:
 bool shows_in_python(const MinifyJob &job, const Program &program);
 
 /// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
-/// `subject` is what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.
+/// `factory` makes what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.
 void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, const ModuleFactory &factory,
                bool interrupted);
 

@@ -39,8 +39,8 @@ std::optional<double> Forecast::seconds_to_the_end(const CostModel &cost) const 
         refused = works ? 0 : refused + 1;
         return works;
       });
-  ReductionObserver nobody;
-  Turns turns(answers, recorder, passes_, nobody);
+  ReductionObserver unheard;
+  Turns turns(answers, recorder, passes_, unheard);
   const auto end = answers.run([&] {
     for (ReductionState state = turn_began_; const auto pass = state.schedule.next();) {
       report = {};

@@ -18,8 +18,8 @@ Lookahead::Lookahead(CandidateChecker &checker, const LastRecording &recorder,
 DryRunEnd<OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumptions &assumed) {
   // A guess at the next question is worth nothing once there is the answer.
   AssumingChecker answers(checker_, assumed, yes_, [this] { return checker_.answer_is_there(); });
-  ReductionObserver nobody;
-  Turns turns(answers, recorder_, passes_, nobody);
+  ReductionObserver unheard;
+  Turns turns(answers, recorder_, passes_, unheard);
   TurnReport report;
   auto end = answers.run([&] {
     // A turn that asks something open is begun anew with its answer.

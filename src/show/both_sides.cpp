@@ -39,15 +39,15 @@ std::vector<ShownValue> values_from(const json &list) {
 
 } // namespace
 
-Observed run_optimised(const CheckContext &sides, int call) {
+Observed run_optimised(const CheckContext &context, int call) {
   fill_unwritten_memory(Fill::Usual);
-  const RunScope scope(run_settings(sides.backend, sides.options));
-  Instance instance = sides.factory(sides.instance_options());
-  const Compiled compiled = sides.backend.compile(instance.module);
+  const RunScope scope(run_settings(context.backend, context.options));
+  Instance instance = context.factory(context.instance_options());
+  const Compiled compiled = context.backend.compile(instance.module);
   Observed observed;
   for (int i = 0; i < call; ++i) {
     scope.begin_run();
-    observed = run_program(compiled, instance, sides.run_options());
+    observed = run_program(compiled, instance, context.run_options());
     scope.end_run();
   }
   return observed;
@@ -57,12 +57,12 @@ std::string show_here(const ModuleFactory &factory, const Backend &backend, cons
                       const ShowOptions &show) {
   CheckOptions how = options;
   how.only_forward = true; // what it leaves behind is in no picture
-  const CheckContext sides{factory, backend, how};
-  const Observed eager = sides.run_eager(show.call).back();
+  const CheckContext context{factory, backend, how};
+  const Observed eager = context.run_eager(show.call).back();
   std::optional<Observed> optimised;
   std::string problem;
   try {
-    optimised = run_optimised(sides, show.call);
+    optimised = run_optimised(context, show.call);
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const std::exception &error) {

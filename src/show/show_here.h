@@ -8,7 +8,7 @@
 namespace repro_minify {
 
 /// The result of call number `call` of a freshly compiled instance. Throws what the backend throws.
-Observed run_optimised(const CheckContext &sides, int call);
+Observed run_optimised(const CheckContext &context, int call);
 
 /// Returns both sides as JSON in one line, for both_sides_from(). Runs the backend in the process that calls it.
 std::string show_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options,

@@ -62,9 +62,9 @@ protected:
     state = {start, yes, order_of(start), Schedule(passes), {""}};
   }
   TurnReport take(Checker &checker) {
-    ReductionObserver nobody;
+    ReductionObserver unheard;
     TurnReport report;
-    Turns(checker, recorder, passes, nobody).take(state, 0, report);
+    Turns(checker, recorder, passes, unheard).take(state, 0, report);
     return report;
   }
 

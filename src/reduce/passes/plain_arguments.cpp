@@ -35,7 +35,7 @@ std::optional<c10::IValue> left_out(const Node *node, size_t i) {
   if (takes_no_tensor(*argument))
     return c10::IValue();
   const auto kind = node->input(i)->node()->kind();
-  // A computed value is not for this pass to checker.
+  // A computed value is not for this pass to judge.
   if (kind != torch::jit::prim::Constant && kind != torch::jit::prim::ListConstruct)
     return std::nullopt;
   return argument->default_value();
