@@ -35,19 +35,17 @@ python3 scripts/check_clocks.py
 step "format"
 find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
 
-step "Python: ruff and mypy"
 . scripts/python_venv.sh
 . scripts/packages.sh
-"$python_venv/bin/ruff" check .
-"$python_venv/bin/mypy"
-
-step "clang-tidy, where LibTorch is not read"
-scripts/tidy.sh --changed
-
 # One processor each: what only Python does, and what is compiled anew. What a shell starts beside itself ignores
 # Ctrl-C, and so would the programs that are interrupted in these tests.
 heeding=(env --default-signal=INT,QUIT)
 python_tests() {
+  step "Python: ruff and mypy"
+  "$python_venv/bin/ruff" check .
+  "$python_venv/bin/mypy"
+  step "clang-tidy, where LibTorch is not read"
+  scripts/tidy.sh --changed
   step "what tests alone need"
   install_packages chromium zsh fish groff-base
   step "triage, conversion, and the scripts that check"
@@ -69,12 +67,12 @@ trap 'kill $python_tests_of "${sanitized[@]}" 2>/dev/null || true' EXIT
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
 # How many questions a search asks, and what is large for its own sake, is the same without them, and takes minutes.
-# Two halves, as the tests sleep for half of their time.
+unsanitized=('*CallCounts.*' '*CallsNearTheBound.*' 'UntunedCases.*' Search.ManyNodesNeeded
+  SearchOverSizes.GivesTheSameForAnyNumberOfWorkers CudaKernelTest.ComputesWhatTheProcessorComputes
+  WithoutParticulars.TakesTenMegabytesOfAnything)
 for half in 0 1; do
   "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 build/asan/tests/core_tests \
-    --gtest_brief=1 --gtest_filter='-*CallCounts.*:*CallsNearTheBound.*:UntunedCases.*:Search.ManyNodesNeeded:\
-SearchOverSizes.GivesTheSameForAnyNumberOfWorkers:CudaKernelTest.ComputesWhatTheProcessorComputes:\
-WithoutParticulars.TakesTenMegabytesOfAnything' &
+    --gtest_brief=1 --gtest_filter="-$(IFS=: && echo "${unsanitized[*]}")" &
   sanitized+=($!)
 done
 for half in "${sanitized[@]}"; do

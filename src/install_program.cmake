@@ -1,5 +1,11 @@
 # The program and what belongs to it, as the component `program`: what a wheel holds (pyproject.toml).
-install(TARGETS repro-minify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+if(REPRO_MINIFY_BUILT)
+  install(PROGRAMS ${REPRO_MINIFY_BUILT}/repro-minify DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  install(CODE "file(RPATH_SET FILE \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/repro-minify\"
+    NEW_RPATH [[${program_rpath}]])" COMPONENT program)
+else()
+  install(TARGETS repro-minify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+endif()
 # The Python side of a backend, found by the program from where it is itself.
 install(DIRECTORY backends/inductor DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify COMPONENT program
         FILES_MATCHING PATTERN "*.py")
@@ -9,12 +15,16 @@ install(DIRECTORY convert/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-min
 
 # The manual and completions are made from the options themselves, by the program that has them.
 set(help_folder ${CMAKE_CURRENT_BINARY_DIR}/help)
+set(program ${REPRO_MINIFY_BUILT}/repro-minify)
+if(NOT REPRO_MINIFY_BUILT)
+  set(program $<TARGET_FILE:repro-minify>)
+endif()
 file(MAKE_DIRECTORY ${help_folder})
 add_custom_command(TARGET repro-minify POST_BUILD
-  COMMAND $<TARGET_FILE:repro-minify> --help-as man > ${help_folder}/repro-minify.1
-  COMMAND $<TARGET_FILE:repro-minify> --help-as bash > ${help_folder}/repro-minify.bash
-  COMMAND $<TARGET_FILE:repro-minify> --help-as zsh > ${help_folder}/_repro-minify
-  COMMAND $<TARGET_FILE:repro-minify> --help-as fish > ${help_folder}/repro-minify.fish
+  COMMAND ${program} --help-as man > ${help_folder}/repro-minify.1
+  COMMAND ${program} --help-as bash > ${help_folder}/repro-minify.bash
+  COMMAND ${program} --help-as zsh > ${help_folder}/_repro-minify
+  COMMAND ${program} --help-as fish > ${help_folder}/repro-minify.fish
   COMMENT "Writing the manual and completions")
 # Of a wheel these go where the environment has its share/, the rest where the package is.
 set(share_folder ${CMAKE_INSTALL_DATADIR})

@@ -280,7 +280,7 @@ TEST(TwoModels, AreTheSameToUsAsToPyTorchButForKnownReasons) {
     GTEST_SKIP() << "no Python with torch was given to the build";
   const std::string script =
       std::filesystem::path(test_paths::fixtures).parent_path() / "tests/check/two_models_oracle.py";
-  const int count = how_many(40, 220);
+  const int count = how_many(12, 220);
   const auto [output, status] = run_shell("'" + python + "' -B '" + script + "' '" + folder.path().string() + "' " +
                                           std::to_string(count) + " 1 '" + test_paths::fixtures + "/cases'");
   if (status == 77 || status == 127)

@@ -28,9 +28,9 @@ struct Case {
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
 
   bool is_big() const { return name.rfind("big_", 0) == 0; }
-  /// Its reduction takes a minute of a processor or more: each of its checks compiles a minimum of bytes, or hundreds
-  /// of operators. Only --all runs it.
-  bool takes_minutes() const { return name.find("u8_min") != std::string::npos; }
+  /// Its reduction takes a minute of a processor or more, as TorchInductor compiles for each of its checks. Only --all
+  /// runs it.
+  bool takes_minutes() const { return backend == "inductor"; }
   /// Its backend needs a Python with torch, and there is none here.
   bool lacks_python() const;
   /// The torch that is tested here is right: it is too new, or too old, to fail.

@@ -144,7 +144,7 @@ class SecondLoading(Attack):
 
     def try_it(self, line: str, *words: str) -> None:
         self.in_setstate(line)
-        for _ in range(4):
+        for _ in range(4 if "REPRO_MINIFY_ALL_TESTS" in os.environ else 2):
             done = self.run_program("run", str(self.model), *words)
             self.assertIn(done.returncode, (1, 2, 3), done.stderr.decode())
 
