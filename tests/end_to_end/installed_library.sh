@@ -11,7 +11,8 @@ cmake --install "$build" --prefix "$work/installed" >"$work/install.log" || { ca
 headers_compile_alone() {
   local torch flags end header
   torch=${torch_dir%/share/cmake/Torch}/include
-  flags=(-std=c++20 -Wall -Werror -I"$work/installed/include" -isystem "$torch" -isystem "$torch/torch/csrc/api/include")
+  flags=(-std=c++20 -Wall -Werror -I"$work/installed/include" -isystem "$torch"
+    -isystem "$torch/torch/csrc/api/include")
   # LibTorch's headers are read once for all; what is ours each header has to bring itself.
   printf '#include <torch/csrc/jit/api/module.h>\n#include <torch/csrc/jit/ir/ir.h>\n' >"$work/torch.h"
   "$compiler" "${flags[@]}" -x c++-header "$work/torch.h"
