@@ -43,13 +43,11 @@ step "ever larger programs"
 "$torch_python" $minifier/run_fx_minifier.py --scale "$out/scale" "${quick[@]}"
 "$build/tests/bench/minifier/bench_programs" "$out/scale" -o "$out/scale.json"
 
-step "until the first cut of large models, and what is said of the time left"
+step "until the first cut of large models"
 sizes=1000,3000,10000,30000,100000
 [ ${#quick[@]} -eq 0 ] || sizes=1000,3000
 "$torch_python" tests/bench/large/phases.py --binary "$build/repro-minify" --work "$out/large" --sizes "$sizes" \
   -o "$out/large.json"
-"$torch_python" tests/bench/large/estimate.py --binary "$build/repro-minify" --work "$out/estimate" --slow 0.2 \
-  --only big_ -o "$out/estimate.json"
 
 step "the cases of fixtures/"
 "$torch_python" tests/bench/cases.py --binary "$build/repro-minify" --work "$out/cases" "${quick[@]}" \

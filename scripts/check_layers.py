@@ -71,7 +71,6 @@ ALLOWED = {
 }
 ALLOWED["minify"] = set(ALLOWED)
 ALLOWED["terminal"] = {"support", "reduce", "minify"}
-ALLOWED["help"] = {"support", "backends", "reduce"}
 ALLOWED["cli"] = {"support", "program"}
 ALLOWED["results"] = {"support", "program", "backends", "check", "analyze", "reduce", "emit", "minify"}
 ALLOWED["app"] = set(ALLOWED)

@@ -47,7 +47,7 @@ python_tests() {
   step "clang-tidy, where LibTorch is not read"
   scripts/tidy.sh --changed
   step "what tests alone need"
-  install_packages chromium zsh fish groff-base
+  install_packages chromium groff-base
   step "triage, conversion, and the scripts that check"
   "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/triage tests/scripts tests/convert
   step "the Python package: a wheel, installed into a fresh virtual environment"

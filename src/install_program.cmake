@@ -13,30 +13,23 @@ install(DIRECTORY backends/inductor DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-m
 install(DIRECTORY convert/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify/convert COMPONENT program
         FILES_MATCHING PATTERN "*.py")
 
-# The manual and completions are made from the options themselves, by the program that has them.
-set(help_folder ${CMAKE_CURRENT_BINARY_DIR}/help)
-set(program ${REPRO_MINIFY_BUILT}/repro-minify)
-if(NOT REPRO_MINIFY_BUILT)
-  set(program $<TARGET_FILE:repro-minify>)
+# The manual, of the program's own --help, where help2man is installed.
+find_program(HELP2MAN help2man)
+if(HELP2MAN)
+  set(program ${REPRO_MINIFY_BUILT}/repro-minify)
+  if(NOT REPRO_MINIFY_BUILT)
+    set(program $<TARGET_FILE:repro-minify>)
+  endif()
+  set(manual ${CMAKE_CURRENT_BINARY_DIR}/repro-minify.1)
+  add_custom_command(TARGET repro-minify POST_BUILD COMMENT "Writing the manual" COMMAND ${HELP2MAN} --no-info
+    --name "minimises a TorchScript model that a backend gets wrong" --output ${manual} ${program})
+  # Of a wheel it goes where the environment has its share/, the rest where the package is.
+  set(share_folder ${CMAKE_INSTALL_DATADIR})
+  if(SKBUILD)
+    set(share_folder ${SKBUILD_DATA_DIR}/share)
+  endif()
+  install(FILES ${manual} DESTINATION ${share_folder}/man/man1 COMPONENT program)
 endif()
-file(MAKE_DIRECTORY ${help_folder})
-add_custom_command(TARGET repro-minify POST_BUILD
-  COMMAND ${program} --help-as man > ${help_folder}/repro-minify.1
-  COMMAND ${program} --help-as bash > ${help_folder}/repro-minify.bash
-  COMMAND ${program} --help-as zsh > ${help_folder}/_repro-minify
-  COMMAND ${program} --help-as fish > ${help_folder}/repro-minify.fish
-  COMMENT "Writing the manual and completions")
-# Of a wheel these go where the environment has its share/, the rest where the package is.
-set(share_folder ${CMAKE_INSTALL_DATADIR})
-if(SKBUILD)
-  set(share_folder ${SKBUILD_DATA_DIR}/share)
-endif()
-install(FILES ${help_folder}/repro-minify.1 DESTINATION ${share_folder}/man/man1 COMPONENT program)
-install(FILES ${help_folder}/repro-minify.bash DESTINATION ${share_folder}/bash-completion/completions
-        RENAME repro-minify COMPONENT program)
-install(FILES ${help_folder}/_repro-minify DESTINATION ${share_folder}/zsh/site-functions COMPONENT program)
-install(FILES ${help_folder}/repro-minify.fish DESTINATION ${share_folder}/fish/vendor_completions.d
-        COMPONENT program)
 
 # What the package asks before it starts the program (src/python/repro_minify/torch_version.py).
 if(SKBUILD)

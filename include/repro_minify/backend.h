@@ -91,8 +91,6 @@ struct BackendTraits {
   bool loads_what_was_saved = false;
   /// Later calls can differ from the first (a profiling executor optimises after it has watched a call).
   bool needs_several_calls = true;
-  /// A check takes seconds, whatever the program: what may be asked after the first is worth beginning beside it.
-  bool compiles_for_seconds = false;
 };
 
 class Preparation;

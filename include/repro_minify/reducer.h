@@ -1,9 +1,7 @@
 // The Reducer: schedules passes over a pool of sandboxes until none of them finds anything smaller that still fails.
 #pragma once
 #include "repro_minify/check.h"
-#include "repro_minify/seconds_left.h"
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,7 +36,6 @@ struct Progress {
   int operators = 0; ///< of the best so far
   int nodes = 0;
   double elapsed_seconds = 0;
-  std::optional<SecondsLeft> left; ///< nothing while there is too little to go by
 };
 
 /// Names of passes, as list_reduction_passes() has them.
@@ -47,21 +44,11 @@ struct PassSelection {
   std::vector<std::string> skip;
 };
 
-/// A check that was begun before the reduction. It takes over the pool, which has as many workers as it has jobs.
-struct CheckBegun {
-  explicit CheckBegun(int jobs) : pool(jobs) {}
-  SandboxPool pool;
-  std::string hash; ///< canonical_hash() of the Program
-  SandboxPool::Ticket ticket = 0;
-  std::chrono::milliseconds timeout{0}; ///< that it was given
-};
-
 struct ReduceOptions {
   SameFailure same_failure = SameFailure::Strict;
   Repetition repetition;
   Limits limits;
   int jobs = 1;
-  std::shared_ptr<CheckBegun> begun; ///< with that many workers; null: none
   PassSelection passes;
   double time_budget_seconds = 0;    ///< ends with the best so far; 0: no limit
   std::shared_ptr<Journal> journal;  ///< every verdict is appended, and what it holds is not asked again; null: none

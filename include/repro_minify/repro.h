@@ -166,9 +166,6 @@ public:
   ~ScriptVerifier(); ///< kills what runs; without finish() nothing is in the folder
   ScriptVerifier(const ScriptVerifier &) = delete;
   ScriptVerifier &operator=(const ScriptVerifier &) = delete;
-  /// Has an interpreter import torch, which takes two seconds and no program; it waits for begin() for a minute.
-  /// Nothing is lost where this throws.
-  void prepare(const Backend &backend);
   /// Writes the ways, and starts the plainest, which then runs beside whatever the caller does. Both have to live as
   /// long. Throws nothing of its own: what went wrong is thrown by finish().
   void begin(const Program &program, const ReproFacts &facts);

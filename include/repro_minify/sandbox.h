@@ -119,10 +119,7 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// Work to do while a job runs. Its argument returns true once the job is over.
-using Meanwhile = std::function<void(const std::function<bool()> &is_over)>;
-
-/// One job, now; returns when it has ended. `meanwhile` is called once, after the fork.
-JobEnd run_in_sandbox(const Job &job, const Limits &limits, const Meanwhile &meanwhile = {});
+/// One job, now; returns when it has ended.
+JobEnd run_in_sandbox(const Job &job, const Limits &limits);
 
 } // namespace repro_minify

@@ -27,17 +27,6 @@ struct FailureRate {
 
 class EagerMemo;
 
-/// A model as it is reduced, and what its values are in eager mode.
-struct RecordedModel {
-  std::string level;                          ///< how its calls were taken out, for a person
-  std::shared_ptr<const Recording> recording; ///< of the model with its calls inlined
-  /// The path that was taken, where there is control flow; nothing where it cannot be followed: `not_straight` says
-  /// why.
-  std::optional<Program> straight;
-  std::string not_straight;
-  std::shared_ptr<const Recording> of_straight; ///< null: it was not made
-};
-
 /// The parts of a Session that do not depend on the backend, or on little of it.
 struct Loaded {
   LoadedModel model;
@@ -74,16 +63,14 @@ public:
   ModuleFactory original() const;
   Archive as_given() const;
   /// Checks it as often as Repetition says. Ends early when a run is unresolved, and after the first where it is
-  /// interrupted. What the journal knows is not asked. Throws Interrupted. `meanwhile` is called while the first check
-  /// runs.
-  FailureRate check_original(const Meanwhile &meanwhile = {});
+  /// interrupted. What the journal knows is not asked. Throws Interrupted.
+  FailureRate check_original();
   /// Returns the Verdict on a Program made from the model: is it as wrong as the model? Asked as often as Repetition
   /// says, unless the journal knows. Throws Interrupted.
   Verdict ask(const Program &program, const Signature &wanted);
   /// Runs the job, again while it has no answer, and returns the test's Verdict. Throws Interrupted.
   Verdict answer_to(const Job &job, const Limits &limits) const;
-  Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits,
-                    const Meanwhile &meanwhile = {}) const;
+  Verdict answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const;
   /// Records what the Program does in eager mode. Throws std::runtime_error with what went wrong in it, Interrupted.
   Recording recording_of(const Program &program, const Limits &limits) const;
   /// Keeps a journal from now on. What it holds of an earlier run is used.
@@ -95,16 +82,14 @@ public:
   /// The limits for what a search has come to: a hang that was just long enough for it has to be one for sure.
   Limits confirming_limits(const Signature &wanted) const;
   RunSettings settings() const;
-  std::shared_ptr<const RecordedModel> recorded; ///< if it was recorded already; null: not
-  std::shared_ptr<CheckBegun> begun;             ///< for the reduction to take over; null: none
   /// The operators of the model that may be why eager is not reproducible, for a person.
   std::string unsteady_operators_in_words() const;
 
 private:
   Session(MinifyOptions options, const std::string &model_path, const Loaded *loaded);
   void load_inputs_of_model();
-  Verdict check_once(int run, const Meanwhile &meanwhile);
-  Verdict check_model(const Meanwhile &meanwhile);
+  Verdict check_once(int run);
+  Verdict check_model();
   std::string kept_eager() const;
   std::shared_ptr<const Program> flat() const;
   std::shared_ptr<const Program> flat_original() const;
@@ -126,9 +111,6 @@ struct Flattened {
   /// The recording of `program`; null where it was not made.
   std::shared_ptr<const Recording> recording;
 };
-/// Flattens and records, without the Recording of a path that was taken. Throws CannotFlatten, std::runtime_error for
-/// what eager cannot run, Interrupted.
-RecordedModel record_model(const Session &session, const Limits &limits, const std::function<void()> &once_flat = {});
 /// The most flattening that keeps the first failure of `original`, the model's own Verdict.
 /// Nothing when even inlining loses it. Throws CannotFlatten, Interrupted.
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original);

@@ -192,9 +192,7 @@ void add_repro_options(CLI::App &app, Options &options) {
 /// The options that no subcommand has.
 void add_program_options(CLI::App &app, Options &options) {
   app.set_version_flag("--version", version_text(), "print the version, that of torch, the commit and the compiler");
-  app.add_option("--help-as", options.help_format, "print this help as a man page, completions for a shell, or JSON")
-      ->configurable(false)
-      ->check(CLI::IsMember({"man", "bash", "zsh", "fish", "json"}));
+  app.add_flag("--help-json", options.help_json, "print this help as JSON")->configurable(false);
 }
 
 void add_output_options(CLI::App &app, Options &options, Command command) {

@@ -2,7 +2,7 @@
 #include "app/interruption.h"
 #include "app/options.h"
 #include "cli/config_file.h"
-#include "help/help_as.h"
+#include "cli/help_json.h"
 #include "support/closest.h"
 #include "support/text_table.h"
 
@@ -138,7 +138,7 @@ bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
   return false;
 }
 
-/// The exit code where that is all: -h, --version, --help-as. Throws UserError.
+/// The exit code where that is all: -h, --version, --help-json. Throws UserError.
 std::optional<int> parse(CLI::App &app, const Options &options, std::vector<std::string> arguments) {
   try {
     app.parse(std::move(arguments));
@@ -149,9 +149,9 @@ std::optional<int> parse(CLI::App &app, const Options &options, std::vector<std:
     throw UserError(error.what() + suggestion_for_extras(app));
   }
   require_no_mistaken_command(app, options.model);
-  if (options.help_format.empty())
+  if (!options.help_json)
     return std::nullopt;
-  std::cout << help_as(options.help_format, app);
+  std::cout << help_json(app);
   return 0;
 }
 

@@ -68,7 +68,7 @@ struct Options {
   std::optional<bool> timing; ///< of run; nothing: where one backend is asked for
   bool quiet = false;
   bool verbose = false;
-  std::string help_format; ///< of --help-as; empty: not given
+  bool help_json = false;
 };
 
 enum class Command { Reduce, Run, Analyze, Bisect, Backends };

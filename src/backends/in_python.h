@@ -49,9 +49,6 @@ public:
   virtual const std::string &python() const = 0;
   /// The PyTorch in it.
   virtual const std::string &torch_version() const = 0;
-  /// The module that its first call imports, which takes as long as torch itself: an interpreter that waits for its
-  /// script has it already.
-  virtual std::string imported_module() const { return "torch"; }
 };
 
 } // namespace repro_minify

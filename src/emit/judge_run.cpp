@@ -194,17 +194,15 @@ std::string script_contradiction(const ReproRun &run, const std::string &marker,
 } // namespace
 
 ReproProcess::ReproProcess(const std::vector<std::string> &command, const std::string &folder,
-                           const Confinement &confinement, std::chrono::milliseconds timeout, int input)
+                           const Confinement &confinement, std::chrono::milliseconds timeout)
     : printed_(folder + "/printed") {
   Limits limits;
   limits.timeout = timeout;
   ticket_ = pool_.submit(
-      [command, confinement, path = printed_, input](Child &child) {
+      [command, confinement, path = printed_](Child &child) {
         const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
           throw std::runtime_error("cannot write to " + path);
-        if (input >= 0 && dup2(input, STDIN_FILENO) < 0)
-          throw std::runtime_error("it cannot be told when to begin");
         const rlimit between_two_looks{2 * most_printed, 2 * most_printed};
         setrlimit(RLIMIT_FSIZE, &between_two_looks);
         child.confine(confinement);

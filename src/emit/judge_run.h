@@ -18,10 +18,9 @@ struct ReproRun {
 /// A repro at work, which is killed with this object.
 class ReproProcess {
 public:
-  /// Starts the program, and returns at once. `folder` is for what it prints; `input`: a descriptor for it to read
-  /// from, none: -1.
+  /// Starts the program, and returns at once. `folder` is for what it prints.
   ReproProcess(const std::vector<std::string> &command, const std::string &folder, const Confinement &confinement,
-               std::chrono::milliseconds timeout, int input = -1);
+               std::chrono::milliseconds timeout);
   /// To its end. Once interrupted, or when it prints without end, it is Cancelled. Asked for once.
   ReproRun wait(const std::function<bool()> &interrupted);
 

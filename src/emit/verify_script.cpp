@@ -2,18 +2,21 @@
 #include "backends/in_python.h"
 #include "backends/torch_python.h"
 #include "emit/atomic_file.h"
+#include "emit/judge_run.h"
 #include "emit/repro_script.h"
-#include "emit/script_process.h"
 #include "emit/verify_repeatedly.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "support/read_file.h"
+#include "support/temporary_folder.h"
 
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -42,6 +45,40 @@ ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
   return scripts;
 }
 
+/// How a script is run.
+struct ScriptSetting {
+  std::string python;
+  Confinement confinement;            ///< without the script's own folder
+  std::chrono::milliseconds patience; ///< from its start on
+  std::vector<fs::path> libraries;    ///< that it loads from beside itself
+};
+
+/// A Python at work on one repro.py, in a folder of its own. Killed with this object.
+class ScriptProcess {
+public:
+  ScriptProcess(const ScriptSetting &setting, const std::string &script)
+      : running_(command(setting, script), alone_.path(), confinement(setting), setting.patience) {}
+
+  ReproRun wait(const std::function<bool()> &interrupted) { return running_.wait(interrupted); }
+
+private:
+  std::vector<std::string> command(const ScriptSetting &setting, const std::string &script) const {
+    for (const auto &library : setting.libraries)
+      fs::copy_file(library, alone_ / library.filename());
+    const std::string file = alone_ / "repro.py";
+    std::ofstream(file) << script;
+    return {setting.python, "-B", file};
+  }
+  Confinement confinement(const ScriptSetting &setting) const {
+    Confinement with_folder = setting.confinement;
+    with_folder.writable.push_back(alone_.path());
+    return with_folder;
+  }
+
+  const TemporaryFolder alone_;
+  ReproProcess running_; ///< after the folder that it runs in
+};
+
 constexpr int most_tried_of_chance = 2;
 constexpr std::chrono::minutes patience_of_others(5);
 
@@ -57,13 +94,6 @@ std::chrono::milliseconds patience_for(const ReproFacts &facts) {
 /// The forms of one script, tried in their order.
 struct ScriptVerifier::Impl {
   Impl(std::string folder, std::string python) : folder(std::move(folder)), python(std::move(python)) {}
-
-  void prepare(const Backend &backend) {
-    const ReproInPython *own = backend.parts().repro_in_python;
-    if (!python.empty())
-      process = ScriptProcess::in_waiting(setting_for(backend, {}, patience_of_others),
-                                          own ? own->imported_module() : "torch");
-  }
 
   void begin(const Program &of, const ReproFacts &known) {
     program = &of;
@@ -90,14 +120,7 @@ struct ScriptVerifier::Impl {
     return setting;
   }
 
-  /// Starts the script, the first time in the interpreter that waits for it, unless the script loads libraries, which
-  /// that one does not have, or hangs, which needs all of its time.
   void start(const std::string &text) {
-    const bool takes_anything = facts->libraries.empty() && facts->signature.kind != FailureKind::Hang;
-    if (auto waiting = std::exchange(process, nullptr); waiting && takes_anything && waiting->begin(text)) {
-      process = std::move(waiting);
-      return;
-    }
     process =
         std::make_unique<ScriptProcess>(setting_for(*facts->backend, facts->libraries, patience_for(*facts)), text);
   }
@@ -174,10 +197,6 @@ ScriptVerifier::ScriptVerifier(std::string folder, std::string python)
     : impl_(std::make_unique<Impl>(std::move(folder), std::move(python))) {}
 
 ScriptVerifier::~ScriptVerifier() = default;
-
-void ScriptVerifier::prepare(const Backend &backend) {
-  impl_->prepare(backend);
-}
 
 void ScriptVerifier::begin(const Program &program, const ReproFacts &facts) {
   impl_->begin(program, facts);

@@ -42,6 +42,16 @@ FlatModel inlined_model(const Session &session, const Limits &limits) {
   return model;
 }
 
+/// A model as it is reduced, and what its values are in eager mode.
+struct RecordedModel {
+  std::string level;                          ///< how its calls were taken out, for a person
+  std::shared_ptr<const Recording> recording; ///< of the model with its calls inlined
+  /// The path that was taken, where there is control flow; nothing where it cannot be followed: `not_straight` says
+  /// why.
+  std::optional<Program> straight;
+  std::string not_straight;
+};
+
 void follow_path(RecordedModel &model) {
   const Recording &recording = *model.recording;
   if (!has_control_flow(recording.program))
@@ -53,6 +63,18 @@ void follow_path(RecordedModel &model) {
   }
 }
 
+/// Flattens and records. Throws CannotFlatten, std::runtime_error for what eager cannot run, Interrupted.
+RecordedModel record_model(Session &session) {
+  const FlatModel flat = inlined_model(session, session.limits());
+  RecordedModel model;
+  model.level =
+      flat.traced ? "the operators of one run, without the objects, tasks and calls that led to them" : "calls inlined";
+  session.phases.enter("record");
+  model.recording = std::make_shared<const Recording>(session.recording_of(flat.program, session.limits()));
+  follow_path(model);
+  return model;
+}
+
 /// True if `verdict`, that of the flattened program, is as wrong as the model's, and (if Strict) in the same place.
 bool still_fails(const Session &session, const Verdict &original, const Verdict &verdict) {
   const SameFailure how = session.options.same_failure;
@@ -62,39 +84,24 @@ bool still_fails(const Session &session, const Verdict &original, const Verdict 
 
 } // namespace
 
-RecordedModel record_model(const Session &session, const Limits &limits, const std::function<void()> &once_flat) {
-  const FlatModel flat = inlined_model(session, limits);
-  RecordedModel model;
-  model.level =
-      flat.traced ? "the operators of one run, without the objects, tasks and calls that led to them" : "calls inlined";
-  if (once_flat)
-    once_flat();
-  model.recording = std::make_shared<const Recording>(session.recording_of(flat.program, limits));
-  follow_path(model);
-  return model;
-}
-
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
   const Signature &wanted = original.signatures.front();
-  auto model = session.recorded;
-  if (!model)
-    model = std::make_shared<const RecordedModel>(
-        record_model(session, session.limits(), [&session] { session.phases.enter("record"); }));
+  const RecordedModel model = record_model(session);
   session.phases.enter("flat check");
-  const Program &inlined = model->recording->program;
-  Flattened result{inlined, {}, model->level, std::nullopt, size_of(inlined), model->recording};
-  if (model->straight) {
-    const Verdict verdict = session.ask(*model->straight, wanted);
+  const Program &inlined = model.recording->program;
+  Flattened result{inlined, {}, model.level, std::nullopt, size_of(inlined), model.recording};
+  if (model.straight) {
+    const Verdict verdict = session.ask(*model.straight, wanted);
     if (still_fails(session, original, verdict)) {
-      result.program = *model->straight;
-      result.recording = model->of_straight;
+      result.program = *model.straight;
+      result.recording = nullptr; // it is made where it is needed
       result.verdict = verdict;
       result.level = "calls inlined, control flow replaced by the path that was taken";
       return result;
     }
     result.hidden_by = "replacing control flow by the path that was taken";
-  } else if (!model->not_straight.empty()) {
-    session.options.listener.say(Severity::Detail, model->not_straight);
+  } else if (!model.not_straight.empty()) {
+    session.options.listener.say(Severity::Detail, model.not_straight);
   }
   if (is_what_was_checked(session, inlined)) {
     result.verdict = original;

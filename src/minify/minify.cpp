@@ -4,7 +4,6 @@
 #include "backends/backend_list.h"
 #include "emit/atomic_file.h"
 #include "emit/results_folder.h"
-#include "minify/head_start.h"
 #include "minify/minify_job.h"
 #include "minify/open_model.h"
 #include "minify/original.h"
@@ -243,9 +242,7 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   if (resumes)
     resume(job, journal);
   session.phases.enter("original check");
-  const FailureRate rate =
-      session.check_original([&](const std::function<bool()> &is_over) { take_head_start(session, is_over); });
-  drop_head_start_unless_wanted(session, rate.verdict);
+  const FailureRate rate = session.check_original();
   options.listener.throw_if_interrupted();
   if (auto result = nothing_to_reduce(session, rate))
     return *result;

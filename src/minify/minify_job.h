@@ -78,11 +78,11 @@ class Verifying {
 public:
   /// It has to live as long.
   explicit Verifying(MinifyJob &job) : job_(job) {}
-  /// Begins what takes seconds and needs no program, beside the search: CMake's configuration, the import of torch. May
-  /// be called at any time, or never.
+  /// Has CMake configure the repro's project beside the search, which takes a second and no program. May be called at
+  /// any time, or never.
   void prepare();
-  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. For
-  /// another of Python alone, what it imports is imported. The program has to live as long.
+  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. The
+  /// program has to live as long.
   void begin(const Program &program);
   /// repro.cpp is built and run; `meanwhile` is called once while the compiler works, and `complete` after it: what is
   /// to be run is whole then. Without begin() too; without this what was begun is killed.
@@ -91,7 +91,6 @@ public:
 private:
   bool is_wanted() const;
   bool needs_nothing_else() const;
-  void have_an_interpreter_wait();
   ScriptVerifier &script();
   void take(const Verification &verification);
 

@@ -27,7 +27,6 @@ ReduceOptions reduce_options_of(MinifyJob &job, std::shared_ptr<Journal> journal
   how.repetition = options.repetition;
   how.limits = job.session.limits();
   how.jobs = options.jobs;
-  how.begun = std::exchange(job.session.begun, nullptr);
   how.journal = std::move(journal);
   how.passes = options.passes;
   if (options.time_budget_seconds > 0)

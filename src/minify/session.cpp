@@ -250,11 +250,11 @@ std::string Session::kept_eager() const {
   return eager_memo_->file_for(flat_original() ? form_of_flat(*this) + in_parts : "as given", *backend, check);
 }
 
-FailureRate Session::check_original(const Meanwhile &meanwhile) {
+FailureRate Session::check_original() {
   FailureRate rate;
   while (rate.runs < options.repetition.runs && !(rate.runs > 0 && options.listener.stops())) {
     ++rate.runs;
-    const Verdict verdict = check_once(rate.runs, rate.runs == 1 ? meanwhile : Meanwhile());
+    const Verdict verdict = check_once(rate.runs);
     original_seconds_ = std::max(original_seconds_, verdict.wall_seconds);
     if (is_hang(verdict))
       eager_seconds_ = std::max(eager_seconds_.value_or(0), verdict.eager_seconds);
@@ -275,15 +275,15 @@ FailureRate Session::check_original(const Meanwhile &meanwhile) {
   return rate;
 }
 
-Verdict Session::check_once(int run, const Meanwhile &meanwhile) {
+Verdict Session::check_once(int run) {
   const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
   if (known)
     return *known;
-  return check_model(meanwhile);
+  return check_model();
 }
 
 /// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.
-Verdict Session::check_model(const Meanwhile &meanwhile) {
+Verdict Session::check_model() {
   CheckOptions how = check;
   Limits limits;
   limits.memory_bytes = memory_limit(options);
@@ -298,7 +298,7 @@ Verdict Session::check_model(const Meanwhile &meanwhile) {
   }
   limits.timeout = limit_of(seconds);
   const Job job = oracle.empty() ? check_job(original(), backend, how, kept) : ask_oracle(oracle, model.path);
-  const Verdict verdict = answer_to(test, job, limits, meanwhile);
+  const Verdict verdict = answer_to(test, job, limits);
   return options.memory_bytes > 0 ? verdict : unless_memory_is_short(verdict, limits.memory_bytes);
 }
 
@@ -315,11 +315,9 @@ Verdict Session::answer_to(const Job &job, const Limits &limits) const {
   return answer_to(test, job, limits);
 }
 
-Verdict Session::answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits,
-                           const Meanwhile &meanwhile) const {
-  Meanwhile not_done_yet = meanwhile;
+Verdict Session::answer_to(const InterestingnessTest &asked, const Job &job, const Limits &limits) const {
   const auto once = [&] {
-    Verdict verdict = asked.verdict_of(run_in_sandbox(job, limits, std::exchange(not_done_yet, nullptr)));
+    Verdict verdict = asked.verdict_of(run_in_sandbox(job, limits));
     options.listener.throw_if_interrupted();
     return verdict;
   };

@@ -105,14 +105,6 @@ void Verifying::prepare() {
     repro->configure(backend, !job_.options().backend_options.libraries.empty());
     repro_ = std::move(repro);
   });
-  if (needs_nothing_else() && backend.parts().python_call)
-    have_an_interpreter_wait();
-}
-
-/// A hang's script is given all of its time, by an interpreter of its own.
-void Verifying::have_an_interpreter_wait() {
-  if (job_.facts.signature.kind != FailureKind::Hang)
-    unless_in_trouble([&] { script().prepare(*job_.session.backend); });
 }
 
 void Verifying::begin(const Program &program) {
@@ -121,8 +113,6 @@ void Verifying::begin(const Program &program) {
   if (needs_nothing_else()) {
     script().begin(program, job_.facts);
     has_begun_ = true;
-  } else if (job_.session.backend->parts().repro_in_python) { // what it says depends on the guilty step
-    have_an_interpreter_wait();
   }
 }
 

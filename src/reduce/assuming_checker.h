@@ -19,21 +19,15 @@ struct OpenQuestion {
 
 class AssumingChecker final : public Checker {
 public:
-  /// Answers a question that is open.
-  using Decide = std::function<bool(const Program &)>;
   /// Returns true once the look ahead is no longer needed.
   using IsOver = std::function<bool()>;
 
-  /// `yes` is the Verdict for an assumed yes. With `decide` no question is open.
-  AssumingChecker(const CandidateChecker &checker, Assumptions assumed, const Verdict &yes, IsOver is_over,
-                  Decide decide = {})
-      : checker_(checker), assumed_(std::move(assumed)), yes_(yes), is_over_(std::move(is_over)),
-        decide_(std::move(decide)) {}
+  /// `yes` is the Verdict for an assumed yes.
+  AssumingChecker(const CandidateChecker &checker, Assumptions assumed, const Verdict &yes, IsOver is_over)
+      : checker_(checker), assumed_(std::move(assumed)), yes_(yes), is_over_(std::move(is_over)) {}
 
   /// Does what asks; the question that is open has no `chance` yet.
   template <typename Work> DryRunEnd<OpenQuestion> run(const Work &work) { return dry_run_.run(work); }
-  /// Ends run() from within.
-  [[noreturn]] void stop() { dry_run_.stop(); }
 
   const ReductionGoal &goal() const override { return checker_.goal(); }
   const Verdict &check(const Program &program, const std::vector<LazyProgram> &likely_next) override;
@@ -55,7 +49,6 @@ private:
   Assumptions assumed_;
   const Verdict &yes_;
   const IsOver is_over_;
-  const Decide decide_;
   DryRun<OpenQuestion> dry_run_;
 };
 

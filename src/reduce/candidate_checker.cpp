@@ -14,30 +14,17 @@ Verdict passes(const std::string &message) {
   return verdict;
 }
 
-std::shared_ptr<SandboxPool> pool_of(const ReduceOptions &options) {
-  return options.begun ? std::shared_ptr<SandboxPool>(options.begun, &options.begun->pool)
-                       : std::make_shared<SandboxPool>(options.jobs);
-}
-
 } // namespace
 
 CandidateChecker::CandidateChecker(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
-    : goal_{test, std::move(wanted), options}, pool_(pool_of(options)), memory_(options.journal),
-      checks_(*pool_, options.limits, test.verdict_of,
+    : goal_{test, std::move(wanted), options}, pool_(options.jobs), memory_(options.journal),
+      checks_(pool_, options.limits, test.verdict_of,
               [this](const std::string &hash) {
                 const Verdict *verdict = memory_.find(hash);
                 return verdict ? std::optional(goal_.is_wanted(*verdict)) : std::nullopt;
               }),
       timeout_(options.limits.timeout,
-               goal_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any) {
-  if (options.begun)
-    checks_.take_over(options.begun->hash, options.begun->ticket, options.begun->timeout);
-}
-
-void CandidateChecker::tell_with(Outlook &outlook) {
-  if (goal_.options.progress)
-    lookout_.look_with(outlook);
-}
+               goal_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any) {}
 
 void CandidateChecker::enter_phase(const std::string &phase) {
   if (goal_.options.on_phase && !searching_)
@@ -94,7 +81,6 @@ const Verdict &CandidateChecker::check(const Program &program, const std::vector
     return memory_.learn(hash, passes("has no output"));
   if (time_is_up())
     throw OutOfTime{};
-  lookout_.begin_question();
   Upcoming upcoming(guesses_at(likely_next), make_foresight_);
   checks_.ask(
       hash, [&] { return job_of(program); }, timeout_.limit(), upcoming);
@@ -119,15 +105,14 @@ const Verdict &CandidateChecker::note_in_vain(const std::string &hash, const Ver
 const Verdict &CandidateChecker::write_down(const Program &program, const std::string &hash, const Verdict &verdict) {
   const ProgramSize size = size_of(program);
   const Verdict &written = memory_.write_down(hash, verdict, pass_, size, goal_.is_wanted(verdict));
-  tally_.answered(size.nodes, verdict.wall_seconds);
+  tally_.answered(verdict.wall_seconds);
   report_progress();
   return written;
 }
 
 void CandidateChecker::report_progress() const {
   if (goal_.options.progress)
-    goal_.options.progress(
-        {pass_, tally_.checks(), best_.operators, best_.nodes, tally_.elapsed_seconds(), lookout_.seconds_left()});
+    goal_.options.progress({pass_, tally_.checks(), best_.operators, best_.nodes, tally_.elapsed_seconds()});
 }
 
 /// It may have been slow for many reasons, a busy machine among them.
@@ -153,7 +138,6 @@ void CandidateChecker::stop() const {
 void CandidateChecker::work_meanwhile() {
   if (meanwhile_)
     std::exchange(meanwhile_, nullptr)();
-  lookout_.look(best_.nodes);
 }
 
 /// One that passed a learned limit gets the full one, which decides. One without an answer is asked again, and nothing

@@ -9,7 +9,6 @@
 #include "reduce/journal.h"
 #include "reduce/questions/learned_timeout.h"
 #include "reduce/questions/memory.h"
-#include "reduce/questions/outlook.h"
 #include "reduce/questions/tally.h"
 #include "reduce/questions/under_way.h"
 
@@ -39,8 +38,6 @@ public:
 
   /// Who is asked what may come, while a worker has nothing to do. Called from within check().
   void foresee_with(MakeForesight make) { make_foresight_ = std::move(make); }
-  /// Who says how long it will take. Looks while a check runs, from within check(); it has to live as long.
-  void tell_with(Outlook &outlook);
   /// Done once while the next check runs, which costs no time then; the latest only.
   void do_meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
 
@@ -54,8 +51,6 @@ public:
   const Verdict *in_vain(const std::string &hash) const { return memory_.in_vain(hash); }
   /// True if the answer that check() waits for is there.
   bool answer_is_there() { return checks_.is_there(); }
-  /// True if that answer is there and an Outlook may not hold it up any longer.
-  bool answer_is_overdue() { return answer_is_there() && lookout_.is_overdue(); }
   bool is_interrupted() const { return goal_.options.interrupted && goal_.options.interrupted(); }
   Guess guess_at(Program program, std::string hash, Assumptions assumed = {}) const;
 
@@ -76,7 +71,7 @@ public:
   int unanswered() const override { return tally_.unanswered(); }
   /// Returns how many checks were started without their answer being asked for.
   int speculative() const { return checks_.started() - tally_.checks(); }
-  int questions_at_once() const override { return pool_->workers(); }
+  int questions_at_once() const override { return pool_.workers(); }
 
 private:
   using Checks = ChecksUnderWay<Verdict>;
@@ -96,11 +91,10 @@ private:
   void report_progress() const;
 
   const ReductionGoal goal_;
-  const std::shared_ptr<SandboxPool> pool_;
+  SandboxPool pool_;
   Memory<Verdict, Journal> memory_;
   Checks checks_;
   Tally tally_;
-  Lookout lookout_{tally_};
   LearnedTimeout timeout_;
   MakeForesight make_foresight_;
   std::function<void()> meanwhile_;

@@ -1,7 +1,6 @@
 #include "repro_minify/reducer.h"
 
 #include "reduce/candidate_checker.h"
-#include "reduce/forecast.h"
 #include "reduce/leap.h"
 #include "reduce/lookahead.h"
 #include "reduce/nearest_passing_program.h"
@@ -38,7 +37,6 @@ public:
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
     checker_.foresee_with([this] { return std::make_unique<Lookahead>(checker_, recorder_, passes_, turn_began_); });
-    checker_.tell_with(forecast_);
   }
 
   Reduction run() {
@@ -187,13 +185,11 @@ private:
 
   void turned_down(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) override {
     passing_.consider(candidate, order, verdict, best);
-    forecast_.note(false);
   }
 
   void improved(const ReductionState &state) override {
     checker_.enter_search();
     may_leap_ = true;
-    forecast_.note(true);
     passing_.reset();
     checker_.set_best(size_of(state.best));
     save_meanwhile();
@@ -208,7 +204,6 @@ private:
   NearestPassingProgram passing_;
   std::vector<PassStatistics> statistics_;
   LastRecording recorder_;
-  Forecast forecast_{checker_, recorder_, passes_, turn_began_};
 };
 
 } // namespace

@@ -26,11 +26,9 @@ const char *to_string(Ending ending) {
   return "?";
 }
 
-JobEnd run_in_sandbox(const Job &job, const Limits &limits, const Meanwhile &meanwhile) {
+JobEnd run_in_sandbox(const Job &job, const Limits &limits) {
   SandboxPool pool(1);
   const auto ticket = pool.submit([&job](Child &child) { job(child); }, limits);
-  if (meanwhile)
-    meanwhile([&] { return pool.ready(ticket) || (limits.interrupted && limits.interrupted()); });
   if (auto job_end = pool.wait(ticket, limits.interrupted))
     return std::move(*job_end);
   pool.cancel(ticket);

@@ -72,22 +72,13 @@ std::vector<std::string> search_lines(const LiveState &state, int width, bool pl
   const Progress &progress = state.progress;
   const int before = std::max(state.operators_before, progress.operators);
   const std::string sizes = std::to_string(before) + " -> " + std::to_string(progress.operators) + " operators ";
-  std::string time = std::to_string(progress.checks) + " checks" + rate_text(progress);
-  time += left_text(progress);
+  const std::string time = std::to_string(progress.checks) + " checks" + rate_text(progress);
   const int room = std::min(24, width - static_cast<int>(sizes.size()) - 2);
   return {clipped("  " + sizes, width) + (room > 4 ? small_curve(state.sizes, room, plain) : ""),
           clipped("  " + time, width), clipped("  now " + progress.pass + summary_of(progress.pass), width)};
 }
 
 } // namespace
-
-std::string left_text(const Progress &progress) {
-  if (!progress.left || progress.left->most < 1)
-    return "";
-  const long least = std::lround(progress.left->least), most = std::lround(progress.left->most);
-  const std::string text = least == most ? "about " : least < 1 ? "up to " : std::to_string(least) + " to ";
-  return ", " + text + std::to_string(most) + " s left";
-}
 
 std::string small_curve(const std::vector<int> &sizes, int width, bool plain) {
   static constexpr std::array<const char *, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -21,9 +21,6 @@ struct LiveState {
 /// The lines, the first of them a heading, none of them wider than `width` columns. `plain`: in ASCII.
 std::vector<std::string> live_lines(const LiveState &state, int width, bool plain);
 
-/// Returns ", 20 to 90 s left"; empty if nothing is known, or if it is less than a second.
-std::string left_text(const Progress &progress);
-
 /// Sizes as a row of bars, `width` characters at most, the first and the last included.
 std::string small_curve(const std::vector<int> &sizes, int width, bool plain);
 

@@ -78,7 +78,7 @@ void ProgressPrinter::show(const Progress &progress) {
   last_operators_ = progress.operators;
   print_line(progress.pass + ": " + std::to_string(progress.checks) + " checks, best so far " +
              std::to_string(progress.operators) + " operators (" + std::to_string(progress.nodes) + " nodes), " +
-             fixed_text(progress.elapsed_seconds, 1) + " s" + left_text(progress));
+             fixed_text(progress.elapsed_seconds, 1) + " s");
 }
 
 void ProgressPrinter::show_count(const std::string &what, int done, int of) {

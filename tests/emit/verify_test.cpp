@@ -140,7 +140,6 @@ TEST(ScriptVerifier, KeepsNothingThatDoesNotFail) {
   const ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);
   std::ofstream(folder / "repro.py") << "# of an earlier run\n";
   ScriptVerifier verifier(folder.path(), test_paths::python);
-  verifier.prepare(*facts.backend);
   verifier.begin(program, facts);
   const ScriptVerification ended = verifier.finish();
   EXPECT_EQ(ended.verified, std::optional(false));

@@ -164,29 +164,6 @@ TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
     EXPECT_NE(issue.find(row), std::string::npos) << issue;
 }
 
-/// Most models that are given do fail: what is asked then is begun beside the check that shows it.
-TEST_F(Inductor, CompilesForTheFirstQuestionBesideTheModelItself) {
-  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
-  const std::string model =
-      traced("def f(x):\n  for _ in range(7): x = torch.sin(x * 0.5)\n  return x", "(torch.ones(8),)");
-  const std::string deed = // each kernel waits until there are two
-      "for word; do case $word in *.cpp) if grep -q PyInit_kernel $word; then echo $word >> "
-      "$TORCHINDUCTOR_CACHE_DIR/come; "
-      "for i in $(seq SECONDS); do [ $(sort -u $TORCHINDUCTOR_CACHE_DIR/come | wc -l) -gt 1 ] && break; sleep 1; done; "
-      "[ $i = SECONDS ] && echo '/a/b.cpp:7:9: error: alone' >&2 && exit 1; fi;; esac; done";
-  const auto asked = [&](std::vector<std::string> words, const std::string &seconds) {
-    words.insert(words.end(), {model, "--backend", "inductor", "--python", test_paths::python, "--inductor-config",
-                               "cpp_cache_precompile_headers=False", "--inductor-config",
-                               compiler(std::regex_replace(deed, std::regex("SECONDS"), seconds))});
-    return run_tool(words);
-  };
-  const Finished beside = asked({"--jobs", "2", "-o", folder_ / "repro"}, "100");
-  EXPECT_EQ(beside.exit_code, 1) << describe(beside);
-  EXPECT_NE(beside.err.find("does not fail under inductor"), std::string::npos) << beside.err;
-  const Finished alone = asked({"run"}, "2"); // `run` asks one question
-  EXPECT_NE(alone.out.find("C++ compile error: alone"), std::string::npos) << describe(alone);
-}
-
 /// It is TorchInductor's reports that are read: issue.md of every backend says whether it fails too.
 TEST_F(Inductor, IsAskedAboutWhatTorchScriptGetsWrong) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();

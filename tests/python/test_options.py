@@ -9,12 +9,12 @@ from repro_minify.options import arguments_of
 from repro_minify.program import run
 
 # Options of the program that have a parameter of their own, or are for people at a terminal.
-NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_as"}
+NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_json"}
 
 
 @functools.cache
 def names_of(command: str) -> dict[str, dict[str, object]]:
-    commands = {each["command"]: each for each in json.loads(run(["--help-as", "json"]).output)}
+    commands = {each["command"]: each for each in json.loads(run(["--help-json"]).output)}
     names = {each["names"][0].removeprefix("--").replace("-", "_"): each for each in commands[command]["options"]}
     return {name: each for name, each in names.items() if name not in NOT_OPTIONS}
 

@@ -98,24 +98,6 @@ TEST(Sandbox, HandsBackTheReply) {
   EXPECT_GT(job_end.peak_rss_bytes, 100'000U);
 }
 
-TEST(Sandbox, HasSomethingDoneMeanwhile) {
-  int waits = 0;
-  const auto until_it_is_over = [&](const std::function<bool()> &is_over) {
-    for (; !is_over(); ++waits)
-      std::this_thread::sleep_for(10ms);
-  };
-  const auto job = [](Child &child) {
-    std::this_thread::sleep_for(100ms);
-    child.reply("x");
-  };
-  EXPECT_EQ(run_in_sandbox(job, {}, until_it_is_over).reply, "x");
-  EXPECT_GT(waits, 0);
-  Limits interrupted;
-  interrupted.interrupted = [] { return true; };
-  const auto sleeps = [](Child &) { std::this_thread::sleep_for(1h); };
-  EXPECT_EQ(run_in_sandbox(sleeps, interrupted, until_it_is_over).ending, Ending::Cancelled);
-}
-
 TEST(Sandbox, KeepsTheStageAcrossACrash) {
   const JobEnd job_end = run([](Child &child) {
     child.stage("first");

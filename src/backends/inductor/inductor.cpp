@@ -122,7 +122,6 @@ public:
   }
 
   const std::string &python() const override { return python_; }
-  std::string imported_module() const override { return "torch._inductor.compile_fx"; }
   const std::string &torch_version() const override { return torch_version_; }
 
   PythonRepro python_repro(const Program &program, const json &facts) const override {
@@ -155,11 +154,8 @@ public:
 )"};
   }
   BackendTraits traits() const override {
-    return {.runs_the_module = true,
-            .needs_flat_graph = true,
-            .loads_what_was_saved = true,
-            .needs_several_calls = false,
-            .compiles_for_seconds = true};
+    return {
+        .runs_the_module = true, .needs_flat_graph = true, .loads_what_was_saved = true, .needs_several_calls = false};
   }
   BackendParts parts() const override {
     return {.preparation = this,

@@ -4,7 +4,6 @@
 
 #include "check/leaf_showing.h"
 #include "program/cut.h"
-#include "reduce/passes/first_question.h"
 #include "reduce/passes/in_bulk.h"
 #include "reduce/passes/suspects.h"
 
@@ -232,12 +231,6 @@ bool has_blocks(const Program &program) {
 }
 
 } // namespace
-
-std::optional<Program> first_question(const std::shared_ptr<const Recording> &recording) {
-  const Cutter cutter(recording);
-  const IndexSet all = cutter.every_atom();
-  return all.size() < small_program ? std::nullopt : std::optional(cutter.cut(all, /*expose_all=*/true));
-}
 
 bool cut_nodes(PassContext &context) {
   const Order before = order_of(context.current);

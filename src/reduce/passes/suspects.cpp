@@ -1,7 +1,5 @@
 #include "reduce/passes/suspects.h"
 
-#include "reduce/passes/first_question.h"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -59,17 +57,18 @@ IndexSet around(int first_wrong, const IndexSet &rewritten, const Cutter &cutter
   return result;
 }
 
-} // namespace
-
-bool is_asked_first_question(const Signature &wanted) {
+/// True if it is asked which value is the first wrong one.
+bool asks_for_first_wrong(const Signature &wanted) {
   return wanted.kind != FailureKind::Exception && wanted.where == "output";
 }
+
+} // namespace
 
 IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
   const auto &wanted = context.services.wanted();
   if (wanted.kind == FailureKind::Exception)
     return named_atoms(cutter, wanted.detail, all);
-  if (is_asked_first_question(wanted)) {
+  if (asks_for_first_wrong(wanted)) {
     std::vector<int> output_atoms;
     const Program everything = cutter.cut(cutter.every_atom(), /*expose_all=*/true, output_atoms);
     const Verdict verdict = context.services.verdict_of(everything);
@@ -80,7 +79,7 @@ IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &al
 }
 
 std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter) {
-  if (!is_asked_first_question(wanted))
+  if (!asks_for_first_wrong(wanted))
     return {};
   return {[&cutter] { return cutter.cut(cutter.every_atom(), /*expose_all=*/true); }};
 }

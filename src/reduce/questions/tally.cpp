@@ -16,13 +16,10 @@ Tally::Clock Tally::clock() {
   };
 }
 
-void Tally::answered(int nodes, double seconds) {
+void Tally::answered(double seconds) {
   ++checks_;
   check_seconds_ += seconds;
   unanswered_in_a_row_ = 0;
-  const double now = elapsed_seconds();
-  cost_.saw(nodes, now - last_answer_at_);
-  last_answer_at_ = now;
 }
 
 void Tally::unanswered(const std::string &reason) {

@@ -1,7 +1,5 @@
 // The count of what a reduction has asked so far, and the time that it took.
 #pragma once
-#include "reduce/questions/eta.h"
-
 #include <functional>
 #include <set>
 #include <string>
@@ -18,7 +16,7 @@ public:
   explicit Tally(Clock clock = Tally::clock()) : clock_(std::move(clock)) {}
 
   /// `seconds`: what the check itself took.
-  void answered(int nodes, double seconds);
+  void answered(double seconds);
   /// The answer was known already.
   void recalled() { ++cached_; }
   /// However often asked.
@@ -28,8 +26,6 @@ public:
   int checks() const { return checks_; }
   int cached() const { return cached_; }
   double check_seconds() const { return check_seconds_; }
-  /// Returns the cost of a check, with what is done between two of them, and what several jobs save.
-  const CostModel &cost() const { return cost_; }
   /// Questions that had no answer, and why; each reason once.
   int unanswered() const { return unanswered_; }
   const std::set<std::string> &reasons() const { return reasons_; }
@@ -38,10 +34,8 @@ public:
 
 private:
   Clock clock_;
-  CostModel cost_;
   int checks_ = 0, cached_ = 0;
   double check_seconds_ = 0;
-  double last_answer_at_ = 0;
   int unanswered_ = 0, unanswered_in_a_row_ = 0;
   std::set<std::string> reasons_;
 };

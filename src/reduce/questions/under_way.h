@@ -57,12 +57,6 @@ public:
     stop_unlikely(upcoming);
   }
 
-  /// A guess that runs in the pool already. Nothing speaks for it but that it is named when something is asked.
-  void take_over(const std::string &hash, typename Pool::Ticket ticket, Milliseconds timeout) {
-    ++started_;
-    running_[hash] = {ticket, {}, question_, timeout};
-  }
-
   void start(const std::string &hash, Job job, Milliseconds timeout, const Assumptions &assumed = {}) {
     ++started_;
     Limits limits = limits_;

@@ -2,7 +2,6 @@
 #include "reduce/passes/suspects.h"
 
 #include "program/program_from.h"
-#include "reduce/passes/first_question.h"
 
 #include <gtest/gtest.h>
 
@@ -95,32 +94,6 @@ TEST(Suspects, WhatTheyAskIsKnownBefore) {
   const auto known = asked_by_suspects(doctor.wanted(), patient.cutter);
   ASSERT_EQ(known.size(), 1u);
   EXPECT_EQ(canonical_hash(known.front()()), doctor.asked.front());
-}
-
-/// A chain of that many operators; `returned` are the numbers of those whose values are.
-std::shared_ptr<const Recording> chain(int operators, const std::vector<int> &returned) {
-  std::string text = "graph(%v0 : Tensor):\n", names;
-  for (int i = 1; i <= operators; ++i)
-    text += "  %v" + std::to_string(i) + " : Tensor = aten::sin(%v" + std::to_string(i - 1) + ")\n";
-  for (int i : returned)
-    names += (names.empty() ? "%v" : ", %v") + std::to_string(i);
-  const Program program = testing_support::program_from(text + "  return (" + names + ")", {at::ones({2})});
-  return std::make_shared<Recording>(record(program, {}, {.timeout = std::chrono::minutes(1)}));
-}
-
-TEST(FirstQuestion, IsWhatSuspectsAskOfAProgramWithOneOutputOrSeveral) {
-  for (const std::vector<int> &returned : {std::vector<int>{14}, {13, 14}}) {
-    const auto recording = chain(14, returned);
-    const auto question = first_question(recording);
-    ASSERT_TRUE(question);
-    const Cutter cutter(recording);
-    const auto asked = asked_by_suspects({FailureKind::Accuracy, "output", ""}, cutter);
-    EXPECT_EQ(canonical_hash(*question), canonical_hash(asked.front()()));
-  }
-}
-
-TEST(FirstQuestion, IsNotAskedOfFewOperators) {
-  EXPECT_FALSE(first_question(chain(11, {11})));
 }
 
 TEST(Suspects, AnExceptionCostsNoQuestion) {

@@ -171,24 +171,6 @@ TEST_F(UnderWay, StartsNothingThatIsSettledOrNeedsNoCheck) {
   EXPECT_EQ(pool.running(), (Names{"a", "d"}));
 }
 
-TEST_F(UnderWay, TakesOverWhatRunsAlready) {
-  checks.take_over("b", pool.submit(job("b")(), Limits{}), 60s);
-  ask("a", {guess("b")});
-  EXPECT_EQ(pool.running(), (Names{"a", "b"}));
-  answer("a");
-  settled["a"] = true;
-  ask("b");
-  EXPECT_EQ(checks.take("b", {})->timeout, 60s);
-  EXPECT_EQ(checks.started(), 2);
-}
-
-TEST_F(UnderWay, KillsWhatItTookOverAndIsNotNamed) {
-  checks.take_over("b", pool.submit(job("b")(), Limits{}), 60s);
-  ask("a", {guess("c")});
-  EXPECT_EQ(pool.cancelled, Names{"b"});
-  EXPECT_EQ(pool.running(), (Names{"a", "c"}));
-}
-
 TEST_F(UnderWay, KillsWhatIsDisproved) {
   ask("a", {guess("if a", {{"a", true}}), guess("if not a", {{"a", false}})});
   answer("a");
