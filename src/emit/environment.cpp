@@ -5,11 +5,11 @@
 #include "sandbox/sandboxed_command.h"
 #include "support/cache_folder.h"
 #include "support/digest.h"
+#include "support/file_mark.h"
 #include "support/find_program.h"
 #include "support/read_file.h"
-#include "toolchain/header_cache.h"
-#include "toolchain/header_manifest.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -85,6 +85,13 @@ std::string key_of(const std::string &python) {
     digest.add(std::string_view(value ? value : ""));
   }
   return digest.text();
+}
+
+/// True if the file exists and was written within a day.
+bool is_of_today(const fs::path &file) {
+  std::error_code none;
+  const auto written = fs::last_write_time(file, none);
+  return !none && fs::file_time_type::clock::now() - written < std::chrono::hours(24);
 }
 
 /// Removes answers that are older than a day: they are not used any more.

@@ -58,7 +58,7 @@ JobEnd build(ProjectBuild &project, const std::function<bool()> &interrupted) {
   if (!is_built(job_end) && job_end.ending != Ending::Cancelled && project.leave_out_precompiled())
     job_end = finish();
   if (is_built(job_end))
-    project.precompile_for_the_next();
+    project.forget_precompiled();
   return job_end;
 }
 

@@ -7,7 +7,7 @@
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
 #include "toolchain/compiler.h"
-#include "toolchain/header_cache.h"
+#include "toolchain/kept_headers.h"
 
 #include <utility>
 
@@ -46,11 +46,10 @@ private:
 
 /// Returns the message before the build; it says what takes the time if the build is going to be long.
 std::string announcement() {
-  const auto cache = header_cache_folder();
-  if (cache.empty() || knows_any_header())
+  const auto cache = kept_headers_folder();
+  if (cache.empty() || keeps_any_header())
     return "building and running repro.cpp ...";
-  return "building and running repro.cpp ... (LibTorch's headers take 10 to 20 s; they are then precompiled in the "
-         "background, " +
+  return "building and running repro.cpp ... (LibTorch's headers take 10 to 30 s; they are kept precompiled, " +
          std::string(find_quick_compiler().empty() ? "some 600 MB" : "some 130 MB") + " in " + cache.string() +
          ", and later runs take 3 s)";
 }

@@ -6,8 +6,6 @@
 #include "support/find_program.h"
 #include "support/start_program.h"
 #include "toolchain/compile_command.h"
-#include "toolchain/header_cache.h"
-#include "toolchain/make_in_background.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -37,9 +35,7 @@ void own_temporary_folder() {
 
 ProjectBuild::ProjectBuild(std::string source, std::string build, std::vector<std::string> options, std::string header)
     : source_(std::move(source)), build_(std::move(build)), options_(std::move(options)),
-      header_name_(std::move(header)) {
-  remove_half_made_headers();
-}
+      header_name_(std::move(header)) {}
 
 std::vector<std::string> ProjectBuild::configuration() const {
   std::vector<std::string> words = {"cmake", "-S", source_, "-B", build_, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"};
@@ -76,7 +72,7 @@ void ProjectBuild::build(bool is_configured) const {
     if (const int code = exit_code_of(wait_for_program(start_program({.words = configuration()}))); code != 0)
       _exit(code);
   if (precompiled_)
-    if (const auto variable = header().in_environment())
+    if (const auto variable = header().make())
       setenv(variable->first.c_str(), variable->second.c_str(), 1);
   become_program({"cmake", "--build", build_});
 }
@@ -94,12 +90,12 @@ JobEnd ProjectBuild::finish(const std::function<bool()> &interrupted) {
   return end_of(*std::exchange(building_, std::nullopt), interrupted);
 }
 
-PrecompiledHeader ProjectBuild::header() const {
+KeptHeader ProjectBuild::header() const {
   return {header_name_, compile_command_of(build_)};
 }
 
 bool ProjectBuild::had_precompiled() const {
-  return precompiled_ && header().in_environment().has_value();
+  return precompiled_ && header().is_there();
 }
 
 bool ProjectBuild::leave_out_precompiled() {
@@ -109,10 +105,9 @@ bool ProjectBuild::leave_out_precompiled() {
   return true;
 }
 
-void ProjectBuild::precompile_for_the_next() const {
-  if (!precompiled_) // it was built without, and could not be built with
-    header().discard();
-  make_in_background(header());
+void ProjectBuild::forget_precompiled() const {
+  if (!precompiled_)
+    header().leave_out();
 }
 
 } // namespace repro_minify

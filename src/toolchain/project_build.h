@@ -1,7 +1,7 @@
 // A CMake project with one source, configured and built while other work goes on.
 #pragma once
 #include "repro_minify/sandbox.h"
-#include "toolchain/precompiled_header.h"
+#include "toolchain/kept_headers.h"
 
 #include <functional>
 #include <optional>
@@ -11,7 +11,7 @@
 namespace repro_minify {
 
 /// The project is built as its user will build it, but that a variable of the environment names the precompiled form of
-/// its first header, where one is kept; where none is, it is made afterwards, for the next.
+/// its first header, which is kept for the next.
 class ProjectBuild {
 public:
   /// `source` has the CMakeLists.txt, `build` is made; `options` are CMake's. `header` as in its #include.
@@ -24,20 +24,19 @@ public:
   /// Waits for it, starting it first unless it has been. Exit code 127: there is no CMake. Once interrupted it is
   /// Cancelled.
   JobEnd finish(const std::function<bool()> &interrupted);
-  /// After one that failed: forgets what it was built with, so that the next is built without. False where that was
-  /// nothing.
+  /// After one that failed: the next is built without the precompiled header. False where there was none.
   bool leave_out_precompiled();
   /// True if a precompiled header was there for it.
   bool had_precompiled() const;
-  /// After one that went well: has the header precompiled where it is not.
-  void precompile_for_the_next() const;
+  /// After one that went well without it, and not with it: the header is not used for a day.
+  void forget_precompiled() const;
 
 private:
   bool is_configured(const std::function<bool()> &interrupted);
   JobEnd end_of(SandboxPool::Ticket ticket, const std::function<bool()> &interrupted);
   [[noreturn]] void build(bool is_configured) const;
   std::vector<std::string> configuration() const;
-  PrecompiledHeader header() const;
+  KeptHeader header() const;
 
   std::string source_, build_;
   std::vector<std::string> options_;

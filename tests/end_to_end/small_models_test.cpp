@@ -1,5 +1,5 @@
-// Small models of the kinds that people have (fixtures/small_models), as tests/bench/real has real ones: none is
-// refused, and none fails but where PyTorch itself is wrong.
+// Small models of the kinds that people have (fixtures/small_models), as tests/bench/research/real has real ones: none
+// is refused, and none fails but where PyTorch itself is wrong.
 #include "all_tests.h"
 #include "cases.h"
 #include "program.h"

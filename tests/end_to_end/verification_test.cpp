@@ -103,18 +103,13 @@ TEST(Verification, IsOfThePythonThatIsNamed) {
   EXPECT_TRUE(fs::exists(repro / "repro.py"));
 }
 
-/// Where the tests' own cache holds LibTorch's headers, as it does under ctest.
+/// The first of these tests that verifies has made them, in the tests' own cache under ctest.
 TEST(Verification, UsesPrecompiledHeaders) {
-  const char *cache = getenv("XDG_CACHE_HOME");
-  std::error_code none;
-  if (!cache || fs::is_empty(fs::path(cache) / "repro-minify" / "headers", none) || none)
-    GTEST_SKIP() << "no headers were precompiled";
   const TemporaryFolder folder;
   const Case one = case_named("static_int_div_exc");
   const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose", verify}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_NE(finished.err.find(" with precompiled headers"), std::string::npos) << describe(finished);
-  EXPECT_EQ(finished.err.find("10 to 20 s"), std::string::npos) << describe(finished);
 }
 
 /// A repro that the quickest compiler cannot build is built by the one that CMake chooses.

@@ -1,5 +1,6 @@
 """docs/found.md: each row of its table has a program, and each program is Python that needs torch alone. Each row has
-an issue.md, which is of that program, and on which every rule holds (tests/bench/harvest/issues.py writes them)."""
+an issue.md, which is of that program, and on which every rule holds (issues.py of tests/bench/research/harvest writes
+them)."""
 
 import ast
 import re

@@ -1,16 +1,14 @@
-// For tests of precompiled headers: a cache of their own, and a header that takes no time.
+// For tests of headers that are kept precompiled: a cache of their own, and a header that takes no time.
 #pragma once
 #include "support/find_program.h"
 #include "support/temporary_folder.h"
-#include "toolchain/header_cache.h"
-#include "toolchain/precompiled_header.h"
+#include "toolchain/kept_headers.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,8 +17,8 @@ namespace repro_minify {
 class WithHeaderFolder : public testing::Test {
 protected:
   void SetUp() override {
-    if (find_program(compiler_).empty())
-      GTEST_SKIP() << "no " << compiler_;
+    if (find_program(compiler_).empty() || find_program("ninja").empty())
+      GTEST_SKIP() << "no " << compiler_ << ", or no Ninja";
     setenv("XDG_CACHE_HOME", (temporary_ / "cache").c_str(), 1);
     std::filesystem::create_directories(include() / "some");
     write_header("inline int answer() { return 42; }\n");
@@ -32,17 +30,10 @@ protected:
   void write_header(const std::string &text) const {
     std::ofstream(include() / "some" / "header.h") << "#pragma once\n" << text;
   }
-  PrecompiledHeader header(const std::vector<std::string> &flags = {}) const {
+  KeptHeader header(const std::vector<std::string> &flags = {}) const {
     std::vector<std::string> words = {compiler_, "-isystem", include()};
     words.insert(words.end(), flags.begin(), flags.end());
     return {"some/header.h", words};
-  }
-  /// Returns the names of all that lies in the cache.
-  static std::set<std::string> names() {
-    std::set<std::string> names;
-    for (const auto &entry : std::filesystem::directory_iterator(header_cache_folder()))
-      names.insert(entry.path().filename());
-    return names;
   }
 
   const TemporaryFolder temporary_;

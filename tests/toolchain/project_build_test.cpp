@@ -3,13 +3,7 @@
 
 #include "header_folder.h"
 #include "support/read_file.h"
-#include "toolchain/compile_command.h"
 #include "toolchain/compiler.h"
-
-#include <chrono>
-#include <thread>
-
-#include <sys/wait.h>
 
 namespace repro_minify {
 namespace {
@@ -23,13 +17,6 @@ protected:
     if (find_program("cmake").empty())
       GTEST_SKIP() << "no CMake";
     write_project("return answer();");
-  }
-
-  /// Who makes a header in the background becomes a child of this process, as a sandbox has been run in it.
-  void TearDown() override {
-    while (waitpid(-1, nullptr, 0) > 0) {
-    }
-    WithHeaderFolder::TearDown();
   }
 
   /// -H says on standard error which headers are read, and `!` which of them precompiled.
@@ -54,47 +41,26 @@ protected:
     EXPECT_EQ(job_end.ending, Ending::Exited);
     return job_end.exit_code == 0 && fs::exists(built() / "x") ? job_end.output_tail : "";
   }
-  PrecompiledHeader header_of_project() const { return {"some/header.h", compile_command_of(built())}; }
   bool is_with(const std::string &said) const {
     return compiler_ == "g++" ? said.find(".gch\n") != std::string::npos
                               : said.find("some/header.h\n") == std::string::npos;
   }
 };
 
-TEST_F(ProjectBuilds, UseWhatIsKept) {
-  const std::string first = build();
-  EXPECT_FALSE(first.empty());
-  EXPECT_FALSE(is_with(first)) << first;
-  ASSERT_TRUE(header_of_project().make());
-  const std::string second = build();
+TEST_F(ProjectBuilds, KeepTheHeader) {
+  const std::string first = build(), second = build();
+  EXPECT_TRUE(is_with(first)) << first;
   EXPECT_TRUE(is_with(second)) << second;
 }
 
-TEST_F(ProjectBuilds, UseWhatIsKeptByClang) {
+TEST_F(ProjectBuilds, KeepTheHeaderByClang) {
   if (find_quick_compiler().empty())
     GTEST_SKIP() << "no Clang, or $CXX names another";
   compiler_ = find_quick_compiler();
-  const std::string first = build();
-  EXPECT_FALSE(first.empty());
-  EXPECT_FALSE(is_with(first)) << first;
-  ASSERT_TRUE(header_of_project().make());
-  const std::string second = build();
-  EXPECT_FALSE(second.empty());
-  EXPECT_TRUE(is_with(second)) << second;
-}
-
-TEST_F(ProjectBuilds, HaveItMadeForTheNext) {
-  ProjectBuild project = this->project();
-  ASSERT_EQ(project.finish({}).exit_code, 0);
-  EXPECT_FALSE(project.had_precompiled());
-  project.precompile_for_the_next();
-  if (!header_of_project().is_wanted() && !project.had_precompiled())
-    GTEST_FAIL() << "it could not be made";
-  for (int i = 0; i < 600 && !project.had_precompiled(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  if (!project.had_precompiled() && names().empty())
-    GTEST_SKIP() << "too little memory or disk";
-  EXPECT_TRUE(project.had_precompiled());
+  for (const std::string &said : {build(), build()}) {
+    EXPECT_FALSE(said.empty());
+    EXPECT_TRUE(is_with(said)) << said;
+  }
 }
 
 /// Nothing precompiled can be taken a second time: then it is the header itself that is read.
@@ -102,16 +68,12 @@ TEST_F(ProjectBuilds, MayIncludeItTwice) {
   std::ofstream(include() / "other.h") << "#include <some/header.h>\n";
   write_header("#pragma once\ninline int answer() { return 42; }\n");
   write_project("return answer(); }\n#include <other.h>\n#include <some/header.h>\nint other() { return answer();");
-  ASSERT_FALSE(build().empty());
-  ASSERT_TRUE(header_of_project().make());
   const std::string said = build();
   EXPECT_TRUE(is_with(said)) << said;
 }
 
 /// The compiler itself has no use for it.
 TEST_F(ProjectBuilds, DoWithoutWhatNothingCanBeBuiltWith) {
-  ASSERT_FALSE(build().empty());
-  ASSERT_TRUE(header_of_project().make());
   write_project("return another();");
   ProjectBuild project = this->project();
   EXPECT_NE(project.finish({}).exit_code, 0);
@@ -120,6 +82,18 @@ TEST_F(ProjectBuilds, DoWithoutWhatNothingCanBeBuiltWith) {
   EXPECT_NE(without.exit_code, 0);
   EXPECT_FALSE(is_with(without.output_tail));
   EXPECT_FALSE(project.leave_out_precompiled()); // there is nothing left to leave out
+}
+
+TEST_F(ProjectBuilds, ForgetWhatTheyCannotBeBuiltWith) {
+  ASSERT_TRUE(is_with(build()));
+  ProjectBuild project = this->project();
+  ASSERT_EQ(project.finish({}).exit_code, 0);
+  ASSERT_TRUE(project.leave_out_precompiled()); // as if it had failed
+  ASSERT_EQ(project.finish({}).exit_code, 0);
+  project.forget_precompiled();
+  const std::string said = build();
+  EXPECT_FALSE(said.empty());
+  EXPECT_FALSE(is_with(said)) << said;
 }
 
 TEST_F(ProjectBuilds, DoWithoutACache) {

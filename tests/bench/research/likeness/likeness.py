@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Does one backend fail where another does? Asks both about 300 generated programs and 10 real architectures.
+"""Does one backend fail where another does? Asks both about 300 generated programs.
 
-    scripts/likeness.py                                 inductor against inductor-like, under autocast in bfloat16
-    scripts/likeness.py --float32                       in float32, where inductor-like must agree with eager on all
-    scripts/likeness.py --backends torch-compile,inductor
-    scripts/likeness.py --only 'p01*' --jobs 4          some of the models, four at a time
-    scripts/likeness.py --fresh inductor-like           asks that backend again, whatever is known
-    scripts/likeness.py --self-test                     same seed, same programs, and they give the same twice
+    likeness.py                                 inductor against inductor-like, under autocast in bfloat16
+    likeness.py --float32                       in float32, where inductor-like must agree with eager on all
+    likeness.py --backends torch-compile,inductor
+    likeness.py --only 'p01*' --jobs 4          some of the models, four at a time
+    likeness.py --fresh inductor-like           asks that backend again, whatever is known
+    likeness.py --self-test                     same seed, same programs, and they give the same twice
 
 `torch-compile` is not a backend of repro-minify: it is the real one asked through Python alone, by PyTorch's own rule.
 Verdicts are kept in out/likeness/verdicts.jsonl and not asked for again. See docs/likeness.md.
@@ -29,8 +29,8 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PARTS = ROOT / "scripts" / "likeness"
+PARTS = Path(__file__).resolve().parent
+ROOT = PARTS.parents[3]
 EXPLANATIONS = PARTS / "explanations.toml"
 IN_PYTHON = "torch-compile"
 ENOUGH = 0.95
@@ -240,7 +240,7 @@ def agree(rows):
 
 
 def family(name):
-    return name.partition("_")[2] if "_" in name else "architectures"
+    return name.partition("_")[2]
 
 
 def print_families(verdicts, backends):
@@ -365,7 +365,6 @@ def main():
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(arguments.output / "inductor"))
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     try:
-        import architectures
         import programs
     except ImportError as error:
         sys.exit(f"likeness.py needs a Python with torch: {error}")
@@ -373,7 +372,7 @@ def main():
         return self_test()
 
     precision = "float32" if arguments.float32 else "bfloat16"
-    models = [*programs.generate(), *architectures.architectures()]
+    models = programs.generate()
     models = [model for model in models if fnmatch.fnmatch(model.name, arguments.only)]
     if not models:
         sys.exit(f"no model is called {arguments.only}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "src" / "backends" / "inductor"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "src" / "backends" / "inductor"))
 from calls import Untranslatable, graph_of
 from translate import Translator
 

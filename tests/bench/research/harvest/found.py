@@ -17,7 +17,7 @@ import torch
 
 from compared import difference
 
-FOUND = Path(__file__).resolve().parents[3] / "docs" / "found.md"
+FOUND = Path(__file__).resolve().parents[4] / "docs" / "found.md"
 BLOCK = re.compile(r"^### (?P<name>.*?)\n.*?^```python\n(?P<source>.*?)^```", re.M | re.S)
 
 
