@@ -83,17 +83,17 @@ Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr
                  const AnalyzeOptions &options, std::shared_ptr<const Recording> recording = nullptr);
 
 /// analyze() beside other work: one program that returns every value is run from the beginning.
-class AnalysisUnderWay {
+class Analyzer {
 public:
-  AnalysisUnderWay(const Verdict &verdict, std::shared_ptr<const Backend> backend, const AnalyzeOptions &options,
+  Analyzer(const Verdict &verdict, std::shared_ptr<const Backend> backend, const AnalyzeOptions &options,
                    std::shared_ptr<const Recording> recording);
-  ~AnalysisUnderWay(); ///< kills what runs
+  ~Analyzer(); ///< kills what runs
   /// Once. Throws as analyze() does.
   Analysis take();
 
 private:
-  class Analyzer;
-  std::unique_ptr<Analyzer> analyzer_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// The rows and the inputs of a program, nothing of them compared.

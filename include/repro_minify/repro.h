@@ -37,51 +37,69 @@ struct AblationRow {
   std::optional<bool> fails; ///< with a failure of the same kind; nothing: with another one, or no answer
 };
 
-/// Everything a report says. Sizes count as ProgramSize does.
-struct ReproFacts {
+/// The request, known before anything is checked.
+struct AskedFacts {
   std::string version, torch_version;
   std::string model_path, method, inputs_origin;
   std::vector<std::string> libraries; ///< of operators that PyTorch has not, as files beside the repro
   std::string converted;              ///< from what the model was converted, and how; empty: it was TorchScript
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
-  Signature signature;
   SameFailure same_failure = SameFailure::Strict;
   Repetition repetition;
-  int original_failed = 1, original_runs = 1; ///< how often the original failed of how many runs
+  bool train = false;     ///< the model was left in training mode
+  bool anonymous = false; ///< nothing is said of where the model comes from
+  bool verify = true;     ///< whether it is to be tried
   /// Operators of the reduced program that may be nondeterministic: then the settings of determinism are part of it.
   bool needs_determinism = false;
-  Verdict original; ///< of the model as it was given
-  Verdict reduced;  ///< of the program that is handed back
+  unsigned hang_seconds = 30;     ///< after which the optimised side counts as one that hangs
+  std::uint64_t memory_bytes = 0; ///< what the optimised side was given; 0: no limit
+};
+
+/// The outcome of the check of the model as it was given, and of flattening.
+struct OriginalFacts {
+  Signature signature;                        ///< the failure that is looked for
+  Verdict original;                           ///< of the model as it was given
+  int original_failed = 1, original_runs = 1; ///< how often it failed of how many runs
+  std::string flatten_level;                  ///< how much was flattened: "straight line", "calls"
+  std::optional<std::string> hidden_by;       ///< the flattening step that makes the failure vanish
+  ProgramSize before;
+};
+
+/// The outcome of the search. Sizes count as ProgramSize does.
+struct SearchFacts {
+  Verdict reduced; ///< of the program that is handed back
   /// Why the model is handed back as it was given, and what to try; nothing: it was reduced.
   std::optional<std::string> not_reduced;
-  bool train = false;                   ///< the model was left in training mode
-  std::string flatten_level;            ///< how much was flattened: "straight line", "calls"
-  std::optional<std::string> hidden_by; ///< the flattening step that makes the failure vanish
-  ProgramSize before, after;
+  ProgramSize after;
   int after_freezing = -1;                    ///< operators_after_freezing
   std::vector<std::string> not_shown_because; ///< as Reduction has it
-  unsigned hang_seconds = 30;                 ///< after which the optimised side counts as one that hangs
-  std::uint64_t memory_bytes = 0;             ///< what the optimised side was given; 0: no limit
   bool one_minimal = false, interrupted = false, out_of_time = false;
   bool has_passing = false; ///< whether passing.pt was written
   int checks = 0, cached = 0, resumed = 0;
-  double search_seconds = 0, check_seconds = 0, verify_seconds = 0, total_seconds = 0;
-  std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
-  bool verify = true;                                 ///< whether it is to be tried
-  std::optional<bool> verified;                       ///< nothing: not tried, or no answer
-  std::string verify_message;                         ///< empty: not tried, or verified
-  ScriptVerification script;
-  std::vector<AblationRow> ablation;
-  std::string environment; ///< what torch.utils.collect_env prints; empty: not known
-  bool anonymous = false;  ///< nothing is said of where the model comes from
+  double search_seconds = 0, check_seconds = 0;
   std::vector<PassStatistics> passes;
-  std::optional<Bisection> bisection; ///< of the reduced program; nothing: not tried, or the backend has no steps
-  std::vector<OtherBackend> others;
-  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of the reduced program
+};
+
+/// The findings about the reduced program, and whether its repros hold.
+struct HandOverFacts {
+  std::optional<Bisection> bisection;  ///< nothing: not tried, or the backend has no steps
+  std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of it
   /// Why C++ cannot run the program as a backend that is used from Python has compiled it; empty: it can.
   std::string no_package_because;
+  std::optional<bool> verified; ///< nothing: not tried, or no answer
+  std::string verify_message;   ///< empty: not tried, or verified
+  ScriptVerification script;
+  std::vector<OtherBackend> others;
+  std::vector<AblationRow> ablation;
+  std::string environment; ///< what torch.utils.collect_env prints; empty: not known
+  double verify_seconds = 0, total_seconds = 0;
+  std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
 };
+
+/// Everything a report says: a part for each stage that fills it.
+struct ReproFacts : AskedFacts, OriginalFacts, SearchFacts, HandOverFacts {};
+
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);
 

@@ -81,20 +81,25 @@ struct JobEnd {
   std::uint64_t peak_rss_bytes = 0;          ///< what it inherited included
 };
 
-/// Several children at a time. Not thread-safe: one thread owns it. Children die with the parent (PR_SET_PDEATHSIG) and
-/// are in process groups of their own, so that Ctrl-C reaches the parent alone and grandchildren are killed with the
-/// child, also those that have left the group: the parent becomes a subreaper (PR_SET_CHILD_SUBREAPER). "With the
-/// parent" means with the thread that forked them: it has to live as long as its children. Time limits are enforced,
-/// and what children print is taken in, whenever a function of the pool is called; a child that prints more than a pipe
-/// holds waits until then.
-class SandboxPool {
+class TaskList;
+
+/// Several children at a time. Not thread-safe: one thread owns it, and it is used in the process that made it. Whatever
+/// function of a group is called looks at the children of every group of the thread: it reaps those that have ended,
+/// kills those whose time is over, takes in what they print and starts what is queued. A child that prints more than a
+/// pipe holds waits until then.
+/// Children die with the parent (PR_SET_PDEATHSIG) and are in process groups of their own, so that Ctrl-C reaches the
+/// parent alone and grandchildren are killed with the child, also those that have left the group: the parent becomes a
+/// subreaper (PR_SET_CHILD_SUBREAPER). "With the parent" means with the thread that forked them: it has to live as long
+/// as its children.
+class TaskGroup {
 public:
   using Ticket = std::uint64_t;
 
-  explicit SandboxPool(int workers);
-  ~SandboxPool(); ///< kills what is still running
-  SandboxPool(const SandboxPool &) = delete;
-  SandboxPool &operator=(const SandboxPool &) = delete;
+  /// At most that many of its jobs run at a time.
+  explicit TaskGroup(int workers);
+  ~TaskGroup(); ///< kills what is still running
+  TaskGroup(const TaskGroup &) = delete;
+  TaskGroup &operator=(const TaskGroup &) = delete;
 
   int workers() const;
   /// Jobs that were submitted and neither taken by wait() nor cancelled: queued, running, or ended.
@@ -115,8 +120,7 @@ public:
   void cancel(Ticket ticket);
 
 private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<TaskList> list_;
 };
 
 /// One job, now; returns when it has ended.

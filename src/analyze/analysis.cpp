@@ -5,7 +5,7 @@
 #include "check/module_factory.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
-#include "repro_minify/sandbox.h"
+#include "sandbox/task.h"
 #include "show/show_here.h"
 
 #include <algorithm>
@@ -60,10 +60,10 @@ Job check_and_show(const ModuleFactory &factory, const std::shared_ptr<const Bac
 
 } // namespace
 
-class AnalysisUnderWay::Analyzer {
+class Analyzer::Impl {
 public:
-  Analyzer(std::shared_ptr<const Recording> recording, const Verdict &verdict, std::shared_ptr<const Backend> backend,
-           const AnalyzeOptions &options)
+  Impl(std::shared_ptr<const Recording> recording, const Verdict &verdict, std::shared_ptr<const Backend> backend,
+       const AnalyzeOptions &options)
       : options_(options), backend_(std::move(backend)), held_(std::move(recording)), recording_(*held_),
         values_(intermediates(recording_)), as_the_whole_(values_.size()), analysis_(outline(recording_)) {
     analysis_.verdict = verdict;
@@ -121,20 +121,20 @@ private:
   void expose() {
     exposed_ = std::make_shared<Program>(expose_all(recording_, values_));
     const Job job = check_and_show(factory_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements);
-    asked_ = pool_.submit(job, options_.limits);
+    asked_ = std::make_unique<Task<JobEnd>>(job, options_.limits);
     ++analysis_.checks;
   }
 
   /// The answer of check_and_show(). Fills `shown` with the values of both sides, where the answer has them.
-  Verdict verdict_and_values(SandboxPool::Ticket ticket, const Program &program, BothSides &shown) {
-    auto job_end = pool_.wait(ticket, options_.interrupted);
-    if (!job_end)
+  Verdict verdict_and_values(Task<JobEnd> &task, const Program &program, BothSides &shown) {
+    JobEnd job_end = task.wait(options_.interrupted);
+    if (job_end.ending == Ending::Cancelled)
       throw Interrupted{};
-    if (const auto end = job_end->reply.find('\n'); end != std::string::npos) {
-      shown = both_sides_from(job_end->reply.substr(end));
-      job_end->reply.resize(end);
+    if (const auto end = job_end.reply.find('\n'); end != std::string::npos) {
+      shown = both_sides_from(job_end.reply.substr(end));
+      job_end.reply.resize(end);
     }
-    const Verdict verdict = verdict_of(*job_end);
+    const Verdict verdict = verdict_of(job_end);
     return verdict.no_answer ? check_program(program) : verdict;
   }
 
@@ -213,7 +213,8 @@ private:
     ++analysis_.checks;
     BothSides shown;
     const AnalysisRow as_exposed = row;
-    set_row(i, verdict_and_values(pool_.submit(job, options_.limits), *program, shown));
+    Task<JobEnd> ending_here(job, options_.limits);
+    set_row(i, verdict_and_values(ending_here, *program, shown));
     if (fails() && row.state == State::Same && is_passed_on(i)) {
       row = as_exposed;
       return;
@@ -244,11 +245,11 @@ private:
     if (explained_.empty()) {
       const int call = std::max(1, analysis_.verdict.failing_call);
       const Job job = explain_job(exposed_, backend_, options_.check, values_, call);
-      const auto job_end = pool_.wait(pool_.submit(job, options_.limits), options_.interrupted);
-      if (!job_end)
+      const JobEnd job_end = Task<JobEnd>(job, options_.limits).wait(options_.interrupted);
+      if (job_end.ending == Ending::Cancelled)
         throw Interrupted{};
       ++analysis_.checks;
-      explained_ = explained_from(job_end->reply, values_.size());
+      explained_ = explained_from(job_end.reply, values_.size());
     }
     return explained_;
   }
@@ -310,15 +311,15 @@ private:
   }
 
   void compare_each_prefix() {
-    SandboxPool pool(options_.jobs);
-    std::deque<std::pair<size_t, SandboxPool::Ticket>> running;
+    TaskGroup checks(options_.jobs);
+    std::deque<std::pair<size_t, TaskGroup::Ticket>> running;
     for (size_t next = 0; next < values_.size() || !running.empty();) {
       while (next < values_.size() && static_cast<int>(running.size()) < options_.jobs) {
         const auto factory = factory_for(std::make_shared<Program>(prefix(recording_, values_[next])), *backend_);
-        running.emplace_back(next++, pool.submit(check_job(factory, backend_, options_.check), options_.limits));
+        running.emplace_back(next++, checks.submit(check_job(factory, backend_, options_.check), options_.limits));
         ++analysis_.checks;
       }
-      const auto job_end = pool.wait(running.front().second, options_.interrupted);
+      const auto job_end = checks.wait(running.front().second, options_.interrupted);
       if (!job_end)
         throw Interrupted{};
       const Verdict verdict = verdict_of(*job_end);
@@ -368,18 +369,17 @@ private:
   Analysis analysis_;
   std::vector<char> explained_;            ///< by row, once asked for
   std::shared_ptr<const Program> exposed_; ///< what returns every value; null where nothing is to be had of that
-  SandboxPool pool_{1};
-  std::optional<SandboxPool::Ticket> asked_;
+  std::unique_ptr<Task<JobEnd>> asked_;
 };
 
-AnalysisUnderWay::AnalysisUnderWay(const Verdict &verdict, std::shared_ptr<const Backend> backend,
-                                   const AnalyzeOptions &options, std::shared_ptr<const Recording> recording)
-    : analyzer_(std::make_unique<Analyzer>(std::move(recording), verdict, std::move(backend), options)) {}
+Analyzer::Analyzer(const Verdict &verdict, std::shared_ptr<const Backend> backend, const AnalyzeOptions &options,
+                   std::shared_ptr<const Recording> recording)
+    : impl_(std::make_unique<Impl>(std::move(recording), verdict, std::move(backend), options)) {}
 
-AnalysisUnderWay::~AnalysisUnderWay() = default;
+Analyzer::~Analyzer() = default;
 
-Analysis AnalysisUnderWay::take() {
-  return analyzer_->end();
+Analysis Analyzer::take() {
+  return impl_->end();
 }
 
 Analysis outline(const Recording &recording) {
@@ -394,7 +394,7 @@ Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr
                  const AnalyzeOptions &options, std::shared_ptr<const Recording> recording) {
   if (!recording)
     recording = std::make_shared<Recording>(record(program, run_settings(*backend, options.check), options.limits));
-  return AnalysisUnderWay(verdict, std::move(backend), options, std::move(recording)).take();
+  return Analyzer(verdict, std::move(backend), options, std::move(recording)).take();
 }
 
 } // namespace repro_minify

@@ -193,43 +193,35 @@ std::string script_contradiction(const ReproRun &run, const std::string &marker,
 
 } // namespace
 
-ReproProcess::ReproProcess(const std::vector<std::string> &command, const std::string &folder,
-                           const Confinement &confinement, std::chrono::milliseconds timeout)
-    : printed_(folder + "/printed") {
+std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,
+                                            const Confinement &confinement, std::chrono::milliseconds timeout,
+                                            std::shared_ptr<const void> kept) {
+  const std::string printed = folder + "/printed";
   Limits limits;
   limits.timeout = timeout;
-  ticket_ = pool_.submit(
-      [command, confinement, path = printed_](Child &child) {
-        const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-        if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
-          throw std::runtime_error("cannot write to " + path);
-        const rlimit between_two_looks{2 * most_printed, 2 * most_printed};
-        setrlimit(RLIMIT_FSIZE, &between_two_looks);
-        child.confine(confinement);
-        become_program(command);
-      },
-      limits);
-}
-
-ReproRun ReproProcess::wait(const std::function<bool()> &interrupted) {
-  std::error_code none_yet;
-  const auto prints_without_end = [&] {
-    if (interrupted && interrupted())
-      return true;
-    const auto size = fs::file_size(printed_, none_yet);
+  limits.interrupted = [printed] {
+    std::error_code none_yet;
+    const auto size = fs::file_size(printed, none_yet);
     return !none_yet && size > most_printed;
   };
-  std::optional<JobEnd> job_end = pool_.wait(ticket_, prints_without_end);
-  if (!job_end) {
-    pool_.cancel(ticket_);
-    job_end = pool_.wait(ticket_);
-  }
-  return {*job_end, read_file(printed_)};
+  const auto job = [command, confinement, printed](Child &child) {
+    const int file = open(printed.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
+      throw std::runtime_error("cannot write to " + printed);
+    const rlimit between_two_looks{2 * most_printed, 2 * most_printed};
+    setrlimit(RLIMIT_FSIZE, &between_two_looks);
+    child.confine(confinement);
+    become_program(command);
+  };
+  const auto read = [printed, kept = std::move(kept)](JobEnd job_end) {
+    return ReproRun{std::move(job_end), read_file(printed)};
+  };
+  return std::make_unique<Task<ReproRun>>(job, limits, read);
 }
 
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
                    const std::function<bool()> &interrupted, const Confinement &confinement) {
-  return ReproProcess(command, folder, confinement, std::chrono::minutes(5)).wait(interrupted);
+  return start_repro(command, folder, confinement, std::chrono::minutes(5))->wait(interrupted);
 }
 
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted) {

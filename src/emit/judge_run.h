@@ -1,9 +1,11 @@
 // Judges one run of a repro: it shows the failure it was written for, or something else.
 #pragma once
 #include "repro_minify/repro.h"
+#include "sandbox/task.h"
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,20 +17,11 @@ struct ReproRun {
   std::string printed;
 };
 
-/// A repro at work, which is killed with this object.
-class ReproProcess {
-public:
-  /// Starts the program, and returns at once. `folder` is for what it prints.
-  ReproProcess(const std::vector<std::string> &command, const std::string &folder, const Confinement &confinement,
-               std::chrono::milliseconds timeout);
-  /// To its end. Once interrupted, or when it prints without end, it is Cancelled. Asked for once.
-  ReproRun wait(const std::function<bool()> &interrupted);
-
-private:
-  std::string printed_;
-  SandboxPool pool_{1};
-  SandboxPool::Ticket ticket_;
-};
+/// Starts a repro, and returns at once. `folder` is for what it prints; one that prints without end is Cancelled.
+/// `kept` lives as long as the task.
+std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,
+                                            const Confinement &confinement, std::chrono::milliseconds timeout,
+                                            std::shared_ptr<const void> kept = nullptr);
 
 /// Runs the program to its end, or for five minutes. `folder` is for what it prints.
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,

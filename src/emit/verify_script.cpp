@@ -53,31 +53,17 @@ struct ScriptSetting {
   std::vector<fs::path> libraries;    ///< that it loads from beside itself
 };
 
-/// A Python at work on one repro.py, in a folder of its own. Killed with this object.
-class ScriptProcess {
-public:
-  ScriptProcess(const ScriptSetting &setting, const std::string &script)
-      : running_(command(setting, script), alone_.path(), confinement(setting), setting.patience) {}
-
-  ReproRun wait(const std::function<bool()> &interrupted) { return running_.wait(interrupted); }
-
-private:
-  std::vector<std::string> command(const ScriptSetting &setting, const std::string &script) const {
-    for (const auto &library : setting.libraries)
-      fs::copy_file(library, alone_ / library.filename());
-    const std::string file = alone_ / "repro.py";
-    std::ofstream(file) << script;
-    return {setting.python, "-B", file};
-  }
-  Confinement confinement(const ScriptSetting &setting) const {
-    Confinement with_folder = setting.confinement;
-    with_folder.writable.push_back(alone_.path());
-    return with_folder;
-  }
-
-  const TemporaryFolder alone_;
-  ReproProcess running_; ///< after the folder that it runs in
-};
+/// Starts a Python on one repro.py, in a folder of its own.
+std::unique_ptr<Task<ReproRun>> start_script(const ScriptSetting &setting, const std::string &script) {
+  const auto alone = std::make_shared<TemporaryFolder>();
+  for (const auto &library : setting.libraries)
+    fs::copy_file(library, *alone / library.filename());
+  const std::string file = *alone / "repro.py";
+  std::ofstream(file) << script;
+  Confinement confinement = setting.confinement;
+  confinement.writable.push_back(alone->path());
+  return start_repro({setting.python, "-B", file}, alone->path(), confinement, setting.patience, alone);
+}
 
 constexpr int most_tried_of_chance = 2;
 constexpr std::chrono::minutes patience_of_others(5);
@@ -121,8 +107,7 @@ struct ScriptVerifier::Impl {
   }
 
   void start(const std::string &text) {
-    process =
-        std::make_unique<ScriptProcess>(setting_for(*facts->backend, facts->libraries, patience_for(*facts)), text);
+    process = start_script(setting_for(*facts->backend, facts->libraries, patience_for(*facts)), text);
   }
 
   Verification verify(const std::string &text, const std::function<bool()> &interrupted) {
@@ -188,7 +173,7 @@ struct ScriptVerifier::Impl {
   const ReproFacts *facts = nullptr;
   std::chrono::steady_clock::time_point begun;
   ReproScripts scripts;
-  std::unique_ptr<ScriptProcess> process;
+  std::unique_ptr<Task<ReproRun>> process;
   bool is_started = false; ///< the first form was started, and not yet waited for
   std::exception_ptr problem;
 };

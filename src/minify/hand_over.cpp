@@ -54,72 +54,60 @@ void find_guilty_step(MinifyJob &job, const ModuleFactory &factory) {
   job.options().listener.say_finished();
 }
 
-/// repro.cpp is written by a child (it does arithmetic) while reduced.pt is confirmed.
-class ReproInWriting {
-public:
-  ReproInWriting(MinifyJob &job, const Program &program) : job_(job) {
-    if (!job.has_oracle())
-      ticket_ = pool_.submit([&job, &program](Child &child) { write(job, program, child); }, generous_limits());
-  }
-
-  /// Waits for repro.cpp. False if it cannot be written: the program is still reduced, and in its file.
-  bool is_written() {
-    try {
-      await();
-      return true;
-    } catch (const std::system_error &error) {
-      return without_answer(error.what());
-    } catch (const UserError &error) {
-      return without_answer(error.what());
-    } catch (const std::exception &error) {
-      job_.facts.verified = false;
-      job_.facts.verify_message = "repro.cpp cannot be written: " + first_sentence(error.what());
-      return false;
-    }
-  }
-
-private:
-  /// Replies with what the disk does not take: that says nothing of the program.
-  static void write(const MinifyJob &job, const Program &program, Child &child) {
+/// repro.cpp is written by a child (it does arithmetic) while reduced.pt is confirmed. The reply is what the disk does
+/// not take: that says nothing of the program. Null where there is no C++.
+std::unique_ptr<Task<JobEnd>> begin_repro_cpp(const MinifyJob &job, const Program &program) {
+  if (job.has_oracle())
+    return nullptr;
+  const auto write = [&job, &program](Child &child) {
     try {
       write_repro(program, job.facts, job.folder);
     } catch (const UserError &error) {
       child.reply(error.what());
     }
-  }
+  };
+  return std::make_unique<Task<JobEnd>>(write, generous_limits());
+}
 
-  /// The moment's fault, as in confirm_saved().
-  bool without_answer(const std::string &why) {
-    if (job_.facts.verify_message.empty())
-      job_.facts.verify_message = "repro.cpp is not written: " + why;
+/// Waits until repro.cpp is written, but only a second after an interruption: a user who interrupts does not want to
+/// wait, and as a rule the file is there in an instant.
+void await_repro_cpp(const MinifyJob &job, Task<JobEnd> &task) {
+  std::optional<std::chrono::steady_clock::time_point> end;
+  const auto gives_up = [&] {
+    if (stops(job) && !end)
+      end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    return end && std::chrono::steady_clock::now() > *end;
+  };
+  const JobEnd job_end = task.wait(gives_up);
+  if (job_end.ending == Ending::Cancelled) {
+    job.say(Severity::Warning, job.why_cut_short() + " before repro.cpp was written");
+    return;
+  }
+  require_reply(job_end);
+  if (!job_end.reply.empty())
+    throw UserError(job_end.reply);
+}
+
+/// False if it cannot be written: the program is still reduced, and in its file.
+bool is_repro_cpp_written(MinifyJob &job, Task<JobEnd> *task) {
+  std::string none_because; // the moment's fault, as in confirm_saved()
+  try {
+    if (task)
+      await_repro_cpp(job, *task);
+    return true;
+  } catch (const std::system_error &error) {
+    none_because = error.what();
+  } catch (const UserError &error) {
+    none_because = error.what();
+  } catch (const std::exception &error) {
+    job.facts.verified = false;
+    job.facts.verify_message = "repro.cpp cannot be written: " + first_sentence(error.what());
     return false;
   }
-
-  /// Waits until repro.cpp is written, but only a second after an interruption: a user who interrupts does not want to
-  /// wait, and as a rule the file is there in an instant.
-  void await() {
-    if (!ticket_)
-      return;
-    std::optional<std::chrono::steady_clock::time_point> end;
-    const auto gives_up = [&] {
-      if (stops(job_) && !end)
-        end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-      return end && std::chrono::steady_clock::now() > *end;
-    };
-    if (const auto job_end = pool_.wait(*ticket_, gives_up)) {
-      require_reply(*job_end);
-      if (!job_end->reply.empty())
-        throw UserError(job_end->reply);
-      return;
-    }
-    pool_.cancel(*ticket_);
-    job_.say(Severity::Warning, job_.why_cut_short() + " before repro.cpp was written");
-  }
-
-  MinifyJob &job_;
-  SandboxPool pool_{1};
-  std::optional<SandboxPool::Ticket> ticket_;
-};
+  if (job.facts.verify_message.empty())
+    job.facts.verify_message = "repro.cpp is not written: " + none_because;
+  return false;
+}
 
 Verdict verdict_under(const MinifyJob &job, const std::shared_ptr<const Backend> &backend) {
   if (job.facts.not_reduced && backend->traits().needs_flat_graph) {
@@ -215,18 +203,18 @@ void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, con
     verifying.begin(program);
   if (!interrupted && !job.picture && session.check.device.is_cpu())
     begin_picture(job);
-  PackageInMaking package(job, program);
+  PackageTask package = begin_package(job, program);
   session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(job, factory);
   session.phases.enter("confirm");
   if (!job.has_oracle() && !interrupted && is_comparison(facts.signature.kind))
     facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
-  package.look();
-  ReproInWriting repro(job, program);
+  look_at_package(job, package);
+  const auto repro = begin_repro_cpp(job, program);
   const auto begin = std::chrono::steady_clock::now();
   const bool confirmed = !facts.interrupted && confirm_saved(job);
-  const bool written = repro.is_written();
+  const bool written = is_repro_cpp_written(job, repro.get());
   bool asked = interrupted;
   const auto meanwhile = [&] {
     if (!std::exchange(asked, true))
@@ -235,9 +223,9 @@ void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, con
   };
   session.phases.enter("verify");
   if (confirmed && written && !stops(job))
-    verifying.end(program, meanwhile, [&package] { package.finish(); });
+    verifying.end(program, meanwhile, [&] { finish_package(job, package); });
   meanwhile();
-  package.finish();
+  finish_package(job, package);
   note_what_was_cut_short(job);
   facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   facts.total_seconds = job.seconds_so_far();

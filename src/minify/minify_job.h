@@ -16,7 +16,7 @@ namespace repro_minify {
 /// The program that the search began with, as report.html shows it.
 struct Picture {
   std::shared_ptr<const Recording> original = {};  ///< null: there is none
-  std::shared_ptr<AnalysisUnderWay> analysis = {}; ///< null: the graph has to do without values
+  std::shared_ptr<Analyzer> analysis = {}; ///< null: the graph has to do without values
 };
 
 struct MinifyJob {

@@ -7,58 +7,56 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace repro_minify {
+namespace {
 
-PackageInMaking::PackageInMaking(MinifyJob &job, const Program &program) : job_(job) {
-  const ReproFacts &facts = job.facts;
-  if (!facts.backend->parts().repro_in_python || job.has_oracle())
-    return;
-  std::error_code none;
-  std::filesystem::remove(job.folder + "/model.pt2", none); // of an earlier run into the same folder
-  if (const std::string why = why_no_package(facts); !why.empty())
-    give_up(why);
-  else if (!facts.interrupted)
-    ticket_ = pool_.submit([&](Child &child) { child.reply(write_package(program, job.facts, job.folder)); },
-                           generous_limits());
-  else
-    give_up(job_.why_cut_short() + " before it was compiled ahead of time");
+std::string not_compiled_in_time(const MinifyJob &job) {
+  return job.why_cut_short() + " before it was compiled ahead of time";
 }
 
-void PackageInMaking::look() {
-  if (!ticket_)
-    return;
-  if (pool_.ready(*ticket_))
-    take(*pool_.wait(*ticket_));
-  else if (job_.options().listener.stops())
-    finish();
-}
-
-void PackageInMaking::finish() {
-  if (!ticket_)
-    return;
-  if (const auto job_end = pool_.wait(*ticket_, [&] { return job_.options().listener.stops(); })) {
-    take(*job_end);
-  } else {
-    pool_.cancel(*ticket_);
-    give_up(job_.why_cut_short() + " before it was compiled ahead of time");
-  }
-  if (!job_.facts.no_package_because.empty() && is_of_this_run(job_.folder + "/repro.cpp"))
-    write_runner(job_.facts, job_.folder);
-}
-
-void PackageInMaking::take(const JobEnd &job_end) {
+/// Why there is no package; empty if there is one.
+std::string why_none(const MinifyJob &job, const JobEnd &job_end) {
+  if (job_end.ending == Ending::Cancelled)
+    return not_compiled_in_time(job);
   try {
     require_reply(job_end);
-    give_up(job_end.reply); // nothing, as a rule
+    return job_end.reply;
   } catch (const std::exception &error) {
-    give_up("it cannot be compiled ahead of time: " + first_sentence(error.what()));
+    return "it cannot be compiled ahead of time: " + first_sentence(error.what());
   }
 }
 
-void PackageInMaking::give_up(const std::string &why) {
-  ticket_.reset();
-  job_.facts.no_package_because = why;
+} // namespace
+
+PackageTask begin_package(MinifyJob &job, const Program &program) {
+  ReproFacts &facts = job.facts;
+  if (!facts.backend->parts().repro_in_python || job.has_oracle())
+    return nullptr;
+  std::error_code none;
+  std::filesystem::remove(job.folder + "/model.pt2", none); // of an earlier run into the same folder
+  facts.no_package_because = why_no_package(facts);
+  if (facts.no_package_because.empty() && facts.interrupted)
+    facts.no_package_because = not_compiled_in_time(job);
+  if (!facts.no_package_because.empty())
+    return nullptr;
+  const auto write = [&](Child &child) { child.reply(write_package(program, job.facts, job.folder)); };
+  return std::make_unique<Task<JobEnd>>(write, generous_limits());
+}
+
+void look_at_package(MinifyJob &job, PackageTask &task) {
+  if (task && (task->has_ended() || job.options().listener.stops()))
+    finish_package(job, task);
+}
+
+void finish_package(MinifyJob &job, PackageTask &task) {
+  if (!task)
+    return;
+  const JobEnd job_end = std::exchange(task, nullptr)->wait([&] { return job.options().listener.stops(); });
+  job.facts.no_package_because = why_none(job, job_end);
+  if (!job.facts.no_package_because.empty() && is_of_this_run(job.folder + "/repro.cpp"))
+    write_runner(job.facts, job.folder);
 }
 
 } // namespace repro_minify

@@ -4,6 +4,7 @@
 #include "emit/repro_script.h"
 #include "minify/minify_job.h"
 #include "repro_minify/backend_parts.h"
+#include "sandbox/task.h"
 #include "support/read_file.h"
 #include "support/temporary_folder.h"
 #include "toolchain/compiler.h"
@@ -20,29 +21,14 @@ std::string python_of_repro(const MinifyJob &job) {
   return in_python ? in_python->python() : find_python_with_torch(job.options().backend_options.python);
 }
 
-/// Collects what issue.md says of the machine while the compiler and repro.py are at work.
-class EnvironmentInCollection {
-public:
-  explicit EnvironmentInCollection(const std::string &python)
-      : ticket_(pool_.submit([python](Child &child) { child.reply(collect_environment(python)); }, limits())) {}
-
-  /// Returns the text; empty if there is no Python to ask, or once interrupted.
-  std::string wait(const std::function<bool()> &interrupted) {
-    const auto job_end = pool_.wait(ticket_, interrupted);
-    if (!job_end)
-      pool_.cancel(ticket_);
-    return job_end ? job_end->reply : "";
-  }
-
-private:
-  static Limits limits() {
-    Limits limits;
-    limits.timeout = std::chrono::minutes(2);
-    return limits;
-  }
-  SandboxPool pool_{1};
-  SandboxPool::Ticket ticket_;
-};
+/// Collects what issue.md says of the machine, while the compiler and repro.py are at work. Empty if there is no
+/// Python to ask, or once interrupted.
+Task<std::string> collect_environment_beside(const std::string &python) {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(2);
+  return {[python](Child &child) { child.reply(collect_environment(python)); }, limits,
+          [](const JobEnd &job_end) { return job_end.reply; }};
+}
 
 /// Returns the message before the build; it says what takes the time if the build is going to be long.
 std::string announcement() {
@@ -125,7 +111,7 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
   const auto &interrupted = job_.options().listener.interrupted;
   const bool in_python = facts.backend->parts().repro_in_python;
   ScriptVerifier &script = this->script();
-  EnvironmentInCollection environment(*python_);
+  Task<std::string> environment = collect_environment_beside(*python_);
   if (!std::exchange(has_begun_, true))
     script.begin(program, facts);
   const auto while_it_compiles = [&] {

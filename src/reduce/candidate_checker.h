@@ -91,7 +91,7 @@ private:
   void report_progress() const;
 
   const ReductionGoal goal_;
-  SandboxPool pool_;
+  TaskGroup pool_;
   Memory<Verdict, Journal> memory_;
   Checks checks_;
   Tally tally_;

@@ -1,6 +1,6 @@
 #include "repro_minify/sandbox.h"
 
-#include <utility>
+#include "sandbox/task.h"
 
 namespace repro_minify {
 
@@ -27,12 +27,7 @@ const char *to_string(Ending ending) {
 }
 
 JobEnd run_in_sandbox(const Job &job, const Limits &limits) {
-  SandboxPool pool(1);
-  const auto ticket = pool.submit([&job](Child &child) { job(child); }, limits);
-  if (auto job_end = pool.wait(ticket, limits.interrupted))
-    return std::move(*job_end);
-  pool.cancel(ticket);
-  return *pool.wait(ticket);
+  return Task<JobEnd>([&job](Child &child) { job(child); }, limits).wait();
 }
 
 } // namespace repro_minify

@@ -137,7 +137,7 @@ bool KeptHeader::write_build_files() const {
   if (is_clang_)
     words.emplace_back("-fpch-instantiate-templates");
   if (!is_clang_) // found in its place when it is included once more, where nothing precompiled can be taken
-    std::ofstream(folder_ / header_) << "#include_next <" << header_ << ">\n";
+    std::ofstream(includes() / header_) << "#include_next <" << header_ << ">\n";
   std::ofstream build(folder_ / "build.ninja.new");
   build << "rule precompile\n  command = " << shell_words(words) << "\n  depfile = dependencies\n  deps = gcc\n"
         << "build " << file().lexically_relative(folder_).string() << ": precompile\n";
@@ -149,7 +149,7 @@ bool KeptHeader::write_build_files() const {
 std::pair<std::string, std::string> KeptHeader::variable() const {
   const std::string name = is_clang_ ? "CCC_OVERRIDE_OPTIONS" : "CPATH", before = environment(name.c_str());
   if (!is_clang_)
-    return {name, folder_.string() + (before.empty() ? "" : ":" + before)};
+    return {name, includes().string() + (before.empty() ? "" : ":" + before)};
   // '#': nothing is said of it; '+': a word more.
   return {name, (before.empty() ? "#" : before) + " +-include-pch +" + file().string()};
 }

@@ -39,7 +39,9 @@ private:
   bool is_up_to_date() const;
   bool write_build_files() const;
   std::pair<std::string, std::string> variable() const;
-  std::filesystem::path file() const { return folder_ / (header_ + (is_clang_ ? ".pch" : ".gch")); }
+  /// Apart from where the compiler runs: there it would find its own earlier work for the header.
+  std::filesystem::path includes() const { return folder_ / "include"; }
+  std::filesystem::path file() const { return includes() / (header_ + (is_clang_ ? ".pch" : ".gch")); }
 
   std::string header_;
   std::vector<std::string> command_;

@@ -46,24 +46,23 @@ std::vector<std::string> ProjectBuild::configuration() const {
 }
 
 void ProjectBuild::configure() {
-  configuring_ = pool_.submit(
-      [this](Child &) {
-        own_temporary_folder();
-        become_program(configuration());
-      },
-      limits());
+  const auto job = [this](Child &) {
+    own_temporary_folder();
+    become_program(configuration());
+  };
+  configuring_ = std::make_unique<Task<JobEnd>>(job, limits());
 }
 
 bool ProjectBuild::is_configured(const std::function<bool()> &interrupted) {
   if (!configuring_)
     return false;
-  const JobEnd job_end = end_of(*std::exchange(configuring_, std::nullopt), interrupted);
+  const JobEnd job_end = std::exchange(configuring_, nullptr)->wait(interrupted);
   return job_end.ending == Ending::Exited && job_end.exit_code == 0;
 }
 
 void ProjectBuild::start(const std::function<bool()> &interrupted) {
   const bool configured = is_configured(interrupted);
-  building_ = pool_.submit([this, configured](Child &) { build(configured); }, limits());
+  building_ = std::make_unique<Task<JobEnd>>([this, configured](Child &) { build(configured); }, limits());
 }
 
 void ProjectBuild::build(bool is_configured) const {
@@ -77,17 +76,10 @@ void ProjectBuild::build(bool is_configured) const {
   become_program({"cmake", "--build", build_});
 }
 
-JobEnd ProjectBuild::end_of(SandboxPool::Ticket ticket, const std::function<bool()> &interrupted) {
-  if (auto job_end = pool_.wait(ticket, interrupted))
-    return std::move(*job_end);
-  pool_.cancel(ticket);
-  return *pool_.wait(ticket);
-}
-
 JobEnd ProjectBuild::finish(const std::function<bool()> &interrupted) {
   if (!building_)
     start(interrupted);
-  return end_of(*std::exchange(building_, std::nullopt), interrupted);
+  return std::exchange(building_, nullptr)->wait(interrupted);
 }
 
 KeptHeader ProjectBuild::header() const {

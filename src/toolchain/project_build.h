@@ -1,10 +1,10 @@
 // A CMake project with one source, configured and built while other work goes on.
 #pragma once
-#include "repro_minify/sandbox.h"
+#include "sandbox/task.h"
 #include "toolchain/kept_headers.h"
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,7 +33,6 @@ public:
 
 private:
   bool is_configured(const std::function<bool()> &interrupted);
-  JobEnd end_of(SandboxPool::Ticket ticket, const std::function<bool()> &interrupted);
   [[noreturn]] void build(bool is_configured) const;
   std::vector<std::string> configuration() const;
   KeptHeader header() const;
@@ -42,8 +41,7 @@ private:
   std::vector<std::string> options_;
   std::string header_name_;
   bool precompiled_ = true;
-  SandboxPool pool_{1};
-  std::optional<SandboxPool::Ticket> configuring_, building_;
+  std::unique_ptr<Task<JobEnd>> configuring_, building_;
 };
 
 } // namespace repro_minify

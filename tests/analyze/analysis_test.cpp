@@ -115,8 +115,8 @@ TEST(Analysis, ShowsTheValuesOfTheCallThatFails) {
   const Verdict verdict = check(factory_of(program), freeze, options.check, options.limits);
   const auto recording =
       std::make_shared<Recording>(record(*program, run_settings(*freeze, options.check), options.limits));
-  AnalysisUnderWay under_way(verdict, freeze, options, recording);
-  const AnalysisUnderWay ended_early(verdict, freeze, options, recording);
+  Analyzer under_way(verdict, freeze, options, recording);
+  const Analyzer ended_early(verdict, freeze, options, recording);
   const Analysis analysis = under_way.take();
   ASSERT_TRUE(analysis.first);
   for (const auto &row : analysis.rows) {

@@ -188,8 +188,8 @@ std::vector<Verdict> check_all(const std::vector<Row> &rows, const std::filesyst
   at::set_num_threads(1); // a process that forks must never have entered an OpenMP region
   Limits limits;
   limits.timeout = std::chrono::minutes(2);
-  SandboxPool pool(2);
-  std::vector<SandboxPool::Ticket> tickets;
+  TaskGroup pool(2);
+  std::vector<TaskGroup::Ticket> tickets;
   for (const Row &row : rows) {
     const LoadedModel model = load_model(row.path, "forward", 0, false);
     InputSource source;

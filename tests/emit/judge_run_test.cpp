@@ -157,7 +157,7 @@ TEST_F(JudgeRun, WhatPrintsWithoutEndIsStopped) {
 // A repro that runs beside other work is not looked at meanwhile.
 TEST_F(JudgeRun, WhatPrintsWithoutEndFillsNoDiskBetweenTwoLooks) {
   const TemporaryFolder folder;
-  ReproProcess process({"yes"}, folder.path(), {.none = true}, std::chrono::minutes(5));
+  const auto process = start_repro({"yes"}, folder.path(), {.none = true}, std::chrono::minutes(5));
   const auto printed = [&] {
     std::error_code none_yet;
     const auto size = std::filesystem::file_size(folder / "printed", none_yet);
@@ -169,7 +169,7 @@ TEST_F(JudgeRun, WhatPrintsWithoutEndFillsNoDiskBetweenTwoLooks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
   EXPECT_LE(printed(), std::uintmax_t{1} << 29);
-  EXPECT_FALSE(judge_run(process.wait({}), marker, accuracy).same_failure);
+  EXPECT_FALSE(judge_run(process->wait({}), marker, accuracy).same_failure);
 }
 
 } // namespace

@@ -61,7 +61,7 @@ def test_the_manual_has_every_option_and_is_clean() -> None:
         pytest.skip("no groff or no help2man here")
     ended = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", manual], capture_output=True, text=True)
     assert ended.returncode == 0 and ended.stderr == ""
-    assert "repro-minify - minimises a TorchScript model" in ended.stdout and "exit codes" in ended.stdout
+    assert "repro-minify - minimises a TorchScript model" in ended.stdout
     command = json.loads(started("--help-json").stdout)[0]
     assert command["command"] == ""
     for option in command["options"]:

@@ -8,7 +8,7 @@
 namespace repro_minify::sandbox_test {
 namespace {
 
-std::vector<JobEnd> wait_for_all(SandboxPool &pool, const std::vector<SandboxPool::Ticket> &tickets) {
+std::vector<JobEnd> wait_for_all(TaskGroup &pool, const std::vector<TaskGroup::Ticket> &tickets) {
   std::vector<JobEnd> job_ends;
   for (auto ticket : tickets)
     job_ends.push_back(*pool.wait(ticket));
@@ -43,8 +43,8 @@ void expect_ending_of(int i, const JobEnd &job_end) {
 }
 
 TEST(SandboxBusyPool, TwoHundredJobsGetTheirOwnOutcomes) {
-  SandboxPool pool(4);
-  std::vector<SandboxPool::Ticket> tickets;
+  TaskGroup pool(4);
+  std::vector<TaskGroup::Ticket> tickets;
   for (int i = 0; i < 200; ++i)
     tickets.push_back(pool.submit([i](Child &child) { end_in_some_way(child, i); }, within(i % 5 == 4 ? 50ms : 30s)));
   EXPECT_EQ(pool.pending(), 200);
@@ -57,8 +57,8 @@ TEST(SandboxBusyPool, TwoHundredJobsGetTheirOwnOutcomes) {
 
 TEST(SandboxBusyPool, TimeLimitsOfOthersPassWhileOneIsWaitedFor) {
   LifeLine line;
-  SandboxPool pool(4);
-  std::vector<SandboxPool::Ticket> tickets;
+  TaskGroup pool(4);
+  std::vector<TaskGroup::Ticket> tickets;
   for (int i = 0; i < 3; ++i)
     tickets.push_back(pool.submit(hang, within(300ms)));
   const auto last =
@@ -71,7 +71,7 @@ TEST(SandboxBusyPool, TimeLimitsOfOthersPassWhileOneIsWaitedFor) {
 
 TEST(SandboxBusyPool, AQueuedJobThatIsCancelledNeverRuns) {
   LifeLine line;
-  SandboxPool pool(1);
+  TaskGroup pool(1);
   const auto running = pool.submit(hang, within(300ms));
   const auto queued = pool.submit([&](Child &) { line.write("x"); }, within(30s));
   const auto last = pool.submit(reply_hello, within(30s));
@@ -84,7 +84,7 @@ TEST(SandboxBusyPool, AQueuedJobThatIsCancelledNeverRuns) {
 
 TEST(SandboxBusyPool, ARunningJobThatIsCancelledMakesRoom) {
   LifeLine line;
-  SandboxPool pool(1);
+  TaskGroup pool(1);
   const auto running = pool.submit(
       [](Child &child) {
         if (fork() == 0)
@@ -103,7 +103,7 @@ TEST(SandboxBusyPool, TheDestructorLeavesNoChildren) {
   LifeLine line;
   const int before = open_descriptors();
   {
-    SandboxPool pool(4);
+    TaskGroup pool(4);
     for (int i = 0; i < 20; ++i)
       pool.submit(hang, Limits{});
     pool.submit(reply_hello, Limits{});

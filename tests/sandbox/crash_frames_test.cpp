@@ -150,7 +150,7 @@ TEST(SandboxCrashFrames, HaveNoTemplateArguments) {
 }
 
 TEST(SandboxCrashFrames, AreTheSameEachTime) {
-  SandboxPool pool(2);
+  TaskGroup pool(2);
   const Job job = [](Child &) { outer(); };
   const auto first = pool.submit(job, within(30s));
   const auto frames = pool.wait(first)->frames;

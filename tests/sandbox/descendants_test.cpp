@@ -64,7 +64,7 @@ TEST(Daemons, DieWithACheckThatTakesTooLong) {
 }
 
 TEST(Daemons, OfOneCheckOutliveAnother) {
-  SandboxPool pool(2);
+  TaskGroup pool(2);
   const auto slow = pool.submit(
       [](Child &child) {
         start_daemon();

@@ -88,7 +88,7 @@ TEST(SandboxHostileJob, IsNotBelievedWhenItScribblesOverItsReply) {
 
 TEST(SandboxHostileJob, CannotScribbleOverTheReplyOfAnother) {
   const Scribbler scribble(0x02);
-  SandboxPool pool(2);
+  TaskGroup pool(2);
   const LifeLine line;
   const LifeLine vandal_is_gone;
   const auto victim = pool.submit(

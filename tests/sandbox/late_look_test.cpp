@@ -11,7 +11,7 @@ namespace {
 /// The parent looks once the job is over: the job says so through a pipe.
 JobEnd seen_late(const Job &job, const Limits &limits) {
   LifeLine line;
-  SandboxPool pool(1);
+  TaskGroup pool(1);
   const auto ticket = pool.submit(
       [&](Child &child) {
         job(child);
@@ -40,7 +40,7 @@ TEST(ALateLook, FindsThatAnAnswerWasInTime) {
 }
 
 TEST(ALateLook, FindsTheStageThatTookTooLong) {
-  SandboxPool pool(1);
+  TaskGroup pool(1);
   const auto ticket = pool.submit(
       [&](Child &child) {
         child.stage("takes too long");
@@ -58,7 +58,7 @@ TEST(ALateLook, FindsTheStageThatTookTooLong) {
 
 TEST(ALateLook, FindsThatACrashCameTooLate) {
   for (const bool crashes : {false, true}) {
-    SandboxPool pool(1);
+    TaskGroup pool(1);
     const auto ticket = pool.submit(
         [crashes](Child &) {
           std::this_thread::sleep_for(100ms);

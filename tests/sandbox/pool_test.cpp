@@ -41,7 +41,7 @@ bool has_children() {
 }
 
 /// An answer comes before the process that gave it has ended; looking at the pool reaps.
-bool reaps_all(const SandboxPool &pool) {
+bool reaps_all(const TaskGroup &pool) {
   for (int tries = 0; tries < 60'000; ++tries, std::this_thread::sleep_for(1ms)) {
     siginfo_t info{};
     pool.has_free_worker();
@@ -51,9 +51,9 @@ bool reaps_all(const SandboxPool &pool) {
   return false;
 }
 
-TEST(SandboxPool, HandsBackManyAnswersInAnyOrder) {
-  SandboxPool pool(4);
-  std::vector<SandboxPool::Ticket> tickets;
+TEST(TaskGroup, HandsBackManyAnswersInAnyOrder) {
+  TaskGroup pool(4);
+  std::vector<TaskGroup::Ticket> tickets;
   tickets.reserve(200);
   for (int i = 0; i < 200; ++i)
     tickets.push_back(pool.submit(answer(std::to_string(i)), within(30s)));
@@ -66,8 +66,8 @@ TEST(SandboxPool, HandsBackManyAnswersInAnyOrder) {
   EXPECT_TRUE(reaps_all(pool));
 }
 
-TEST(SandboxPool, RunsNoMoreThanItsWorkers) {
-  SandboxPool pool(2);
+TEST(TaskGroup, RunsNoMoreThanItsWorkers) {
+  TaskGroup pool(2);
   EXPECT_EQ(pool.workers(), 2);
   EXPECT_TRUE(pool.has_free_worker());
   pool.submit(hang, {});
@@ -77,8 +77,8 @@ TEST(SandboxPool, RunsNoMoreThanItsWorkers) {
   EXPECT_FALSE(pool.ready(pool.submit(answer("queued"), {})));
 }
 
-TEST(SandboxPool, SeesThatAWorkerBecameFree) {
-  SandboxPool pool(1);
+TEST(TaskGroup, SeesThatAWorkerBecameFree) {
+  TaskGroup pool(1);
   const auto ticket = pool.submit(answer("a"), {});
   for (int i = 0; i < 60'000 && !pool.has_free_worker(); ++i)
     std::this_thread::sleep_for(1ms);
@@ -88,8 +88,8 @@ TEST(SandboxPool, SeesThatAWorkerBecameFree) {
   EXPECT_EQ(pool.wait(ticket)->reply, "a");
 }
 
-TEST(SandboxPool, StartsJobsInOrder) {
-  SandboxPool pool(1);
+TEST(TaskGroup, StartsJobsInOrder) {
+  TaskGroup pool(1);
   const auto slow = pool.submit(answer("first", 50ms), {});
   const auto fast = pool.submit(answer("second"), {});
   EXPECT_EQ(pool.wait(fast)->reply, "second");
@@ -97,15 +97,15 @@ TEST(SandboxPool, StartsJobsInOrder) {
   EXPECT_EQ(pool.wait(slow)->reply, "first");
 }
 
-TEST(SandboxPool, CountsTheTimeFromTheStart) {
-  SandboxPool pool(1);
+TEST(TaskGroup, CountsTheTimeFromTheStart) {
+  TaskGroup pool(1);
   pool.submit(answer("first", 1200ms), {});
   const auto queued = pool.submit(answer("second"), within(1s));
   EXPECT_EQ(pool.wait(queued)->ending, Ending::Replied) << "the time in the queue does not count";
 }
 
-TEST(SandboxPool, DoesNotBlameAJobForALateLook) {
-  SandboxPool pool(1);
+TEST(TaskGroup, DoesNotBlameAJobForALateLook) {
+  TaskGroup pool(1);
   Limits limits = within(1s);
   limits.allow_for_load = true; // it answers later where it is kept from a processor
   const auto ticket = pool.submit(answer("in time"), limits);
@@ -114,8 +114,8 @@ TEST(SandboxPool, DoesNotBlameAJobForALateLook) {
   EXPECT_EQ(job_end->ending, Ending::Replied) << "measured by the child";
 }
 
-TEST(SandboxPool, CancelsARunningJob) {
-  SandboxPool pool(1);
+TEST(TaskGroup, CancelsARunningJob) {
+  TaskGroup pool(1);
   const auto running = pool.submit(hang, {});
   const auto queued = pool.submit(answer("next"), {});
   pool.cancel(running);
@@ -123,8 +123,8 @@ TEST(SandboxPool, CancelsARunningJob) {
   EXPECT_EQ(pool.wait(running)->ending, Ending::Cancelled);
 }
 
-TEST(SandboxPool, CancelsAQueuedJob) {
-  SandboxPool pool(1);
+TEST(TaskGroup, CancelsAQueuedJob) {
+  TaskGroup pool(1);
   const auto running = pool.submit(answer("running", 50ms), {});
   const auto queued = pool.submit(hang, {});
   const auto last = pool.submit(answer("last"), {});
@@ -136,8 +136,8 @@ TEST(SandboxPool, CancelsAQueuedJob) {
   EXPECT_EQ(pool.pending(), 0);
 }
 
-TEST(SandboxPool, CancelsAJobThatHasEnded) {
-  SandboxPool pool(1);
+TEST(TaskGroup, CancelsAJobThatHasEnded) {
+  TaskGroup pool(1);
   const auto ticket = pool.submit(answer("x"), {});
   while (!pool.ready(ticket))
     std::this_thread::sleep_for(1ms);
@@ -146,8 +146,8 @@ TEST(SandboxPool, CancelsAJobThatHasEnded) {
   EXPECT_EQ(pool.wait(ticket)->ending, Ending::Cancelled);
 }
 
-TEST(SandboxPool, RefusesATicketThatIsNotThere) {
-  SandboxPool pool(1);
+TEST(TaskGroup, RefusesATicketThatIsNotThere) {
+  TaskGroup pool(1);
   EXPECT_THROW(pool.wait(77), std::invalid_argument);
   const auto ticket = pool.submit(answer("x"), {});
   EXPECT_TRUE(pool.wait(ticket));
@@ -157,9 +157,9 @@ TEST(SandboxPool, RefusesATicketThatIsNotThere) {
   pool.cancel(77);
 }
 
-TEST(SandboxPool, LeavesNoChildBehind) {
+TEST(TaskGroup, LeavesNoChildBehind) {
   {
-    SandboxPool pool(4);
+    TaskGroup pool(4);
     for (int i = 0; i < 6; ++i)
       pool.submit(hang, {});
     pool.cancel(1);
@@ -168,9 +168,9 @@ TEST(SandboxPool, LeavesNoChildBehind) {
   EXPECT_FALSE(has_children());
 }
 
-TEST(SandboxPool, GoesOnAfterAnInterruptedWait) {
+TEST(TaskGroup, GoesOnAfterAnInterruptedWait) {
   const LifeLine line;
-  SandboxPool pool(1);
+  TaskGroup pool(1);
   const auto when_told = [&](Child &child) { child.reply(std::string(1, line.read())); };
   const auto ticket = pool.submit(when_told, {});
   int polls = 0;
@@ -180,8 +180,8 @@ TEST(SandboxPool, GoesOnAfterAnInterruptedWait) {
   EXPECT_EQ(pool.wait(ticket, [] { return false; })->reply, "x");
 }
 
-TEST(SandboxPool, TakesWhatEndedWhileItAskedAtOnce) {
-  SandboxPool pool(1);
+TEST(TaskGroup, TakesWhatEndedWhileItAskedAtOnce) {
+  TaskGroup pool(1);
   const auto ticket = pool.submit(answer("early"), {});
   int polls = 0;
   const auto job_end = pool.wait(ticket, [&] {
@@ -194,9 +194,9 @@ TEST(SandboxPool, TakesWhatEndedWhileItAskedAtOnce) {
   EXPECT_LE(polls, 1); // a second time is after a nap that nothing ends
 }
 
-TEST(SandboxPool, KeepsOneChildsCrashFromTheOthers) {
-  SandboxPool pool(3);
-  std::vector<SandboxPool::Ticket> tickets;
+TEST(TaskGroup, KeepsOneChildsCrashFromTheOthers) {
+  TaskGroup pool(3);
+  std::vector<TaskGroup::Ticket> tickets;
   for (int i = 0; i < 30; ++i)
     tickets.push_back(pool.submit(i % 3 == 0 ? Job([](Child &) { raise(SIGSEGV); }) : answer(std::to_string(i)), {}));
   for (int i = 0; i < 30; ++i) {
@@ -206,8 +206,8 @@ TEST(SandboxPool, KeepsOneChildsCrashFromTheOthers) {
   }
 }
 
-TEST(SandboxPool, TreatsNoWorkersAsOne) {
-  SandboxPool pool(0);
+TEST(TaskGroup, TreatsNoWorkersAsOne) {
+  TaskGroup pool(0);
   EXPECT_EQ(pool.workers(), 1);
   EXPECT_EQ(pool.wait(pool.submit(answer("x"), {}))->reply, "x");
 }

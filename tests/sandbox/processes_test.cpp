@@ -39,7 +39,7 @@ TEST(SandboxProcesses, DieWithAParentThatIsKilled) {
   LifeLine line;
   const pid_t parent = fork();
   if (parent == 0) {
-    SandboxPool pool(2);
+    TaskGroup pool(2);
     for (int i = 0; i < 2; ++i)
       pool.submit(
           [&](Child &child) {
@@ -84,18 +84,18 @@ private:
 
 TEST(SandboxProcesses, LeaveNoZombieWhenSignalsInterruptTheParent) {
   {
-    SandboxPool pool(30);
+    TaskGroup pool(30);
     for (int i = 0; i < 30; ++i)
       pool.submit(hang, Limits{});
     const Alarms alarms; // gone before the pool: what follows cancel() is interrupted, the destructor is not
-    for (SandboxPool::Ticket ticket = 1; ticket <= 15; ++ticket)
+    for (TaskGroup::Ticket ticket = 1; ticket <= 15; ++ticket)
       pool.cancel(ticket);
   }
   expect_no_children();
 }
 
 TEST(SandboxProcesses, LeaveNoZombieWhenSignalsInterruptTheDestructor) {
-  auto pool = std::make_unique<SandboxPool>(30);
+  auto pool = std::make_unique<TaskGroup>(30);
   for (int i = 0; i < 30; ++i)
     pool->submit(hang, Limits{});
   const Alarms alarms;
@@ -104,7 +104,7 @@ TEST(SandboxProcesses, LeaveNoZombieWhenSignalsInterruptTheDestructor) {
 }
 
 TEST(SandboxProcesses, WaitSurvivesInterruptedCalls) {
-  SandboxPool pool(2);
+  TaskGroup pool(2);
   const auto quick = pool.submit(reply_hello, within(30s));
   const auto hanging = pool.submit(hang, within(200ms));
   const Alarms alarms;

@@ -515,7 +515,7 @@ TEST(Sandbox, WorksInsideASandbox) {
 TEST(Sandbox, DiesWithItsParent) {
   const SharedNumber inner;
   run([&](Child &) {
-    SandboxPool pool(1);
+    TaskGroup pool(1);
     pool.submit(
         [&](Child &) {
           setsid(); // out of reach of the kill that takes grandchildren along

@@ -27,7 +27,7 @@ protected:
       found.push_back(entry.path());
     return found;
   }
-  fs::path made() const { return folders().at(0) / "some" / (is_clang() ? "header.h.pch" : "header.h.gch"); }
+  fs::path made() const { return folders().at(0) / "include/some" / (is_clang() ? "header.h.pch" : "header.h.gch"); }
 
   /// True if the compiler, told so by the environment, takes the precompiled header. -H names what is read: GCC what is
   /// precompiled too, Clang the headers that it reads instead.

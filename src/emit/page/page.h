@@ -22,12 +22,12 @@ struct ReportPage {
   Limits limits = {};   ///< of one check
   bool may_run = false; ///< run both sides once more, to have their values
   std::function<bool()> interrupted = {};
-  std::shared_ptr<AnalysisUnderWay> original_analysis = {}; ///< from begin_original()
+  std::shared_ptr<Analyzer> original_analysis = {}; ///< from begin_original()
 };
 
 /// For the page's picture of the original, whose Verdict this is: runs it beside other work. Null where nothing is to
 /// be run.
-std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page, const Verdict &verdict);
+std::shared_ptr<Analyzer> begin_original(const ReportPage &page, const Verdict &verdict);
 
 /// Writes report.html into the folder. Throws UserError when it cannot be written; what a backend or Graphviz does only
 /// leaves something out, and the page says what and why.

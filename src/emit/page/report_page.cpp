@@ -32,7 +32,7 @@ bool can_compare(const ReportPage &page) {
 }
 
 /// Null where that would take too long, or nothing is to be run: the graph has to do without its values.
-std::shared_ptr<AnalysisUnderWay> begin(const ReportPage &page, const std::shared_ptr<const Recording> &recording,
+std::shared_ptr<Analyzer> begin(const ReportPage &page, const std::shared_ptr<const Recording> &recording,
                                         const Verdict &verdict, int elements, int niceness = 0) {
   const double affordable = seconds_for_values / std::max(0.05, verdict.wall_seconds);
   if (!can_compare(page) || affordable < 3) // one check, both sides once more, and some for luck
@@ -46,13 +46,13 @@ std::shared_ptr<AnalysisUnderWay> begin(const ReportPage &page, const std::share
   options.shown_elements = elements;
   options.interrupted = page.interrupted;
   try {
-    return std::make_shared<AnalysisUnderWay>(verdict, page.facts.backend, options, recording);
+    return std::make_shared<Analyzer>(verdict, page.facts.backend, options, recording);
   } catch (const std::exception &) { // a missing picture does not stop the report
     return nullptr;
   }
 }
 
-Analysis end(const std::shared_ptr<AnalysisUnderWay> &under_way, const Recording &recording) {
+Analysis end(const std::shared_ptr<Analyzer> &under_way, const Recording &recording) {
   try {
     if (under_way)
       return under_way->take();
@@ -247,7 +247,7 @@ json passes_with_bars(const ReproFacts &facts, json rows) {
 
 } // namespace
 
-std::shared_ptr<AnalysisUnderWay> begin_original(const ReportPage &page, const Verdict &verdict) {
+std::shared_ptr<Analyzer> begin_original(const ReportPage &page, const Verdict &verdict) {
   const bool runs = page.original && has_wrong_values(page);
   return runs ? begin(page, page.original, verdict, 16, niceness_beside_others) : nullptr;
 }

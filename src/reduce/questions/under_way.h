@@ -17,7 +17,7 @@
 
 namespace repro_minify {
 
-template <typename Answer, typename Pool = SandboxPool> class ChecksUnderWay {
+template <typename Answer, typename Pool = TaskGroup> class ChecksUnderWay {
 public:
   using Milliseconds = std::chrono::milliseconds;
   using Read = std::function<Answer(const JobEnd &)>;
