@@ -10,7 +10,7 @@ CODE = (".h", ".cpp")
 # A definition at namespace level.
 TYPE = re.compile(r"^(?:template <[^{;]*>\s*)?(?:class|struct|enum(?: class| struct)?)\s+(?:\w+::)*(\w+)"
                   r"(?:\s+final)?(?:\s*:[^;{]*)?\s*\{", re.M)  # fmt: skip
-# What is under way beside other work, in a class of its own.
+# A class for work that goes on beside other work.
 UNDER_WAY = re.compile(r"^class (?:\w+::)*(\w*(?:UnderWay|Begun|InWriting|InCollection|InMaking|Process|Verifier|"
                        r"Build))\b[^;]*\{", re.M)  # fmt: skip
 LONGEST_FILE, LONGEST_FUNCTION = 400, 40

@@ -83,7 +83,7 @@ struct JobEnd {
 
 class TaskList;
 
-/// Several children at a time. Not thread-safe: one thread owns it, and it is used in the process that made it. Whatever
+/// Several children at a time. Not thread-safe: one thread owns it, in the process that made it. Whatever
 /// function of a group is called looks at the children of every group of the thread: it reaps those that have ended,
 /// kills those whose time is over, takes in what they print and starts what is queued. A child that prints more than a
 /// pipe holds waits until then.
