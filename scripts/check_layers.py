@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that the includes of src/, include/ and tests/ point one way.
 
-    app -> minify -> emit, reduce -> check, backends -> program -> dataflow, support
+    cli -> pipeline -> repro, reduce -> check, backends -> program -> tasks, core
 
 and that what is meant to know nothing of LibTorch includes nothing of it. Prints each include that does not belong, and
 each include cycle; exit code 1 if there is any.
@@ -15,71 +15,66 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The folders that a folder of src/ may include, itself aside.
 ALLOWED = {
-    "support": set(),
-    "pickle": {"support"},
-    "dataflow": {"support"},
-    "sandbox": {"support"},
-    "toolchain": {"support", "sandbox"},
-    "reduce/questions": {"support", "sandbox"},
-    "reduce/search": {"support", "dataflow", "reduce/questions"},
-    "program": {"support", "pickle", "dataflow", "sandbox"},
-    "backends": {"support", "dataflow", "program", "sandbox"},
-    "backends/libtorch": {"support", "program", "backends"},
-    "backends/inductor": {"support", "program", "sandbox", "toolchain", "backends"},
-    "backends/external": {"support", "program", "sandbox", "backends"},
+    "core": set(),
+    "inputs/pickle": {"core"},
+    "program/dataflow": {"core"},
+    "tasks": {"core"},
+    "toolchain": {"core", "tasks"},
+    "reduce/questions": {"core", "tasks"},
+    "reduce/search": {"core", "program/dataflow", "reduce/questions"},
+    "program": {"core", "inputs/pickle", "program/dataflow", "tasks"},
+    "backends": {"core", "program/dataflow", "program", "tasks"},
+    "backends/libtorch": {"core", "program", "backends"},
+    "backends/inductor": {"core", "program", "tasks", "toolchain", "backends"},
+    "backends/external": {"core", "program", "tasks", "backends"},
     "backends/inductor_like": {
-        "support",
+        "core",
         "program",
-        "sandbox",
+        "tasks",
         "toolchain",
         "backends",
         "backends/inductor_like/codegen",
     },
-    "backends/inductor_like/codegen": {"support", "toolchain"},
-    "convert": {"support", "program", "backends", "sandbox"},
-    "check": {"support", "dataflow", "program", "backends", "sandbox"},
-    "show": {"support", "program", "backends", "check", "sandbox"},
-    "analyze": {"support", "dataflow", "program", "backends", "check", "sandbox", "show"},
-    "reduce/order": {"support", "dataflow", "program"},
-    "reduce/passes": {"support", "dataflow", "program", "check", "reduce/order", "reduce/search"},
+    "backends/inductor_like/codegen": {"core", "toolchain"},
+    "inputs": {"core", "program", "backends", "tasks"},
+    "check": {"core", "program/dataflow", "program", "backends", "tasks"},
+    "reduce/order": {"core", "program/dataflow", "program"},
+    "reduce/passes": {"core", "program/dataflow", "program", "check", "reduce/order", "reduce/search"},
     "reduce": {
-        "support",
-        "dataflow",
+        "core",
+        "program/dataflow",
         "program",
         "backends",
         "check",
-        "sandbox",
+        "tasks",
         "reduce/questions",
         "reduce/order",
         "reduce/search",
         "reduce/passes",
     },
-    "emit": {"support", "dataflow", "program", "backends", "check", "sandbox", "toolchain", "reduce", "reduce/search"},
-    "emit/page": {
-        "support",
-        "dataflow",
+    "repro": {
+        "core",
+        "program/dataflow",
         "program",
         "backends",
         "check",
-        "sandbox",
-        "show",
-        "analyze",
+        "tasks",
+        "toolchain",
         "reduce",
-        "emit",
+        "reduce/search",
     },
-    "oracle": {"support", "program", "backends", "check", "sandbox", "reduce", "emit"},
+    "report": {"core", "program/dataflow", "program", "backends", "check", "tasks", "reduce", "repro"},
 }
-ALLOWED["minify"] = set(ALLOWED)
-ALLOWED["terminal"] = {"support", "reduce", "minify"}
-ALLOWED["cli"] = {"support", "program"}
-ALLOWED["results"] = {"support", "program", "backends", "check", "analyze", "reduce", "emit", "minify"}
-ALLOWED["app"] = set(ALLOWED)
+ALLOWED["pipeline"] = set(ALLOWED)
+ALLOWED["cli/terminal"] = {"core", "reduce", "pipeline"}
+ALLOWED["cli/results"] = {"core", "program", "backends", "check", "reduce", "repro", "report", "pipeline"}
+ALLOWED["cli"] = set(ALLOWED)
 
 # Which folder a public header speaks for.
 PUBLIC = {
-    "identity": "support",
-    "sandbox": "sandbox",
-    "confinement": "sandbox",
+    "identity": "core",
+    "sandbox": "tasks",
+    "confinement": "tasks",
     "program": "program",
     "run_settings": "program",
     "load": "program",
@@ -88,34 +83,34 @@ PUBLIC = {
     "record": "program",
     "backend": "backends",
     "backend_parts": "backends",
-    "conversion": "convert",
+    "conversion": "inputs",
     "failure_kind": "check",
     "compare": "check",
     "check": "check",
-    "both_sides": "show",
-    "analysis": "analyze",
+    "both_sides": "report",
+    "analysis": "report",
     "reducer": "reduce",
     "bisect": "reduce",
-    "repro": "emit",
-    "phase_clock": "minify",
-    "minify_options": "minify",
-    "session": "minify",
-    "minify": "minify",
+    "repro": "repro",
+    "phase_clock": "pipeline",
+    "minify_options": "pipeline",
+    "session": "pipeline",
+    "minify": "pipeline",
 }
 
 TORCH_FREE = {
-    "support",
-    "pickle",
-    "dataflow",
-    "sandbox",
+    "core",
+    "inputs/pickle",
+    "program/dataflow",
+    "tasks",
     "toolchain",
     "backends/inductor_like/codegen",
     "reduce/questions",
     "reduce/search",
 }
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
-# support/torch_pch.h is the precompiled header of the targets that link LibTorch.
-TORCH_FREE_EXCEPT = {"src/support/torch_pch.h"}
+# core/torch_pch.h is the precompiled header of the targets that link LibTorch.
+TORCH_FREE_EXCEPT = {"src/core/torch_pch.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
@@ -177,8 +172,8 @@ def main():
             target = folder_of(header)
             if folder in TORCH_FREE and TORCH.match(header) and name not in TORCH_FREE_EXCEPT:
                 problems.append(f"{name}: includes {header}, but {folder} knows nothing of LibTorch")
-            if header.startswith("spdlog/") and folder != "support":
-                problems.append(f"{name}: includes {header}, which belongs in src/support alone")
+            if header.startswith("spdlog/") and folder != "core":
+                problems.append(f"{name}: includes {header}, which belongs in src/core alone")
             if top == "include" and target is not None and not header.startswith("repro_minify/"):
                 problems.append(f"{name}: includes {header}, which is not installed")
             if top == "tests" or folder is None or target is None or target == folder:

@@ -1,6 +1,6 @@
-"""Writes src/emit/templates/python_names.txt again: how Python's users call each aten operator, for repro.py.
+"""Writes src/repro/templates/python_names.txt again: how Python's users call each aten operator, for repro.py.
 
-    python_names.py > src/emit/templates/python_names.txt    (with the Python whose torch the repros are written for)
+    python_names.py > src/repro/templates/python_names.txt    (with the Python whose torch the repros are written for)
 
 A name that is in none of the lists is called as torch.ops.aten.NAME.
 """

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/build.sh asan-torch torch_tests emit_tests
+scripts/build.sh asan-torch torch_tests repro_tests
 
 # LibTorch keeps what it has until the end, and has names of its own more than once.
 export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0

@@ -49,7 +49,7 @@ python_tests() {
   step "what tests alone need"
   install_packages chromium groff-base
   step "triage, conversion, and the scripts that check"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/triage tests/scripts tests/convert
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/triage tests/scripts tests/inputs
   step "the Python package: a wheel, installed into a fresh virtual environment"
   "${heeding[@]}" scripts/test_python.sh --durations=10
   step "pages and the terminal, as a browser and a terminal see them"

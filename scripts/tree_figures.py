@@ -47,7 +47,7 @@ def figures() -> list[tuple[str, int]]:
     texts = {path: path.read_text() for path in code}
     engine = [path for path in code_in("src/reduce") if "passes" not in path.parts]
     long_bodies = [length for path in code for length in bodies(path) if length > LONGEST_FUNCTION]
-    hand_over = re.search(r"^void hand_over\(.*?^\}$", (ROOT / "src/minify/hand_over.cpp").read_text(), re.M | re.S)
+    hand_over = re.search(r"^void hand_over\(.*?^\}$", (ROOT / "src/pipeline/hand_over.cpp").read_text(), re.M | re.S)
     text_files = [path for path in files_in("tests") if path.suffix == ".txt" and path.name != "CMakeLists.txt"]
     return [
         ("lines of C++ in src and include", lines_of(code)),

@@ -10,7 +10,7 @@ endif()
 install(DIRECTORY backends/inductor DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify COMPONENT program
         FILES_MATCHING PATTERN "*.py")
 # That which makes TorchScript of other models.
-install(DIRECTORY convert/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify/convert COMPONENT program
+install(DIRECTORY inputs/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify/convert COMPONENT program
         FILES_MATCHING PATTERN "*.py")
 
 # The manual, of the program's own --help, where help2man is installed.

@@ -86,7 +86,7 @@ Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr
 class Analyzer {
 public:
   Analyzer(const Verdict &verdict, std::shared_ptr<const Backend> backend, const AnalyzeOptions &options,
-                   std::shared_ptr<const Recording> recording);
+           std::shared_ptr<const Recording> recording);
   ~Analyzer(); ///< kills what runs
   /// Once. Throws as analyze() does.
   Analysis take();

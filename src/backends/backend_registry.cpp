@@ -1,7 +1,7 @@
 #include "backends/backend_registry.h"
 
+#include "core/closest.h"
 #include "repro_minify/program.h"
-#include "support/closest.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,7 +1,7 @@
 #include "backends/helper_socket.h"
 
+#include "core/unix_socket.h"
 #include "repro_minify/program.h"
-#include "support/unix_socket.h"
 
 #include <stdexcept>
 

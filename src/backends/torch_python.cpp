@@ -1,8 +1,8 @@
 #include "backends/torch_python.h"
 
-#include "support/find_program.h"
-#include "support/loaded_library.h"
-#include "support/start_program.h"
+#include "core/find_program.h"
+#include "core/loaded_library.h"
+#include "core/start_program.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // A check that had no answer is made again: what was missing may be there a moment later.
 #pragma once
 #include "repro_minify/check.h"
-#include "sandbox/run_until_answered.h"
+#include "tasks/run_until_answered.h"
 
 #include <functional>
 

@@ -10,10 +10,10 @@
 #include "check/initial_state.h"
 #include "check/unresolved.h"
 #include "check/unwritten_memory.h"
+#include "core/no_answer.h"
+#include "core/out_of_memory.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
-#include "support/no_answer.h"
-#include "support/out_of_memory.h"
 
 #include <ATen/ATen.h>
 

@@ -2,8 +2,8 @@
 
 #include "check/blocks.h"
 #include "check/compare_tensors.h"
-#include "support/differing_texts.h"
-#include "support/position_text.h"
+#include "core/differing_texts.h"
+#include "core/position_text.h"
 
 #include <ATen/ATen.h>
 

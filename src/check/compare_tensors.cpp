@@ -6,7 +6,7 @@
 #include "check/compare_close.h"
 #include "check/compare_values.h"
 #include "check/tensor_form.h"
-#include "support/out_of_memory.h"
+#include "core/out_of_memory.h"
 
 #include <ATen/ATen.h>
 

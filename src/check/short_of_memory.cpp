@@ -1,6 +1,6 @@
 #include "check/short_of_memory.h"
 
-#include "support/number_text.h"
+#include "core/number_text.h"
 
 namespace repro_minify {
 namespace {

@@ -1,8 +1,8 @@
 // Signatures: when two failures are one.
 #include "repro_minify/check.h"
 
+#include "core/normalise.h"
 #include "program/compute.h"
-#include "support/normalise.h"
 
 #include <algorithm>
 

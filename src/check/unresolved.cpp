@@ -1,7 +1,7 @@
 #include "check/unresolved.h"
 
-#include "sandbox/limits.h"
-#include "support/out_of_memory.h"
+#include "core/out_of_memory.h"
+#include "tasks/limits.h"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.
+#include "core/json_number.h"
 #include "program/dtype_named.h"
 #include "program/values.h"
 #include "repro_minify/check.h"
-#include "support/json_number.h"
 
 #include <nlohmann/json.hpp>
 

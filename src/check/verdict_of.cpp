@@ -1,7 +1,7 @@
 // Turns the end of a check's process into a Verdict.
+#include "core/number_text.h"
 #include "repro_minify/check.h"
-#include "sandbox/run_until_answered.h"
-#include "support/number_text.h"
+#include "tasks/run_until_answered.h"
 
 #include <cstring>
 #include <utility>

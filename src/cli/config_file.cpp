@@ -1,9 +1,9 @@
 #include "cli/config_file.h"
 
 #include "cli/config_text.h"
+#include "core/closest.h"
+#include "core/read_file.h"
 #include "repro_minify/program.h"
-#include "support/closest.h"
-#include "support/read_file.h"
 
 #include <toml++/toml.h>
 

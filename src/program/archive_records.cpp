@@ -1,7 +1,7 @@
 #include "program/archive_records.h"
 
-#include "pickle/depth.h"
-#include "pickle/storage.h"
+#include "inputs/pickle/depth.h"
+#include "inputs/pickle/storage.h"
 #include "program/saved_tensors.h"
 #include "repro_minify/program.h"
 

@@ -1,8 +1,8 @@
 #include "program/canonical_form.h"
 
+#include "core/digest.h"
 #include "program/atoms.h"
 #include "program/values.h"
-#include "support/digest.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 

@@ -1,9 +1,9 @@
 // The canonical hash: the name under which a Program's Verdict is remembered, whatever its graph went through.
+#include "core/digest.h"
 #include "program/atoms.h"
 #include "program/value_digest.h"
 #include "program/values.h"
 #include "repro_minify/program.h"
-#include "support/digest.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 

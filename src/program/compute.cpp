@@ -3,8 +3,8 @@
 #include "program/map_tensors.h"
 #include "program/pickled.h"
 #include "program/values.h"
-#include "sandbox/limits.h"
-#include "sandbox/run_until_answered.h"
+#include "tasks/limits.h"
+#include "tasks/run_until_answered.h"
 
 #include <sstream>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 #include "program/formula.h"
 
-#include "support/number_text.h"
+#include "core/number_text.h"
 
 #include <ATen/ATen.h>
 

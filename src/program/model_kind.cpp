@@ -1,6 +1,6 @@
 #include "program/model_kind.h"
 
-#include "pickle/legacy_file.h"
+#include "inputs/pickle/legacy_file.h"
 #include "program/read_inputs.h"
 #include "repro_minify/program.h"
 

@@ -2,8 +2,8 @@
 
 #include "program/compute.h"
 #include "repro_minify/program.h"
-#include "sandbox/limits.h"
-#include "sandbox/run_until_answered.h"
+#include "tasks/limits.h"
+#include "tasks/run_until_answered.h"
 
 #include <csignal>
 #include <system_error>

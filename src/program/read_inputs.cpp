@@ -1,9 +1,9 @@
 #include "program/read_inputs.h"
 
-#include "pickle/legacy_file.h"
+#include "core/out_of_memory.h"
+#include "inputs/pickle/legacy_file.h"
 #include "program/saved_values.h"
 #include "repro_minify/program.h"
-#include "support/out_of_memory.h"
 
 #include <caffe2/serialize/inline_container.h>
 

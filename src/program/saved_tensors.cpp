@@ -1,6 +1,6 @@
 #include "program/saved_tensors.h"
 
-#include "pickle/storage.h"
+#include "inputs/pickle/storage.h"
 
 #include <ATen/ATen.h>
 

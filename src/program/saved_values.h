@@ -1,7 +1,7 @@
 // From what a pickle says to values: tensors of every kind, and lists, tuples and dicts of what TorchScript takes.
 #pragma once
-#include "pickle/array.h"
-#include "pickle/value.h"
+#include "inputs/pickle/array.h"
+#include "inputs/pickle/value.h"
 
 #include <ATen/core/ivalue.h>
 

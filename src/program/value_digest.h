@@ -1,6 +1,6 @@
 // Digests of values, bit for bit: two with the same digest are the same to any program.
 #pragma once
-#include "support/digest.h"
+#include "core/digest.h"
 
 #include <ATen/core/ivalue.h>
 

@@ -1,8 +1,8 @@
 // The journal: one JSON line for each verdict, appended and flushed as it comes, so that it survives whatever happens
 // next. It is also the memory of an earlier run that was killed: resuming is replaying it.
 #pragma once
+#include "core/plain_file.h"
 #include "repro_minify/reducer.h"
-#include "support/plain_file.h"
 
 #include <cstdint>
 #include <map>

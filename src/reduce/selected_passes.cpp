@@ -1,6 +1,6 @@
 #include "reduce/selected_passes.h"
 
-#include "support/closest.h"
+#include "core/closest.h"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 #include "toolchain/compile_command.h"
 
-#include "support/read_file.h"
-#include "support/split_words.h"
+#include "core/read_file.h"
+#include "core/split_words.h"
 
 #include <nlohmann/json.hpp>
 

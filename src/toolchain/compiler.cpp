@@ -1,7 +1,7 @@
 #include "toolchain/compiler.h"
 
-#include "sandbox/sandboxed_command.h"
-#include "support/find_program.h"
+#include "core/find_program.h"
+#include "tasks/sandboxed_command.h"
 
 #include <algorithm>
 #include <chrono>

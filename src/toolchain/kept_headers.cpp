@@ -1,10 +1,10 @@
 #include "toolchain/kept_headers.h"
 
-#include "support/cache_folder.h"
-#include "support/digest.h"
-#include "support/file_mark.h"
-#include "support/find_program.h"
-#include "support/start_program.h"
+#include "core/cache_folder.h"
+#include "core/digest.h"
+#include "core/file_mark.h"
+#include "core/find_program.h"
+#include "core/start_program.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,9 +1,9 @@
 #include "toolchain/kernel_cache.h"
 
-#include "support/cache_folder.h"
-#include "support/digest.h"
-#include "support/no_answer.h"
-#include "support/temporary_folder.h"
+#include "core/cache_folder.h"
+#include "core/digest.h"
+#include "core/no_answer.h"
+#include "core/temporary_folder.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #include "toolchain/project_build.h"
 
+#include "core/become_program.h"
+#include "core/find_program.h"
+#include "core/start_program.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
-#include "support/become_program.h"
-#include "support/find_program.h"
-#include "support/start_program.h"
 #include "toolchain/compile_command.h"
 
 #include <chrono>

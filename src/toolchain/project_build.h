@@ -1,6 +1,6 @@
 // A CMake project with one source, configured and built while other work goes on.
 #pragma once
-#include "sandbox/task.h"
+#include "tasks/task.h"
 #include "toolchain/kept_headers.h"
 
 #include <functional>

@@ -2,10 +2,10 @@
 #include "backends/cannot_compile.h"
 #include "check/ask_until_answered.h"
 #include "check/short_of_memory.h"
+#include "core/no_answer.h"
 #include "program/fixture.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/check.h"
-#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // State that neither side wrote to is neither copied nor compared; a write is found out, whatever way it takes.
 #include "check/initial_state.h"
+#include "core/temporary_folder.h"
 #include "program/fixture.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"
 #include "repro_minify/confinement.h"
-#include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -4,11 +4,11 @@
 #include "all_tests.h"
 #include "backends/libtorch/simple_backend.h"
 #include "check/oracle.h"
+#include "core/temporary_folder.h"
 #include "program/flat_graph.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"
 #include "repro_minify/load.h"
-#include "support/temporary_folder.h"
 #include "test_paths.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
 // Runs a program as a user would, and tells what came of it.
 #pragma once
-#include "support/temporary_folder.h"
+#include "core/temporary_folder.h"
 
 #include <sys/types.h>
 

@@ -1,9 +1,9 @@
 // Whatever people save is read as Python reads it, or refused in a sentence; and no file at all does any harm.
+#include "core/temporary_folder.h"
 #include "program/arguments.h"
 #include "program/fixture.h"
 #include "program/read_inputs.h"
 #include "program/values.h"
-#include "support/temporary_folder.h"
 #include "test_paths.h"
 
 #include <ATen/ATen.h>

@@ -1,9 +1,9 @@
 // Large tensors that copies of a program have in common.
 #include "program/shared_pages.h"
 
+#include "core/temporary_folder.h"
 #include "program/values.h"
 #include "repro_minify/archive.h"
-#include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Tests that values which a model's own code makes while it is loaded are made in a child: none of it runs here.
 #include "program/state_functions.h"
 
+#include "core/temporary_folder.h"
 #include "program/fixture.h"
-#include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/serialization/import.h>

@@ -1,8 +1,8 @@
 // A journal that a full disk has cut short for a moment is one that can be resumed from.
 #include "reduce/journal.h"
 
+#include "core/temporary_folder.h"
 #include "reduce/structural_oracle.h"
-#include "support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 

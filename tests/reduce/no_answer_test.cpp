@@ -1,10 +1,10 @@
 // A check without an answer is asked again, and says nothing: whatever goes wrong with every tenth check, the result is
 // the undisturbed one.
+#include "core/temporary_folder.h"
 #include "reduce/chain.h"
 #include "reduce/journal.h"
 #include "reduce/passes/golden.h"
-#include "sandbox/failing_fork.h"
-#include "support/temporary_folder.h"
+#include "tasks/failing_fork.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // Tests of reading from CMake's compile_commands.json how it compiles.
 #include "toolchain/compile_command.h"
 
-#include "support/temporary_folder.h"
+#include "core/temporary_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // For tests of headers that are kept precompiled: a cache of their own, and a header that takes no time.
 #pragma once
-#include "support/find_program.h"
-#include "support/temporary_folder.h"
+#include "core/find_program.h"
+#include "core/temporary_folder.h"
 #include "toolchain/kept_headers.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // A project is built with its first header precompiled where that is kept, and without wherever that does not work.
 #include "toolchain/project_build.h"
 
+#include "core/read_file.h"
 #include "header_folder.h"
-#include "support/read_file.h"
 #include "toolchain/compiler.h"
 
 namespace repro_minify {

@@ -3,16 +3,16 @@
 #include "backends/cannot_compile.h"
 #include "backends/external/command_server.h"
 #include "backends/external/embedded/texts.h"
+#include "core/cpp_string.h"
+#include "core/find_program.h"
+#include "core/no_answer.h"
+#include "core/split_words.h"
+#include "core/temporary_folder.h"
 #include "program/compute.h"
 #include "program/read_inputs.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
-#include "support/cpp_string.h"
-#include "support/find_program.h"
-#include "support/no_answer.h"
-#include "support/split_words.h"
-#include "support/temporary_folder.h"
 
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>

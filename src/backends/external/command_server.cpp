@@ -2,12 +2,12 @@
 
 #include "backends/cannot_compile.h"
 #include "backends/helper_socket.h"
+#include "core/no_answer.h"
+#include "core/start_program.h"
+#include "core/unix_socket.h"
 #include "repro_minify/program.h"
 #include "repro_minify/sandbox.h"
-#include "sandbox/limits.h"
-#include "support/no_answer.h"
-#include "support/start_program.h"
-#include "support/unix_socket.h"
+#include "tasks/limits.h"
 
 #include <poll.h>
 #include <signal.h>

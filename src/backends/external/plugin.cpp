@@ -4,11 +4,11 @@
 #include "backends/backend_registry.h"
 #include "backends/cannot_compile.h"
 #include "backends/external/embedded/texts.h"
+#include "core/cpp_string.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
-#include "sandbox/run_until_answered.h"
-#include "support/cpp_string.h"
+#include "tasks/run_until_answered.h"
 
 #include <ATen/ATen.h>
 #include <ATen/DLConvertor.h>

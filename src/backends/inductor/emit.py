@@ -294,7 +294,7 @@ class Repro:
         return "\n" + "\n".join(["def differs(expected, found):", *body])
 
     def compare_values(self):
-        """The rule in force, as far as this failure needs it: see Predicate in emit/predicate.h."""
+        """The rule in force, as far as this failure needs it: see Predicate in repro/predicate.h."""
         how = self.facts["differs"]
         form, limit, rtol = how["form"], how["limit"], how["rtol"]
         body = ["    if expected.is_complex():",

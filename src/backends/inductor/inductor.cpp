@@ -7,9 +7,9 @@
 #include "backends/inductor/inductor_worker.h"
 #include "backends/inductor/remote_module.h"
 #include "backends/torch_python.h"
+#include "core/no_answer.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
-#include "support/no_answer.h"
 #include "toolchain/compiler.h"
 
 #include <ATen/ATen.h>

@@ -1,11 +1,11 @@
 #include "backends/inductor/inductor_wire.h"
 
 #include "backends/cannot_compile.h"
+#include "core/frame.h"
+#include "core/json_number.h"
+#include "core/no_answer.h"
 #include "program/dtype_named.h"
 #include "program/values.h"
-#include "support/frame.h"
-#include "support/json_number.h"
-#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>

@@ -1,11 +1,11 @@
 #include "backends/inductor/remote_module.h"
 
 #include "backends/cannot_compile.h"
+#include "core/no_answer.h"
+#include "core/out_of_memory.h"
 #include "program/compute.h"
 #include "program/values.h"
-#include "sandbox/limits.h"
-#include "support/no_answer.h"
-#include "support/out_of_memory.h"
+#include "tasks/limits.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>

@@ -1,10 +1,10 @@
 #include "backends/inductor_like/capture.h"
 
 #include "backends/inductor_like/random_state.h"
+#include "core/out_of_memory.h"
 #include "program/compute.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
-#include "support/out_of_memory.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>

@@ -2,7 +2,7 @@
 
 #include "backends/inductor_like/codegen/cuda_kernel.h"
 #include "backends/inductor_like/codegen/cuda_library.h"
-#include "support/escape.h"
+#include "core/escape.h"
 
 namespace repro_minify::inductor_like {
 namespace {

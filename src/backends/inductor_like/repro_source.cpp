@@ -3,9 +3,9 @@
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/codegen/vector_math.h"
 #include "backends/inductor_like/cuda_repro.h"
-#include "support/cpp_number.h"
-#include "support/escape.h"
-#include "support/number_text.h"
+#include "core/cpp_number.h"
+#include "core/escape.h"
+#include "core/number_text.h"
 
 #include <set>
 #include <sstream>

@@ -6,9 +6,9 @@
 #include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/lowering.h"
 #include "backends/inductor_like/random_state.h"
+#include "core/no_answer.h"
+#include "core/out_of_memory.h"
 #include "program/compute.h"
-#include "support/no_answer.h"
-#include "support/out_of_memory.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>

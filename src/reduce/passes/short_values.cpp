@@ -2,10 +2,10 @@
 // literal.
 #include "reduce/passes/by_halves.h"
 
+#include "core/number_text.h"
 #include "program/elements.h"
 #include "reduce/order/plainness.h"
 #include "reduce/passes/remake_input.h"
-#include "support/number_text.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,6 +1,6 @@
 #include "reduce/passes/splice_sites.h"
 
-#include "dataflow/dominators.h"
+#include "program/dataflow/dominators.h"
 #include "program/elements.h"
 
 #include <ATen/core/Tensor.h>

@@ -1,7 +1,7 @@
 #include "reduce/passes/splice_units.h"
 
-#include "dataflow/dataflow.h"
-#include "dataflow/strong_components.h"
+#include "program/dataflow/dataflow.h"
+#include "program/dataflow/strong_components.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // From one anchor to the next. The anchors with the rest fail; the rest is put in line by distance from the anchors,
 // since what a failure needs is mostly close together.
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 #include "reduce/search/expectation.h"
 #include "reduce/search/index_sets.h"
 #include "reduce/search/lineup.h"

@@ -1,6 +1,6 @@
 #include "reduce/search/answers.h"
 
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // The answers that the oracle has given so far.
 #pragma once
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <compare>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The result is 1-minimal because each single deletion was tried on it, not because the search is clever: what came
 // before may have been misled by an oracle that is not monotone.
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 #include "reduce/search/index_sets.h"
 #include "reduce/search/questioner.h"
 #include "reduce/search/search_stages.h"

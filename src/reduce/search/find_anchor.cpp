@@ -4,7 +4,7 @@
 // though, so that the nodes in question with their surroundings (a window) often fail on their own. Where a window
 // fails it becomes the set. Where it passes the search goes on as if its prefix had passed, until that belief has
 // missed often enough to be put to the test.
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 #include "reduce/search/index_sets.h"
 #include "reduce/search/lineup.h"
 #include "reduce/search/questioner.h"

@@ -1,6 +1,6 @@
 // Guesses cost one question each. Most come from outside (a window around a suspect); where the operators are known,
 // one example of each repeated piece is another.
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 #include "reduce/search/index_sets.h"
 #include "reduce/search/questioner.h"
 #include "reduce/search/repeats.h"

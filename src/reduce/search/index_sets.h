@@ -1,6 +1,6 @@
 // Small helpers over sorted index sets.
 #pragma once
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "reduce/search/lineup.h"
 
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 #include "reduce/search/index_sets.h"
 
 #include <algorithm>

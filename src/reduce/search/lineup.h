@@ -1,6 +1,6 @@
 // Nodes lined up for a binary search, with how likely the search is to end at each of them.
 #pragma once
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <cstddef>
 #include <utility>

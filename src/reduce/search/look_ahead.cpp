@@ -1,6 +1,6 @@
 #include "reduce/search/look_ahead.h"
 
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 #include "reduce/questions/dry_run.h"
 #include "reduce/questions/futures.h"
 #include "reduce/search/answers.h"

@@ -1,6 +1,6 @@
 // How a stage of the search asks about a set, whether it is run for real or ahead of time.
 #pragma once
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 namespace repro_minify {
 

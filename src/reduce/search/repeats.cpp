@@ -1,6 +1,6 @@
 #include "reduce/search/repeats.h"
 
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Repeated structure: most models are a few kinds of blocks, many times over.
 #pragma once
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <cstdint>
 #include <string>

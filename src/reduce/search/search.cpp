@@ -1,6 +1,6 @@
 #include "reduce/search/search.h"
 
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 #include "reduce/search/answers.h"
 #include "reduce/search/index_sets.h"
 #include "reduce/search/look_ahead.h"

@@ -1,6 +1,6 @@
 // The search, which knows index sets and an oracle, but nothing of graphs of tensors or of processes.
 #pragma once
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 // what comes out again.
 #include "reduce/passes/golden_file.h"
 
+#include "core/read_file.h"
 #include "reduce/passes/golden.h"
-#include "support/read_file.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>

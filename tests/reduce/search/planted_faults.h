@@ -1,6 +1,6 @@
 // Graphs with faults planted in them; for the tests of the search and for its bench.
 #pragma once
-#include "dataflow/dataflow.h"
+#include "program/dataflow/dataflow.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // Every input that libFuzzer was begun with, or has found something with, once more: under whatever sanitizers this is
 // built with, and without clang.
+#include "core/read_file.h"
 #include "security/fuzz/harness.h"
-#include "support/read_file.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "backends/inductor_like/codegen/cuda_library.h"
 
-#include "support/read_file.h"
+#include "core/read_file.h"
 #include "toolchain/kernel_cache.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #include "backends/inductor_like/codegen/library.h"
 
 #include "backends/inductor_like/codegen/vector_math.h"
-#include "support/find_program.h"
-#include "support/no_answer.h"
-#include "support/read_file.h"
-#include "support/start_program.h"
+#include "core/find_program.h"
+#include "core/no_answer.h"
+#include "core/read_file.h"
+#include "core/start_program.h"
 #include "toolchain/compiler.h"
 #include "toolchain/kernel_cache.h"
 

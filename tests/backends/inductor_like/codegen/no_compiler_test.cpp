@@ -1,6 +1,6 @@
 // A compiler that cannot do its work says nothing of the source; one that finds fault with the source does.
 #include "backends/inductor_like/codegen/library.h"
-#include "support/no_answer.h"
+#include "core/no_answer.h"
 #include "toolchain/kernel_cache.h"
 #include "toolchain/kernel_folder.h"
 

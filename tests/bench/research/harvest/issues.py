@@ -6,7 +6,7 @@
 PYTHON is one with the torch that the program was built against. The host has a few operators before the failure and
 behind it, and is traced (scripted where a trace does not keep it). FOLDER/NAME/failing.pt and inputs.pt are what is
 reduced, FOLDER/NAME.repro/ what comes of it; --again reads what is there already. An issue.md is kept where its
-repro.py verified and every rule of tests/emit/issue_md_rules.py holds. NAME is that of the link in the table of
+repro.py verified and every rule of tests/repro/issue_md_rules.py holds. NAME is that of the link in the table of
 docs/found.md. Prints a row of a table for each, and exits with 1 where one is not kept.
 """
 

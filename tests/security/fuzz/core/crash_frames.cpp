@@ -1,8 +1,8 @@
 // The names of the functions in which a child crashed: the child has written them, and perhaps over them.
-#include "sandbox/crash_frames.h"
+#include "tasks/crash_frames.h"
 
-#include "sandbox/symbol_name.h"
 #include "security/fuzz/harness.h"
+#include "tasks/symbol_name.h"
 
 #include <algorithm>
 

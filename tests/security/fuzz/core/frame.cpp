@@ -1,6 +1,6 @@
 // Fuzzes the reader of what comes over a socket, from TorchInductor's worker or a command that serves: its process may
 // have gone mad.
-#include "support/frame.h"
+#include "core/frame.h"
 
 #include "security/fuzz/harness.h"
 

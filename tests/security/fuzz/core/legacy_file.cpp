@@ -1,5 +1,5 @@
 // A file of torch.save as it was before 1.6.
-#include "pickle/legacy_file.h"
+#include "inputs/pickle/legacy_file.h"
 
 #include "security/fuzz/harness.h"
 

@@ -1,5 +1,5 @@
 // An array of numpy in a file of its own.
-#include "pickle/array.h"
+#include "inputs/pickle/array.h"
 #include "security/fuzz/harness.h"
 
 namespace repro_minify::fuzz {

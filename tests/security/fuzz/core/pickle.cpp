@@ -1,7 +1,7 @@
 // Fuzzes the reader of pickles and all that is asked about their values: the author of the inputs has written them.
-#include "pickle/array.h"
-#include "pickle/depth.h"
-#include "pickle/storage.h"
+#include "inputs/pickle/array.h"
+#include "inputs/pickle/depth.h"
+#include "inputs/pickle/storage.h"
 #include "security/fuzz/harness.h"
 
 namespace repro_minify::fuzz {

@@ -1,9 +1,9 @@
 // Fuzzes the texts that a model prints, raises and is called, on their way into terminals, reports and sources.
+#include "core/cpp_string.h"
+#include "core/escape.h"
+#include "core/normalise.h"
+#include "core/split_words.h"
 #include "security/fuzz/harness.h"
-#include "support/cpp_string.h"
-#include "support/escape.h"
-#include "support/normalise.h"
-#include "support/split_words.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // The journal of an earlier run, which --resume believes once each of its lines is one.
 #include "reduce/journal.h"
 
+#include "core/temporary_folder.h"
 #include "security/fuzz/harness.h"
-#include "support/temporary_folder.h"
 
 #include <fstream>
 

@@ -1,7 +1,7 @@
 // Values as TorchInductor's worker sends them, behind a frame that holds together: JSON, and the memory of 64 bytes.
 #include "backends/inductor/inductor_wire.h"
+#include "core/no_answer.h"
 #include "security/fuzz/harness.h"
-#include "support/no_answer.h"
 
 #include <ATen/ATen.h>
 

@@ -1,0 +1,57 @@
+// Which step of the backend makes the model wrong?
+#include "backends/backend_list.h"
+#include "cli/interruption.h"
+#include "cli/listening.h"
+#include "cli/options.h"
+#include "cli/results/bisection_text.h"
+#include "core/log.h"
+#include "pipeline/open_model.h"
+#include "repro_minify/session.h"
+
+#include <iostream>
+
+namespace repro_minify {
+namespace {
+
+int run_bisection(const Options &options) {
+  require_known_backends(split_backend_names(options.backends));
+  ProgressPrinter progress(options.quiet, factory_of(options));
+  MinifyOptions how = minify_options(options, progress);
+  Session session(options.model, open_failing_graph(options.model, how));
+  if (!options.oracle.empty() || !has_steps(*session.backend))
+    throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
+  const FailureRate rate = session.check_original();
+  progress.hide();
+  how.listener.throw_if_interrupted();
+  require_checkable(session, rate.verdict);
+  if (rate.verdict.eager_failed) {
+    log::error(eager_problem(session, rate.verdict));
+    return EagerNotReproducible;
+  }
+  if (rate.failed < options.need) {
+    log::error(session.shown_path() + ": does not fail under " + session.backend->name());
+    return DoesNotFail;
+  }
+  const Bisection bisection =
+      bisect(session.original(), session.backend, bisect_options_of(session, rate.verdict.signatures.front()));
+  progress.finish();
+  if (options.json)
+    std::cout << to_json(bisection) << '\n';
+  else
+    std::cout << bisection_text(bisection);
+  return bisection.guilty ? 0 : NoStepFound;
+}
+
+} // namespace
+
+int bisect_command(const Options &options) {
+  catch_signals();
+  try {
+    return run_bisection(options);
+  } catch (const Interrupted &) {
+  }
+  log::warning("interrupted");
+  return InterruptedByUser;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,118 @@
+// The main command: minify(), with what it says printed.
+#include "cli/interruption.h"
+#include "cli/listening.h"
+#include "cli/options.h"
+#include "cli/results/reduction_text.h"
+#include "core/joined.h"
+#include "core/log.h"
+#include "repro_minify/minify.h"
+
+#include <atomic>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <system_error>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// It was to be verified, and the machine gave no process or no memory for it.
+bool has_no_answer(const ReproFacts &facts) {
+  return !facts.verified.has_value() && !facts.verify_message.empty();
+}
+
+/// It was to be verified, and the time budget was spent before it could be.
+bool had_no_time(const Options &options, const ReproFacts &facts) {
+  return !options.no_verify && facts.out_of_time && !facts.verified.has_value();
+}
+
+void say_what_came_of(const Options &options, const Result &result) {
+  const ReproFacts &facts = result.facts;
+  if (facts.out_of_time)
+    log::warning("the time budget is spent: this is the best so far; --resume goes on from here");
+  if (facts.not_reduced)
+    log::warning("handed back as it was given, NOT REDUCED: " + *facts.not_reduced);
+  else
+    log::info("from " + std::to_string(facts.before.operators) + " operators to " +
+              std::to_string(facts.after.operators) + " in " + std::to_string(facts.checks) + " checks" +
+              (facts.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts.not_shown_because, "; ")));
+  if (had_no_time(options, facts))
+    log::error("THE REPRO IS NOT VERIFIED: " + facts.verify_message);
+  else if (has_no_answer(facts))
+    log::error("it is not known whether the repro verifies: " + facts.verify_message + "; --resume asks again");
+  if (facts.verified.has_value() && !*facts.verified)
+    log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
+}
+
+/// Says what came of the job and returns the exit code. It is 130 exactly where report.json says `interrupted`: a
+/// script may look at either.
+int conclude(const Options &options, const Result &result) {
+  log::debug(phases_table(result.facts));
+  if (result.facts.interrupted) {
+    log::warning("interrupted; the best so far is in " + result.folder +
+                 (result.facts.verified.has_value() ? "" : " (not verified)"));
+    return InterruptedByUser;
+  }
+  say_what_came_of(options, result);
+  std::cout << result.folder << (options.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
+  if (had_no_time(options, result.facts))
+    return NotVerified;
+  if (has_no_answer(result.facts))
+    return InternalError;
+  return result.facts.verified.value_or(true) ? ReducedAndVerified : NotVerified;
+}
+
+/// Where it has to be ended while it computes, the report is not written, or not whole.
+std::string last_words(const std::string &folder, bool search_has_begun) {
+  std::error_code error;
+  if (!search_has_begun || !fs::exists(folder + "/reduced.pt", error))
+    return "interrupted before there was anything to keep";
+  fs::remove(folder + "/report.json", error); // it would not say so
+  return "interrupted while it computed; the best that was saved is in " + clean(folder) +
+         " (not verified), and --resume goes on from here";
+}
+
+/// Before the search the folder may hold what an earlier run left.
+void keep_what_is_saved(MinifyOptions &how) {
+  const auto has_begun = std::make_shared<std::atomic<bool>>(false);
+  when_ended_unheeded([folder = how.folder, has_begun] { return last_words(folder, *has_begun); });
+  how.listener.begun = [has_begun, also = how.listener.begun](const ProgramSize &size) {
+    *has_begun = true;
+    if (also)
+      also(size);
+  };
+}
+
+} // namespace
+
+int minify_command(const Options &options) {
+  catch_signals();
+  ProgressPrinter progress(options.quiet, factory_of(options));
+  MinifyOptions how = minify_options(options, progress);
+  keep_what_is_saved(how);
+  how.listener.reduced = [&progress](const Reduction &reduction) {
+    progress.hide();
+    log::info(passes_table(reduction));
+  };
+  const Result result = minify(options.model, how);
+  progress.finish();
+  switch (result.ending) {
+  case Result::Ending::DoesNotFail:
+    log::error(result.why);
+    return exit_code_unless_stopped(DoesNotFail);
+  case Result::Ending::EagerNotReproducible:
+    log::error(result.why);
+    return exit_code_unless_stopped(EagerNotReproducible);
+  case Result::Ending::Interrupted:
+    log::warning("interrupted before there was anything to keep");
+    return InterruptedByUser;
+  case Result::Ending::Minimised:
+  case Result::Ending::HandedBack:
+    break;
+  }
+  return conclude(options, result);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,282 @@
+// Check once, and say what came of it.
+#include "backends/backend_list.h"
+#include "backends/torch_python.h"
+#include "cli/listening.h"
+#include "cli/options.h"
+#include "cli/results/run_text.h"
+#include "core/log.h"
+#include "core/temporary_folder.h"
+#include "inputs/convert.h"
+#include "pipeline/open_model.h"
+#include "pipeline/reading_limits.h"
+#include "program/error_report.h"
+#include "program/operator_libraries.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <optional>
+
+namespace repro_minify {
+namespace {
+
+/// The result of one backend.
+struct Ran {
+  int exit_code = 0;
+  std::string json; ///< with --json; nothing else is printed then
+};
+
+/// Prints the stages that --dump-stage asks for: what is in the file now, and nothing of what later runs write. A child
+/// process writes them to a file, as its standard error is not shown.
+void print_dump(const std::string &file, std::ostream &out) {
+  if (file.empty())
+    return;
+  out << std::ifstream(file).rdbuf() << std::flush;
+  out.clear(); // an empty file is no error
+}
+
+/// A float64 run of a large model takes more memory than everything else together: of that the errors are measured only
+/// where they decide.
+bool is_small(const std::string &path) {
+  constexpr std::uintmax_t most_bytes = 16 << 20;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error); // a folder has none
+  return error || size <= most_bytes;
+}
+
+bool times_are_wanted(const Options &options) {
+  return options.timing.value_or(split_backend_names(options.backends).size() <= 1);
+}
+
+/// One graph of the model. It is loaded for the first backend that can be used. The others have it from there, with
+/// what eager did, unless it is one of several, which memory need not hold all at once.
+struct OpenGraph {
+  MinifyOptions options;
+  bool is_shared = false; ///< with other backends
+  std::optional<Loaded> loaded = {};
+
+  Session session(const std::string &model, const MinifyOptions &how) {
+    if (loaded)
+      return Session(*loaded, how);
+    Session first(model, how);
+    if (is_shared)
+      loaded = first.loaded();
+    return first;
+  }
+};
+
+Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progress) {
+  MinifyOptions how = graph.options;
+  how.check.measure_always = is_small(options.model);
+  Session session = graph.session(options.model, how);
+  const FailureRate rate = session.check_original();
+  progress.hide();
+  print_dump(how.backend_options.dump_file, options.json ? std::cerr : std::cout);
+  const Verdict &verdict = rate.verdict;
+  require_checkable(session, verdict);
+  if (verdict.eager_failed)
+    log::error(eager_problem(session, verdict));
+  warn_of_missing_reference(session, verdict);
+  const RunFacts facts = run_facts(session, rate, times_are_wanted(options));
+  Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
+  progress.finish();
+  if (options.json)
+    ran.json = run_json(rate, facts, session);
+  else
+    std::cout << run_text(rate, facts, session);
+  return ran;
+}
+
+nlohmann::json refusal(const Options &options, const std::string &backend, const std::string &why) {
+  return {{"model", options.model}, {"backend", backend}, {"refused", why}, {"unreadable", false}};
+}
+
+std::string text_of(const nlohmann::json &value) {
+  return value.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+/// One graph of several that cannot be converted, or checked, says nothing about the others.
+Ran run_graph_of_several(OpenGraph &graph, const Options &options, ProgressPrinter &progress) {
+  const MinifyOptions &how = graph.options;
+  try {
+    if (!how.conversion->problem.empty())
+      throw UserError(problem_of(*how.conversion));
+    return run_graph(graph, options, progress);
+  } catch (const UserError &error) {
+    log::error(error.what());
+    nlohmann::json refused = refusal(options, how.backends.front(), error.what());
+    refused["graph"] = how.conversion->graph;
+    return {BadInput, text_of(refused)};
+  }
+}
+
+/// Without an answer for one of the backends, or graphs, the whole has none, unless another fails.
+int exit_code_of(const std::vector<Ran> &all) {
+  int code = 0;
+  for (const Ran &ran : all) {
+    if (ran.exit_code == 1)
+      return 1;
+    code = std::max(code, ran.exit_code);
+  }
+  return code;
+}
+
+/// The model under one backend after the other.
+class Runs {
+public:
+  /// Throws UserError for a model that cannot be opened.
+  explicit Runs(const Options &options) : options_(options), progress_(options.quiet, factory_of(options)) {
+    MinifyOptions how = minify_options(options, progress_);
+    if (!how.backend_options.dumped_stages.empty())
+      how.backend_options.dump_file = folder_.emplace() / "stages";
+    const auto graphs = open_model(options.model, how);
+    const bool is_shared = graphs.size() == 1 && split_backend_names(options.backends).size() > 1;
+    for (const MinifyOptions &graph : graphs)
+      graphs_.push_back({graph, is_shared});
+  }
+
+  /// Under those that the options name; all of one name.
+  Ran under_the_only_backend() {
+    if (folder_)
+      std::ofstream(graphs_.front().options.backend_options.dump_file).flush(); // it has to be there, empty
+    if (graphs_.size() == 1)
+      return run_graph(graphs_.front(), options_, progress_);
+    std::vector<Ran> all;
+    std::string json;
+    for (OpenGraph &graph : graphs_) {
+      graph.options.listener.throw_if_interrupted();
+      all.push_back(run_graph_of_several(graph, options_, progress_));
+      json += (json.empty() ? "[" : ",") + all.back().json;
+    }
+    return {exit_code_of(all), options_.json ? json + "]" : ""};
+  }
+
+  Ran under(const std::string &backend) {
+    for (OpenGraph &graph : graphs_)
+      graph.options.backends = {backend};
+    return under_the_only_backend();
+  }
+
+private:
+  const Options &options_;
+  ProgressPrinter progress_;
+  std::optional<TemporaryFolder> folder_; ///< of what --dump-stage asks for
+  std::vector<OpenGraph> graphs_;
+};
+
+bool is_refused(const std::function<void()> &reading) {
+  try {
+    reading();
+    return false;
+  } catch (const UserError &) {
+    return true;
+  }
+}
+
+/// True if the model is to blame whatever the backend: it is none, or damaged, or has no inputs. A missing library of
+/// operators, or a missing Python to convert the model with, is not its fault.
+bool is_unreadable(const Options &options) {
+  ProgressPrinter progress(/*quiet=*/true, factory_of(options));
+  MinifyOptions how;
+  if (is_refused([&] {
+        how = minify_options(options, progress);
+        load_operator_libraries(how.backend_options.libraries);
+      }))
+    return false;
+  const Limits limits = reading_limits(how);
+  ModelKind kind = ModelKind::TorchScript;
+  if (is_refused([&] { kind = recognise(options.model, limits); }))
+    return true;
+  if (kind != ModelKind::TorchScript)
+    return !find_python_with_torch(how.backend_options.python).empty() &&
+           is_refused([&] { open_model(options.model, how); });
+  return is_refused([&] {
+    const LoadedModel model = load_model(options.model, how.method, how.check.seed, how.train, c10::kCPU, limits);
+    load_inputs(model, {.specs = how.input_specs, .inputs_path = how.inputs, .seed = how.check.seed}, limits);
+  });
+}
+
+/// For one that has no row of its own.
+std::string refused_row(const Options &options, const std::string &backend, const std::string &why) {
+  nlohmann::json row = refusal(options, backend, why);
+  row["unreadable"] = is_unreadable(options);
+  return text_of(row);
+}
+
+Ran refused(const Options &options, const std::string &backend, const ErrorReport &error) {
+  log::error(error.sentence);
+  const int code = error.is_users ? BadInput : InternalError;
+  return {code, options.json ? refused_row(options, backend, error.sentence) : ""};
+}
+
+/// A backend that cannot be used, or has no support for the model, says nothing about the others; nor does an error of
+/// our own under it. A model that cannot be opened has none to answer, and is opened again for each: what was missing
+/// may be there by then.
+Ran run_one_of_several(std::optional<Runs> &runs, const Options &options, const std::string &backend) {
+  try {
+    if (!runs)
+      runs.emplace(options);
+    return runs->under(backend);
+  } catch (const std::exception &) {
+    return refused(options, backend, report_of(std::current_exception()));
+  }
+}
+
+Ran run_under_the_only_backend(const Options &options, const std::string &backend) {
+  try {
+    require_known_backends(split_backend_names(options.backends));
+    return Runs(options).under_the_only_backend();
+  } catch (const std::exception &) {
+    if (options.json)
+      std::cout << refused_row(options, backend, report_of(std::current_exception()).sentence) << std::endl;
+    throw;
+  }
+}
+
+/// With --json, the rows of several backends. What was begun is ended, whatever is thrown between.
+class Rows {
+public:
+  explicit Rows(bool is_json) : is_json_(is_json) {}
+  Rows(const Rows &) = delete;
+  Rows &operator=(const Rows &) = delete;
+  ~Rows() {
+    if (is_json_)
+      std::cout << (all_.empty() ? "[]" : "]") << std::endl;
+  }
+
+  /// Prints it as soon as it is known: what crashes later cannot take it along.
+  void add(const Ran &ran) {
+    if (is_json_)
+      std::cout << (all_.empty() ? "[" : ",") << ran.json << std::endl;
+    all_.push_back(ran);
+  }
+  const std::vector<Ran> &all() const { return all_; }
+
+private:
+  bool is_json_;
+  std::vector<Ran> all_;
+};
+
+} // namespace
+
+int run_command(const Options &options) {
+  const auto names = split_backend_names(options.backends);
+  if (names.size() <= 1) {
+    const Ran ran = run_under_the_only_backend(options, names.empty() ? "" : names.front());
+    if (options.json)
+      std::cout << ran.json << '\n';
+    return ran.exit_code;
+  }
+  std::optional<Runs> runs;
+  Rows rows(options.json);
+  for (const auto &name : names)
+    rows.add(run_one_of_several(runs, options, name));
+  return exit_code_of(rows.all());
+}
+
+} // namespace repro_minify

@@ -1,0 +1,96 @@
+#include "core/frame.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sys/socket.h>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "lengths travel in little endian");
+
+[[noreturn]] void garbled(const std::string &what) {
+  throw std::runtime_error("the other side sent " + what);
+}
+
+/// A length of the other side's is no reason to take memory: it grows as bytes come in.
+std::optional<std::string> receive_text(int socket, std::uint64_t size) {
+  constexpr std::uint64_t step = 1u << 20;
+  std::string text;
+  while (text.size() < size) {
+    const size_t have = text.size();
+    text.resize(std::min<std::uint64_t>(size, have + step));
+    if (!receive_bytes(socket, text.data() + have, text.size() - have))
+      return std::nullopt;
+  }
+  return text;
+}
+
+} // namespace
+
+bool send_bytes(int socket, const void *data, std::size_t size) {
+  const auto *at = static_cast<const char *>(data);
+  while (size > 0) {
+    const ssize_t count = ::send(socket, at, size, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    at += count;
+    size -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+bool receive_bytes(int socket, void *data, std::size_t size) {
+  auto *at = static_cast<char *>(data);
+  while (size > 0) {
+    const ssize_t count = ::recv(socket, at, size, 0);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    at += count;
+    size -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+bool send_header(int socket, json content, const std::vector<std::int64_t> &blobs) {
+  content["blobs"] = blobs;
+  const std::string text = content.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::uint64_t size = text.size();
+  return send_bytes(socket, &size, sizeof size) && send_bytes(socket, text.data(), text.size());
+}
+
+std::optional<FrameHeader> receive_header(int socket) {
+  std::uint64_t size = 0;
+  if (!receive_bytes(socket, &size, sizeof size))
+    return std::nullopt;
+  if (size > most_header_bytes)
+    garbled("a header of " + std::to_string(size) + " bytes");
+  const auto text = receive_text(socket, size);
+  if (!text)
+    return std::nullopt;
+  FrameHeader header{json::parse(*text, nullptr, /*allow_exceptions=*/false), {}};
+  if (!header.content.is_object() || !header.content.value("blobs", json()).is_array())
+    garbled("a header that is none");
+  for (const auto &length : header.content["blobs"]) {
+    if (!length.is_number_unsigned() || length.get<std::uint64_t>() > most_blob_bytes)
+      garbled("a blob of no possible size");
+    header.blobs.push_back(static_cast<std::int64_t>(length.get<std::uint64_t>()));
+  }
+  return header;
+}
+
+} // namespace repro_minify

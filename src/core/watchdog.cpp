@@ -1,0 +1,65 @@
+#include "core/watchdog.h"
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+/// No signal is delivered to a thread that is made meanwhile: what they interrupt is what the others wait in.
+class WithoutSignals {
+public:
+  WithoutSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals &) = delete;
+  WithoutSignals &operator=(const WithoutSignals &) = delete;
+
+private:
+  sigset_t before_{};
+};
+
+} // namespace
+
+Watchdog::Watchdog(std::function<void()> end, WatchdogPatience patience) : end_(std::move(end)), patience_(patience) {
+  sem_init(&requested_, /*pshared=*/0, /*value=*/0);
+  if (pthread_getcpuclockid(pthread_self(), &watched_) != 0)
+    return;
+  const WithoutSignals scope;
+  try {
+    std::thread([this] { watch(); }).detach();
+  } catch (const std::system_error &) { // a machine that gives no thread gives no check either
+  }
+}
+
+std::chrono::nanoseconds Watchdog::processor_time() const {
+  timespec time{};
+  clock_gettime(watched_, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+void Watchdog::watch() {
+  using Clock = std::chrono::steady_clock;
+  while (sem_wait(&requested_) != 0 && errno == EINTR)
+    ;
+  while (true) {
+    const std::uint64_t noticed = noticed_;
+    const auto computed = processor_time();
+    const auto since = Clock::now();
+    while (noticed_ == noticed) {
+      ++looks_;
+      if (processor_time() - computed >= patience_.computing || Clock::now() - since >= patience_.waiting)
+        end_();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+}
+
+} // namespace repro_minify

@@ -1,0 +1,112 @@
+// A job in progress: what the stages of minify() hand to one another. One file a stage.
+#pragma once
+#include "report/course.h"
+#include "repro_minify/analysis.h"
+#include "repro_minify/repro.h"
+#include "repro_minify/session.h"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+
+/// The program that the search began with, as report.html shows it.
+struct Picture {
+  std::shared_ptr<const Recording> original = {}; ///< null: there is none
+  std::shared_ptr<Analyzer> analysis = {};        ///< null: the graph has to do without values
+};
+
+struct MinifyJob {
+  Session &session;
+  std::string folder;
+  std::chrono::steady_clock::time_point begin; ///< of the whole job
+  /// Returns true if a person asks for the end; the session's listener asks for it also once the time budget is spent.
+  std::function<bool()> interrupted_by_user = {};
+  ReproFacts facts = {};                   ///< filled as it becomes known
+  Course course = {};                      ///< of the search
+  std::optional<Flattened> flattened = {}; ///< what the search began with
+  std::optional<Program> passing = {};     ///< the closest program that passes
+  std::optional<Picture> picture = {};     ///< from begin_picture()
+
+  const MinifyOptions &options() const { return session.options; }
+  bool has_oracle() const { return !session.oracle.empty(); }
+  void say(Severity severity, const std::string &text) const { options().listener.say(severity, text); }
+  bool is_wanted(const Verdict &verdict) const { return shows(verdict, facts.signature, options().same_failure); }
+  bool is_interrupted() const { return interrupted_by_user && interrupted_by_user(); }
+  /// Why something is left out, where the listener asks for the end.
+  std::string why_cut_short() const { return is_interrupted() ? "it was interrupted" : "the time budget was spent"; }
+  double seconds_so_far() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+};
+
+/// The search. What fails as a Program and no longer as its file is searched for once more, each candidate as its file.
+/// The result is in `job.folder` as reduced.pt and inputs.pt.
+Reduction search(MinifyJob &job, const Flattened &flattened);
+/// The search once more, for a program whose repro.py fails too, run in an interpreter of its own: each candidate that
+/// fails in a check is run so. Nothing where the program that the search began with does not, or where it was
+/// interrupted. `earlier` is the search whose result fails in checks alone.
+std::optional<Reduction> search_for_what_shows_in_python(MinifyJob &job, const Flattened &flattened,
+                                                         const Reduction &earlier);
+
+/// Begins `job.picture`, for report.html. Called once, after collect_facts(); on a device while nothing else runs
+/// there, as it is not known how much room it has.
+void begin_picture(MinifyJob &job);
+/// Writes report.html, and begins its picture first if that is still to be done. Throws UserError if it cannot be
+/// written.
+void write_page(MinifyJob &job, const Program &program);
+
+/// Returns the program in reduced.pt and inputs.pt, read again by the child that runs it.
+ModuleFactory saved_factory(const MinifyJob &job);
+/// Returns what the test says of that program, asked as often as `repetition` says. Unresolved where it was
+/// interrupted.
+Verdict ask_about_saved(const MinifyJob &job, const Repetition &repetition);
+/// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
+bool is_lost_in_saving(const MinifyJob &job, const Program &program);
+/// True if what was saved fails, loaded again in new processes; else facts.verify_message says what came of it.
+bool confirm_saved(MinifyJob &job);
+
+/// Fills in `job.facts`: what was asked, and of what program. The second adds what came of a reduction.
+void collect_facts(MinifyJob &job, const Program &program);
+void collect_facts(MinifyJob &job, const Flattened &flattened, const Reduction &reduction);
+
+/// The last word on repro.cpp and repro.py, in facts.verified and facts.script.
+class Verifying {
+public:
+  /// It has to live as long.
+  explicit Verifying(MinifyJob &job) : job_(job) {}
+  /// Has CMake configure the repro's project beside the search, which takes a second and no program. May be called at
+  /// any time, or never.
+  void prepare();
+  /// Starts a repro.py that needs nothing of what is found out after the search: it runs beside all of that. The
+  /// program has to live as long.
+  void begin(const Program &program);
+  /// repro.cpp is built and run; `meanwhile` is called once while the compiler works, and `complete` after it: what is
+  /// to be run is whole then. Without begin() too; without this what was begun is killed.
+  void end(const Program &program, const std::function<void()> &meanwhile, const std::function<void()> &complete);
+
+private:
+  bool is_wanted() const;
+  bool needs_nothing_else() const;
+  ScriptVerifier &script();
+  void take(const Verification &verification);
+
+  MinifyJob &job_;
+  std::optional<std::string> python_; ///< that runs repro.py; empty: there is none
+  std::unique_ptr<ReproVerifier> repro_;
+  std::unique_ptr<ScriptVerifier> script_;
+  bool has_begun_ = false;
+};
+
+/// True if repro.py of `program` fails as wanted in three runs, each in an interpreter of its own.
+bool shows_in_python(const MinifyJob &job, const Program &program);
+
+/// All that comes after the search: the guilty step, the repro and whether it holds, the other backends, the reports.
+/// `factory` makes what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.
+void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, const ModuleFactory &factory,
+               bool interrupted);
+
+} // namespace repro_minify

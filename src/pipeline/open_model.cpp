@@ -1,0 +1,116 @@
+#include "pipeline/open_model.h"
+
+#include "pipeline/reading_limits.h"
+#include "repro_minify/session.h"
+
+namespace repro_minify {
+namespace {
+
+/// Who has a failure of torch.compile need not say under what it fails.
+void require_backend(MinifyOptions &options, ModelKind kind) {
+  if (!options.backends.empty() || !options.oracle.empty())
+    return;
+  if (kind != ModelKind::Program && kind != ModelKind::Log)
+    throw UserError("--backend: none given; `repro-minify backends` lists them");
+  options.backends = {"inductor"};
+}
+
+MinifyOptions with_conversion(MinifyOptions options, const Conversion &conversion) {
+  options.conversion = std::make_shared<Conversion>(conversion);
+  std::vector<std::string> &entries = options.backend_options.inductor_config;
+  entries.insert(entries.begin(), conversion.inductor_config.begin(), conversion.inductor_config.end());
+  return options;
+}
+
+/// Returns the result of one check of the graph in a few words, and sets `fails`.
+std::string verdict_words(const std::string &path, const MinifyOptions &options, bool &fails) {
+  if (!options.conversion->problem.empty())
+    return options.conversion->problem;
+  try {
+    Session session(path, options);
+    const FailureRate rate = session.check_original();
+    options.listener.throw_if_interrupted();
+    const Verdict &verdict = rate.verdict;
+    fails = rate.failed >= options.repetition.need;
+    if (verdict.eager_failed)
+      return "eager itself failed: " + verdict.message;
+    if (verdict.outcome == Verdict::Outcome::Unresolved)
+      return "cannot be checked: " + verdict.message;
+    return fails ? "FAILS: " + to_string(verdict.signatures.front()) : "does not fail";
+  } catch (const UserError &error) {
+    return error.what();
+  }
+}
+
+} // namespace
+
+ConvertOptions convert_options(const MinifyOptions &options) {
+  return {.python = options.backend_options.python,
+          .seed = options.check.seed,
+          .graph = options.graph,
+          .libraries = options.backend_options.libraries};
+}
+
+std::string problem_of(const Conversion &conversion) {
+  return shown_path(conversion) + ": " + conversion.problem;
+}
+
+std::string none_fails(const std::string &path) {
+  return path + ": none of its graphs fails; --graph N takes one of them";
+}
+
+std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptions &given) {
+  MinifyOptions options = given;
+  const ModelKind kind = recognise(path, reading_limits(options));
+  require_backend(options, kind);
+  if (options.graph > 0 && kind != ModelKind::Log)
+    throw UserError("--graph: " + path + " is " + to_string(kind) + ", which has one graph; leave it out");
+  if (kind == ModelKind::TorchScript)
+    return {options};
+  if (options.method != "forward")
+    throw UserError("--method: " + path + " is " + to_string(kind) + ", which has forward alone; leave it out");
+  std::vector<MinifyOptions> graphs;
+  for (const Conversion &conversion : convert(path, kind, convert_options(options), reading_limits(options)))
+    graphs.push_back(with_conversion(options, conversion));
+  if (graphs.size() > 1)
+    return graphs;
+  const Conversion &only = *graphs.front().conversion;
+  if (!only.problem.empty())
+    throw UserError(problem_of(only));
+  options.listener.say(Severity::Info, shown_path(only) + ": " + to_string(only));
+  return graphs;
+}
+
+std::optional<MinifyOptions> open_one_graph(const std::string &path, const MinifyOptions &options) {
+  const auto graphs = open_model(path, options);
+  if (graphs.size() == 1)
+    return graphs.front();
+  std::vector<MinifyOptions> failing;
+  std::string names;
+  for (const MinifyOptions &graph : graphs) {
+    bool fails = false;
+    const std::string words = verdict_words(path, graph, fails);
+    const Conversion &conversion = *graph.conversion;
+    options.listener.say(Severity::Info, "graph " + std::to_string(conversion.graph) + " (" + conversion.name + "), " +
+                                             std::to_string(conversion.operators) + " operators: " + words);
+    if (!fails)
+      continue;
+    names += (failing.empty() ? "" : ", ") + std::to_string(conversion.graph);
+    failing.push_back(graph);
+  }
+  if (failing.empty())
+    return std::nullopt;
+  if (failing.size() > 1)
+    throw UserError(path + ": graphs " + names + " fail; --graph N takes one of them");
+  options.listener.say(Severity::Info, "graph " + names + ": " + to_string(*failing.front().conversion));
+  return failing.front();
+}
+
+MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options) {
+  auto opened = open_one_graph(path, options);
+  if (!opened)
+    throw UserError(none_fails(path));
+  return *std::move(opened);
+}
+
+} // namespace repro_minify

@@ -1,0 +1,33 @@
+// From what the user named to TorchScript: what is something else is converted first, and may hold several graphs.
+#pragma once
+#include "inputs/convert.h"
+#include "repro_minify/minify_options.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// The options for each graph of a model: those given, with its Conversion, and with what that brings along. For
+/// TorchScript one, without a Conversion. A graph that could not be converted is among several, but never alone. Throws
+/// UserError.
+std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptions &options);
+
+/// Returns the options for the only graph, or for the one of several that fails: each is checked once, and what came of
+/// it is said. Nothing if none fails; throws UserError if more than one does.
+std::optional<MinifyOptions> open_one_graph(const std::string &path, const MinifyOptions &options);
+
+/// The same, but throws UserError where none fails.
+MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options);
+
+/// The part of the options that convert() takes.
+ConvertOptions convert_options(const MinifyOptions &options);
+
+/// "none of its 5 graphs fails under inductor"
+std::string none_fails(const std::string &path);
+
+/// Why a graph could not be converted, as a sentence about it.
+std::string problem_of(const Conversion &conversion);
+
+} // namespace repro_minify

@@ -1,0 +1,99 @@
+#include "pipeline/original.h"
+
+#include "check/coverage_text.h"
+#include "check/let_pass_text.h"
+#include "inputs/convert.h"
+#include "pipeline/external_oracle.h"
+#include "pipeline/open_model.h"
+#include "pipeline/reading_limits.h"
+
+namespace repro_minify {
+namespace {
+
+std::string let_pass_note(const Verdict &verdict) {
+  const std::string let_pass = let_pass_text(verdict);
+  return let_pass.empty() ? "" : "; " + let_pass + ": --compare close or exact takes that for a failure";
+}
+
+/// Operators that the backend left to eager's own code are not shown to be right.
+std::string coverage_note(const Verdict &verdict) {
+  return !verdict.coverage || verdict.coverage->not_compiled.empty() ? "" : "; " + coverage_text(*verdict.coverage);
+}
+
+std::string why_it_passes(const Session &session, const FailureRate &rate) {
+  if (rate.failed > 0)
+    return "in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) + " runs; --need says " +
+           std::to_string(session.options.repetition.need);
+  return std::to_string(session.check.calls) + " calls" +
+         (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
+         (session.check.mode == CheckMode::Run ? ", none raises" : ", all the same as eager") +
+         let_pass_note(rate.verdict) + coverage_note(rate.verdict);
+}
+
+/// A conversion to TorchScript may lose what fails under torch.compile: what was converted is asked itself.
+std::string original_note(const Session &session) {
+  const MinifyOptions &options = session.options;
+  if (!options.conversion || session.backend->name() != "inductor")
+    return "";
+  options.listener.say(Severity::Info, session.shown_path() + ": passes; it is run once under torch.compile itself");
+  const std::string fails = failure_of_original(*options.conversion, convert_options(options), reading_limits(options));
+  return fails.empty() ? ""
+                       : "; but run under torch.compile as it was given, it fails: " + fails +
+                             "; --inductor-config frontend=dynamo may show it";
+}
+
+/// True if the backend left every operator to eager's own code, so that the model was not tested at all.
+bool nothing_was_compiled(const Verdict &verdict) {
+  return verdict.coverage && verdict.coverage->compiled == 0 && !verdict.coverage->not_compiled.empty();
+}
+
+Result ended(Result::Ending ending, std::string why) {
+  Result result;
+  result.ending = ending;
+  result.why = std::move(why);
+  return result;
+}
+
+} // namespace
+
+std::optional<Result> nothing_to_reduce(const Session &session, const FailureRate &rate) {
+  require_checkable(session, rate.verdict);
+  const std::string model = session.shown_path();
+  if (rate.verdict.eager_failed)
+    return ended(Result::Ending::EagerNotReproducible, eager_problem(session, rate.verdict));
+  if (rate.failed >= session.options.repetition.need)
+    return std::nullopt;
+  if (!session.oracle.empty())
+    return ended(Result::Ending::DoesNotFail,
+                 model + ": is not interesting to " + session.options.oracle + " (" + rate.verdict.message + ")");
+  if (rate.failed == 0 && nothing_was_compiled(rate.verdict))
+    return ended(Result::Ending::DoesNotFail, model + ": nothing of it is compiled by " + session.backend->name() +
+                                                  ", so that there is nothing to compare (" +
+                                                  coverage_text(*rate.verdict.coverage) + ")");
+  return ended(Result::Ending::DoesNotFail, model + ": does not fail under " + session.backend->name() + " (" +
+                                                why_it_passes(session, rate) + ")" + original_note(session));
+}
+
+std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate) {
+  const MinifyOptions &options = session.options;
+  if (session.oracle.empty())
+    return std::nullopt;
+  Program empty;
+  empty.graph = std::make_shared<torch::jit::Graph>();
+  const Signature &wanted = rate.verdict.signatures.front();
+  if (shows(session.ask(empty, wanted), wanted))
+    throw UserError("--oracle " + options.oracle +
+                    ": finds an empty program interesting too, so it accepts everything; exit with 0 only for what "
+                    "still shows the problem");
+  options.listener.throw_if_interrupted();
+  if (options.repetition.runs > 1)
+    return std::nullopt;
+  const Verdict again = session.answer_to(ask_oracle(session.oracle, session.model.path), session.limits());
+  if (shows(again, wanted))
+    return std::nullopt;
+  return ended(Result::Ending::EagerNotReproducible, "--oracle " + options.oracle + ": changes its mind about " +
+                                                         session.shown_path() + " (" + again.message +
+                                                         "); for one that is not always sure give --repeat N --need M");
+}
+
+} // namespace repro_minify

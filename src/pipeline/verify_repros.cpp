@@ -1,0 +1,154 @@
+// Does what is handed over show the failure? repro.py and repro.cpp are run before anybody is given them.
+#include "backends/in_python.h"
+#include "backends/torch_python.h"
+#include "core/read_file.h"
+#include "core/temporary_folder.h"
+#include "pipeline/minify_job.h"
+#include "repro/repro_script.h"
+#include "repro_minify/backend_parts.h"
+#include "tasks/task.h"
+#include "toolchain/compiler.h"
+#include "toolchain/kept_headers.h"
+
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+/// Which Python runs repro.py; empty: there is none.
+std::string python_of_repro(const MinifyJob &job) {
+  const ReproInPython *in_python = job.session.backend->parts().repro_in_python;
+  return in_python ? in_python->python() : find_python_with_torch(job.options().backend_options.python);
+}
+
+/// Collects what issue.md says of the machine, while the compiler and repro.py are at work. Empty if there is no
+/// Python to ask, or once interrupted.
+Task<std::string> collect_environment_beside(const std::string &python) {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(2);
+  return {[python](Child &child) { child.reply(collect_environment(python)); }, limits,
+          [](const JobEnd &job_end) { return job_end.reply; }};
+}
+
+/// Returns the message before the build; it says what takes the time if the build is going to be long.
+std::string announcement() {
+  const auto cache = kept_headers_folder();
+  if (cache.empty() || keeps_any_header())
+    return "building and running repro.cpp ...";
+  return "building and running repro.cpp ... (LibTorch's headers take 10 to 30 s; they are kept precompiled, " +
+         std::string(find_quick_compiler().empty() ? "some 600 MB" : "some 130 MB") + " in " + cache.string() +
+         ", and later runs take 3 s)";
+}
+
+/// Calls `begin`, and ignores its exceptions: what cannot be begun early is begun where it is needed, and the error is
+/// reported then.
+template <typename Begin> void unless_in_trouble(const Begin &begin) {
+  try {
+    begin();
+  } catch (const std::exception &) {
+  }
+}
+
+} // namespace
+
+bool shows_in_python(const MinifyJob &job, const Program &program) {
+  constexpr int runs = 3; // memory holds other values in each, and now and then the right ones
+  const std::string python = python_of_repro(job);
+  for (int i = 0; i < runs; ++i) {
+    const TemporaryFolder folder;
+    ScriptVerifier script(folder.path(), python);
+    script.begin(program, job.facts);
+    if (!script.finish(job.options().listener.interrupted).verified.value_or(false))
+      return false;
+  }
+  return true;
+}
+
+bool Verifying::is_wanted() const {
+  return job_.options().verify && !job_.has_oracle();
+}
+
+/// True if repro.py runs in any interpreter that has torch, and reads no file.
+bool Verifying::needs_nothing_else() const {
+  return !job_.session.backend->parts().repro_in_python && job_.options().backend_options.libraries.empty();
+}
+
+ScriptVerifier &Verifying::script() {
+  if (!python_)
+    python_ = python_of_repro(job_);
+  if (!script_)
+    script_ = std::make_unique<ScriptVerifier>(job_.folder, *python_);
+  return *script_;
+}
+
+void Verifying::prepare() {
+  if (!is_wanted())
+    return;
+  const Backend &backend = *job_.session.backend;
+  unless_in_trouble([&] {
+    auto repro = std::make_unique<ReproVerifier>();
+    repro->configure(backend, !job_.options().backend_options.libraries.empty());
+    repro_ = std::move(repro);
+  });
+}
+
+void Verifying::begin(const Program &program) {
+  if (!is_wanted() || job_.facts.interrupted)
+    return;
+  if (needs_nothing_else()) {
+    script().begin(program, job_.facts);
+    has_begun_ = true;
+  }
+}
+
+void Verifying::end(const Program &program, const std::function<void()> &meanwhile,
+                    const std::function<void()> &complete) {
+  ReproFacts &facts = job_.facts;
+  if (job_.has_oracle())
+    facts.verified = true; // there is no C++ to build: the oracle alone knows what is looked for
+  if (!is_wanted())
+    return;
+  const auto &interrupted = job_.options().listener.interrupted;
+  const bool in_python = facts.backend->parts().repro_in_python;
+  ScriptVerifier &script = this->script();
+  Task<std::string> environment = collect_environment_beside(*python_);
+  if (!std::exchange(has_begun_, true))
+    script.begin(program, facts);
+  const auto while_it_compiles = [&] {
+    meanwhile();
+    if (!in_python) // repro.cpp has no need of it
+      return false;
+    facts.script = script.finish(interrupted);
+    return facts.script.verified.value_or(false);
+  };
+  job_.say(Severity::Info, announcement());
+  if (!repro_)
+    repro_ = std::make_unique<ReproVerifier>();
+  const Verification verification =
+      repro_->verify(job_.folder, reproduction_marker(program, facts.signature), facts.signature,
+                     {.repetition = facts.repetition,
+                      .interrupted = interrupted,
+                      .confinement = confinement_of(*job_.session.backend),
+                      .meanwhile = while_it_compiles,
+                      .complete = complete,
+                      .python = in_python ? *python_ : "",
+                      .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
+  if (!in_python)
+    facts.script = script.finish(interrupted);
+  facts.environment = environment.wait(interrupted);
+  if (!job_.options().listener.stops())
+    take(verification);
+}
+
+void Verifying::take(const Verification &verification) {
+  ReproFacts &facts = job_.facts;
+  job_.say(Severity::Detail, "repro.cpp was built " +
+                                 (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
+                                 (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
+  facts.verified = verification.same_failure;
+  facts.verify_message = verification.message;
+  if (facts.backend->parts().repro_in_python && !facts.script.verified) // it is what ReproVerifier has run
+    facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(job_.folder + "/repro.py"))};
+}
+
+} // namespace repro_minify

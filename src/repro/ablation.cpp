@@ -1,0 +1,206 @@
+// The ablation of issue.md: what the reduced program does under everything else.
+#include "program/compute.h"
+#include "repro/ablation_names.h"
+#include "repro_minify/backend_parts.h"
+#include "repro_minify/repro.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+std::string in_words(const Verdict &verdict, const Signature &wanted) {
+  switch (verdict.outcome) {
+  case Verdict::Outcome::Pass:
+    return "passes";
+  case Verdict::Outcome::Unresolved:
+    return "not known: " + verdict.message;
+  case Verdict::Outcome::Fail:
+    break;
+  }
+  return shows(verdict, wanted) ? "fails in the same way" : "fails otherwise: " + to_string(verdict.signatures.front());
+}
+
+AblationRow row_of(const std::string &what, const Verdict &verdict, const Signature &wanted) {
+  std::optional<bool> fails;
+  if (verdict.outcome == Verdict::Outcome::Pass)
+    fails = false;
+  else if (shows(verdict, wanted, SameFailure::Kind))
+    fails = true;
+  return {what, in_words(verdict, wanted), fails};
+}
+
+bool is_inductor(const Backend &backend) {
+  return backend.name() == "inductor";
+}
+
+std::string with_grad(bool grad) {
+  return grad ? ", with gradients" : ", without gradients";
+}
+
+class Ablation {
+public:
+  Ablation(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits)
+      : factory_(factory), facts_(facts), limits_(limits) {}
+
+  std::vector<AblationRow> rows() && {
+    const std::string name = facts_.backend->name();
+    rows_.push_back(row_of(name + with_grad(facts_.check.grad), facts_.reduced, facts_.signature)); // seen before
+    if (facts_.signature.where != "gradient" && facts_.signature.kind != FailureKind::Gradient) {
+      CheckOptions other = facts_.check;
+      other.grad = !other.grad;
+      add(name + with_grad(other.grad), facts_.backend, other);
+    }
+    for (const char *other : {"freeze", "jit", "nnc", "optimize-for-inference", "static-runtime"})
+      if (name != other && !facts_.not_reduced)
+        add_named(other);
+    return std::move(rows_);
+  }
+
+private:
+  bool stops() const { return limits_.interrupted && limits_.interrupted(); }
+
+  void add(const std::string &what, const std::shared_ptr<const Backend> &backend, const CheckOptions &options) {
+    if (stops())
+      return;
+    const Verdict verdict = check(factory_, backend, options, limits_);
+    if (!stops())
+      rows_.push_back(row_of(what, verdict, facts_.signature));
+  }
+
+  /// One that cannot be used here has no row.
+  void add_named(const std::string &name) {
+    try {
+      const std::shared_ptr<const Backend> backend = make_backend(name, {});
+      if (unusable_because(*backend).empty())
+        add(name, backend, facts_.check);
+    } catch (const std::exception &) {
+    }
+  }
+
+  const ModuleFactory &factory_;
+  const ReproFacts &facts_;
+  const Limits &limits_;
+  std::vector<AblationRow> rows_;
+};
+
+/// One way to set TorchInductor up.
+struct Variant {
+  std::string what;
+  std::vector<std::string> config = {};
+};
+
+/// The front ends of TorchInductor without the code that it generates: each runs what the one before it runs, and more.
+std::vector<Variant> ladder() {
+  return {{ablation_names::dynamo, {"backend=eager"}}, {ablation_names::aot_eager, {"backend=aot_eager"}}};
+}
+
+/// Settings of its code generation.
+std::vector<Variant> settings_of_inductor() {
+  return {{ablation_names::emulated, {"emulate_precision_casts=true"}},
+          // Its header would be precompiled for this one kernel.
+          {"inductor, cpp.simdlen=1", {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}},
+          {"inductor, dynamic=True", {"dynamic=true"}}};
+}
+
+/// Asks the variants one after the other: of inductor itself the Python that is there, else one of its own.
+class InductorAblation {
+public:
+  InductorAblation(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
+                   const BackendOptions &options)
+      : factory_(factory), facts_(facts), limits_(limits), options_(options) {}
+
+  std::vector<AblationRow> rows() && {
+    if (is_inductor(*facts_.backend)) {
+      ask(ladder());
+      ask(settings_of_inductor());
+    } else {
+      ask({{ablation_names::inductor}});
+      if (!rows_.empty() && rows_.back().fails.value_or(false))
+        ask(ladder()); // which part of torch.compile it is
+    }
+    return std::move(rows_);
+  }
+
+private:
+  bool stops() const { return limits_.interrupted && limits_.interrupted(); }
+
+  void ask(const std::vector<Variant> &variants) {
+    for (const Variant &variant : variants) {
+      if (stops())
+        return;
+      const AblationRow row = row_under(variant);
+      if (!stops())
+        rows_.push_back(row);
+    }
+  }
+
+  AblationRow row_under(const Variant &variant) const {
+    try {
+      const auto *settings = facts_.backend->parts().library_settings;
+      const auto backend = settings ? settings->under(variant.config) : inductor(variant.config);
+      return row_of(variant.what, check(factory_, backend, facts_.check, limits_), facts_.signature);
+    } catch (const CannotBeAsked &error) {
+      return {variant.what, std::string("not asked: ") + error.what(), std::nullopt};
+    } catch (const std::exception &error) {
+      return {variant.what, "not known: " + first_sentence(error.what()), std::nullopt};
+    } catch (const Interrupted &) {
+      return {variant.what, "not asked", std::nullopt}; // ask() drops this row
+    }
+  }
+
+  struct CannotBeAsked : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+
+  /// Returns TorchInductor with `config` added. The user's options for TorchInductor itself are kept; the others belong
+  /// to another backend. Throws CannotBeAsked if it cannot be used.
+  std::shared_ptr<const Backend> inductor(const std::vector<std::string> &config) const {
+    BackendOptions options;
+    options.interrupted = limits_.interrupted;
+    options.python = options_.python;
+    options.libraries = options_.libraries;
+    options.inductor_config = options_.inductor_config;
+    options.inductor_config.insert(options.inductor_config.end(), config.begin(), config.end());
+    std::shared_ptr<const Backend> backend = make_backend("inductor", options);
+    if (const std::string problem = unusable_because(*backend); !problem.empty())
+      throw CannotBeAsked(problem);
+    start_backend(*backend);
+    await_backend(*backend);
+    return backend;
+  }
+
+  const ModuleFactory &factory_;
+  const ReproFacts &facts_;
+  const Limits &limits_;
+  const BackendOptions &options_;
+  std::vector<AblationRow> rows_;
+};
+
+} // namespace
+
+std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what) {
+  for (const auto &row : facts.ablation)
+    if (row.what == what)
+      return row.fails;
+  return std::nullopt;
+}
+
+bool has_row(const ReproFacts &facts, const std::string &what) {
+  return std::any_of(facts.ablation.begin(), facts.ablation.end(), [&](const auto &row) { return row.what == what; });
+}
+
+std::vector<AblationRow> ablate(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits) {
+  return Ablation(factory, facts, limits).rows();
+}
+
+std::vector<AblationRow> ablate_inductor(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
+                                         const BackendOptions &options) {
+  if (facts.not_reduced && !is_inductor(*facts.backend))
+    return {{ablation_names::inductor, "not asked: it is given flat programs only", std::nullopt}};
+  return InductorAblation(factory, facts, limits, options).rows();
+}
+
+} // namespace repro_minify

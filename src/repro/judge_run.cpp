@@ -1,0 +1,243 @@
+#include "repro/judge_run.h"
+
+#include "core/become_program.h"
+#include "core/read_file.h"
+#include "repro_minify/sandbox.h"
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A tensor is printed whole; a program that prints for ever must not fill the disk.
+constexpr std::uintmax_t most_printed = std::uintmax_t{1} << 28;
+
+std::string last_part(const std::string &text) {
+  return text.substr(text.size() - std::min<size_t>(text.size(), 600));
+}
+
+/// Returns a script's last words: the exception of its last traceback, without the lines that name files of this
+/// machine, or else the end of the text. A long traceback may have lost its beginning.
+std::string last_words(const std::string &text) {
+  const size_t last_frame = text.rfind("  File \"");
+  if (last_frame == std::string::npos)
+    return last_part(text);
+  std::istringstream lines(text.substr(last_frame));
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && !std::isspace(static_cast<unsigned char>(line.front())))
+      return line.substr(0, 600); // the exception; what follows is the rest of its message
+  return "an exception";
+}
+
+std::string how_it_ended(const JobEnd &job_end) {
+  switch (job_end.ending) {
+  case Ending::Exited:
+    return "ended with exit code " + std::to_string(job_end.exit_code);
+  case Ending::Crashed:
+  case Ending::Killed:
+    return "ended with signal " + std::to_string(job_end.signal);
+  case Ending::TimedOut:
+    return "did not end";
+  case Ending::Cancelled:
+    return "prints without end";
+  default:
+    return std::string("could not be run (") + to_string(job_end.ending) + ") " + job_end.message;
+  }
+}
+
+/// Where this line begins, whole; npos if it is not there.
+size_t find_line(const std::string &text, const std::string &line) {
+  for (size_t at = text.rfind(line); at != std::string::npos;
+       at = at == 0 ? std::string::npos : text.rfind(line, at - 1)) {
+    const size_t end = at + line.size();
+    if ((at == 0 || text[at - 1] == '\n') && (end == text.size() || text[end] == '\n' || text[end] == '\r'))
+      return at;
+  }
+  return std::string::npos;
+}
+
+/// Where the first line that begins so begins; npos if there is none.
+size_t find_line_beginning(const std::string &text, const std::string &words) {
+  for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+    if (at == 0 || text[at - 1] == '\n')
+      return at;
+  return std::string::npos;
+}
+
+/// Returns what follows the last "FAIL KIND: " at the beginning of a line, up to the end; nothing if there is none.
+std::optional<std::string> said_of(const std::string &before_marker, FailureKind kind) {
+  const std::string words = std::string("FAIL ") + to_string(kind) + ": ";
+  for (size_t at = before_marker.rfind(words); at != std::string::npos;
+       at = at == 0 ? std::string::npos : before_marker.rfind(words, at - 1))
+    if (at == 0 || before_marker[at - 1] == '\n')
+      return before_marker.substr(at + words.size());
+  return std::nullopt;
+}
+
+/// The words with which a repro begins its sentence about a process that ended as `wanted` says. Empty for a failure
+/// that ends no process.
+std::string wanted_end(const Signature &wanted) {
+  if (wanted.kind == FailureKind::Hang)
+    return "signal " + std::to_string(SIGALRM);
+  if (wanted.kind != FailureKind::Crash)
+    return "";
+  // The frames in its detail are of the tool's own build; the signal is not.
+  return wanted.signal > 0 ? "signal " + std::to_string(wanted.signal) : "exit code";
+}
+
+/// A device's error that stays is a crash by its kind, and tells itself from others by its message.
+bool is_told_by_message(const Signature &wanted) {
+  return wanted.kind == FailureKind::Exception ||
+         (wanted.kind == FailureKind::Crash && wanted.signal == 0 && wanted.detail != "exit");
+}
+
+/// Why what the repro says of the failure is not what is wanted; empty if it is.
+std::string contradiction(const std::string &before_marker, const Signature &wanted) {
+  const auto said = said_of(before_marker, wanted.kind);
+  if (!said)
+    return std::string("repro does not say what it saw (\"FAIL ") + to_string(wanted.kind) + ": ...\")";
+  if (is_told_by_message(wanted)) {
+    const std::string message = normalise_message(*said);
+    return message == wanted.detail ? "" : "repro raises another exception: " + message;
+  }
+  const std::string end = wanted_end(wanted); // "signal 1" is not "signal 11"
+  const bool same =
+      end.empty() || (said->starts_with(end) && (said->size() == end.size() || !isdigit((*said)[end.size()])));
+  return same ? "" : "repro ends in another way: " + said->substr(0, said->find('\n'));
+}
+
+/// Which words of torch.testing.assert_close, or of the script's own, tell a failure of this kind from others.
+bool tells_of(const std::string &text, FailureKind kind) {
+  const auto says = [&](const char *words) { return text.find(words) != std::string::npos; };
+  switch (kind) {
+  case FailureKind::Dtype:
+    return says("attribute 'dtype'");
+  case FailureKind::Shape:
+    return says("attribute 'shape'");
+  case FailureKind::Structure:
+    return says("stride") || says("attribute 'layout'");
+  default:
+    return !says("attribute '");
+  }
+}
+
+/// PyTorch has two words for the type of a tensor: "torch.FloatTensor" where Python has started it, "CPUFloatType"
+/// where it has not.
+std::string as_without_python(std::string text) {
+  constexpr std::string_view before = "torch.", cuda = "cuda.", after = "Tensor";
+  for (size_t at = 0; (at = text.find(before, at)) != std::string::npos; at += before.size()) {
+    const bool on_cuda = text.compare(at + before.size(), cuda.size(), cuda) == 0;
+    const size_t name = at + before.size() + (on_cuda ? cuda.size() : 0);
+    size_t end = name;
+    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])))
+      ++end;
+    const std::string word = text.substr(name, end - name);
+    if (word.size() > after.size() && word.ends_with(after))
+      text.replace(at, end - at, (on_cuda ? "CUDA" : "CPU") + word.substr(0, word.size() - after.size()) + "Type");
+  }
+  return text;
+}
+
+/// True if some line of `said`, with what follows it, is the exception `wanted`.
+bool raises(const std::string &said, const std::string &wanted) {
+  const std::string text = as_without_python(said), detail = as_without_python(wanted);
+  for (size_t at = 0; at != std::string::npos && at < text.size();) {
+    const std::string rest = text.substr(at), line = rest.substr(0, rest.find('\n'));
+    const size_t error = line.find("Error: ");
+    if (normalise_message(rest) == detail ||
+        (error != std::string::npos && normalise_message(rest.substr(error + 7)) == detail))
+      return true;
+    const size_t end = text.find('\n', at);
+    at = end == std::string::npos ? end : end + 1;
+  }
+  return false;
+}
+
+/// Why a script that was started did not show what is wanted; empty if it did.
+std::string script_contradiction(const ReproRun &run, const std::string &marker, const Signature &wanted) {
+  const JobEnd &job_end = run.job_end;
+  const std::string &said = job_end.output_tail;
+  const std::string end = how_it_ended(job_end) + ": " + last_words(said);
+  if (find_line_beginning(run.printed, "eager: ") == std::string::npos)
+    return "never came to eager's result, and " + end;
+  if (wanted.kind == FailureKind::Hang)
+    return job_end.ending == Ending::TimedOut ? "" : end;
+  const bool failed = job_end.ending == Ending::Exited && job_end.exit_code == 1;
+  if (wanted.kind == FailureKind::Crash && !is_told_by_message(wanted)) {
+    const bool exits = wanted.detail == "exit" && job_end.ending == Ending::Exited && job_end.exit_code != 0;
+    return exits || (job_end.ending == Ending::Crashed && wanted.signal == job_end.signal) ? "" : end;
+  }
+  if (!failed)
+    return end;
+  if (is_told_by_message(wanted))
+    return raises(said, wanted.detail) ? "" : "raises another exception: " + last_words(said);
+  if (wanted.kind == FailureKind::Memory)
+    return said.find("memory") != std::string::npos ? "" : end;
+  const size_t at = find_line(said, marker);
+  if (at == std::string::npos)
+    return "never came to the line \"" + marker + "\", and " + end;
+  return tells_of(said.substr(0, at), wanted.kind) ? "" : "shows another failure: " + last_words(said);
+}
+
+} // namespace
+
+std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,
+                                            const Confinement &confinement, std::chrono::milliseconds timeout,
+                                            std::shared_ptr<const void> kept) {
+  const std::string printed = folder + "/printed";
+  Limits limits;
+  limits.timeout = timeout;
+  limits.interrupted = [printed] {
+    std::error_code none_yet;
+    const auto size = fs::file_size(printed, none_yet);
+    return !none_yet && size > most_printed;
+  };
+  const auto job = [command, confinement, printed](Child &child) {
+    const int file = open(printed.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
+      throw std::runtime_error("cannot write to " + printed);
+    const rlimit between_two_looks{2 * most_printed, 2 * most_printed};
+    setrlimit(RLIMIT_FSIZE, &between_two_looks);
+    child.confine(confinement);
+    become_program(command);
+  };
+  const auto read = [printed, kept = std::move(kept)](JobEnd job_end) {
+    return ReproRun{std::move(job_end), read_file(printed)};
+  };
+  return std::make_unique<Task<ReproRun>>(job, limits, read);
+}
+
+ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
+                   const std::function<bool()> &interrupted, const Confinement &confinement) {
+  return start_repro(command, folder, confinement, std::chrono::minutes(5))->wait(interrupted);
+}
+
+Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted) {
+  const std::string seen = last_part(run.printed + run.job_end.output_tail);
+  if (run.job_end.ending != Ending::Exited || run.job_end.exit_code != 1)
+    return {false, "repro " + how_it_ended(run.job_end) + " instead of exit code 1: " + seen};
+  const size_t at = find_line(run.printed, marker);
+  if (at == std::string::npos)
+    return {false, "repro ended with exit code 1, and never came to the line \"" + marker + "\": " + seen};
+  const std::string problem = contradiction(run.printed.substr(0, at), wanted);
+  return problem.empty() ? Verification{true, "built and run"} : Verification{false, problem};
+}
+
+Verification judge_script(const ReproRun &run, const std::string &marker, const Signature &wanted) {
+  const std::string problem = script_contradiction(run, marker, wanted);
+  return problem.empty() ? Verification{true, "run"} : Verification{false, "repro.py " + problem};
+}
+
+} // namespace repro_minify

@@ -1,0 +1,39 @@
+// Judges one run of a repro: it shows the failure it was written for, or something else.
+#pragma once
+#include "repro_minify/repro.h"
+#include "tasks/task.h"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// A run of a repro: how it ended, and what it wrote to standard output.
+struct ReproRun {
+  JobEnd job_end; ///< its output_tail has standard error alone
+  std::string printed;
+};
+
+/// Starts a repro, and returns at once. `folder` is for what it prints; one that prints without end is Cancelled.
+/// `kept` lives as long as the task.
+std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,
+                                            const Confinement &confinement, std::chrono::milliseconds timeout,
+                                            std::shared_ptr<const void> kept = nullptr);
+
+/// Runs the program to its end, or for five minutes. `folder` is for what it prints.
+ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
+                   const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true});
+
+/// Judges whether the run shows `wanted`. Any program may exit with 1, as does a Python that cannot even import torch:
+/// only the line `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the
+/// signal, has to be that of `wanted`.
+Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted);
+
+/// The same of a script that lets the failure happen: an assertion whose message ends with the line `marker`, the
+/// exception itself, the signal, no end at all. Eager has to have been printed before ("eager: ...").
+Verification judge_script(const ReproRun &run, const std::string &marker, const Signature &wanted);
+
+} // namespace repro_minify

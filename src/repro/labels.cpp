@@ -1,0 +1,58 @@
+// The labels that PyTorch's triage would set, by its own rubric: pytorch/pytorch, .claude/skills/triaging-issues/, and
+// the label descriptions of its tracker.
+#include "repro/ablation_names.h"
+#include "repro/triage.h"
+
+namespace repro_minify {
+namespace {
+
+/// The first rung of the ladder dynamo, AOTAutograd, TorchInductor that fails.
+ProposedLabel label_of_rung(const ReproFacts &facts) {
+  if (fails_under(facts, ablation_names::dynamo).value_or(false))
+    return {"module: dynamo", "it fails under backend=eager too, where nothing but dynamo is at work"};
+  const std::optional<bool> before_inductor = fails_under(facts, ablation_names::aot_eager);
+  if (before_inductor.value_or(false))
+    return {"module: pt2-dispatcher", "it fails under aot_eager too, which generates no code"};
+  return {"module: inductor", before_inductor ? "it fails under inductor, and passes under aot_eager"
+                                              : "it fails under inductor, and is not known to fail before it"};
+}
+
+ProposedLabel label_of_torchscript(const ReproFacts &facts) {
+  const bool alone = fails_under(facts, ablation_names::inductor) == std::optional(false);
+  return {"oncall: jit",
+          alone ? "only TorchScript is wrong" : "TorchScript is wrong; whether inductor is too is not known"};
+}
+
+} // namespace
+
+bool is_part_of_pytorch(const Backend &backend) {
+  const std::string name = backend.name();
+  return name != "inductor-like" && !name.starts_with("plugin:") && !name.starts_with("command:");
+}
+
+bool fails_in_inductor(const ReproFacts &facts) {
+  return facts.backend->name() == "inductor" || fails_under(facts, ablation_names::inductor).value_or(false);
+}
+
+std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons) {
+  const FailureKind kind = facts.signature.kind;
+  const bool is_silent = is_comparison(kind);
+  std::vector<ProposedLabel> labels;
+  if (fails_in_inductor(facts)) {
+    labels.push_back({"oncall: pt2", "it fails under torch.compile"});
+    labels.push_back(label_of_rung(facts));
+  } else if (is_part_of_pytorch(*facts.backend)) {
+    labels.push_back(label_of_torchscript(facts));
+  } else {
+    return {};
+  }
+  if (is_silent)
+    labels.push_back({"module: correctness (silent)", "nothing is raised, and the result is wrong"});
+  if (kind == FailureKind::Crash)
+    labels.push_back({"module: crash", "the process ends"});
+  if (reasons.empty() && (kind == FailureKind::Crash || is_silent))
+    labels.push_back({"high priority", "a crash or a silently wrong result"});
+  return labels;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,105 @@
+// The reasons for which such reports are closed: pytorch/pytorch, .claude/skills/triaging-issues/ and
+// .claude/skills/scrub-issue/.
+#include "program/any_node.h"
+#include "repro/ablation_names.h"
+#include "repro/triage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+bool has_other_tolerance(const ReproFacts &facts) {
+  const CompareOptions usual = accuracy_check_options();
+  const CompareOptions &compare = facts.check.compare;
+  return is_comparison(facts.signature.kind) && compare.rule != CompareRule::Exact && !compare.tol_by_dtype &&
+         compare.tol < usual.tol;
+}
+
+/// Where two elements are equal, any of their places is right.
+bool returns_an_index(const Program &program) {
+  static const std::set<std::string> only = {"aten::argmax", "aten::argmin", "aten::argsort"};
+  static const std::set<std::string> second = {"aten::max",  "aten::min",      "aten::sort",  "aten::topk",
+                                               "aten::mode", "aten::kthvalue", "aten::median"};
+  for (const auto *output : program.graph->outputs()) {
+    const std::string kind = output->node()->kind().toQualString();
+    if (only.contains(kind) || (second.contains(kind) && output->offset() == 1))
+      return true;
+  }
+  return false;
+}
+
+/// The largest number that a dtype of real numbers holds; nothing for any other, and for those of eight bits, whose end
+/// is always near.
+std::optional<double> largest_of(at::ScalarType dtype) {
+  switch (dtype) {
+  case at::kHalf:
+    return std::numeric_limits<at::Half>::max();
+  case at::kBFloat16:
+    return std::numeric_limits<at::BFloat16>::max();
+  case at::kFloat:
+    return std::numeric_limits<float>::max();
+  case at::kDouble:
+    return std::numeric_limits<double>::max();
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Within a factor of a thousand of what the dtype can hold.
+bool is_near_the_end(const LeafReport &leaf) {
+  const std::optional<double> largest = leaf.ref_form ? largest_of(leaf.ref_form->dtype) : std::nullopt;
+  if (leaf.same || !largest)
+    return false;
+  const double limit = *largest / 1e3;
+  return std::abs(leaf.ref_at_worst) > limit || std::abs(leaf.res_at_worst) > limit;
+}
+
+/// An Inf where eager has a number: it overflowed, so it was near.
+bool overflows(const LeafReport &leaf) {
+  return !leaf.same && leaf.res_inf > leaf.ref_inf && leaf.ref_nan == leaf.res_nan;
+}
+
+bool has_large_values(const ReproFacts &facts) {
+  const auto &leaves = facts.reduced.outputs;
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [](const LeafReport &leaf) { return is_near_the_end(leaf) || overflows(leaf); });
+}
+
+/// Why PyTorch would not work on it, whatever is wrong; empty where it would.
+std::string not_worked_on(const ReproFacts &facts) {
+  if (fails_in_inductor(facts))
+    return "";
+  if (!is_part_of_pytorch(*facts.backend))
+    return "the backend is no part of PyTorch: its own project is the one to tell";
+  const bool alone = fails_under(facts, ablation_names::inductor) == std::optional(false);
+  return std::string("TorchScript is in maintenance mode, and reports about it alone are being closed; ") +
+         (alone ? "TorchInductor is right" : "whether TorchInductor is wrong too is not known");
+}
+
+} // namespace
+
+std::vector<std::string> preflight(const Program &program, const ReproFacts &facts) {
+  std::vector<std::string> reasons;
+  if (const std::string reason = not_worked_on(facts); !reason.empty())
+    reasons.push_back(reason);
+  if (has_other_tolerance(facts))
+    reasons.emplace_back("the tolerance is narrower than the default: differences of that size are expected");
+  if (returns_an_index(program))
+    reasons.emplace_back("a result is an index of max, min or sort: where elements are equal, any of them is right");
+  if (has_large_values(facts))
+    reasons.emplace_back("values are near the end of what their dtype can hold");
+  if (fails_under(facts, ablation_names::emulated) == std::optional(false))
+    reasons.emplace_back("it is gone with emulate_precision_casts: it is rounding that fusion leaves out");
+  if (!nearer_to_fp64(facts.reduced).empty())
+    reasons.emplace_back("the optimised result is nearer to float64 than eager's");
+  if (draws_random_numbers(*program.graph))
+    reasons.emplace_back("the program draws random numbers, which the two sides need not draw alike");
+  return reasons;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,136 @@
+#include "repro/render.h"
+
+#include "core/cpp_string.h"
+#include "core/escape.h"
+#include "repro/templates.h"
+
+#include <ctemplate/template.h>
+#include <ctemplate/template_modifiers.h>
+
+#include <mutex>
+#include <stdexcept>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+std::string as_it_is(const std::string &text) {
+  return text;
+}
+
+/// A text of several lines stands in a line of its own, which has an end already.
+std::string without_last_line_end(std::string text) {
+  if (text.ends_with('\n'))
+    text.pop_back();
+  return text;
+}
+
+std::string comment_lines(const std::string &text) {
+  return without_last_line_end(comment_block(text));
+}
+
+std::string python_comment(const std::string &text) {
+  return without_last_line_end(python_comment_block(text));
+}
+
+/// Several statements, each in a line of its own.
+std::string statements(const std::string &text) {
+  return without_last_line_end(text);
+}
+
+/// With a fence that the text cannot close; the language is that of the block.
+template <const char *const &Language> std::string fenced(const std::string &text) {
+  return without_last_line_end(markdown_fence(text, Language));
+}
+constexpr const char *no_language = "", *of_python = "python", *of_cpp = "cpp", *of_mermaid = "mermaid";
+
+/// One kind of hole: how its text is escaped.
+class Hole : public ctemplate::TemplateModifier {
+public:
+  explicit Hole(std::string (*escape)(const std::string &)) : escape_(escape) {}
+  void Modify(const char *text, size_t size, const ctemplate::PerExpandData *, ctemplate::ExpandEmitter *out,
+              const std::string &) const override {
+    out->Emit(escape_(std::string(text, size)));
+  }
+
+private:
+  std::string (*const escape_)(const std::string &);
+};
+
+void declare_holes() {
+  static const std::pair<const char *, Hole> holes[] = {
+      {"x-source", Hole(as_it_is)},
+      {"x-statements", Hole(statements)},
+      {"x-cpp-comment", Hole(comment_text)},
+      {"x-cpp-comment-lines", Hole(comment_lines)},
+      {"x-cpp-string", Hole(cpp_string)},
+      {"x-cpp-raw-string", Hole(raw_string)},
+      {"x-py-comment-lines", Hole(python_comment)},
+      {"x-py-string", Hole(python_string)},
+      {"x-markdown", Hole(markdown_text)},
+      {"x-html", Hole(html_text)},
+      {"x-fence", Hole(fenced<no_language>)},
+      {"x-python-fence", Hole(fenced<of_python>)},
+      {"x-cpp-fence", Hole(fenced<of_cpp>)},
+      {"x-mermaid-fence", Hole(fenced<of_mermaid>)},
+  };
+  for (const auto &[name, hole] : holes)
+    ctemplate::AddModifier(name, &hole);
+}
+
+/// ctemplate can leave out the lines that hold nothing but a mark, and then leaves out empty lines with them: those are
+/// given a hole that nothing fills.
+std::string with_empty_lines(const std::string &text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\n' && (result.empty() || result.back() == '\n'))
+      result += "{{nothing}}";
+    result += c;
+  }
+  return result;
+}
+
+void load_templates() {
+  declare_holes();
+  for (const EmbeddedText *text = templates; text->name; ++text)
+    if (!ctemplate::StringToTemplateCache(text->name, with_empty_lines(text->text), ctemplate::STRIP_BLANK_LINES))
+      throw std::logic_error(std::string("the template ") + text->name + " is no template");
+}
+
+void fill(ctemplate::TemplateDictionary &dictionary, const std::string &name, const json &value);
+
+void fill_section(ctemplate::TemplateDictionary &section, const json &value) {
+  if (!value.is_object())
+    return fill(section, "value", value);
+  for (const auto &[name, inner] : value.items())
+    fill(section, name, inner);
+}
+
+void fill(ctemplate::TemplateDictionary &dictionary, const std::string &name, const json &value) {
+  if (value.is_string() || value.is_number())
+    dictionary.SetValue(name, value.is_string() ? value.get<std::string>() : value.dump());
+  const bool shows = value.is_boolean() ? value.get<bool>() : value.is_number() || (!value.empty() && value != "");
+  if (!shows)
+    dictionary.ShowSection("no_" + name);
+  else if (!value.is_structured())
+    dictionary.ShowSection(name);
+  else
+    for (const auto &element : value.is_array() ? value : json::array({value}))
+      fill_section(*dictionary.AddSectionDictionary(name), element);
+}
+
+} // namespace
+
+std::string render(const std::string &name, const json &values) {
+  static std::once_flag once;
+  std::call_once(once, load_templates);
+  ctemplate::TemplateDictionary dictionary(name);
+  fill_section(dictionary, values);
+  std::string text;
+  if (!ctemplate::ExpandTemplate(name, ctemplate::STRIP_BLANK_LINES, &dictionary, &text))
+    throw std::logic_error("the template " + name + " cannot be filled");
+  return text;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,15 @@
+// A text from a template file (src/repro/templates/) and values for its holes.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace repro_minify {
+
+/// `name`: of the file, as "repro.cpp.tpl". `values` is an object: a text or a number fills the hole of its name, each
+/// with the escaping that the hole asks for ({{x:x-cpp-comment}}; templates/README.md lists them), and shows the
+/// section of its name unless it is empty; true shows the section, false, null or nothing at all show "no_" and its
+/// name instead; a list shows it once for each element (an object, or a text as {{value}}), an object once.
+std::string render(const std::string &name, const nlohmann::json &values);
+
+} // namespace repro_minify

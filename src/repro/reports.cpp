@@ -1,0 +1,62 @@
+// report.json for scripts, report.md for an issue tracker, and what both say.
+#include "repro/reported.h"
+
+#include "repro/atomic_file.h"
+#include "repro/render.h"
+#include "repro/report_json.h"
+#include "repro/report_values.h"
+#include "repro/torchscript_source.h"
+
+#include <cctype>
+
+namespace repro_minify {
+
+using nlohmann::json;
+
+bool has_cpp(const ReproFacts &facts) {
+  return facts.signature.kind != FailureKind::Interesting;
+}
+
+std::string program_text(const Program &program) {
+  try {
+    return torchscript_source(program);
+  } catch (const std::exception &) {
+    return program.graph->toString(false);
+  }
+}
+
+json simplifications_json() {
+  json list = json::array();
+  for (const auto &pass : list_reduction_passes())
+    list.push_back({{"pass", pass.name}, {"what", pass.summary}});
+  return list;
+}
+
+std::string bisection_sentence(const ReproFacts &facts) {
+  if (!facts.bisection)
+    return "";
+  std::string sentence = facts.bisection->message + ".";
+  sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  return sentence;
+}
+
+std::string to_string(const OtherBackend &other) {
+  switch (other.verdict.outcome) {
+  case Verdict::Outcome::Pass:
+    return "does not fail";
+  case Verdict::Outcome::Unresolved:
+    return "cannot be checked: " + other.verdict.message;
+  case Verdict::Outcome::Fail:
+    break;
+  }
+  return other.same_signature ? "fails too, with the same signature"
+                              : "fails too, with another signature: " + to_string(other.verdict.signatures.front());
+}
+
+void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  write_atomically(folder + "/report.json",
+                   report_json(program, facts, folder).dump(2, ' ', true, json::error_handler_t::replace) + "\n");
+  write_atomically(folder + "/report.md", render("report.md.tpl", report_values(program, facts, folder)));
+}
+
+} // namespace repro_minify

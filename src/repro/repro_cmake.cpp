@@ -1,0 +1,17 @@
+#include "repro/repro_cmake.h"
+
+#include "repro/render.h"
+
+namespace repro_minify {
+
+std::string repro_cmake_lists(const std::vector<std::string> &libraries, bool has_operators) {
+  const bool cuda = REPRO_MINIFY_TORCH_HAS_CUDA;
+  return render("CMakeLists.txt.tpl",
+                {{"cuda", cuda}, {"cpu", !cuda}, {"libraries", libraries}, {"has_operators", has_operators}});
+}
+
+std::string runner_cmake_lists() {
+  return render("CMakeLists.txt.tpl", {{"runs_python", true}});
+}
+
+} // namespace repro_minify

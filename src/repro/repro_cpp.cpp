@@ -1,0 +1,325 @@
+// repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
+// report.
+#include "check/unwritten_memory.h"
+#include "core/joined.h"
+#include "program/any_node.h"
+#include "program/dtype_view.h"
+#include "program/objects.h"
+#include "program/values.h"
+#include "repro/atomic_file.h"
+#include "repro/render.h"
+#include "repro/repro_cmake.h"
+#include "repro/repro_differs.h"
+#include "repro/repro_py.h"
+#include "repro/repro_words.h"
+#include "repro/tensor_literal.h"
+#include "repro/torchscript_source.h"
+#include "repro_minify/backend_parts.h"
+#include "repro_minify/record.h"
+#include "repro_minify/repro.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+constexpr size_t most_literal_bytes = size_t{64} * 1024;
+
+bool ends_the_process(FailureKind kind) {
+  return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;
+}
+
+/// The parts of repro.cpp, worked out before anything is written.
+struct Parts {
+  std::string script;                                          ///< TorchScript source; empty: reduced.pt is loaded
+  std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
+  std::vector<std::pair<std::string, std::string>> inputs;     ///< name, expression
+  bool attributes_share = false;                               ///< memory: an expression names another attribute
+  bool has_constants = false;
+  ReproFiles files;
+};
+
+/// Makes views whose memory no other input shares tensors of their own: the rest of that memory is not worth reading.
+Program compacted(const Program &program) {
+  std::map<void *, int> sharers;
+  for (const auto &input : program.inputs)
+    ++sharers[storage_of(input.value.toTensor())];
+  Program result = program;
+  for (auto &input : result.inputs) {
+    const auto tensor = input.value.toTensor();
+    if (!storage_of(tensor) || sharers[storage_of(tensor)] > 1 || !tensor.is_contiguous() || !input.formula.empty())
+      continue; // a sparse one has no storage
+    input.value = tensor.detach().clone().set_requires_grad(tensor.requires_grad());
+  }
+  return result;
+}
+
+/// A model that is handed back as it was given is in the files, all of it.
+Parts parts_as_given() {
+  Parts parts;
+  parts.files = {.inputs_from_file = true, .module_from_file = true};
+  return parts;
+}
+
+bool reads_objects(const Program &program) {
+  const auto nodes = all_nodes(*program.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const torch::jit::Node *node) {
+    return node->kind() == torch::jit::prim::Constant && is_opaque_class(node->output()->type());
+  });
+}
+
+Parts make_parts(const Program &given, bool grad) {
+  const Program program = compacted(given);
+  Parts parts;
+  try {
+    parts.script = torchscript_source(program);
+  } catch (const std::exception &) {
+  }
+  parts.files.module_from_file = !source_is_faithful(program, parts.script);
+  // Packed weights have no source, but how they are used has one.
+  if (parts.files.module_from_file && !reads_objects(program))
+    parts.script.clear();
+  TensorLiterals of_inputs(grad), of_attributes(grad); // each in a function of its own
+  size_t bytes = 0;
+  try {
+    for (const auto &input : program.inputs) {
+      const std::string expression = (input.role == Role::Input ? of_inputs : of_attributes).expression(input);
+      bytes += expression.size();
+      (input.role == Role::Input ? parts.inputs : parts.attributes).emplace_back(input.name, expression);
+      parts.has_constants |= input.role == Role::Constant;
+    }
+  } catch (const std::exception &) {
+    bytes = most_literal_bytes + 1; // a type that has no literal travels in the files
+  }
+  parts.attributes_share = of_attributes.shares();
+  if (bytes > most_literal_bytes) {
+    parts.files.inputs_from_file = true;
+    parts.files.module_from_file |= !parts.attributes.empty();
+  }
+  return parts;
+}
+
+using nlohmann::json;
+
+/// `share`: they are made first, by name.
+json listed(const std::vector<std::pair<std::string, std::string>> &tensors, const Program &program,
+            bool share = false) {
+  json list = json::array();
+  for (const auto &[name, expression] : tensors) {
+    const auto is_it = [&, wanted = name](const ProgramInput &input) { return input.name == wanted; };
+    const auto input = std::find_if(program.inputs.begin(), program.inputs.end(), is_it);
+    list.push_back({{"name", name},
+                    {"tensor", expression},
+                    {"held", share ? name : expression},
+                    {"is_parameter", input != program.inputs.end() && input->role == Role::Parameter}});
+  }
+  return list;
+}
+
+std::string braced(const std::vector<std::string> &words) {
+  return "{" + joined(words) + "}";
+}
+
+/// The values that the template repro.cpp.tpl is filled with.
+class Values {
+public:
+  Values(const Program &program, const ReproFacts &facts, const Parts &parts, const BackendSource &source)
+      : program_(program), facts_(facts), parts_(parts), source_(source) {}
+
+  json all() const {
+    json values = {{"differs", differs_function(facts_, mentions_complex())}};
+    for (const json &part : {introduction(), environment(), module(), inputs(), run(), calls_and_kind(), settings()})
+      values.update(part);
+    return values;
+  }
+
+private:
+  json introduction() const {
+    json values = {{"headline", headline(facts_)},
+                   {"found", "Found:    " + facts_.reduced.message},
+                   {"torch_version", facts_.torch_version},
+                   {"version", facts_.version},
+                   {"operators", facts_.libraries},
+                   {"how_made", facts_.not_reduced ? "handed back"
+                                                   : "minimised from " + std::to_string(facts_.before.operators) +
+                                                         " operators to " + std::to_string(facts_.after.operators)}};
+    if (facts_.not_reduced)
+      values["not_reduced"] = "NOT REDUCED: this is the model as it was given. " + *facts_.not_reduced + ".";
+    if (facts_.bisection && facts_.bisection->guilty)
+      values["guilty_step"] = bisection_sentence(facts_);
+    if (facts_.reduced.failing_call > 1)
+      values["failing_call"] = facts_.reduced.failing_call;
+    if (facts_.original_runs > 1)
+      values["rate"] = {{"failed", facts_.original_failed}, {"runs", facts_.original_runs}};
+    return values;
+  }
+
+  json environment() const {
+    std::set<std::string> torch(source_.includes.begin(), source_.includes.end());
+    torch.insert({"torch/csrc/jit/runtime/graph_executor.h", "ATen/Parallel.h"});
+    if (facts_.check.grad)
+      torch.insert("torch/csrc/autograd/autograd.h");
+    if (facts_.check.autocast)
+      torch.insert("ATen/autocast_mode.h");
+    if (sets_determinism() || on_cuda())
+      torch.insert("ATen/Context.h");
+    if (parts_.files.inputs_from_file)
+      torch.insert("torch/csrc/jit/serialization/pickle.h");
+    return {
+        {"torch_includes", torch},
+        {"reads_files", parts_.files.inputs_from_file || parts_.files.module_from_file || !facts_.libraries.empty()},
+        {"has_operators", !facts_.libraries.empty()},
+        {"cublas_workspace", on_cuda() && sets_determinism()},
+        {"uses_environment", !facts_.libraries.empty() || (on_cuda() && sets_determinism())},
+        {"cuda", on_cuda()},
+        {"device", facts_.check.device.str()}};
+  }
+
+  bool on_cuda() const { return facts_.check.device.is_cuda(); }
+  bool sets_determinism() const { return facts_.needs_determinism && facts_.check.determinism != Determinism::Off; }
+
+  /// One that is handed back is as the check has it: in eval mode, asking for gradients only where they are compared.
+  json module() const {
+    std::vector<std::string> constants;
+    for (const auto &input : program_.inputs)
+      if (input.role == Role::Constant)
+        constants.push_back('"' + input.name + '"');
+    const bool from_file = parts_.files.module_from_file, as_given = facts_.not_reduced.has_value();
+    json values = {{"as_given", as_given},
+                   {"train", facts_.train},
+                   {"module_from_file", from_file && !as_given},
+                   {"module_from_source", !from_file && !as_given},
+                   {"attributes_share", parts_.attributes_share},
+                   {"attributes", listed(parts_.attributes, program_, parts_.attributes_share)}};
+    if (!as_given && from_file)
+      values["program_in_file"] = parts_.script.empty() ? program_.graph->toString(false) : parts_.script;
+    if (!as_given && !from_file)
+      values["program"] = "\n" + parts_.script;
+    if (parts_.has_constants)
+      values["constant_list"] = braced(constants);
+    return values;
+  }
+
+  json inputs() const {
+    std::vector<std::string> names;
+    for (const auto &[name, expression] : parts_.inputs)
+      names.push_back(name);
+    return {{"inputs_from_file", parts_.files.inputs_from_file},
+            {"inputs", listed(parts_.inputs, program_)},
+            {"input_list", braced(names)}};
+  }
+
+  bool returns_dict() const {
+    const auto outputs = program_.graph->outputs();
+    return std::any_of(outputs.begin(), outputs.end(), [](const torch::jit::Value *output) {
+      return output->type()->kind() == c10::TypeKind::DictType;
+    });
+  }
+
+  bool views_as_dtype() const {
+    return any_node(program_.graph->block(), [](const torch::jit::Node *node) {
+      return node->kind() == c10::Symbol::fromQualString(dtype_view_name);
+    });
+  }
+
+  bool mentions_complex() const {
+    const auto is_complex = [](const ProgramInput &input) { return input.value.toTensor().is_complex(); };
+    const auto has_complex = [](const LeafReport &leaf) {
+      return (leaf.ref_form && at::isComplexType(leaf.ref_form->dtype)) ||
+             (leaf.res_form && at::isComplexType(leaf.res_form->dtype));
+    };
+    const Verdict &reduced = facts_.reduced;
+    return facts_.not_reduced || // who knows
+           std::any_of(program_.inputs.begin(), program_.inputs.end(), is_complex) ||
+           std::any_of(reduced.outputs.begin(), reduced.outputs.end(), has_complex) ||
+           std::any_of(reduced.gradients.begin(), reduced.gradients.end(), has_complex) ||
+           std::any_of(reduced.state.begin(), reduced.state.end(), has_complex);
+  }
+
+  json run() const {
+    const bool state = facts_.signature.where == "state";
+    return {{"returns_dict", returns_dict()},
+            {"grad", facts_.check.grad},
+            {"state", state},
+            {"dtype_view", views_as_dtype()},
+            {"run_needs_module", facts_.check.grad || state},
+            {"seed", facts_.check.seed},
+            {"autocast", facts_.check.autocast},
+            {"device_type", on_cuda() ? "at::kCUDA" : "at::kCPU"},
+            {"autocast_dtype", facts_.check.autocast_dtype == at::kHalf ? "at::kHalf" : "at::kBFloat16"},
+            {"parameter_gradients", facts_.backend->traits().gradients == Gradients::All}};
+  }
+
+  json settings() const {
+    json values = {{"threads", facts_.check.threads},
+                   {"deterministic", sets_determinism()},
+                   {"warn_only", facts_.check.determinism == Determinism::On ? "false" : "true"},
+                   {"tf32", facts_.check.tf32},
+                   {"marker", reproduction_marker(program_, facts_.signature)},
+                   {"hang_seconds", facts_.hang_seconds}};
+    if (facts_.reads_unwritten.value_or(false)) // what is allocated then holds the complement
+      values["perturb"] = usual_perturbation;
+    if (facts_.signature.kind == FailureKind::Memory && facts_.memory_bytes > 0)
+      values["memory_limit"] = facts_.memory_bytes;
+    return values;
+  }
+
+  /// A program that keeps state answers each call differently, eager too.
+  bool per_call() const { return facts_.reduced.stateful && is_comparison(facts_.signature.kind); }
+
+  int calls() const {
+    const FailureKind kind = facts_.signature.kind;
+    if (!facts_.backend->traits().needs_several_calls)
+      return 1;
+    // Which call raises is not known.
+    const bool any_call = ends_the_process(kind) || kind == FailureKind::Exception;
+    return std::max(facts_.reduced.failing_call, any_call ? facts_.check.calls : 1);
+  }
+
+  json calls_and_kind() const {
+    const FailureKind kind = facts_.signature.kind;
+    json values = {{"backend_title", facts_.backend->title()},
+                   {"prepare", source_.prepare},
+                   {"file_scope", source_.file_scope},
+                   {"expected_type", per_call() ? "std::vector<c10::IValue>" : "c10::IValue"},
+                   {"expected_name", per_call()            ? "expected_of_call"
+                                     : is_comparison(kind) ? "expected"
+                                                           : ""},
+                   {"per_call", per_call()},
+                   {"loops", calls() > 1 || per_call()},
+                   {"calls", calls()},
+                   {"kind", to_string(kind)},
+                   {"compares", is_comparison(kind)},
+                   {"ends_the_process", ends_the_process(kind)}};
+    for (const auto one : {FailureKind::Structure, FailureKind::Exception, FailureKind::Hang, FailureKind::Memory})
+      values[to_string(one)] = kind == one;
+    return values;
+  }
+
+  const Program &program_;
+  const ReproFacts &facts_;
+  const Parts &parts_;
+  const BackendSource &source_;
+};
+
+} // namespace
+
+ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  write_repro_py(program, facts, folder);
+  if (!facts.no_package_because.empty()) {
+    write_runner(facts, folder);
+    return {};
+  }
+  const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);
+  const GeneratedSource *generated = facts.backend->parts().generated;
+  const BackendSource source = generated ? generated->source_for(program, facts.check) : facts.backend->source();
+  write_atomically(folder + "/repro.cpp", render("repro.cpp.tpl", Values(program, facts, parts, source).all()));
+  write_atomically(folder + "/CMakeLists.txt", repro_cmake_lists(source.libraries, !facts.libraries.empty()));
+  for (const auto &[name, text] : source.files)
+    write_atomically(folder + "/" + name, text);
+  return parts.files;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,249 @@
+#include "tasks/child_process.h"
+
+#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
+#include "tasks/child_side.h"
+#include "tasks/crash_frames.h"
+#include "tasks/crash_handler.h"
+#include "tasks/descendants.h"
+#include "tasks/output_tail.h"
+#include "tasks/time_limit.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A child that has been killed and is still there after this time hangs in the kernel, in a driver for instance.
+constexpr auto patience = 10s;
+
+/// While it lives, a handler of the parent cannot run in a child that has just been forked.
+class AllSignalsBlocked {
+public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked &) = delete;
+  AllSignalsBlocked &operator=(const AllSignalsBlocked &) = delete;
+
+private:
+  sigset_t before_{};
+};
+
+bool comes_from_outside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
+} // namespace
+
+ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &frame_names)
+    : area_(limits.reply_capacity), frame_names_(frame_names), started_(Clock::now()) {
+  int end_of_child = -1;
+  make_pipe(end_, end_of_child);
+  pid_ = fork_child(job, limits);
+  const int error = errno;
+  close_descriptor(end_of_child);
+  output_.close_write_end();
+  if (pid_ < 0) {
+    close_descriptor(end_);
+    throw std::system_error(error, std::generic_category(), "fork failed");
+  }
+  setpgid(pid_, pid_); // the child does it too: either may come first
+  area_.hide_from_later_children();
+  allow_for_load_ = limits.allow_for_load;
+  if (limits.timeout > 0ms)
+    limit_ = TimeLimit{started_, started_ + limits.timeout};
+}
+
+/// A machine that has no room for another process may have some a moment later.
+pid_t ChildProcess::fork_child(const Job &job, const Limits &limits) {
+  const pid_t parent = getpid();
+  prepare_crash_handler();
+  prepare_confinement();
+  adopt_what_checks_leave();
+  const AllSignalsBlocked blocked;
+  for (auto pause = 10ms;; pause *= 2) {
+    started_ = Clock::now();
+    const pid_t pid = fork();
+    if (pid == 0)
+      run_child(job, limits, area_, {output_.write_end(), parent, started_});
+    if (pid > 0 || pause > 100ms)
+      return pid;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    kill(Ending::Cancelled);
+    while (!try_reap())
+      std::this_thread::sleep_for(200us);
+  }
+  close_descriptor(end_);
+}
+
+bool ChildProcess::overdue(Clock::time_point now) const {
+  return !killed_for_ && is_late(now, [this] {
+    std::vector<pid_t> work = {pid_};
+    if (const pid_t helper = area_.helper())
+      work.push_back(helper);
+    return use_with_descendants(std::move(work));
+  });
+}
+
+/// However late that is seen: what a child comes to does not depend on when its parent looks.
+bool ChildProcess::ended_late() const {
+  const Clock::time_point ended{std::chrono::nanoseconds(area_.ended_at_ns())};
+  if (ended < started_ || ended > Clock::now()) // not known, or scribbled over
+    return false;
+  return is_late(ended, [this] { return area_.use_at_end(); });
+}
+
+template <typename Use> bool ChildProcess::is_late(Clock::time_point now, const Use &use) const {
+  const auto own = area_.own_limit();
+  return (limit_ && limit_->is_over(now, allow_for_load_, use)) || (own && own->is_over(now, allow_for_load_, use));
+}
+
+void ChildProcess::fill(pollfd *entries) const {
+  entries[0] = {end_, 0, 0}; // 0: a closed write end is always told
+  entries[1] = {output_.read_end(), POLLIN, 0};
+}
+
+void ChildProcess::read(const pollfd *entries) {
+  if (entries[1].revents)
+    output_.drain();
+  if (entries[0].revents) {
+    close_descriptor(end_);
+    if (!expected_end_)
+      expected_end_ = Clock::now();
+  }
+}
+
+std::chrono::nanoseconds ChildProcess::longest_nap(Clock::time_point now) const {
+  if (expected_end_) // most children are gone within microseconds of this
+    return std::clamp<std::chrono::nanoseconds>((now - *expected_end_) / 4, 50us, 2ms);
+  // A grandchild may hold the pipe: then the end is seen late by a fiftieth of what the child took.
+  const auto nap = std::clamp<std::chrono::nanoseconds>((now - started_) / 50, 1ms, 20ms);
+  return limit_ && now < limit_->end ? std::min<std::chrono::nanoseconds>(limit_->end - now, nap) : nap;
+}
+
+void ChildProcess::kill(Ending reason) {
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL); // it may have left its group
+  if (!killed_for_) {
+    killed_for_ = reason;
+    expected_end_ = Clock::now();
+  }
+}
+
+/// True if the process has ended. Leaves it to be reaped: until then no other process has its number, or its group's.
+bool ChildProcess::has_ended() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid == pid_
+                                                                                         : errno == ECHILD;
+}
+
+std::optional<JobEnd> ChildProcess::try_answer() {
+  if (killed_for_ || !area_.finished())
+    return std::nullopt;
+  JobEnd job_end = job_end_of(0, area_.peak_rss_bytes());
+  kill(Ending::Cancelled);
+  return job_end;
+}
+
+std::optional<JobEnd> ChildProcess::try_reap() {
+  if (!has_ended()) {
+    if (!killed_for_ || Clock::now() - *expected_end_ < patience)
+      return std::nullopt;
+    pid_ = -1;
+    return job_end_of_the_undead();
+  }
+  ::kill(-pid_, SIGKILL); // its grandchildren
+  kill_what_is_left_of(pid_);
+  int status = 0;
+  rusage usage{};
+  const bool known = wait4(pid_, &status, 0, &usage) == pid_;
+  pid_ = -1;
+  JobEnd job_end = job_end_of(status, static_cast<std::uint64_t>(usage.ru_maxrss) << 10);
+  if (!known && job_end.ending == Ending::Exited) { // SIGCHLD is ignored, or other code waits for every child
+    job_end.exit_code = -1;
+    job_end.message = "how the child process ended is lost: another part of this process has reaped it";
+  }
+  return job_end;
+}
+
+JobEnd ChildProcess::job_end_of_the_undead() {
+  JobEnd job_end;
+  job_end.ending = *killed_for_;
+  job_end.signal = SIGKILL;
+  describe(job_end);
+  return job_end;
+}
+
+JobEnd ChildProcess::job_end_of(int status, std::uint64_t peak_rss_bytes) {
+  JobEnd job_end;
+  job_end.peak_rss_bytes = peak_rss_bytes;
+  describe(job_end);
+  if (area_.finished()) {
+    job_end.ending = area_.ending();
+    const Clock::time_point at{std::chrono::nanoseconds(area_.ended_at_ns())};
+    job_end.wall = std::chrono::duration_cast<std::chrono::microseconds>(at - started_);
+  } else if (WIFSIGNALED(status)) {
+    classify_signal(job_end, WTERMSIG(status));
+  } else {
+    job_end.ending = Ending::Exited;
+    job_end.exit_code = WEXITSTATUS(status);
+  }
+  if (ended_late())
+    job_end.ending = Ending::TimedOut;
+  if (job_end.ending == Ending::Replied && killed_for_ != Ending::Cancelled) // else it is not wanted, or taken already
+    job_end.reply = area_.take_reply();
+  if (job_end.ending == Ending::Crashed)
+    job_end.frames = frame_names_.of(area_.frames());
+  return job_end;
+}
+
+void ChildProcess::classify_signal(JobEnd &job_end, int signal) {
+  job_end.signal = signal;
+  if (killed_for_ && signal == SIGKILL)
+    job_end.ending = *killed_for_;
+  else if (comes_from_outside(signal))
+    job_end.ending = Ending::Killed;
+  else
+    job_end.ending = area_.allocation_failed() ? Ending::OutOfMemory : Ending::Crashed;
+}
+
+/// Fills in what is known however the child ended.
+void ChildProcess::describe(JobEnd &job_end) {
+  output_.drain();
+  job_end.wall = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - started_);
+  job_end.stage = area_.stage();
+  if (const std::chrono::nanoseconds began(area_.stage_began_ns()); began > 0ns)
+    job_end.before_stage = std::clamp<std::chrono::microseconds>(
+        std::chrono::duration_cast<std::chrono::microseconds>(began - started_.time_since_epoch()), 0us, job_end.wall);
+  job_end.bytes_before_stage = area_.bytes_before_stage();
+  job_end.message = area_.message();
+  job_end.output_tail = output_.text();
+}
+
+} // namespace repro_minify

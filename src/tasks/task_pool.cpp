@@ -1,0 +1,159 @@
+#include "tasks/task_pool.h"
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include <poll.h>
+#include <unistd.h>
+
+namespace repro_minify {
+namespace {
+
+using Clock = ChildProcess::Clock;
+
+timespec to_timespec(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
+}
+
+JobEnd could_not_start(const char *why) {
+  JobEnd job_end;
+  job_end.ending = Ending::Exited;
+  job_end.exit_code = -1;
+  job_end.message = std::string("the child process could not be started: ") + why;
+  return job_end;
+}
+
+} // namespace
+
+TaskPool::TaskPool() : owner_(getpid()) {}
+
+std::shared_ptr<TaskPool> TaskPool::of_this_thread() {
+  thread_local std::weak_ptr<TaskPool> known;
+  std::shared_ptr<TaskPool> pool = known.lock();
+  if (!pool || pool->owner_ != getpid())
+    known = pool = std::make_shared<TaskPool>();
+  return pool;
+}
+
+void TaskPool::look(std::chrono::nanoseconds longest_nap) {
+  sleep_and_read(longest_nap);
+  for (TaskList *list : lists_)
+    list->reap(); // before the deadlines: what ended in time and is only seen late has not timed out
+  const auto now = Clock::now();
+  for (TaskList *list : lists_) {
+    list->kill_overdue(now);
+    list->start_queued();
+  }
+}
+
+void TaskPool::sleep_and_read(std::chrono::nanoseconds longest_nap) {
+  constexpr std::size_t each = ChildProcess::poll_entries;
+  std::vector<ChildProcess *> children;
+  for (const TaskList *list : lists_)
+    for (const auto &[ticket, child] : list->running_)
+      children.push_back(child.get());
+  std::vector<pollfd> entries(children.size() * each);
+  const auto now = Clock::now();
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    children[i]->fill(&entries[i * each]);
+    longest_nap = std::min(longest_nap, children[i]->longest_nap(now));
+  }
+  const timespec timeout = to_timespec(longest_nap);
+  if (ppoll(entries.data(), entries.size(), &timeout, nullptr) <= 0)
+    return; // the nap is over, or a signal came
+  for (std::size_t i = 0; i < children.size(); ++i)
+    children[i]->read(&entries[i * each]);
+}
+
+TaskList::TaskList(int workers) : workers_(std::max(workers, 1)), pool_(TaskPool::of_this_thread()) {
+  pool_->lists_.push_back(this);
+}
+
+TaskList::~TaskList() {
+  std::erase(pool_->lists_, this);
+  // All at once, then each is waited for: the kernel takes their memory back at the same time.
+  for (const auto &[ticket, child] : running_)
+    child->kill(Ending::Cancelled);
+}
+
+bool TaskList::has_free_worker() const {
+  return queue_.empty() && std::cmp_less(running_.size(), workers_);
+}
+
+bool TaskList::knows(Ticket ticket) const {
+  const auto is_it = [ticket](const Queued &queued) { return queued.ticket == ticket; };
+  return running_.contains(ticket) || has_ended(ticket) || std::any_of(queue_.begin(), queue_.end(), is_it);
+}
+
+TaskList::Ticket TaskList::queue(Job job, Limits limits) {
+  const Ticket ticket = next_ticket_++;
+  queue_.push_back({ticket, std::move(job), std::move(limits)});
+  return ticket;
+}
+
+std::optional<JobEnd> TaskList::take(Ticket ticket) {
+  if (cancelled_.contains(ticket)) {
+    JobEnd job_end;
+    job_end.ending = Ending::Cancelled;
+    return job_end;
+  }
+  if (auto node = finished_.extract(ticket))
+    return std::move(node.mapped());
+  return std::nullopt;
+}
+
+void TaskList::cancel(Ticket ticket) {
+  std::erase_if(queue_, [ticket](const Queued &queued) { return queued.ticket == ticket; });
+  finished_.erase(ticket);
+  if (auto node = running_.extract(ticket)) {
+    node.mapped()->kill(Ending::Cancelled);
+    dying_.insert(std::move(node));
+  }
+  cancelled_.insert(ticket);
+}
+
+void TaskList::look(std::chrono::nanoseconds longest_nap) {
+  pool_->look(longest_nap);
+}
+
+void TaskList::reap() {
+  for (auto it = running_.begin(); it != running_.end();) {
+    const auto entry = it++;
+    if (auto answer = entry->second->try_answer()) {
+      finished_.emplace(entry->first, std::move(*answer));
+      dying_.insert(running_.extract(entry));
+    } else if (auto job_end = entry->second->try_reap()) {
+      finished_.emplace(entry->first, std::move(*job_end));
+      running_.erase(entry);
+    }
+  }
+  std::erase_if(dying_, [](const auto &entry) { return entry.second->try_reap().has_value(); });
+}
+
+void TaskList::kill_overdue(Clock::time_point now) {
+  for (const auto &[ticket, child] : running_)
+    if (child->overdue(now))
+      child->kill(Ending::TimedOut);
+}
+
+void TaskList::start_queued() {
+  while (!queue_.empty() && std::cmp_less(running_.size(), workers_)) {
+    const Queued queued = std::move(queue_.front()); // once it is forked, the job is the child's alone
+    queue_.pop_front();
+    start(queued);
+  }
+}
+
+void TaskList::start(const Queued &queued) {
+  try {
+    running_.emplace(queued.ticket, std::make_unique<ChildProcess>(queued.job, queued.limits, pool_->frame_names_));
+  } catch (const std::exception &error) {
+    finished_.emplace(queued.ticket, could_not_start(error.what()));
+  }
+}
+
+} // namespace repro_minify

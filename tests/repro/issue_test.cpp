@@ -1,0 +1,152 @@
+// issue.md: its first line, its one block of code, and what it says where something is not known.
+#include "core/read_file.h"
+#include "repro/ablation_names.h"
+#include "repro/small_program.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace repro_minify {
+namespace {
+
+using testing_support::facts_of;
+using testing_support::small_program;
+
+constexpr const char *script = "import torch\nassert False, 'it differs'\n";
+
+ReproFacts verified() {
+  ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);
+  facts.model_path = "secret/place/model.pt";
+  facts.verified = true;
+  facts.script = {true, "run, and fails the same way", 2};
+  facts.reduced.message = "off by 7";
+  return facts;
+}
+
+std::string issue_of(const ReproFacts &facts, bool has_script = true) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "repro.cpp") << "int main() { return 17; }\n";
+  if (has_script)
+    std::ofstream(folder / "repro.py") << script;
+  write_issue(small_program(), facts, folder.path());
+  return read_file(folder / "issue.md");
+}
+
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Issue, HoldsTheScriptWordForWord) {
+  const std::string issue = issue_of(verified());
+  EXPECT_TRUE(has(issue, std::string("```python\n") + script + "```")) << issue;
+  EXPECT_FALSE(has(issue, "int main")) << issue;
+  EXPECT_TRUE(has(issue, "off by 7")) << issue;
+  EXPECT_TRUE(has(issue.substr(0, issue.find('\n')), "(add)")) << issue;
+  EXPECT_FALSE(has(issue, "NOT VERIFIED")) << issue;
+  EXPECT_FALSE(has(issue, "secret/place")) << issue;
+  EXPECT_TRUE(has(issue, "from the model model:")) << issue;
+}
+
+TEST(Issue, HoldsTheCppWhereThereIsNoScript) {
+  ReproFacts facts = verified();
+  facts.script = {std::nullopt, "Python does not reach it"};
+  const std::string issue = issue_of(facts, /*has_script=*/false);
+  EXPECT_TRUE(has(issue, "There is no Python for it (Python does not reach it); in C++:")) << issue;
+  EXPECT_TRUE(has(issue, "```cpp\nint main() { return 17; }\n```")) << issue;
+}
+
+/// After an interruption neither is there.
+TEST(Issue, HasNoEmptyBlockOfCode) {
+  ReproFacts facts = verified();
+  facts.interrupted = true;
+  facts.script = {};
+  facts.verified.reset();
+  const TemporaryFolder folder;
+  write_issue(small_program(), facts, folder.path());
+  const std::string issue = read_file(folder / "issue.md");
+  EXPECT_FALSE(has(issue, "```cpp")) << issue;
+  EXPECT_FALSE(has(issue, "in C++:")) << issue;
+  EXPECT_TRUE(has(issue, "There is no code for it yet")) << issue;
+}
+
+/// The labels that it proposes fit to the reasons for which it may be closed.
+TEST(Issue, DoesNotContradictItself) {
+  ReproFacts facts = verified();
+  for (const char *backend : {"jit", "freeze", "nnc", "pass:peephole"}) {
+    facts.backend = make_backend(backend);
+    const std::string issue = issue_of(facts);
+    EXPECT_TRUE(has(issue, "Likely to be closed, because TorchScript is in maintenance mode")) << issue;
+    EXPECT_FALSE(has(issue, "Nothing was found for which such reports are closed")) << issue;
+    EXPECT_FALSE(has(issue, "high priority")) << issue;
+  }
+  facts.ablation = {{ablation_names::inductor, "fails in the same way", true}};
+  const std::string issue = issue_of(facts);
+  EXPECT_FALSE(has(issue, "Likely to be closed")) << issue;
+  EXPECT_TRUE(has(issue, "high priority")) << issue;
+}
+
+TEST(Issue, SaysFirstWhatWasNotVerified) {
+  ReproFacts facts = verified();
+  facts.verified = false;
+  facts.script = {false, "passes"};
+  facts.verify_message = "it passes";
+  EXPECT_TRUE(issue_of(facts).starts_with("NOT VERIFIED: "));
+  EXPECT_TRUE(has(issue_of(facts), "> **The repro did not verify: it passes**"));
+  facts.verified.reset();
+  facts.script.verified.reset();
+  EXPECT_TRUE(has(issue_of(facts), "> **The repro was not verified: it passes**"));
+  facts.interrupted = true;
+  EXPECT_TRUE(issue_of(facts).starts_with("INTERRUPTED, NOT VERIFIED: "));
+}
+
+TEST(Issue, HasOneLineAsItsTitle) {
+  ReproFacts facts = facts_of(FailureKind::Exception, false, false);
+  facts.verified = true;
+  facts.signature.detail = "`a`\n<b>" + std::string(400, 'x');
+  facts.reduced.message = "raised " + facts.signature.detail;
+  const std::string issue = issue_of(facts), title = issue.substr(0, issue.find('\n'));
+  EXPECT_LE(title.size(), 256);
+  EXPECT_EQ(title.find_first_of("`<"), std::string::npos) << title;
+  EXPECT_TRUE(has(issue, "Eager runs the same program without an exception.")) << issue;
+}
+
+TEST(Issue, SaysWhyEagerIsRight) {
+  ReproFacts facts = verified();
+  EXPECT_TRUE(has(issue_of(facts), "float64 has no say in it"));
+  LeafReport leaf;
+  leaf.same = false;
+  leaf.ref_error = 0.25;
+  leaf.res_error = 8;
+  facts.reduced.outputs = {leaf};
+  EXPECT_TRUE(has(issue_of(facts), "eager is off by 0.25, the optimised result by 8 ")) << issue_of(facts);
+  facts.reduced.outputs.at(0).ref_error = facts.reduced.outputs.at(0).res_error = 0; // NaN on one side: nothing is left
+  EXPECT_FALSE(has(issue_of(facts), "eager is off by")) << issue_of(facts);
+  facts.reduced.outputs.front().res_error = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(has(issue_of(facts), "the optimised result by what is no number")) << issue_of(facts);
+}
+
+TEST(Issue, SaysOfInductorWhatIsKnown) {
+  ReproFacts facts = verified();
+  EXPECT_TRUE(has(issue_of(facts), "Not tried."));
+  facts.ablation = {{"jit, without gradients", "fails in the same way", true}};
+  EXPECT_TRUE(has(issue_of(facts), "| inductor | not asked |"));
+  facts.ablation.push_back({ablation_names::inductor, "not asked: there is no Python", std::nullopt});
+  EXPECT_FALSE(has(issue_of(facts), "| inductor | not asked |"));
+  EXPECT_TRUE(has(issue_of(facts), "| inductor | not asked: there is no Python |"));
+  EXPECT_TRUE(has(issue_of(facts), "whether inductor is too is not known"));
+  facts.ablation.back() = {ablation_names::inductor, "passes", false};
+  EXPECT_TRUE(has(issue_of(facts), "only TorchScript is wrong"));
+}
+
+TEST(Issue, SaysNothingOfTheModelWhereThatIsAsked) {
+  ReproFacts facts = verified();
+  facts.anonymous = true;
+  EXPECT_FALSE(has(issue_of(facts), "from the model"));
+  EXPECT_TRUE(has(issue_of(facts), "PyTorch version: 2.0 (LibTorch)"));
+  facts.environment = "what collect_env says";
+  EXPECT_TRUE(has(issue_of(facts), "what collect_env says"));
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,40 @@
+// TorchScript to Python as its users write it.
+#include "repro/python_source.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+std::string usual(const std::string &script) {
+  return as_function(python_source(script, PythonCalls::AsUsual), "program");
+}
+
+TEST(PythonSource, OperatorsAreCalledAsPythonHasThem) {
+  EXPECT_EQ(usual("def forward(self,\n    x: Tensor,\n    w: Tensor) -> Tensor:\n  _0 = torch.add_(x, w)\n"
+                  "  return torch.linear(torch.relu(x), w, None)\n"),
+            "def program(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:\n    x.add_(w)\n"
+            "    return torch.nn.functional.linear(torch.relu(x), w, None)\n");
+}
+
+TEST(PythonSource, WhatPythonDoesNotHaveIsCalledAsTheOperator) {
+  const std::string text = usual("def forward(self,\n    x: Tensor) -> Tensor:\n  return torch.slice(x, 0)\n");
+  EXPECT_NE(text.find("torch.ops.aten.slice(x, 0)"), std::string::npos) << text;
+  const std::string aten =
+      python_source("def forward(self,\n    x: Tensor) -> Tensor:\n  return torch.relu(x)\n", PythonCalls::AsAten).text;
+  EXPECT_NE(aten.find("torch.ops.aten.relu(x)"), std::string::npos) << aten;
+}
+
+TEST(PythonSource, TextAndNumbersStayWhatTheyAre) {
+  const std::string text = usual("def forward(self,\n    x: Tensor) -> Tensor:\n  y = torch.mul(x, 1.)\n  return "
+                                 "torch.f(y, \"torch.relu(1.)\")\n");
+  EXPECT_NE(text.find("torch.mul(x, 1.0)"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"torch.relu(1.)\""), std::string::npos) << text;
+}
+
+TEST(PythonSource, AttributesNeedAModule) {
+  EXPECT_FALSE(python_source("def forward(self) -> Tensor:\n  return self.w\n", PythonCalls::AsUsual).one_function);
+}
+
+} // namespace
+} // namespace repro_minify

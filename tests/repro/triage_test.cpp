@@ -1,0 +1,163 @@
+// Tests of triage's answers: each reason with a program that trips it, and one that does not.
+#include "repro/ablation_names.h"
+#include "repro/small_program.h"
+#include "repro/triage.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+using testing_support::facts_of;
+using testing_support::small_program;
+
+Program program_with(const std::string &operator_name, size_t output) {
+  Program program;
+  program.graph = std::make_shared<torch::jit::Graph>();
+  InputBuilder builder(program);
+  torch::jit::Value *x = builder.add_tensor(at::ones({2}), Role::Input, "x", "ones");
+  torch::jit::Node *node = program.graph->create(c10::Symbol::fromQualString(operator_name), {x}, output + 1);
+  program.graph->insertNode(node);
+  program.graph->registerOutput(node->output(output));
+  return program;
+}
+
+bool says(const std::vector<std::string> &reasons, const std::string &words) {
+  for (const auto &reason : reasons)
+    if (reason.find(words) != std::string::npos)
+      return true;
+  return false;
+}
+
+LeafReport wrong_leaf_of(double expected, double found) {
+  LeafReport leaf;
+  leaf.same = false;
+  leaf.ref_form = leaf.res_form = TensorForm{at::kFloat, {1}, {1}};
+  leaf.ref_at_worst = expected;
+  leaf.res_at_worst = found;
+  return leaf;
+}
+
+/// TorchInductor fails too: a failure of TorchScript alone is not worked on.
+const ReproFacts &plain() {
+  static const ReproFacts facts = [] {
+    ReproFacts made = facts_of(FailureKind::Accuracy, false, false);
+    made.ablation = {{ablation_names::inductor, "fails in the same way", true}};
+    return made;
+  }();
+  return facts;
+}
+
+TEST(Preflight, APlainWrongResultIsFine) {
+  EXPECT_TRUE(preflight(small_program(), plain()).empty());
+}
+
+TEST(Preflight, OfTorchScriptAlone) {
+  ReproFacts facts = plain();
+  for (const auto &rows : {std::vector<AblationRow>{}, {{ablation_names::inductor, "passes", false}}}) {
+    facts.ablation = rows;
+    EXPECT_TRUE(says(preflight(small_program(), facts), "maintenance mode"));
+  }
+}
+
+TEST(Preflight, OfABackendThatIsNotPyTorchs) {
+  ReproFacts facts = facts_of(FailureKind::Accuracy, false, false, "command:some-compiler");
+  EXPECT_TRUE(says(preflight(small_program(), facts), "no part of PyTorch"));
+  EXPECT_TRUE(proposed_labels(facts, preflight(small_program(), facts)).empty());
+  facts.ablation = {{ablation_names::inductor, "fails in the same way", true}};
+  EXPECT_FALSE(says(preflight(small_program(), facts), "no part of PyTorch"));
+}
+
+TEST(Preflight, AnotherTolerance) {
+  ReproFacts facts = plain();
+  facts.check.compare.tol /= 100;
+  EXPECT_TRUE(says(preflight(small_program(), facts), "tolerance"));
+}
+
+TEST(Preflight, AnIndex) {
+  EXPECT_TRUE(says(preflight(program_with("aten::argmax", 0), plain()), "index"));
+  EXPECT_TRUE(says(preflight(program_with("aten::sort", 1), plain()), "index"));
+  EXPECT_FALSE(says(preflight(program_with("aten::sort", 0), plain()), "index"));
+}
+
+TEST(Preflight, ValuesNearTheEndOfTheDtype) {
+  ReproFacts facts = plain();
+  facts.reduced.outputs = {wrong_leaf_of(2e38, 1)};
+  EXPECT_TRUE(says(preflight(small_program(), facts), "near the end"));
+  facts.reduced.outputs = {wrong_leaf_of(2, 1)};
+  EXPECT_FALSE(says(preflight(small_program(), facts), "near the end"));
+}
+
+TEST(Preflight, GoneWithPrecisionEmulation) {
+  ReproFacts facts = plain();
+  facts.ablation = {{ablation_names::emulated, "passes", false}};
+  EXPECT_TRUE(says(preflight(small_program(), facts), "emulate_precision_casts"));
+  facts.ablation.front().fails = std::nullopt;
+  EXPECT_FALSE(says(preflight(small_program(), facts), "emulate_precision_casts")) << "nobody knows";
+  facts.ablation.front().fails = true;
+  EXPECT_FALSE(says(preflight(small_program(), facts), "emulate_precision_casts"));
+}
+
+TEST(Preflight, NearerToFloat64) {
+  ReproFacts facts = plain();
+  facts.reduced.outputs = {wrong_leaf_of(2, 1)};
+  facts.reduced.outputs.front().nearer_to_fp64 = true;
+  EXPECT_TRUE(says(preflight(small_program(), facts), "nearer to float64"));
+}
+
+bool has_label(const ReproFacts &facts, const std::string &label) {
+  for (const auto &proposed : proposed_labels(facts, preflight(small_program(), facts)))
+    if (proposed.label == label)
+      return true;
+  return false;
+}
+
+TEST(Labels, FollowTheAblation) {
+  ReproFacts facts = plain();
+  facts.ablation.clear();
+  EXPECT_TRUE(has_label(facts, "oncall: jit"));
+  facts.ablation = {{ablation_names::inductor, "not known: no answer", std::nullopt}};
+  EXPECT_TRUE(has_label(facts, "oncall: jit")) << "what is not known is no failure";
+  facts = plain();
+  EXPECT_TRUE(has_label(facts, "module: inductor"));
+  EXPECT_FALSE(has_label(facts, "oncall: jit"));
+}
+
+TEST(Labels, NameTheFirstRungOfTheLadderThatFails) {
+  ReproFacts facts = plain();
+  facts.ablation.push_back({ablation_names::aot_eager, "passes", false});
+  EXPECT_TRUE(has_label(facts, "module: inductor"));
+  facts.ablation.back() = {ablation_names::aot_eager, "fails otherwise: exception", std::nullopt};
+  EXPECT_FALSE(has_label(facts, "module: pt2-dispatcher")) << "that is another failure";
+  facts.ablation.back().fails = true;
+  EXPECT_TRUE(has_label(facts, "module: pt2-dispatcher"));
+  EXPECT_FALSE(has_label(facts, "module: inductor"));
+  facts.ablation.push_back({ablation_names::dynamo, "fails in the same way", true});
+  EXPECT_TRUE(has_label(facts, "module: dynamo"));
+  EXPECT_FALSE(has_label(facts, "module: pt2-dispatcher"));
+}
+
+TEST(Labels, WhatIsLikelyToBeClosedHasNoPriority) {
+  ReproFacts facts = plain();
+  EXPECT_TRUE(has_label(facts, "high priority"));
+  facts.check.compare.tol /= 100;
+  EXPECT_FALSE(has_label(facts, "high priority"));
+  EXPECT_TRUE(has_label(facts, "module: correctness (silent)"));
+  facts = plain();
+  facts.ablation.clear();
+  EXPECT_FALSE(has_label(facts, "high priority")) << "TorchScript alone";
+}
+
+TEST(Mermaid, IsDrawnUpToFortyNodes) {
+  EXPECT_TRUE(mermaid_graph(small_program(), plain()).starts_with("flowchart TD\n"));
+  Program large = small_program();
+  torch::jit::Value *last = large.graph->outputs()[0];
+  for (int i = 0; i < 41; ++i)
+    last = large.graph->insert(torch::jit::aten::relu, {last});
+  large.graph->eraseOutput(0);
+  large.graph->registerOutput(last);
+  EXPECT_EQ(mermaid_graph(large, plain()), "");
+}
+
+} // namespace
+} // namespace repro_minify
