@@ -35,7 +35,7 @@ def bodies(path: Path) -> Iterable[int]:
     for number, line in enumerate(path.read_text().splitlines()):
         indent = line[: len(line) - len(line.lstrip())]
         opens = line.rstrip().endswith("{") and re.search(r"\)(?: const| override| noexcept)*(?: ->.*)? \{$", line)
-        if opens and len(indent) <= 2 and not re.match(r"\s*(?:if|for|while|switch|else|do)\b", line):
+        if opens and len(indent) <= 2 and not re.match(r"\s*(?:if|for|while|switch|else|do)\b|\s*\}", line):
             opened.append((number, indent))
         elif opened and line.startswith(opened[-1][1] + "}"):
             begin, _ = opened.pop()

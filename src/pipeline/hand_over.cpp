@@ -190,50 +190,57 @@ void ask_inductor(MinifyJob &job, const Program &program) {
   write_issue(program, job.facts, job.folder);
 }
 
-} // namespace
-
-void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, const ModuleFactory &factory,
-               bool interrupted) {
-  ReproFacts &facts = job.facts;
-  Session &session = job.session;
-  std::error_code ignored;
-  if (job.has_oracle()) // what one that was killed had before it
-    fs::remove_all(job.folder + "/candidates", ignored);
-  if (!interrupted)
-    verifying.begin(program);
-  if (!interrupted && !job.picture && session.check.device.is_cpu())
+/// Begins what may run beside the rest.
+void begin_beside(MinifyJob &job, Verifying &verifying, const Program &program) {
+  verifying.begin(program);
+  if (!job.picture && job.session.check.device.is_cpu())
     begin_picture(job);
-  PackageTask package = begin_package(job, program);
-  session.phases.enter("bisect");
+}
+
+/// Finds out what the texts say of the reduced program beside that it fails.
+void find_out_more(MinifyJob &job, const ModuleFactory &factory, bool interrupted) {
+  const Session &session = job.session;
+  job.session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(job, factory);
-  session.phases.enter("confirm");
-  if (!job.has_oracle() && !interrupted && is_comparison(facts.signature.kind))
-    facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
+  job.session.phases.enter("confirm");
+  if (!job.has_oracle() && !interrupted && is_comparison(job.facts.signature.kind))
+    job.facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
+}
+
+/// Writes repro.cpp, confirms reduced.pt beside that, and runs both repros; the other backends are asked while the
+/// compiler works. `interrupted`: they are not asked at all.
+void write_and_verify(MinifyJob &job, Verifying &verifying, const Program &program, PackageTask &package,
+                      bool interrupted) {
   look_at_package(job, package);
   const auto repro = begin_repro_cpp(job, program);
   const auto begin = std::chrono::steady_clock::now();
-  const bool confirmed = !facts.interrupted && confirm_saved(job);
+  const bool confirmed = !job.facts.interrupted && confirm_saved(job);
   const bool written = is_repro_cpp_written(job, repro.get());
   bool asked = interrupted;
   const auto meanwhile = [&] {
     if (!std::exchange(asked, true))
       ask_everyone_else(job);
-    session.phases.enter("verify");
+    job.session.phases.enter("verify");
   };
-  session.phases.enter("verify");
+  job.session.phases.enter("verify");
   if (confirmed && written && !stops(job))
     verifying.end(program, meanwhile, [&] { finish_package(job, package); });
   meanwhile();
   finish_package(job, package);
   note_what_was_cut_short(job);
-  facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  job.facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// The reports, the page, and last of all what takes seconds of Python.
+void write_texts(MinifyJob &job, const Program &program) {
+  ReproFacts &facts = job.facts;
   facts.total_seconds = job.seconds_so_far();
   facts.phases = job.session.phases.seconds();
   write_reports(program, facts, job.folder);
   if (!job.has_oracle())
     write_issue(program, facts, job.folder);
-  session.phases.enter("page");
+  job.session.phases.enter("page");
   write_page(job, program);
   ask_inductor(job, program);
   // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. An
@@ -242,6 +249,21 @@ void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, con
     facts.interrupted = true;
     write_reports(program, facts, job.folder);
   }
+}
+
+} // namespace
+
+void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, const ModuleFactory &factory,
+               bool interrupted) {
+  std::error_code ignored;
+  if (job.has_oracle()) // what one that was killed had before it
+    fs::remove_all(job.folder + "/candidates", ignored);
+  if (!interrupted)
+    begin_beside(job, verifying, program);
+  PackageTask package = begin_package(job, program);
+  find_out_more(job, factory, interrupted);
+  write_and_verify(job, verifying, program, package, interrupted);
+  write_texts(job, program);
 }
 
 } // namespace repro_minify

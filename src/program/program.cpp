@@ -168,6 +168,29 @@ ProgramSize size_of(const Program &program) {
 
 namespace {
 
+/// Makes arguments of the inputs, and attributes or constants of the rest. Returns which of the graph's inputs are
+/// gone.
+std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &options, SharedCloner &cloner,
+                              torch::jit::Graph &graph, Attributes &attributes, std::vector<c10::IValue> &arguments) {
+  std::vector<char> gone(graph.inputs().size());
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const auto &input = program.inputs[i];
+    Value *value = graph.inputs()[i + 1];
+    auto data = options.clone_values ? cloner.clone(input.value) : input.value;
+    if (input.role == Role::Input) {
+      if (value->debugName() != input.name)
+        value->setDebugName(input.name);
+      arguments.push_back(std::move(data));
+      continue;
+    }
+    torch::jit::WithInsertPoint guard(*graph.nodes().begin());
+    value->replaceAllUsesWith(input.role == Role::Constant ? graph.insertConstant(data.toTensor().detach())
+                                                           : attributes.add(input, data.toTensor()));
+    gone[i + 1] = 1;
+  }
+  return gone;
+}
+
 Instance make_instance(const Program &program, const InstantiateOptions &options, bool in_parts) {
   auto graph = program.graph->copy();
   if (options.double_precision)
@@ -182,22 +205,7 @@ Instance make_instance(const Program &program, const InstantiateOptions &options
   Instance instance{module, {}};
   const auto count = std::count_if(program.inputs.begin(), program.inputs.end(), is_attribute);
   Attributes attributes(module, *graph, in_parts && count > Attributes::many);
-  std::vector<char> gone(graph->inputs().size());
-  for (size_t i = 0; i < program.inputs.size(); ++i) {
-    const auto &input = program.inputs[i];
-    Value *value = graph->inputs()[i + 1];
-    auto data = options.clone_values ? cloner.clone(input.value) : input.value;
-    if (input.role == Role::Input) {
-      if (value->debugName() != input.name)
-        value->setDebugName(input.name);
-      instance.arguments.push_back(std::move(data));
-      continue;
-    }
-    torch::jit::WithInsertPoint guard(*graph->nodes().begin());
-    value->replaceAllUsesWith(input.role == Role::Constant ? graph->insertConstant(data.toTensor().detach())
-                                                           : attributes.add(input, data.toTensor()));
-    gone[i + 1] = 1;
-  }
+  const std::vector<char> gone = bind_inputs(program, options, cloner, *graph, attributes, instance.arguments);
   attributes.finish();
   erase_inputs(*graph, gone);
   ObjectAttributes(module, self, [&](const c10::IValue &object) {

@@ -45,6 +45,17 @@ private:
   LastRecording &recorder_;
 };
 
+/// Null where eager does not run it, which is then said.
+std::shared_ptr<const Recording> recording_or_none(PassServices &services, const Program &program,
+                                                   const std::function<void(const std::string &)> &incomplete) {
+  try {
+    return services.record(program);
+  } catch (const std::runtime_error &error) {
+    incomplete("could not record what eager computes: " + first_sentence(error.what()));
+    return nullptr;
+  }
+}
+
 } // namespace
 
 struct Turns::Turn {
@@ -75,28 +86,28 @@ bool Turns::offer(ReductionState &state, const Program &candidate, const std::ve
 /// Runs the pass. Returns true if it puts off the rest of what it has to try.
 bool Turns::run_pass(Turn &turn, size_t index) {
   ReductionState &state = turn.state;
-  const auto fails = [&](const Program &candidate, const std::vector<LazyProgram> &next) {
-    return consider(turn, candidate, order_of(candidate), next);
-  };
-  const auto accept = [&](const Program &candidate) {
-    const Order order = order_of(candidate);
-    return order < state.order && consider(turn, candidate, order, {}) && order == state.order;
-  };
   std::string incomplete_because;
   bool deferred = false;
   const int unanswered = checker_.unanswered();
-  // The lambdas replace what passes hold by reference: they see the new ones.
   ServicesOfTurn services(checker_, recorder_);
-  PassContext context{services,
-                      state.best,
-                      state.verdict,
-                      accept,
-                      fails,
-                      turn.chance,
-                      incomplete_because,
-                      deferred,
-                      state.schedule.had_turn(index),
-                      state.schedule.is_deferred(index)};
+  // The functions replace what passes hold by reference: they see the new ones.
+  const auto fails = [&](const Program &candidate, const std::vector<LazyProgram> &next) {
+    return consider(turn, candidate, order_of(candidate), next);
+  };
+  const auto try_candidate = [&](const Program &candidate) {
+    const Order order = order_of(candidate);
+    return order < state.order && consider(turn, candidate, order, {}) && order == state.order;
+  };
+  const auto incomplete = [&](const std::string &left_out) { incomplete_because = left_out; };
+  const auto record = [&] { return recording_or_none(services, state.best, incomplete); };
+  EngineContext context{{state.best, try_candidate, record, incomplete},
+                        services,
+                        state.verdict,
+                        fails,
+                        turn.chance,
+                        deferred,
+                        state.schedule.had_turn(index),
+                        state.schedule.is_deferred(index)};
   try {
     passes_[index]->run(context);
   } catch (const std::system_error &error) {

@@ -50,7 +50,7 @@ Program endless() {
                       {at::ones({2}, at::kFloat)});
 }
 
-const ReductionPass records_without_end{"records-without-end", "", Goal::Size, [](PassContext &context) {
+const ReductionPass records_without_end{"records-without-end", "", Goal::Size, [](EngineContext &context) {
                                           context.services.record(endless());
                                           return false;
                                         }};

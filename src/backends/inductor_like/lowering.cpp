@@ -1,10 +1,10 @@
 #include "backends/inductor_like/lowering.h"
 
-#include "backends/inductor_like/fold_constants.h"
 #include "backends/inductor_like/lazy.h"
+#include "backends/inductor_like/lowered_values.h"
 #include "backends/inductor_like/pointwise.h"
+#include "backends/inductor_like/reductions.h"
 #include "backends/inductor_like/views.h"
-#include "program/values.h"
 
 #include <ATen/Version.h>
 #include <ATen/native/TypeProperties.h>
@@ -20,10 +20,6 @@ namespace {
 
 namespace jit = torch::jit;
 namespace prim = torch::jit::prim;
-
-// When a value is computed once for all its readers instead of again for each (after realize_* in
-// torch/_inductor/config.py): statements of its expression.
-constexpr size_t most_repeated = 8, most_in_one = 60;
 
 /// The CUDA device of the first tensor that is on one: the CPU's are beside it for a while only, or numbers.
 c10::Device device_of_kernels(const StraightLine &line, const Observation &seen) {
@@ -41,13 +37,9 @@ c10::Device device_of_kernels(const StraightLine &line, const Observation &seen)
   return c10::kCPU;
 }
 
-class Lowering {
+class Lowering : LoweredValues {
 public:
-  Lowering(const StraightLine &line, const LoweringOptions &options)
-      : line_(line), options_(options), seen_(observe(line)) {
-    if (options.constants)
-      constants_ = constant_values(line);
-  }
+  Lowering(const StraightLine &line, const LoweringOptions &options) : LoweredValues(line, options) {}
 
   Plan run() {
     plan_.graph = line_.graph;
@@ -289,50 +281,12 @@ private:
 
   // Reductions.
 
-  struct ReductionRule {
-    Fold fold = Fold::None;
-    size_t dims = 0; ///< input with the dimensions; 0: all
-    bool mean = false;
-  };
-
-  std::optional<ReductionRule> reduction_rule(const jit::Node *node) const {
-    static const std::map<std::string, ReductionRule> table = {
-        {"aten::sum", {Fold::Sum, 0, false}},      {"aten::sum.dim_IntList", {Fold::Sum, 1, false}},
-        {"aten::mean", {Fold::Sum, 0, true}},      {"aten::mean.dim", {Fold::Sum, 1, true}},
-        {"aten::amax", {Fold::Largest, 1, false}}, {"aten::amin", {Fold::Smallest, 1, false}},
-        {"aten::max", {Fold::Largest, 0, false}},  {"aten::min", {Fold::Smallest, 0, false}},
-        {"aten::prod", {Fold::Product, 0, false}}, {"aten::prod.dim_int", {Fold::Product, 1, false}},
-        {"aten::any", {Fold::Any, 0, false}},      {"aten::any.dim", {Fold::Any, 1, false}},
-        {"aten::all", {Fold::All, 0, false}},      {"aten::all.dim", {Fold::All, 1, false}}};
-    if (!node->maybeSchema())
-      return std::nullopt;
-    const std::string &overload = node->schema().overload_name();
-    const auto found = table.find(node->kind().toQualString() + (overload.empty() ? "" : "." + overload));
-    return found == table.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  std::vector<bool> reduced_dims(const jit::Node *node, const ReductionRule &rule, size_t rank) const {
-    std::vector<int64_t> dims;
-    if (rule.dims > 0) {
-      const c10::IValue &given = seen_.constant(node->input(rule.dims));
-      if (given.isInt())
-        dims = {given.toInt()};
-      else if (given.isIntList())
-        dims = given.toIntVector();
-    }
-    std::vector<bool> reduced(rank, dims.empty());
-    for (const int64_t dim : dims)
-      if (rank > 0)
-        reduced[static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim)] = true;
-    return reduced;
-  }
-
   std::optional<Lazy> reduction(jit::Node *node, const ObservedTensor &result) {
     const auto rule = reduction_rule(node);
     if (!rule || !has_elements(node->input(0)))
       return std::nullopt;
     const Lazy source = elements(node->input(0));
-    const auto reduced = reduced_dims(node, *rule, source.sizes.size());
+    const auto reduced = reduced_dims(node, *rule, source.sizes.size(), seen_);
     std::vector<int64_t> kept, folded;
     for (size_t d = 0; d < reduced.size(); ++d)
       (reduced[d] ? folded : kept).push_back(source.sizes[d]);
@@ -398,177 +352,6 @@ private:
             }};
   }
 
-  // Memory.
-
-  int new_slot() {
-    plan_.slots.emplace_back();
-    plan_.layouts.emplace_back();
-    made_at_.push_back(-1);
-    return static_cast<int>(plan_.slots.size()) - 1;
-  }
-
-  bool holds_tensors(const jit::Value *value) const {
-    bool found = false;
-    for_each_tensor(seen_.constant(value), [&](const at::Tensor &) { found = true; });
-    return found;
-  }
-
-  /// Tensors on another device than the kernels' are ATen's.
-  bool is_for_kernels(const ObservedTensor &tensor) const {
-    return tensor.plain && tensor.device == plan_.device && element_of(tensor.dtype);
-  }
-
-  /// True if a kernel can read it.
-  bool has_elements(const jit::Value *value) const {
-    const auto *tensor = seen_.tensor(value);
-    return tensor && is_for_kernels(*tensor) &&
-           std::none_of(tensor->strides.begin(), tensor->strides.end(), [](int64_t stride) { return stride < 0; });
-  }
-
-  /// The elements of a value as an expression: its own, or loads from memory.
-  Lazy elements(jit::Value *value) {
-    if (const auto found = lazy_.find(value); found != lazy_.end())
-      return found->second;
-    const ObservedTensor &tensor = *seen_.tensor(value);
-    const int slot = slot_of(value);
-    plan_.layouts[static_cast<size_t>(slot)] = {tensor.dtype, tensor.sizes, tensor.strides};
-    const Lazy loads = loaded({slot, *element_of(tensor.dtype)}, tensor.sizes, tensor.strides, tensor.dtype);
-    lazy_[value] = loads;
-    return loads;
-  }
-
-  static Lazy loaded(const BufferRef &buffer, const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides,
-                     at::ScalarType dtype) {
-    return {sizes, dtype, [buffer, strides](Body &body, const std::vector<Index> &at) {
-              return body.load(buffer, flat_index(at, strides));
-            }};
-  }
-
-  /// Computes the output in a kernel, and gives loads from it.
-  Lazy computed(KernelOutput output, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
-    const int slot = new_slot();
-    output.buffer = {slot, *element_of(dtype)};
-    plan_.layouts[static_cast<size_t>(slot)] = {dtype, sizes, contiguous_strides(sizes)};
-    schedule(std::move(output), sizes);
-    return loaded({slot, *element_of(dtype)}, sizes, contiguous_strides(sizes), dtype);
-  }
-
-  Lazy in_memory(const Lazy &lazy) {
-    return computed(KernelOutput{{}, lazy.load, Fold::None, {}, Element::Float32}, lazy.sizes, lazy.dtype);
-  }
-
-  /// Adds an output to the last kernel that it fits, or to a new one.
-  void schedule(KernelOutput output, const std::vector<int64_t> &sizes) {
-    const int slot = output.buffer.id;
-    const std::set<int> needed = reads({sizes, {output}});
-    for (size_t k = plan_.steps.size(); options_.fuse && k-- > 0;) {
-      auto *step = std::get_if<KernelStep>(&plan_.steps[k]);
-      if (!step || step->kernel.sizes != sizes || step->kernel.outputs.size() >= 16)
-        continue;
-      const bool available = std::all_of(needed.begin(), needed.end(), [&](int buffer) {
-        return made_at_[static_cast<size_t>(buffer)] <= static_cast<int>(k);
-      });
-      if (!available)
-        break; // an earlier kernel has even less
-      Kernel joined = step->kernel;
-      joined.outputs.push_back(output);
-      if (!is_one_loop(joined))
-        continue;
-      step->kernel = std::move(joined);
-      made_at_[static_cast<size_t>(slot)] = static_cast<int>(k);
-      return;
-    }
-    made_at_[static_cast<size_t>(slot)] = static_cast<int>(plan_.steps.size());
-    plan_.steps.emplace_back(KernelStep{"", {sizes, {std::move(output)}}, {}});
-  }
-
-  void compute_once_if_worth_it(jit::Node *node) {
-    jit::Value *value = node->output();
-    if (views_.count(value))
-      return;
-    if (!options_.fuse) {
-      slot_of(value);
-      return;
-    }
-    Lazy &lazy = lazy_[value];
-    const size_t work = cost(lazy.sizes, lazy.load);
-    const bool repeated = value->uses().size() > 1 && (work > most_repeated || is_heavy(node));
-    if (work <= most_in_one && !repeated)
-      return;
-    if (!is_16_bit(*element_of(lazy.dtype))) {
-      slot_of(value);
-      return;
-    }
-    // Between kernels 16-bit values stay in float32: TorchInductor has them in one kernel, where they are not rounded.
-    Lazy wide = lazy;
-    wide.dtype = dtype_of(compute_element(*element_of(lazy.dtype)));
-    wide = in_memory(wide);
-    lazy.load = wide.load;
-  }
-
-  /// The slot that holds the value as ATen would, computing it if it is an expression.
-  int slot_of(jit::Value *value) {
-    if (const auto found = slots_.find(value); found != slots_.end())
-      return found->second;
-    if (constants_.count(value))
-      return constant_slot(value);
-    if (const auto view = views_.find(value); view != views_.end())
-      return aten_view(view->second);
-    if (const auto lazy = lazy_.find(value); lazy != lazy_.end()) {
-      KernelOutput output{{}, lazy->second.load, Fold::None, {}, Element::Float32};
-      const Loader loads = computed(std::move(output), lazy->second.sizes, lazy->second.dtype).load;
-      const int slot = static_cast<int>(plan_.slots.size()) - 1;
-      slots_[value] = slot;
-      // From here on it is in memory. (In the kernel that computes it, it is still what it was before it was rounded.)
-      lazy->second.load = loads;
-      return slot;
-    }
-    return made(value);
-  }
-
-  /// Returns a slot with the observed value, which is the same in each run. Fused expressions go on with the unrounded
-  /// value where that was rounded to 16 bits.
-  int constant_slot(jit::Value *value) {
-    const int slot = new_slot();
-    plan_.slots[static_cast<size_t>(slot)] = seen_.constant(value);
-    slots_[value] = slot;
-    if (const auto lazy = lazy_.find(value);
-        lazy != lazy_.end() && (!options_.fuse || !is_16_bit(*element_of(lazy->second.dtype))))
-      lazy_.erase(lazy);
-    return slot;
-  }
-
-  /// Constants, and lists and tuples of what has slots.
-  int made(jit::Value *value) {
-    jit::Node *node = value->node();
-    if (node->kind() != prim::Constant && holds_tensors(value)) {
-      aten(node);
-      return slots_.at(value);
-    }
-    const int slot = new_slot();
-    plan_.slots[static_cast<size_t>(slot)] = seen_.constant(value);
-    slots_[value] = slot;
-    return slot;
-  }
-
-  int aten_view(jit::Node *node) {
-    aten(node);
-    return slots_.at(node->output());
-  }
-
-  void aten(jit::Node *node) {
-    AtenStep step{node, {}, {}};
-    for (auto *input : node->inputs())
-      step.inputs.push_back(slot_of(input));
-    for (auto *output : node->outputs()) {
-      const int slot = new_slot();
-      slots_[output] = slot;
-      step.outputs.push_back(slot);
-      made_at_[static_cast<size_t>(slot)] = static_cast<int>(plan_.steps.size());
-    }
-    plan_.steps.emplace_back(std::move(step));
-  }
-
   /// chunk, split and unbind of an expression, and what takes their lists apart.
   bool unpack(jit::Node *node) {
     if (node->kind() == prim::ListUnpack) {
@@ -591,16 +374,7 @@ private:
     return true;
   }
 
-  const StraightLine &line_;
-  const LoweringOptions &options_;
-  const Observation seen_;
-  Plan plan_;
-  std::set<const jit::Value *> constants_; ///< what depends on constants alone
-  std::map<const jit::Value *, Lazy> lazy_;
-  std::map<const jit::Value *, int> slots_;
-  std::map<const jit::Value *, jit::Node *> views_; ///< expressions that ATen can have as a view of their source
-  std::map<const jit::Value *, std::vector<Lazy>> parts_;
-  std::vector<int> made_at_; ///< step that makes each slot; -1: there from the start
+  std::map<const jit::Value *, std::vector<Lazy>> parts_; ///< of a list of expressions
 };
 
 } // namespace

@@ -160,35 +160,17 @@ private:
   std::vector<std::string> passes_;
 };
 
-} // namespace
-
-std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names) {
-  const std::string list = joined(names, ",");
+/// Returns the lines of repro.cpp that run these passes.
+BackendSource source_of(const std::vector<std::string> &names) {
   std::string calls;
-  PythonCall python;
-  python.plain_interpreter = true;
-  bool python_has_all = true;
   std::set<std::string> headers = {"torch/csrc/jit/runtime/interpreter.h"};
   for (const auto &name : names) {
     const JitPass &pass = pass_named(name);
     calls += std::string("  ") + pass.source + "\n";
     headers.insert(std::string("torch/csrc/jit/passes/") + pass.header);
-    python.passes.emplace_back(pass.python);
-    python_has_all &= *pass.python != 0;
   }
-  BackendDescription description = {
-      .name = "pass:" + list,
-      .summary = "JIT passes on the flat graph: " + list,
-      .title = "the JIT pass " + list,
-      .compile =
-          [names](const jit::Module &module) {
-            GraphPtr graph = constant_graph(module);
-            for (const auto &name : names)
-              pass_named(name).run(graph);
-            return run_graph(graph);
-          },
-      .source = {{headers.begin(), headers.end()},
-                 R"(  // Parameters and buffers become constants of the graph, then the pass runs on it.
+  return {{headers.begin(), headers.end()},
+          R"(  // Parameters and buffers become constants of the graph, then the pass runs on it.
   auto graph = module.get_method("forward").graph()->copy();
   for (auto it = graph->nodes().begin(); it != graph->nodes().end();) {
     torch::jit::Node* node = *it++;
@@ -205,9 +187,39 @@ std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names
     torch::jit::InterpreterState(code).run(stack);
     return stack.at(0);
   };
-)"},
-      .python = python_has_all ? std::optional(python) : std::nullopt,
-      .traits = {.needs_flat_graph = true}};
+)"};
+}
+
+/// Nothing where Python cannot run one of them.
+std::optional<PythonCall> python_call_of(const std::vector<std::string> &names) {
+  PythonCall python;
+  python.plain_interpreter = true;
+  for (const auto &name : names) {
+    const JitPass &pass = pass_named(name);
+    if (*pass.python == 0)
+      return std::nullopt;
+    python.passes.emplace_back(pass.python);
+  }
+  return python;
+}
+
+} // namespace
+
+std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names) {
+  const std::string list = joined(names, ",");
+  const auto compile = [names](const jit::Module &module) {
+    GraphPtr graph = constant_graph(module);
+    for (const auto &name : names)
+      pass_named(name).run(graph);
+    return run_graph(graph);
+  };
+  BackendDescription description = {.name = "pass:" + list,
+                                    .summary = "JIT passes on the flat graph: " + list,
+                                    .title = "the JIT pass " + list,
+                                    .compile = compile,
+                                    .source = source_of(names),
+                                    .python = python_call_of(names),
+                                    .traits = {.needs_flat_graph = true}};
   return std::make_unique<PassesBackend>(std::move(description), names);
 }
 

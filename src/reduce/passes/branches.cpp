@@ -54,7 +54,7 @@ bool straighten_branches(PassContext &context) {
   if (std::none_of(nodes.begin(), nodes.end(), [](const Node *node) { return node->kind() == torch::jit::prim::If; }))
     return false;
   const Program start = context.current;
-  const auto recording = recording_of(context);
+  const auto recording = context.record();
   if (!recording)
     return false;
   const auto branches = single_minded(*recording);

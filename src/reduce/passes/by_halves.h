@@ -27,7 +27,7 @@ template <typename Item, typename Make>
 bool accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
   return by_halves(items, [&](const std::vector<Item> &some) {
     const std::optional<Program> candidate = make(context.current, some);
-    return candidate && context.accept(*candidate);
+    return candidate && context.try_candidate(*candidate);
   });
 }
 

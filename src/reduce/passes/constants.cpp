@@ -116,7 +116,7 @@ bool fold_constants(PassContext &context) {
   const Program start = context.current;
   if (Foldable(start).results().empty())
     return false;
-  const auto recording = recording_of(context);
+  const auto recording = context.record();
   if (!recording)
     return false;
   const auto values = folded(*recording);

@@ -34,7 +34,7 @@ bool drop_copies(PassContext &context) {
   const auto nodes = all_nodes(*context.current.graph);
   if (std::none_of(nodes.begin(), nodes.end(), only_copies))
     return false;
-  return context.accept(without_copies(context.current));
+  return context.try_candidate(without_copies(context.current));
 }
 
 } // namespace repro_minify

@@ -30,7 +30,7 @@ struct PutOff {};
 /// Gives up on a search that is refused too often, unless there is nothing else left to try.
 class CutOracle final : public ProgramOracle {
 public:
-  CutOracle(PassContext &context, const Cutter &cutter)
+  CutOracle(EngineContext &context, const Cutter &cutter)
       : ProgramOracle(context, [&cutter](const IndexSet &kept) { return cutter.cut(kept); }), chance_(context.chance),
         patient_(context.is_final_turn) {}
 
@@ -151,7 +151,8 @@ IndexSet part_of_the_wanted(const Signature &wanted, const Cutter &cutter, const
 
 /// Returns the atoms that the search begins with; nothing where the Program cannot be cut: taking nothing out changed
 /// the failure.
-std::optional<IndexSet> beginning(PassContext &context, const Cutter &cutter, const IndexSet &all, CutOracle &oracle) {
+std::optional<IndexSet> beginning(EngineContext &context, const Cutter &cutter, const IndexSet &all,
+                                  CutOracle &oracle) {
   const Signature &wanted = context.services.wanted();
   std::vector<LazyProgram> hint;
   if (all.size() >= small_program)
@@ -177,7 +178,7 @@ std::vector<std::string> labels(const Cutter &cutter) {
 }
 
 /// Tells the search what is known of the failure's place before it asks anything. Small programs need no guesses.
-void give_hints(PassContext &context, const Cutter &cutter, const IndexSet &all, SearchOptions &search) {
+void give_hints(EngineContext &context, const Cutter &cutter, const IndexSet &all, SearchOptions &search) {
   if (all.size() < small_program)
     return;
   if (const IndexSet named = suspects(context, cutter, all); !named.empty()) {
@@ -207,8 +208,8 @@ IndexSet changing_atoms(const Cutter &cutter, const Recording &recording) {
 
 /// Cuts with the last values of loops: a cut brings back what a node in a loop made the first time, and some failures
 /// need what it made the last time. Most loops do not last: this is put off until no other pass finds anything.
-void cut_as_it_ended(PassContext &context) {
-  const auto recording = recording_of(context);
+void cut_as_it_ended(EngineContext &context) {
+  const auto recording = context.record();
   if (!recording || recording->last.empty())
     return;
   const Cutter cutter(std::make_shared<Recording>(as_it_ended(*recording)));
@@ -232,9 +233,9 @@ bool has_blocks(const Program &program) {
 
 } // namespace
 
-bool cut_nodes(PassContext &context) {
+bool cut_nodes(EngineContext &context) {
   const Order before = order_of(context.current);
-  const auto recording = recording_of(context);
+  const auto recording = context.record();
   if (!recording)
     return false;
   context.services.enter_phase("index");
@@ -245,8 +246,7 @@ bool cut_nodes(PassContext &context) {
     return false;
   const auto start = beginning(context, cutter, all, oracle);
   if (!start) {
-    context.incomplete_because =
-        "could take nothing out: with recorded values in its place the program no longer fails";
+    context.incomplete("could take nothing out: with recorded values in its place the program no longer fails");
     return false;
   }
   SearchOptions search;

@@ -12,7 +12,7 @@ public:
   void try_range(size_t begin, size_t end) {
     if (begin == end)
       return;
-    if (context_.accept(with_(accepted_and(begin, end))))
+    if (context_.try_candidate(with_(accepted_and(begin, end))))
       accepted_ = accepted_and(begin, end);
     else
       try_halves(begin, end);

@@ -60,7 +60,7 @@ size_t nodes_in(const Node *node) {
 /// Looks for one iteration that is enough, the others' part in it recorded.
 class IterationSearch {
 public:
-  IterationSearch(PassContext &context, const Unrolled &written_out)
+  IterationSearch(EngineContext &context, const Unrolled &written_out)
       : context_(context), cutter_(context.services.record(written_out.program)) {
     for (int atom = 0; atom < cutter_.atoms(); ++atom) {
       const auto &all = written_out.iterations;
@@ -104,7 +104,7 @@ private:
     return cutter_.cut(kept);
   }
 
-  PassContext &context_;
+  EngineContext &context_;
   Cutter cutter_;
   std::vector<std::ptrdiff_t> iteration_; ///< by atom
 };
@@ -115,19 +115,19 @@ bool is_loop(const Node *node) {
 
 /// The first iteration; of a loop that was never entered none.
 bool keep_first_iteration(PassContext &context, const Node *loop, int64_t trips) {
-  return context.accept(unrolled(context.current, loop, std::min<int64_t>(1, trips)).program);
+  return context.try_candidate(unrolled(context.current, loop, std::min<int64_t>(1, trips)).program);
 }
 
 /// The only block of a program was kept because writing it out hides the failure; it is not asked again.
-bool keep_one_iteration(PassContext &context, const Node *loop, int64_t trips) {
+bool keep_one_iteration(EngineContext &context, const Node *loop, int64_t trips) {
   const auto nodes = all_nodes(*context.current.graph);
   const bool nested = loop->owningBlock() != context.current.graph->block();
   const auto has_blocks = [](const Node *node) { return !node->blocks().empty(); };
   if (nested || trips < 2 || std::count_if(nodes.begin(), nodes.end(), has_blocks) < 2)
     return false;
   if (static_cast<size_t>(trips) * nodes_in(loop) > most_nodes_written_out) {
-    context.incomplete_because =
-        "did not write out a loop that would be more than " + std::to_string(most_nodes_written_out) + " nodes long";
+    context.incomplete("did not write out a loop that would be more than " + std::to_string(most_nodes_written_out) +
+                       " nodes long");
     return false;
   }
   const Order before = order_of(context.current);
@@ -137,8 +137,8 @@ bool keep_one_iteration(PassContext &context, const Node *loop, int64_t trips) {
   return order_of(context.current) < before;
 }
 
-bool without_one_loop(PassContext &context) {
-  const auto recording = recording_of(context);
+bool without_one_loop(EngineContext &context) {
+  const auto recording = context.record();
   if (!recording)
     return false;
   const auto path = path_of(*recording);
@@ -160,7 +160,7 @@ bool has_loop(const Program &program) {
 
 } // namespace
 
-bool straighten_loops(PassContext &context) {
+bool straighten_loops(EngineContext &context) {
   bool any = false;
   while (has_loop(context.current) && without_one_loop(context))
     any = true;

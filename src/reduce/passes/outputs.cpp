@@ -34,7 +34,7 @@ Program without_outputs(const Program &program, const std::vector<size_t> &dropp
 }
 
 /// The outputs, those first that the last Check found wrong.
-std::vector<size_t> wrong_ones_first(const PassContext &context) {
+std::vector<size_t> wrong_ones_first(const EngineContext &context) {
   std::vector<size_t> order(count_outputs(context.current));
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = i;
@@ -44,11 +44,11 @@ std::vector<size_t> wrong_ones_first(const PassContext &context) {
 }
 
 /// One suspect alone, then as many dropped as can be.
-bool drop_many(PassContext &context) {
+bool drop_many(EngineContext &context) {
   const Program start = context.current;
   const size_t suspect = wrong_ones_first(context).front();
   const bool hinted = context.verdict.outputs.size() == count_outputs(start) && !context.verdict.outputs[suspect].same;
-  if (hinted && context.accept(with_outputs(start, {suspect})))
+  if (hinted && context.try_candidate(with_outputs(start, {suspect})))
     return true;
   return accept_in_bulk(
       context, count_outputs(start),
@@ -56,7 +56,7 @@ bool drop_many(PassContext &context) {
       /*all_at_once=*/context.services.wanted().where.empty());
 }
 
-bool drop_few(PassContext &context) {
+bool drop_few(EngineContext &context) {
   const size_t count = count_outputs(context.current);
   std::vector<LazyProgram> candidates;
   if (context.services.wanted().where.empty())
@@ -72,7 +72,7 @@ bool drop_few(PassContext &context) {
 
 } // namespace
 
-bool drop_outputs(PassContext &context) {
+bool drop_outputs(EngineContext &context) {
   bool any = count_outputs(context.current) > few && drop_many(context);
   while (count_outputs(context.current) > 0 && count_outputs(context.current) <= few && drop_few(context))
     any = true;

@@ -84,7 +84,7 @@ bool remove_packing(PassContext &context) {
       indirect.push_back(node);
   const auto with = [&](const std::vector<size_t> &which) { return unpacked(start, indirect, which); };
   if (indirect.empty()) // an output may be packed still: not lower, and not asked, where none is
-    return context.accept(with({}));
+    return context.try_candidate(with({}));
   return accept_in_bulk(context, indirect.size(), with);
 }
 

@@ -17,27 +17,34 @@
 
 namespace repro_minify {
 
+/// All that most passes know of the search that they are part of.
 struct PassContext {
-  using Accept = std::function<bool(const Program &candidate)>;
+  /// The Program so far. Its inputs' values are concrete.
+  const Program &current;
+  /// Accepts a candidate when it is lower in the Order and fails; then `current` is it. One that is not lower is turned
+  /// down without a check.
+  const std::function<bool(const Program &candidate)> try_candidate;
+  /// Returns an eager run of `current`. Null where eager does not run it, which makes the turn incomplete(): a test
+  /// that never runs a candidate may have accepted one that cannot be run.
+  const std::function<std::shared_ptr<const Recording>()> record;
+  /// Is told by a pass that could not try everything it is for what was left out: the result is then not said to be
+  /// 1-minimal.
+  const std::function<void(const std::string &left_out)> incomplete;
+};
+
+/// For the few passes that lead a search of their own or take hints from what failed.
+struct EngineContext : PassContext {
   using Ask = std::function<bool(const Program &candidate, const std::vector<LazyProgram> &likely_next)>;
 
-  /// Gives what a pass may ask for besides: the wanted failure, verdicts, recordings.
+  /// Gives the wanted failure, verdicts, recordings of other programs.
   PassServices &services;
-  /// The Program so far. Its inputs' values are concrete; recordings are made by those passes that need one.
-  const Program &current;
   /// The Verdict of the Check on `current`.
   const Verdict &verdict;
-  /// Accepts `candidate` when it is lower in the Order and fails; then `current` is it. One that is not lower is turned
-  /// down without a check.
-  const Accept &accept;
-  /// Returns true if `candidate` fails, lower or not; accepts it where accept() would. `likely_next` may be empty: it
-  /// is for a pass that knows better what comes next than a look at what all passes do with either answer.
-  const Ask &fails;
+  /// Returns true if `candidate` fails, lower or not; accepts it where try_candidate() would. `likely_next` may be
+  /// empty: it is for a pass that knows better what comes next than a look at what all passes do with either answer.
+  const Ask fails;
   /// How likely the next question is answered yes, where the pass knows it better than its Odds do. For that question.
   std::optional<double> &chance;
-  /// Set by a pass that could not try everything it is for, to what was left out: the result is then not said to be
-  /// 1-minimal.
-  std::string &incomplete_because;
   /// Set by a pass that found its way to get costly, where another pass may spare it: its turn comes again when no
   /// other one finds anything.
   bool &deferred;
@@ -64,8 +71,8 @@ struct ReductionPass {
   const char *name;
   const char *summary;
   Goal goal;
-  /// Tries what it knows once, calling accept(); true if anything was accepted.
-  bool (*run)(PassContext &context);
+  /// Tries what it knows once; true if anything was accepted. Takes a PassContext or an EngineContext.
+  std::function<bool(EngineContext &context)> run;
   Odds odds = {};
 };
 
@@ -75,30 +82,26 @@ const std::vector<ReductionPass> &reduction_passes();
 /// Offers candidates in order until one is accepted.
 bool accept_first(PassContext &context, const std::vector<LazyProgram> &candidates);
 
-bool cut_nodes(PassContext &context);           // cut_nodes.cpp
+bool cut_nodes(EngineContext &context);         // cut_nodes.cpp
 bool drop_copies(PassContext &context);         // copies.cpp
-bool drop_outputs(PassContext &context);        // outputs.cpp
-bool splice_nodes(PassContext &context);        // splice.cpp
+bool drop_outputs(EngineContext &context);      // outputs.cpp
+bool splice_nodes(EngineContext &context);      // splice.cpp
 bool merge_inputs(PassContext &context);        // inputs.cpp
-bool plain_values(PassContext &context);        // plain_values.cpp
+bool plain_values(EngineContext &context);      // plain_values.cpp
 bool straighten_branches(PassContext &context); // branches.cpp
-bool straighten_loops(PassContext &context);    // loops.cpp
+bool straighten_loops(EngineContext &context);  // loops.cpp
 bool lower_trip_counts(PassContext &context);   // trips.cpp
 bool merge_duplicates(PassContext &context);    // duplicates.cpp
 bool remove_packing(PassContext &context);      // packing.cpp
 bool fold_constants(PassContext &context);      // constants.cpp
 bool plain_strides(PassContext &context);       // plain_strides.cpp
-bool shrink_sizes(PassContext &context);        // sizes.cpp
+bool shrink_sizes(EngineContext &context);      // sizes.cpp
 bool drop_dimensions(PassContext &context);     // dimensions.cpp
 bool plain_dtypes(PassContext &context);        // dtypes.cpp
 bool drop_autograd(PassContext &context);       // autograd.cpp
 bool plain_roles(PassContext &context);         // roles.cpp
 bool short_values(PassContext &context);        // short_values.cpp
 bool plain_arguments(PassContext &context);     // plain_arguments.cpp
-
-/// An eager run of `current`; nothing, and PassContext::incomplete_because set, when eager does not run it: a test that
-/// never runs a candidate may have accepted one that cannot be run.
-std::shared_ptr<const Recording> recording_of(PassContext &context);
 
 /// Indices of the inputs for which `condition` holds, asked in order.
 std::vector<size_t> inputs_where(const Program &program, const std::function<bool(const ProgramInput &)> &condition);

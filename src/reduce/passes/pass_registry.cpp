@@ -1,8 +1,5 @@
 #include "reduce/passes/pass.h"
 
-#include "program/compute.h"
-#include "repro_minify/record.h"
-
 #include <algorithm>
 
 namespace repro_minify {
@@ -67,16 +64,7 @@ const std::vector<ReductionPass> &reduction_passes() {
 
 bool accept_first(PassContext &context, const std::vector<LazyProgram> &candidates) {
   return std::any_of(candidates.begin(), candidates.end(),
-                     [&](const auto &candidate) { return context.accept(candidate()); });
-}
-
-std::shared_ptr<const Recording> recording_of(PassContext &context) {
-  try {
-    return context.services.record(context.current);
-  } catch (const std::runtime_error &error) {
-    context.incomplete_because = "could not record what eager computes: " + first_sentence(error.what());
-    return nullptr;
-  }
+                     [&](const auto &candidate) { return context.try_candidate(candidate()); });
 }
 
 std::vector<size_t> inputs_where(const Program &program, const std::function<bool(const ProgramInput &)> &condition) {

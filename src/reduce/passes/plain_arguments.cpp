@@ -74,7 +74,7 @@ template <typename Choose> bool accept_edits(PassContext &context, const Choose 
   return by_halves(edits_of(start, choose), [&](const std::vector<ArgumentEdit> &edits) {
     std::vector<ArgumentEdit> all = accepted;
     all.insert(all.end(), edits.begin(), edits.end());
-    if (!context.accept(with_arguments(start, all)))
+    if (!context.try_candidate(with_arguments(start, all)))
       return false;
     accepted = std::move(all);
     return true;

@@ -60,7 +60,7 @@ std::vector<FormulaOf> formulas(const Program &program, const Verdict &verdict) 
   return result;
 }
 
-bool accept_formula(PassContext &context, const std::vector<size_t> &which) {
+bool accept_formula(EngineContext &context, const std::vector<size_t> &which) {
   std::vector<LazyProgram> candidates;
   for (const FormulaOf &formula : formulas(context.current, context.verdict))
     if (const auto candidate = with_formulas(context.current, which, formula))
@@ -82,7 +82,7 @@ bool may_be_plainer(const ProgramInput &input) {
 
 } // namespace
 
-bool plain_values(PassContext &context) {
+bool plain_values(EngineContext &context) {
   const auto data = inputs_where(context.current, [](const ProgramInput &input) { return input.formula.empty(); });
   bool any = data.size() > 1 && accept_formula(context, data);
   if (!any)

@@ -10,14 +10,14 @@
 namespace repro_minify {
 
 /// The question that is asked, and what may follow: more than there are workers, for those whose guess ends before.
-inline int speculation_width(const PassContext &context) {
+inline int speculation_width(const EngineContext &context) {
   return context.services.questions_at_once() > 1 ? context.services.questions_at_once() + 2 : 1;
 }
 
 class ProgramOracle : public Oracle {
 public:
   using Make = std::function<Program(const IndexSet &kept)>;
-  ProgramOracle(PassContext &context, Make make) : context_(context), make_(std::move(make)) {}
+  ProgramOracle(EngineContext &context, Make make) : context_(context), make_(std::move(make)) {}
 
   /// Accepted as soon as it is seen: an interruption keeps it, and the Order lets only smaller ones through.
   bool fails(const IndexSet &kept) override {
@@ -36,7 +36,7 @@ protected:
   void expect(const std::vector<LazyProgram> &likely_next) { likely_ = likely_next; }
 
 private:
-  PassContext &context_;
+  EngineContext &context_;
   const Make make_;
   std::vector<LazyProgram> likely_;
 };

@@ -91,7 +91,7 @@ std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::
 void note_large_inputs(PassContext &context) {
   for (const ProgramInput &input : context.current.inputs)
     if (input.formula.empty() && input.value.toTensor().numel() > most_elements)
-      context.incomplete_because = "left data of more than " + std::to_string(most_elements) + " elements as it is";
+      context.incomplete("left data of more than " + std::to_string(most_elements) + " elements as it is");
 }
 
 } // namespace repro_minify

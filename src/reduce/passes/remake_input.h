@@ -28,7 +28,7 @@ std::optional<ProgramInput> with_dtype(const ProgramInput &input, at::ScalarType
 /// Data with other elements (row-major), the same sizes and order of dimensions.
 std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::vector<double> &elements);
 
-/// Says so (PassContext::incomplete_because) where an input holds more data than the functions above copy.
+/// Says so (PassContext::incomplete) where an input holds more data than the functions above copy.
 void note_large_inputs(PassContext &context);
 
 } // namespace repro_minify

@@ -16,11 +16,11 @@ Program as_arguments(const Program &program, const std::vector<size_t> &which) {
 
 bool plain_roles(PassContext &context) {
   const auto owned = inputs_where(context.current, [](const ProgramInput &input) { return input.role != Role::Input; });
-  if (owned.size() > 1 && context.accept(as_arguments(context.current, owned)))
+  if (owned.size() > 1 && context.try_candidate(as_arguments(context.current, owned)))
     return true;
   bool any = false;
   for (size_t i : owned)
-    any |= context.accept(as_arguments(context.current, {i}));
+    any |= context.try_candidate(as_arguments(context.current, {i}));
   return any;
 }
 

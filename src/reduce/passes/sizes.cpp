@@ -71,7 +71,7 @@ std::optional<Program> resized(const Program &program, const std::map<Dimension,
 /// Offers smaller versions of one Program.
 class Shrinker {
 public:
-  explicit Shrinker(PassContext &context)
+  explicit Shrinker(EngineContext &context)
       : context_(context), base_(context.current), sizes_(sizes_of(base_)), foci_(foci_of(base_, context.verdict)) {}
 
   /// The dimensions, and every number of the graph that goes by the map with them; the graph as it is; then, what is a
@@ -143,14 +143,14 @@ private:
     return result;
   }
 
-  PassContext &context_;
+  EngineContext &context_;
   const Program base_;
   const std::set<int64_t> sizes_;
   const std::vector<Focus> foci_;
 };
 
 /// All dimensions at most this large.
-bool accept_all(PassContext &context, int64_t most) {
+bool accept_all(EngineContext &context, int64_t most) {
   SizeMap map;
   std::vector<Dimension> dimensions;
   for (const auto &[size, group] : groups_of(context.current)) {
@@ -162,7 +162,7 @@ bool accept_all(PassContext &context, int64_t most) {
   return !map.empty() && Shrinker(context).accept(dimensions, map);
 }
 
-bool shrink_groups(PassContext &context, const std::map<int64_t, Group> &groups) {
+bool shrink_groups(EngineContext &context, const std::map<int64_t, Group> &groups) {
   bool any = false;
   for (auto at = groups.rbegin(); at != groups.rend(); ++at) {
     const auto &[size, group] = *at;
@@ -174,7 +174,7 @@ bool shrink_groups(PassContext &context, const std::map<int64_t, Group> &groups)
 }
 
 /// One dimension alone: it may be broadcast against the others.
-bool shrink_singly(PassContext &context) {
+bool shrink_singly(EngineContext &context) {
   constexpr int most_dimensions = 12;
   bool any = false;
   int tried = 0;
@@ -183,14 +183,14 @@ bool shrink_singly(PassContext &context) {
       if (group.size() > 1 && ++tried <= most_dimensions)
         any |= Shrinker(context).accept({at}, {{size, 1}});
   if (tried > most_dimensions)
-    context.incomplete_because =
-        "tried " + std::to_string(most_dimensions) + " of " + std::to_string(tried) + " dimensions on their own";
+    context.incomplete("tried " + std::to_string(most_dimensions) + " of " + std::to_string(tried) +
+                       " dimensions on their own");
   return any;
 }
 
 } // namespace
 
-bool shrink_sizes(PassContext &context) {
+bool shrink_sizes(EngineContext &context) {
   note_large_inputs(context);
   const auto groups = groups_of(context.current);
   if (groups.empty())

@@ -20,10 +20,10 @@ constexpr int worth_a_search = 8;
 constexpr int enough_in_a_row = 3;
 
 /// Whole stretches: which of the Program's sites can go together.
-void splice_stretches(PassContext &context) {
+void splice_stretches(EngineContext &context) {
   if (order_of(context.current).operators < worth_a_search)
     return;
-  const auto recording = recording_of(context);
+  const auto recording = context.record();
   if (!recording)
     return;
   const Splicer splicer(recording);
@@ -75,7 +75,7 @@ bool sweep_once(PassContext &context) {
   for (int end = nodes_in(context.current); end > 0; end = std::min(end, nodes_in(context.current))) {
     if (width > 1) {
       const Several several = edit_several(context.current, end, width);
-      const bool accepted = several.edits > 1 && context.accept(several.program);
+      const bool accepted = several.edits > 1 && context.try_candidate(several.program);
       width = accepted ? 2 * width : width / 2;
       end = accepted ? several.next : end;
       in_a_row = 0;
@@ -106,7 +106,7 @@ bool splice_small_stretch(PassContext &context, const Splicer &splicer) {
 /// Tries to remove nodes that go together or not at all: those that write in place to what they make themselves,
 /// blocks, and those that only lead back to a shape that was there before.
 bool splice_regions(PassContext &context) {
-  const auto recording = recording_of(context);
+  const auto recording = context.record();
   if (!recording)
     return false;
   const Splicer splicer(recording);
@@ -122,7 +122,7 @@ bool splice_regions(PassContext &context) {
 
 } // namespace
 
-bool splice_nodes(PassContext &context) {
+bool splice_nodes(EngineContext &context) {
   const Order before = order_of(context.current);
   splice_stretches(context);
   do {

@@ -64,7 +64,7 @@ bool asks_for_first_wrong(const Signature &wanted) {
 
 } // namespace
 
-IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all) {
+IndexSet suspects(EngineContext &context, const Cutter &cutter, const IndexSet &all) {
   const auto &wanted = context.services.wanted();
   if (wanted.kind == FailureKind::Exception)
     return named_atoms(cutter, wanted.detail, all);

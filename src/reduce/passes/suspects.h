@@ -11,7 +11,7 @@ namespace repro_minify {
 /// of them that is wrong where every value is returned, and operators near it that the backend rewrote. A wrong
 /// gradient, or an output that is right once the others are returned: the rewritten operators, if they are few. Costs
 /// one check at most.
-IndexSet suspects(PassContext &context, const Cutter &cutter, const IndexSet &all);
+IndexSet suspects(EngineContext &context, const Cutter &cutter, const IndexSet &all);
 
 /// The check that it costs, known before: empty where there is none, or it depends on answers.
 std::vector<LazyProgram> asked_by_suspects(const Signature &wanted, const Cutter &cutter);

@@ -41,7 +41,7 @@ Program with_trips(const Program &program, const Node *loop, int64_t trips) {
 
 /// Accepts the least number of trips below `trips` that fails, as far as a bisection can tell.
 bool lower_trips(PassContext &context, const Program &start, const Node *loop, int64_t trips) {
-  const auto fails = [&](int64_t fewer) { return context.accept(with_trips(start, loop, fewer)); };
+  const auto fails = [&](int64_t fewer) { return context.try_candidate(with_trips(start, loop, fewer)); };
   int64_t passes = 0, least = trips;
   for (int64_t fewer = std::min<int64_t>(2, trips - 1); passes < fewer; fewer = std::min(fewer * 2, trips - 1)) {
     if (fails(fewer)) {
@@ -67,7 +67,7 @@ bool lower_trip_counts(PassContext &context) {
   if (std::none_of(nodes.begin(), nodes.end(), is_loop))
     return false;
   const Program start = context.current;
-  const auto recording = recording_of(context);
+  const auto recording = context.record();
   if (!recording)
     return false;
   const auto path = path_of(*recording);

@@ -54,13 +54,10 @@ graph(%x : Tensor):
 /// suspects(), asked by a pass.
 IndexSet suspects_of(const Patient &patient, Doctor &doctor) {
   const Verdict verdict;
-  const PassContext::Accept accept = [](const Program &) { return false; };
-  const PassContext::Ask fails = [](const Program &, const std::vector<LazyProgram> &) { return false; };
   std::optional<double> chance;
-  std::string incomplete_because;
   bool deferred = false;
-  PassContext context{doctor, patient.program,    verdict,  accept, fails,
-                      chance, incomplete_because, deferred, false,  false};
+  EngineContext context{
+      {patient.program, nullptr, nullptr, nullptr}, doctor, verdict, nullptr, chance, deferred, false, false};
   return suspects(context, patient.cutter, patient.all);
 }
 
