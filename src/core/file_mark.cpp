@@ -1,5 +1,8 @@
 #include "core/file_mark.h"
 
+#include <filesystem>
+#include <string>
+
 #include <sys/stat.h>
 
 namespace repro_minify {

@@ -1,8 +1,11 @@
 #include "core/watchdog.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
+#include <functional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -35,7 +38,8 @@ Watchdog::Watchdog(std::function<void()> end, WatchdogPatience patience) : end_(
   const WithoutSignals scope;
   try {
     std::thread([this] { watch(); }).detach();
-  } catch (const std::system_error &) { // a machine that gives no thread gives no check either
+  } catch (const std::system_error &) {
+    return; // a machine that gives no thread gives no check either
   }
 }
 

@@ -1,5 +1,10 @@
 #include "tasks/task_pool.h"
 
+#include "repro_minify/sandbox.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 

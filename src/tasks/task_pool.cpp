@@ -1,10 +1,17 @@
 #include "tasks/task_pool.h"
 
+#include "repro_minify/sandbox.h"
+#include "tasks/child_process.h"
+
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <unistd.h>

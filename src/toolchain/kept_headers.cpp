@@ -10,9 +10,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -48,7 +53,7 @@ std::string shell_words(const std::vector<std::string> &words) {
     text += text.empty() ? "'" : " '";
     for (const char c : word)
       text += c == '\'' ? "'\\''" : c == '$' ? "$$" : std::string(1, c);
-    text += "'";
+    text += '\'';
   }
   return text;
 }

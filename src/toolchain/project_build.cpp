@@ -1,5 +1,7 @@
 #include "toolchain/project_build.h"
 
+#include "tasks/task.h"
+
 #include "core/become_program.h"
 #include "core/find_program.h"
 #include "core/start_program.h"
@@ -10,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
