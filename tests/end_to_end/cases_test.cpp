@@ -36,7 +36,7 @@ void expect_files(const fs::path &repro) {
 
 /// PyTorch's rules for reports; that the script inside fails as reported is what verification has seen.
 void expect_issue_survives_triage(const fs::path &repro) {
-  const fs::path rules = fixtures().parent_path() / "tests" / "emit" / "issue_md_rules.py";
+  const fs::path rules = fixtures().parent_path() / "tests" / "repro" / "issue_md_rules.py";
   const Finished judged = run_program({"python3", rules, repro / "issue.md"});
   EXPECT_EQ(judged.exit_code, 0) << describe(judged) << read_text(repro / "issue.md");
 }

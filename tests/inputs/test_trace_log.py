@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "src" / "convert" / "python"))
+sys.path.insert(0, str(ROOT / "src" / "inputs" / "python"))
 
 import trace_log  # noqa: E402
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-RULES = ROOT / "tests" / "emit" / "issue_md_rules.py"
+RULES = ROOT / "tests" / "repro" / "issue_md_rules.py"
 TEXT = (ROOT / "docs" / "found.md").read_text()
 ROWS = re.findall(r"^\| \[(.*?)\]", TEXT, re.M)
 ISSUES = dict(re.findall(r"^\| \[(.*?)\].*\((found/[\w-]+\.md)\) \|$", TEXT, re.M))

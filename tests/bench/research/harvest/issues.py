@@ -28,7 +28,7 @@ from torch import Tensor
 from found import FOUND, programs
 
 PROGRAM = FOUND.parents[1] / "build" / "repro-minify"
-RULES = FOUND.parents[1] / "tests" / "emit" / "issue_md_rules.py"
+RULES = FOUND.parents[1] / "tests" / "repro" / "issue_md_rules.py"
 ISSUES = FOUND.parent / "found"
 LINK = re.compile(r"^\| \[(?P<heading>.*?)\]\(#.*?\) \|.*\(found/(?P<name>[\w-]+)\.md\)", re.M)
 OPTIONS = {
