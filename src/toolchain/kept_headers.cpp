@@ -174,7 +174,8 @@ std::optional<std::pair<std::string, std::string>> KeptHeader::make() const {
 
 /// Has Ninja see to it, one process at a time.
 bool KeptHeader::is_up_to_date() const {
-  const int making = locked(folder_ / "making", O_RDWR | O_CREAT | O_CLOEXEC, LOCK_EX);
+  // Ninja and the compiler have the lock too: one that outlives who started it, as that was killed, is waited for.
+  const int making = locked(folder_ / "making", O_RDWR | O_CREAT, LOCK_EX);
   if (making < 0 || !write_build_files())
     return false;
   const pid_t ninja =
