@@ -199,11 +199,11 @@ void begin_beside(MinifyJob &job, Verifying &verifying, const Program &program) 
 
 /// Finds out what the texts say of the reduced program beside that it fails.
 void find_out_more(MinifyJob &job, const ModuleFactory &factory, bool interrupted) {
-  const Session &session = job.session;
-  job.session.phases.enter("bisect");
+  Session &session = job.session;
+  session.phases.enter("bisect");
   if (!interrupted)
     find_guilty_step(job, factory);
-  job.session.phases.enter("confirm");
+  session.phases.enter("confirm");
   if (!job.has_oracle() && !interrupted && is_comparison(job.facts.signature.kind))
     job.facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
 }

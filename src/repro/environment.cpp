@@ -87,13 +87,6 @@ std::string key_of(const std::string &python) {
   return digest.text();
 }
 
-/// True if the file exists and was written within a day.
-bool is_of_today(const fs::path &file) {
-  std::error_code none;
-  const auto written = fs::last_write_time(file, none);
-  return !none && fs::file_time_type::clock::now() - written < std::chrono::hours(24);
-}
-
 /// Removes answers that are older than a day: they are not used any more.
 void tidy(const fs::path &folder) {
   std::error_code ignored;

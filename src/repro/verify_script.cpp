@@ -16,7 +16,6 @@
 #include <fstream>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -43,26 +42,6 @@ ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
   scripts.none_because = scripts.texts.front();
   scripts.texts.erase(scripts.texts.begin());
   return scripts;
-}
-
-/// How a script is run.
-struct ScriptSetting {
-  std::string python;
-  Confinement confinement;            ///< without the script's own folder
-  std::chrono::milliseconds patience; ///< from its start on
-  std::vector<fs::path> libraries;    ///< that it loads from beside itself
-};
-
-/// Starts a Python on one repro.py, in a folder of its own.
-std::unique_ptr<Task<ReproRun>> start_script(const ScriptSetting &setting, const std::string &script) {
-  const auto alone = std::make_shared<TemporaryFolder>();
-  for (const auto &library : setting.libraries)
-    fs::copy_file(library, *alone / library.filename());
-  const std::string file = *alone / "repro.py";
-  std::ofstream(file) << script;
-  Confinement confinement = setting.confinement;
-  confinement.writable.push_back(alone->path());
-  return start_repro({setting.python, "-B", file}, alone->path(), confinement, setting.patience, alone);
 }
 
 constexpr int most_tried_of_chance = 2;
@@ -96,18 +75,18 @@ struct ScriptVerifier::Impl {
     }
   }
 
-  ScriptSetting setting_for(const Backend &backend, const std::vector<std::string> &libraries,
-                            std::chrono::milliseconds patience) const {
-    ScriptSetting setting{python, confinement_of(backend), patience, {}};
-    for (const auto &part : folders_of_python(python))
-      setting.confinement.readable.push_back(part);
-    for (const auto &library : libraries)
-      setting.libraries.push_back(fs::path(folder) / library);
-    return setting;
-  }
-
+  /// Starts a Python on one repro.py, in a folder of its own, beside the libraries that it loads.
   void start(const std::string &text) {
-    process = start_script(setting_for(*facts->backend, facts->libraries, patience_for(*facts)), text);
+    const auto alone = std::make_shared<TemporaryFolder>();
+    for (const auto &library : facts->libraries)
+      fs::copy_file(fs::path(folder) / library, *alone / library);
+    const std::string file = *alone / "repro.py";
+    std::ofstream(file) << text;
+    Confinement confinement = confinement_of(*facts->backend);
+    for (const auto &part : folders_of_python(python))
+      confinement.readable.push_back(part);
+    confinement.writable.push_back(alone->path());
+    process = start_repro({python, "-B", file}, alone->path(), confinement, patience_for(*facts), alone);
   }
 
   Verification verify(const std::string &text, const std::function<bool()> &interrupted) {

@@ -7,7 +7,6 @@
 #include "core/start_program.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -120,14 +119,8 @@ KeptHeader::KeptHeader(std::string header, std::vector<std::string> compile_comm
   folder_ = all / digest.text();
 }
 
-bool KeptHeader::is_left_out() const {
-  std::error_code none;
-  const auto since = fs::last_write_time(folder_ / left_out, none);
-  return !none && fs::file_time_type::clock::now() - since < std::chrono::hours(24);
-}
-
 bool KeptHeader::is_there() const {
-  return !folder_.empty() && fs::exists(file()) && !is_left_out();
+  return !folder_.empty() && fs::exists(file()) && !is_of_today(folder_ / left_out);
 }
 
 /// The same text is left as it is.
@@ -164,11 +157,13 @@ std::optional<std::pair<std::string, std::string>> KeptHeader::make() const {
   if (folder_.empty() || quotes_are_lost || find_program("ninja").empty())
     return std::nullopt;
   mkdir(folder_.c_str(), 0700);
+  const bool was_there = fs::exists(file());
   // Held until this process has ended: what is in use is not removed.
-  if (locked(folder_, O_RDONLY | O_DIRECTORY, LOCK_SH) < 0 || is_left_out() || !is_up_to_date())
+  if (locked(folder_, O_RDONLY | O_DIRECTORY, LOCK_SH) < 0 || is_of_today(folder_ / left_out) || !is_up_to_date())
     return std::nullopt;
   utimensat(AT_FDCWD, folder_.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
-  make_room(folder_.parent_path());
+  if (!was_there)
+    make_room(folder_.parent_path());
   return variable();
 }
 

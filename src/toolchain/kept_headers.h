@@ -35,7 +35,6 @@ public:
   void leave_out() const;
 
 private:
-  bool is_left_out() const;
   bool is_up_to_date() const;
   bool write_build_files() const;
   std::pair<std::string, std::string> variable() const;

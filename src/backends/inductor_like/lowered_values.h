@@ -202,8 +202,8 @@ protected:
   std::set<const torch::jit::Value *> constants_; ///< what depends on constants alone
   std::map<const torch::jit::Value *, Lazy> lazy_;
   std::map<const torch::jit::Value *, int> slots_;
-  std::map<const torch::jit::Value *, torch::jit::Node *>
-      views_;                ///< expressions that ATen can have as a view of their source
+  /// Expressions that ATen can have as a view of their source.
+  std::map<const torch::jit::Value *, torch::jit::Node *> views_;
   std::vector<int> made_at_; ///< step that makes each slot; -1: there from the start
 };
 
