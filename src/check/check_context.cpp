@@ -3,6 +3,7 @@
 #include "check/bytes_of_tensors.h"
 #include "check/compare_runs.h"
 #include "check/initial_state.h"
+#include "program/executor.h"
 #include "program/shared_pages.h"
 
 #include <ATen/ATen.h>
@@ -48,9 +49,7 @@ std::vector<Observed> CheckContext::run_eager(int calls, const std::vector<Obser
     bytes = bytes_of_module(instance.module);
     RunOptions how = run_options();
     const auto before = how.state && !like ? std::make_shared<const InitialState>(instance, how.module) : nullptr;
-    const auto forward = [&](std::vector<c10::IValue> arguments) {
-      return instance.module.forward(std::move(arguments));
-    };
+    const Forward forward = eager_forward(instance.module, /*double_precision=*/like != nullptr);
     for (int call = 0; call < calls; ++call, fill = other(fill)) {
       fill_unwritten_memory(fill);
       how.unchanged = [&](std::size_t place, const c10::IValue &value) {

@@ -1,5 +1,6 @@
 #include "program/compute.h"
 
+#include "program/executor.h"
 #include "program/map_tensors.h"
 #include "program/pickled.h"
 #include "program/values.h"
@@ -32,7 +33,7 @@ c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, co
   const JobEnd job_end = run_until_answered(
       [&](Child &child) {
         if (confined == Confined::BeforeTheWork)
-          child.confine({});
+          child.confine(confinement_of_running());
         const auto bytes = pickled(off_cuda(work(child)));
         child.reply(std::string_view(bytes.data(), bytes.size()));
       },

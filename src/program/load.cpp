@@ -5,6 +5,7 @@
 #include "program/compute.h"
 #include "program/device.h"
 #include "program/dtype_view.h"
+#include "program/executor.h"
 #include "program/forbidden_operators.h"
 #include "program/input_spec.h"
 #include "program/model_kind.h"
@@ -95,6 +96,7 @@ torch::jit::Module parsed_archive(const std::string &path, const std::string &by
 torch::jit::Module load_archive(const std::string &path, const std::string &bytes, uint64_t seed, c10::Device device) {
   try {
     seed_cpu(seed);
+    register_python_calls();
     torch::jit::Module module = with_dtype_view([&] { return parsed_archive(path, bytes); });
     redirect_device_constants(module, device);
     return module;

@@ -1,6 +1,7 @@
 #include "repro_minify/record.h"
 
 #include "program/compute.h"
+#include "program/executor.h"
 #include "program/materialise.h"
 #include "program/run_node.h"
 #include "program/shared_pages.h"
@@ -209,8 +210,8 @@ private:
   void note_hidden_aliases(const Node *node, const std::vector<c10::IValue> &operands,
                            const std::vector<c10::IValue> &results) {
     const auto *schema = node->maybeSchema();
-    if (!schema || schema->returns().size() != results.size())
-      return;
+    if (!schema || schema->returns().size() != results.size() || is_python_call(node))
+      return; // a call of Python promises nothing, and TorchScript drops none that writes
     std::set<void *> storages;
     for (const auto &operand : operands)
       for_each_tensor(operand, [&](const at::Tensor &tensor) { storages.insert(storage_of(tensor)); });

@@ -26,6 +26,9 @@ import kernels
 import wire
 from calls import Untranslatable, attribute_name
 from failure import first_sentence, has_compilers_verdict
+import fx_graph
+import fx_program
+from fx_call import Call
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
 from module import make_module, named_tensors
@@ -70,6 +73,31 @@ def lacked_means(error):
     return ""
 
 
+def compiler_of(options):
+    """What torch.compile calls for a graph under these options."""
+    wrapper = torch._TorchCompileInductorWrapper
+    if options.get("backend", "inductor") != "inductor":
+        wrapper = functools.partial(torch._TorchCompileWrapper, options["backend"])
+    return wrapper(options.get("mode"), None, options.get("dynamic"))
+
+
+def compiled_calls(script, module, options):
+    """The same for a program of the FX dialect, whose graph is what Dynamo would hand on."""
+    if options.get("dynamic") or entries.front_end == "dynamo":
+        graph_module, _ = fx_program.build(script, module, None)
+        through_dynamo = torch.compile(graph_module, **options)
+        return FxCompiled(script, module, fx_program.build, lambda *_: through_dynamo)
+    return FxCompiled(script, module, fx_program.build, compiler_of(options))
+
+
+def eager_calls(script, module, float64):
+    """A program of the FX dialect, called one by one."""
+    def as_it_is(graph_module, _):
+        return fx_program.in_float64(graph_module) if float64 else graph_module
+
+    return FxCompiled(script, module, fx_program.build, as_it_is)
+
+
 def compiled(script, module, options):
     """Callable as the module is: its graph handed to TorchInductor where it is straight-line, else through Dynamo."""
     through_dynamo = torch.compile(module, **options)
@@ -77,10 +105,7 @@ def compiled(script, module, options):
         raise Untranslatable("frontend=fx: its shapes are static, dynamic=true is not")
     if options.get("dynamic") or entries.front_end == "dynamo":
         return through_dynamo
-    wrapper = torch._TorchCompileInductorWrapper
-    if options.get("backend", "inductor") != "inductor":
-        wrapper = functools.partial(torch._TorchCompileWrapper, options["backend"])
-    through_fx = FxCompiled(script, module, wrapper(options.get("mode"), None, options.get("dynamic")))
+    through_fx = FxCompiled(script, module, fx_graph.build, compiler_of(options))
     ways = [through_fx, through_dynamo]
 
     def whichever_can(*arguments):
@@ -98,21 +123,62 @@ def compiled(script, module, options):
 class Candidate:
     def __init__(self):
         self.module = self.compiled = None
-        self.outputs = self.leaves = self.state = None
+        self.outputs = self.leaves = self.state = self.modes = None
 
-    def compile(self, header, blobs):
+    @staticmethod
+    def begin(header):
+        """Takes what this child may use, and where its generators begin."""
         limit_memory(header["memory"])
         with contextlib.suppress(PermissionError):  # less than what the parent has
             os.setpriority(os.PRIO_PROCESS, 0, header["niceness"])
-        configure_for_this(header["entries"])
         seed_generators(header["seed"])
+
+    def begin_calls(self, header, _):
+        """The calls that follow run one after the other under these settings, as in one program."""
+        self.begin(header)
+        self.modes = settings(header["settings"])
+        self.modes.__enter__()
+        return {}, []
+
+    def call(self, header, blobs):
+        """Calls one function. Says what it gives, and which storages it has written to."""
+        reader = wire.Reader(blobs)
+        operands = [reader.value(operand) for operand in header["operands"]]
+        given = list(tensors_in(operands))
+        before = [(tensor._version, view_of(tensor)) for tensor in given]
+        output = Call(header["call"], operands).run()
+        written = {
+            tensor.untyped_storage().data_ptr() for tensor, (version, _) in zip(given, before)
+            if tensor._version != version
+        }  # fmt: skip
+        writer = wire.Writer(reader.storages, len(blobs))
+        answer = {"output": writer.value(output), "storages": []}
+        for index, storage in reader.storages.items():
+            if storage.data_ptr() in written:
+                answer["storages"].append([index, len(blobs) + len(writer.blobs)])
+                writer.blobs.append(wire.bytes_of(storage))
+        answer["views"] = [
+            [index, *view_of(tensor)]
+            for index, (tensor, (_, view)) in enumerate(zip(given, before))
+            if view_of(tensor) != view
+        ]
+        return answer, writer.blobs
+
+    def compile(self, header, blobs):
+        self.begin(header)
+        configure_for_this(header["entries"])
         script = load(header, blobs)
+        of_python = fx_program.calls_python(script)
         try:
-            self.module, _ = make_module(script)
+            self.module = fx_program.holder_of(script) if of_python else make_module(script)[0]
         except Exception as error:  # no fault of TorchInductor
             raise Untranslatable(first_sentence(error)) from error
         self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
-        self.compiled = compiled(script, self.module, self.options(header.get("bisection")))
+        if header.get("eager"):
+            self.compiled = eager_calls(script, self.module, header["float64"])
+        else:
+            ways = compiled_calls if of_python else compiled
+            self.compiled = ways(script, self.module, self.options(header.get("bisection")))
         return {}, []
 
     @staticmethod

@@ -1,18 +1,21 @@
-"""A candidate as a graph of its own making (fx_graph.py), compiled: callable as the module is."""
+"""A candidate as a graph of its own making, compiled: callable as the module is."""
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
-from fx_graph import Argument, Attribute, Output, Uncovered, build
+from fx_graph import Argument, Attribute, Output, Uncovered
 
 
 class FxCompiled:
     """Compiles when it is first called, as torch.compile does, and again for inputs of other shapes or other modes."""
 
-    def __init__(self, script, module, compiler):
+    def __init__(self, script, module, build, compiler):
+        """`build` makes (GraphModule, template of the result) of the script, the module and the arguments; `compiler`
+        makes something callable of a GraphModule and fake arguments."""
         self.script = script
+        self.build = build
         self.module = module
         self.compiler = compiler
         self.entries = {}
@@ -34,8 +37,8 @@ class FxCompiled:
         return pytree.tree_map(leaf, template)
 
     def compile(self, arguments):
-        module, template = build(self.script, self.module, arguments)
-        if not any(node.op == "call_function" for node in module.graph.nodes):
+        module, template = self.build(self.script, self.module, arguments)
+        if not any(node.op in ("call_function", "call_method") for node in module.graph.nodes):
             return None, template
         fake_mode = FakeTensorMode(shape_env=ShapeEnv())  # as Dynamo has it; no cache of graphs without one
         fakes = [fake_mode.from_tensor(argument, static_shapes=True) for argument in arguments]

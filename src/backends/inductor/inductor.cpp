@@ -5,6 +5,7 @@
 #include "backends/in_python.h"
 #include "backends/inductor/inductor_bisector.h"
 #include "backends/inductor/inductor_worker.h"
+#include "backends/inductor/remote_executor.h"
 #include "backends/inductor/remote_module.h"
 #include "backends/torch_python.h"
 #include "core/no_answer.h"
@@ -67,6 +68,7 @@ public:
     python_version_ = worker_->python_version();
     torch_version_ = worker_->torch_version();
     python_call_ = call_of(worker_->call());
+    set_python_executor(std::make_shared<RemoteExecutor>(worker_->address(), confinement()));
     const std::string here = TORCH_VERSION, there = worker_->torch_version();
     if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
       options_.say(Severity::Warning, "inductor is that of PyTorch " + there + ", eager that of LibTorch " + here);
@@ -79,6 +81,7 @@ public:
       auto another = std::make_shared<InductorWorker>(python_, entries_for_worker());
       another->await();
       worker_ = std::move(another);
+      set_python_executor(std::make_shared<RemoteExecutor>(worker_->address(), confinement()));
     } catch (const UserError &error) {
       options_.say(Severity::Detail, error.what()); // a check that asks the old one is told that it is gone
     }

@@ -30,20 +30,6 @@ uint64_t seed_here() {
   return at::detail::getDefaultCPUGenerator().current_seed();
 }
 
-/// The modes that the check has set for this process.
-json settings_here(c10::DeviceType device) {
-  const auto &context = at::globalContext();
-  return {{"seed", seed_here()},
-          {"threads", at::get_num_threads()},
-          {"grad", at::GradMode::is_enabled()},
-          {"deterministic", context.deterministicAlgorithms()},
-          {"warn_only", context.deterministicAlgorithmsWarnOnly()},
-          {"tf32", context.allowTF32CuBLAS()},
-          {"device", c10::DeviceTypeName(device, /*lower_case=*/true)},
-          {"autocast", at::autocast::is_autocast_enabled(device)},
-          {"autocast_dtype", dtype_name(at::autocast::get_autocast_dtype(device))}};
-}
-
 std::vector<at::Tensor> tensors_in(const std::vector<c10::IValue> &values) {
   std::vector<at::Tensor> tensors;
   for (const auto &value : values)
@@ -94,6 +80,40 @@ void list_tensors(const json &words, std::vector<const json *> &found) {
 
 } // namespace
 
+json settings_here(c10::DeviceType device) {
+  const auto &context = at::globalContext();
+  return {{"seed", seed_here()},
+          {"threads", at::get_num_threads()},
+          {"grad", at::GradMode::is_enabled()},
+          {"deterministic", context.deterministicAlgorithms()},
+          {"warn_only", context.deterministicAlgorithmsWarnOnly()},
+          {"tf32", context.allowTF32CuBLAS()},
+          {"device", c10::DeviceTypeName(device, /*lower_case=*/true)},
+          {"autocast", at::autocast::is_autocast_enabled(device)},
+          {"autocast_dtype", dtype_name(at::autocast::get_autocast_dtype(device))}};
+}
+
+json means_here() {
+  return {{"memory", memory_allowance()}, {"niceness", getpriority(PRIO_PROCESS, 0)}, {"seed", seed_here()}};
+}
+
+std::optional<c10::DeviceType> device_among(const std::vector<c10::IValue> &values) {
+  const auto tensors = tensors_in(values);
+  return tensors.empty() ? std::nullopt : std::optional(tensors.front().device().type());
+}
+
+void bring_back_writes(const json &answer, const std::vector<at::Tensor> &blobs, const WireWriter &sent,
+                       const std::vector<c10::IValue> &operands) {
+  const at::NoGradGuard no_grad;
+  for (const auto &pair : answer.at("storages"))
+    bytes_of(sent.storages().at(pair.at(0).get<size_t>())).copy_(blobs.at(pair.at(1).get<size_t>()));
+  const auto tensors = tensors_in(operands);
+  for (const auto &view : answer.at("views"))
+    tensors.at(view.at(0).get<size_t>())
+        .as_strided_(view.at(1).get<std::vector<int64_t>>(), view.at(2).get<std::vector<int64_t>>(),
+                     view.at(3).get<int64_t>());
+}
+
 at::Tensor saved_bytes(const torch::jit::Module &module) {
   std::ostringstream out;
   module.save(out);
@@ -104,21 +124,21 @@ at::Tensor saved_bytes(const torch::jit::Module &module) {
 }
 
 RemoteModule::RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection,
-                           const std::vector<std::string> &entries)
+                           const std::vector<std::string> &entries, RunsThere how)
     : connection_(address), module_(std::move(module)) {
-  connection_.ask({{{"do", "compile"},
-                    {"module", 0},
-                    {"memory", memory_allowance()},
-                    {"niceness", getpriority(PRIO_PROCESS, 0)},
-                    {"seed", seed_here()},
-                    {"bisection", bisection},
-                    {"entries", entries}},
-                   {saved_bytes(module_)}});
+  json request = means_here();
+  request.update({{"do", "compile"},
+                  {"module", 0},
+                  {"bisection", bisection},
+                  {"entries", entries},
+                  {"eager", how != RunsThere::Compiled},
+                  {"float64", how == RunsThere::EagerInFloat64}});
+  connection_.ask({request, {saved_bytes(module_)}});
 }
 
 c10::DeviceType RemoteModule::device_of(const std::vector<c10::IValue> &arguments) const {
-  for (const auto &tensor : tensors_in(arguments))
-    return tensor.device().type();
+  if (const auto device = device_among(arguments))
+    return *device;
   for (const at::Tensor &parameter : module_.parameters())
     return parameter.device().type();
   return c10::kCPU;
@@ -137,7 +157,8 @@ c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
   c10::IValue output;
   try {
     output = reader.read(answer.header.at("output"));
-    bring_back_state(answer.header, answer.blobs, reader, writer, arguments);
+    bring_back_writes(answer.header, answer.blobs, writer, arguments);
+    bring_back_module(answer.header, reader);
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const NoAnswer &) {
@@ -152,17 +173,9 @@ c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
   return output;
 }
 
-/// Writes to the arguments, parameters and buffers here what the run has written to its own.
-void RemoteModule::bring_back_state(const json &answer, const std::vector<at::Tensor> &blobs, WireReader &reader,
-                                    const WireWriter &sent, const std::vector<c10::IValue> &arguments) {
+/// Writes to the parameters and buffers here what the run has written to its own.
+void RemoteModule::bring_back_module(const json &answer, WireReader &reader) {
   const at::NoGradGuard no_grad;
-  for (const auto &pair : answer.at("storages"))
-    bytes_of(sent.storages().at(pair.at(0).get<size_t>())).copy_(blobs.at(pair.at(1).get<size_t>()));
-  const auto tensors = tensors_in(arguments);
-  for (const auto &view : answer.at("views"))
-    tensors.at(view.at(0).get<size_t>())
-        .as_strided_(view.at(1).get<std::vector<int64_t>>(), view.at(2).get<std::vector<int64_t>>(),
-                     view.at(3).get<int64_t>());
   for (const auto &pair : answer.at("module"))
     module_.attr(pair.at(0).get<std::string>()).toTensor().copy_(reader.read(pair.at(1)).toTensor());
 }

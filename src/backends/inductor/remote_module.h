@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <memory>
+#include <optional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,13 +16,31 @@ namespace repro_minify {
 /// Returns the module's archive, which the worker loads. It gets no path: neither process may read the other's files.
 at::Tensor saved_bytes(const torch::jit::Module &module);
 
+/// How a module runs in the worker's child.
+enum class RunsThere {
+  Compiled,
+  Eager,          ///< its operators and calls one by one
+  EagerInFloat64, ///< likewise, with floating dtypes among the arguments of its calls widened
+};
+
+/// The words in which a request asks for the modes that the check has set for this process.
+nlohmann::json settings_here(c10::DeviceType device);
+/// The words in which a request says what its child may use, and where its generators begin.
+nlohmann::json means_here();
+/// Returns the device type of the first tensor among them; none: nothing.
+std::optional<c10::DeviceType> device_among(const std::vector<c10::IValue> &values);
+/// Writes to the storages of `sent` what the other side has written to its own, and to the views of `operands` their
+/// new shapes.
+void bring_back_writes(const nlohmann::json &answer, const std::vector<at::Tensor> &blobs, const WireWriter &sent,
+                       const std::vector<c10::IValue> &operands);
+
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
 public:
   /// Compiles it there. `bisection`: what PyTorch's bisector leaves out; null: nothing. `entries`: beside those of the
   /// worker. Throws as InductorConnection::ask().
   RemoteModule(const std::string &address, torch::jit::Module module, const nlohmann::json &bisection,
-               const std::vector<std::string> &entries);
+               const std::vector<std::string> &entries, RunsThere how = RunsThere::Compiled);
 
   /// Returns what the compiled module returns, connected to the gradients there; what it writes to, its arguments,
   /// parameters and buffers, is written here too. CannotCompile for an answer that cannot be read.
@@ -31,8 +50,7 @@ public:
 
 private:
   c10::DeviceType device_of(const std::vector<c10::IValue> &arguments) const;
-  void bring_back_state(const nlohmann::json &answer, const std::vector<at::Tensor> &blobs, WireReader &reader,
-                        const WireWriter &sent, const std::vector<c10::IValue> &arguments);
+  void bring_back_module(const nlohmann::json &answer, WireReader &reader);
   void connect_gradients(const c10::IValue &output, const nlohmann::json &words,
                          const std::vector<c10::IValue> &arguments);
 

@@ -119,11 +119,13 @@ class Reader:
 
 
 class Writer:
-    """Puts values into words; `blobs` are the storages they need."""
+    """Puts values into words; `blobs` are the storages they need, numbered from `first` on. `known` are storages that
+    the other side has, by their numbers."""
 
-    def __init__(self):
+    def __init__(self, known=None, first=0):
         self.blobs = []
-        self.places = {}
+        self.first = first
+        self.places = {storage.data_ptr(): place for place, storage in (known or {}).items()}
 
     def value(self, value):
         if isinstance(value, torch.Tensor):
@@ -160,7 +162,7 @@ class Writer:
         storage = tensor.untyped_storage()
         place = storage.data_ptr()
         if place not in self.places or not place:  # those that are empty have no address
-            self.places[place] = len(self.blobs)
+            self.places[place] = self.first + len(self.blobs)
             self.blobs.append(bytes_of(storage))
         return {
             "dtype": str(tensor.dtype).removeprefix("torch."),

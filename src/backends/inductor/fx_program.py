@@ -1,0 +1,163 @@
+"""A program in the FX dialect, as it lies in a TorchScript archive, as the torch.fx graph that it stands for."""
+
+import operator
+
+import torch
+from torch.utils import _pytree as pytree
+
+from calls import Untranslatable, attribute_name, call, function, graph_of
+from fx_call import Call
+from fx_graph import Argument, Attribute, Output
+
+PACKING = {"prim::ListConstruct": list, "prim::TupleConstruct": tuple}
+UNPACKING = ("prim::ListUnpack", "prim::TupleUnpack")
+
+
+def calls_python(script):
+    """True if a program is one of the FX dialect."""
+    return any(node.kind().startswith("fx::") for node in graph_of(script).nodes())
+
+
+def holder_of(script):
+    """An nn.Module with the parameters and buffers of a program, under names that Python takes."""
+    holder = torch.nn.Module()
+    for name, parameter in script.named_parameters():
+        held = torch.nn.Parameter(parameter.detach(), parameter.requires_grad)
+        holder.register_parameter(attribute_name(name), held)
+    for name, buffer in script.named_buffers():
+        holder.register_buffer(attribute_name(name), buffer)
+    return holder.eval()
+
+
+class Several:
+    """The result of a call that gives several tensors: each is taken out where it is read."""
+
+    def __init__(self, node):
+        self.node = node
+
+    def __getitem__(self, place):
+        return self.node.graph.call_function(operator.getitem, (self.node, place))
+
+    def parts(self, count):
+        return [self[place] for place in range(count)]
+
+
+class Builder:
+    """Takes the graph down node by node. Nothing is run."""
+
+    def __init__(self, script, holder):
+        self.jit_graph = graph_of(script)
+        self.holder = holder
+        self.graph = torch.fx.Graph()
+        self.values = {}  # by debug name
+        self.attributes = {}
+        self.constants = 0
+
+    def build(self):
+        own, *inputs = self.jit_graph.inputs()
+        self.values[own.debugName()] = self.holder
+        for position, value in enumerate(inputs):
+            node = self.graph.placeholder(f"argument_{position}")
+            if value.type().kind() == "ListType":
+                node = Several(node)
+            self.values[value.debugName()] = node
+        for node in self.jit_graph.nodes():
+            self.take(node)
+        (result,) = (self.values[value.debugName()] for value in self.jit_graph.outputs())
+        template = self.finish(result)
+        return torch.fx.GraphModule(self.holder, self.graph), template
+
+    def take(self, node):
+        kind = node.kind()
+        if kind == "prim::Constant":
+            value = node.output().toIValue()
+            self.assign(node, [pytree.tree_map_only(torch.Tensor, self.constant, value)])
+        elif kind == "prim::GetAttr":
+            self.assign(node, [self.attribute(attribute_name(node.s("name")))])
+        elif kind in PACKING:
+            self.assign(node, [PACKING[kind](self.operands(node))])
+        elif kind in UNPACKING:
+            (packed,) = self.operands(node)
+            count = node.outputsSize()
+            self.assign(node, packed.parts(count) if isinstance(packed, Several) else list(packed))
+        elif kind == "aten::__getitem__":
+            packed, place = self.operands(node)
+            self.assign(node, [packed[place]])
+        elif kind.startswith("fx::"):
+            self.python_call(node)
+        else:
+            self.operator(node)
+
+    def operands(self, node):
+        return [self.values[value.debugName()] for value in node.inputs()]
+
+    def assign(self, node, values):
+        for output, value in zip(node.outputs(), values, strict=True):
+            self.values[output.debugName()] = value
+
+    def constant(self, tensor):
+        name = f"constant_{self.constants}"
+        self.constants += 1
+        self.holder.register_buffer(name, tensor, persistent=False)
+        return self.attribute(name)
+
+    def attribute(self, name):
+        if name not in self.attributes:
+            self.attributes[name] = self.graph.get_attr(name)
+        return self.attributes[name]
+
+    def python_call(self, node):
+        text, *operands = self.operands(node)
+        operands = [operand.node if isinstance(operand, Several) else operand for operand in operands]
+        made = Call(text, operands)
+        result = self.graph.create_node(made.op, made.target, made.args, made.kwargs)
+        self.assign(node, [Several(result) if "tensors" in node.kind() else result] * node.outputsSize())
+
+    def operator(self, node):
+        """An operator of TorchScript that the reduction has put in."""
+        positional, by_name = call(node)
+        operands = self.operands(node)
+        arguments = tuple(operands[index] for index in positional)
+        keywords = {name: operands[index] for name, index in by_name.items()}
+        if node.outputsSize() != 1 or node.output().type().kind() != "TensorType":
+            raise Untranslatable(f"{node.kind()} among calls of Python")
+        self.assign(node, [self.graph.call_function(function(node), arguments, keywords)])
+
+    def finish(self, result):
+        """The graph returns each Tensor once, and none that it was given; the template says where they stood."""
+        results = []
+
+        def leaf(value):
+            if not isinstance(value, torch.fx.Node):
+                return value
+            if value.op == "placeholder":
+                return Argument(int(value.target.removeprefix("argument_")))
+            if value.op == "get_attr":
+                return Attribute(value.target)
+            if value not in results:
+                results.append(value)
+            return Output(results.index(value))
+
+        result = result.node if isinstance(result, Several) else result
+        template = pytree.tree_map(leaf, result, is_leaf=lambda value: isinstance(value, torch.fx.Node))
+        self.graph.output(tuple(results))
+        for node in reversed(self.graph.nodes):
+            if node.target is operator.getitem and not node.users:
+                self.graph.erase_node(node)
+        self.graph.lint()
+        return template
+
+
+def build(script, holder, _arguments):
+    """The GraphModule, and the template of its result. Raises Untranslatable."""
+    try:
+        return Builder(script, holder).build()
+    except Untranslatable:
+        raise
+    except (ImportError, AttributeError, KeyError, ValueError) as error:
+        raise Untranslatable(f"a call of this program cannot be found here: {error}") from error
+
+
+def in_float64(graph_module):
+    """With floating dtypes among the arguments widened, by the rule of PyTorch's own float64 reference."""
+    return torch._dynamo.debug_utils.cast_dtype_args_to_fp64(graph_module)
