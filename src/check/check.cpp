@@ -13,6 +13,7 @@
 #include "core/no_answer.h"
 #include "core/out_of_memory.h"
 #include "program/compute.h"
+#include "program/python_call.h"
 #include "repro_minify/backend_parts.h"
 
 #include <ATen/ATen.h>
@@ -73,6 +74,8 @@ void run_optimised(const CheckContext &context, EagerSide &eager_side, Fp64Refer
   if (how.state)
     before.emplace(instance, how.module);
   how.unchanged = [&](std::size_t place, const c10::IValue &value) { return before->still_holds(place, value); };
+  if (calls_python(*instance.module.get_method("forward").graph()) && !context.backend.parts().repro_in_python)
+    throw CannotCompile("its calls are functions of Python");
   const Compiled compiled = context.backend.compile(instance.module);
   const int calls = context.backend.traits().needs_several_calls ? options.calls : 1;
   for (int call = 1; call <= calls; ++call) {

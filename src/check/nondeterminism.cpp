@@ -1,4 +1,5 @@
 #include "check/nondeterminism.h"
+#include "program/python_call.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -101,7 +102,7 @@ namespace {
 
 /// "scatter_add_" is the in-place form of "scatter_add".
 std::string plain_name(const torch::jit::Node *node) {
-  std::string name = node->kind().toUnqualString();
+  std::string name = short_operator_name(node);
   if (name.size() > 1 && name.back() == '_')
     name.pop_back();
   return name;
@@ -136,8 +137,8 @@ private:
       if (name != row.name || (row.direction == Direction::Backward && !grad_) ||
           (row.device == On::Cuda && !device_.is_cuda()))
         continue;
-      if (seen_.insert(node->kind().toQualString()).second)
-        found_.push_back({node->kind().toQualString(),
+      if (seen_.insert(operator_name(node)).second)
+        found_.push_back({operator_name(node),
                           std::string(row.direction == Direction::Backward ? "backward: " : "") + row.why});
     }
   }

@@ -2,6 +2,7 @@
 
 #include "core/digest.h"
 #include "program/atoms.h"
+#include "program/python_call.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -97,7 +98,7 @@ private:
     if (const auto known = shapes_.find(value); known != shapes_.end())
       return known->second;
     const Node *node = value->node();
-    std::string text = node->kind().toQualString();
+    std::string text = operator_name(node);
     if (const auto type = types_.find(value); type != types_.end())
       text = type->second;
     else if (const auto constant = torch::jit::toIValue(value))
@@ -120,7 +121,7 @@ private:
     const Node *node = value->node();
     if (node->kind() == torch::jit::prim::Param)
       return label + (types_.count(value) ? ":" + types_[value] : "");
-    const std::string text = written_.insert(node).second ? node_text(node) : node->kind().toQualString();
+    const std::string text = written_.insert(node).second ? node_text(node) : operator_name(node);
     const std::string which = node->outputs().size() > 1 ? "#" + std::to_string(value->offset()) : "";
     return (value->uses().size() > 1 ? label + "=" : "") + text + which;
   }
@@ -128,7 +129,7 @@ private:
   std::string node_text(const Node *node) {
     written_.insert(node);
     std::vector<std::string> arguments = argument_texts(node);
-    std::string text = node->kind().toQualString();
+    std::string text = operator_name(node);
     if (node->hasAttribute(torch::jit::attr::name) &&
         node->kindOf(torch::jit::attr::name) == torch::jit::AttributeKind::s)
       text += "." + node->s(torch::jit::attr::name);
@@ -183,7 +184,7 @@ private:
 void collect_operators(const Block *block, std::set<std::string> &names) {
   for (const Node *node : block->nodes()) {
     if (counts_as_operator(node))
-      names.insert(node->kind().toQualString());
+      names.insert(operator_name(node));
     for (const Block *inner : node->blocks())
       collect_operators(inner, names);
   }

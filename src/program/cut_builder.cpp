@@ -1,6 +1,7 @@
 #include "program/cut_builder.h"
 
 #include "program/flat_graph.h"
+#include "program/python_call.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -155,7 +156,7 @@ private:
     const std::string given = value->hasDebugName() ? value->debugName() : "";
     const std::string base = given.substr(0, given.find('.'));
     return base.empty() || std::isdigit(static_cast<unsigned char>(base[0]))
-               ? std::string(value->node()->kind().toUnqualString())
+               ? short_operator_name(value->node())
                : base;
   }
 

@@ -1,10 +1,8 @@
 #include "program/executor.h"
 
-#include "program/any_node.h"
+#include "program/python_call.h"
 #include "repro_minify/program.h"
 
-#include <nlohmann/json.hpp>
-#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/runtime/custom_operator.h>
 
 #include <utility>
@@ -49,25 +47,6 @@ void set_python_executor(std::shared_ptr<PythonExecutor> given) {
 
 Confinement confinement_of_running() {
   return executor() ? executor()->confinement() : Confinement{};
-}
-
-bool is_python_call(const torch::jit::Node *node) {
-  static const c10::Symbol space = c10::Symbol::fromQualString("namespaces::fx");
-  return node->kind().ns() == space;
-}
-
-bool calls_python(const torch::jit::Graph &graph) {
-  return any_node(graph.block(), is_python_call);
-}
-
-std::string operator_name(const torch::jit::Node *node) {
-  if (!is_python_call(node))
-    return node->kind().toQualString();
-  const auto text = torch::jit::toIValue(node->input(0));
-  const auto call = nlohmann::json::parse(text && text->isString() ? text->toStringRef() : "", nullptr, false);
-  if (call.contains("m"))
-    return "." + call["m"].get<std::string>();
-  return call.value("f", std::string(node->kind().toQualString()));
 }
 
 Forward eager_forward(const torch::jit::Module &module, bool double_precision) {

@@ -5,7 +5,6 @@
 #include "repro_minify/confinement.h"
 
 #include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <functional>
 #include <memory>
@@ -35,14 +34,6 @@ public:
 void set_python_executor(std::shared_ptr<PythonExecutor> executor);
 /// Returns what a child that runs programs has to be allowed.
 Confinement confinement_of_running();
-
-/// True if the node is a call of torch.fx.
-bool is_python_call(const torch::jit::Node *node);
-/// True if any node of the graph, nested blocks included, is a call of torch.fx.
-bool calls_python(const torch::jit::Graph &graph);
-/// Returns the name of what a node calls: "aten::add", "torch.nn.functional.pad"; a method with a dot in front,
-/// ".half".
-std::string operator_name(const torch::jit::Node *node);
 
 /// Returns what runs `forward` of the module in eager. Throws UserError where it calls Python and no executor is set.
 Forward eager_forward(const torch::jit::Module &module, bool double_precision = false);

@@ -1,8 +1,8 @@
 #include "repro_minify/record.h"
 
 #include "program/compute.h"
-#include "program/executor.h"
 #include "program/materialise.h"
+#include "program/python_call.h"
 #include "program/run_node.h"
 #include "program/shared_pages.h"
 #include "program/values.h"

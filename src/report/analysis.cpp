@@ -1,6 +1,7 @@
 #include "repro_minify/analysis.h"
 
 #include "check/module_factory.h"
+#include "program/python_call.h"
 #include "program/values.h"
 #include "report/explained.h"
 #include "report/intermediate.h"
@@ -29,7 +30,7 @@ void describe_rows(const Recording &recording, const std::vector<Intermediate> &
     AnalysisRow row;
     const torch::jit::Node *node = recording.nodes[values[i].node];
     row.value = "%" + values[i].value->debugName();
-    row.op = node->kind().toQualString();
+    row.op = operator_name(node);
     row.source = source_line(node);
     if (const auto *seen = recording.lookup(values[i].value, no_writer))
       row.type = describe(*seen);

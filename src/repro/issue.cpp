@@ -2,6 +2,7 @@
 #include "check/leaf_showing.h"
 #include "core/number_text.h"
 #include "core/read_file.h"
+#include "program/python_call.h"
 #include "repro/ablation_names.h"
 #include "repro/atomic_file.h"
 #include "repro/render.h"
@@ -30,8 +31,8 @@ std::string operators_in_words(const Program &program) {
   std::string text;
   std::set<std::string> seen;
   for (const auto *node : program.graph->nodes().reverse())
-    if (counts_as_operator(node) && seen.insert(node->kind().toUnqualString()).second)
-      text += (text.empty() ? "" : ", ") + std::string(node->kind().toUnqualString());
+    if (counts_as_operator(node) && seen.insert(short_operator_name(node)).second)
+      text += (text.empty() ? "" : ", ") + short_operator_name(node);
   return text;
 }
 

@@ -1,4 +1,5 @@
 #include "repro/triage.h"
+#include "program/python_call.h"
 
 #include <cctype>
 #include <map>
@@ -38,7 +39,7 @@ private:
   }
 
   void draw_operator(const torch::jit::Node *node) {
-    const std::string shape = "[\"" + label_of(node->kind().toQualString()) + "\"]";
+    const std::string shape = "[\"" + label_of(operator_name(node)) + "\"]";
     const int number = count_++;
     for (const auto *output : node->outputs())
       numbers_[output] = number;

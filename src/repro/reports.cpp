@@ -1,7 +1,9 @@
 // report.json for scripts, report.md for an issue tracker, and what both say.
 #include "repro/reported.h"
 
+#include "program/python_call.h"
 #include "repro/atomic_file.h"
+#include "repro/fx_source.h"
 #include "repro/render.h"
 #include "repro/report_json.h"
 #include "repro/report_values.h"
@@ -18,6 +20,8 @@ bool has_cpp(const ReproFacts &facts) {
 }
 
 std::string program_text(const Program &program) {
+  if (calls_python(*program.graph))
+    return fx_source(program);
   try {
     return torchscript_source(program);
   } catch (const std::exception &) {

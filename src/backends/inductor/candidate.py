@@ -146,13 +146,15 @@ class Candidate:
         operands = [reader.value(operand) for operand in header["operands"]]
         given = list(tensors_in(operands))
         before = [(tensor._version, view_of(tensor)) for tensor in given]
-        output = Call(header["call"], operands).run()
+        grad = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
+        with torch.no_grad():  # each operand would be a leaf, which nothing may write to
+            output = Call(header["call"], operands).run()
         written = {
             tensor.untyped_storage().data_ptr() for tensor, (version, _) in zip(given, before)
             if tensor._version != version
         }  # fmt: skip
         writer = wire.Writer(reader.storages, len(blobs))
-        answer = {"output": writer.value(output), "storages": []}
+        answer = {"output": writer.value(output), "storages": [], "grad": grad and "detach" not in header["call"]}
         for index, storage in reader.storages.items():
             if storage.data_ptr() in written:
                 answer["storages"].append([index, len(blobs) + len(writer.blobs)])

@@ -1,8 +1,8 @@
 """Calls of torch.fx inside a TorchScript graph: how a program in the FX dialect is held, saved and sent.
 
 A call of anything that Python can name is a node `fx::KIND(str call, ...)`. `call` is JSON: what is called, and where
-its operands stand among the arguments. The operands follow: tensors, lists of tensors, and plain numbers, texts and
-None, which are constants of the graph and can be edited there. KIND says what the call gives:
+its operands stand among the arguments. The operands follow: tensors, lists of tensors, and plain numbers and texts,
+which are constants of the graph and can be edited there. KIND says what the call gives:
 
     tensor   one Tensor           tensors  a list or tuple of Tensors, as Tensor[]
     int, float, bool              effect   nothing: it is called for what it writes
@@ -12,7 +12,8 @@ a call without "_" that nothing reads, and no other.
 
 JSON: {"f": "torch.cat", "a": [FORM...], "k": {NAME: FORM}}, with "m" for the name of a method in the place of "f". A
 FORM is {"%": N} (operand N), a list, or one of {"tuple": [...]}, {"dict": [[KEY, VALUE]...]}, {"slice": [start, stop,
-step]}, {"torch": "float32"} (a dtype, layout or memory format), {"device": "cpu"}, {"float": "inf"}, {"ellipsis": 1}.
+step]}, {"torch": "float32"} (a dtype, layout or memory format), {"device": "cpu"}, {"float": "inf"}, {"int": "..."}, {"complex": [REAL,
+IMAGINARY]}, {"ellipsis": 1}, {"none": 1}.
 """
 
 import builtins
@@ -105,7 +106,9 @@ class Encoder:
         return {"%": len(self.operands) - 1}
 
     def form(self, value: Any) -> Any:
-        if isinstance(value, (torch.fx.Node, bool, str)) or value is None:
+        if value is None:
+            return {"none": 1}
+        if isinstance(value, (torch.fx.Node, bool, str)):
             return self.operand(value)
         if isinstance(value, int):
             return self.operand(value) if -(2**63) <= value < 2**63 else {"int": str(value)}
@@ -168,6 +171,7 @@ def value_of(form: Any, operands: list[Any]) -> Any:
         "int": int,
         "complex": lambda parts: complex(float(parts[0]), float(parts[1])),
         "ellipsis": lambda _: ...,
+        "none": lambda _: None,
     }[kind](content)
 
 

@@ -49,7 +49,13 @@ c10::IValue RemoteExecutor::call(const std::string &call, const std::vector<c10:
   blobs.insert(blobs.end(), answer.blobs.begin(), answer.blobs.end());
   bring_back_writes(answer.header, blobs, writer, operands);
   note_writes(answer.header.at("storages"), writer, operands);
-  return WireReader(std::move(blobs)).read(answer.header.at("output"));
+  c10::IValue result = WireReader(std::move(blobs)).read(answer.header.at("output"));
+  if (answer.header.at("grad").get<bool>())
+    for_each_tensor(result, [](const at::Tensor &tensor) {
+      if (tensor.is_floating_point() || tensor.is_complex())
+        tensor.requires_grad_();
+    });
+  return result;
 }
 
 Forward RemoteExecutor::eager(const torch::jit::Module &module, bool double_precision) {

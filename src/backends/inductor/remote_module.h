@@ -6,8 +6,8 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <memory>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,7 @@
 
 #include "program/elements.h"
 #include "program/formula.h"
+#include "program/python_call.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -109,6 +110,8 @@ int difficulty_of_argument(const Node *node, size_t argument) {
   if (node->input(argument)->node()->kind() != torch::jit::prim::Constant || is_default_argument(node, argument))
     return 0;
   const auto value = torch::jit::toIValue(node->input(argument));
+  if (argument == 0 && is_python_call(node) && value && value->isString()) // each brace opens an argument
+    return static_cast<int>(std::count(value->toStringRef().begin(), value->toStringRef().end(), '{'));
   const auto *formal = argument_of(node, argument);
   if (!value || value->isTensor() || value->isNone())
     return 0;

@@ -4,6 +4,7 @@
 
 #include "check/leaf_showing.h"
 #include "program/cut.h"
+#include "program/python_call.h"
 #include "reduce/passes/in_bulk.h"
 #include "reduce/passes/suspects.h"
 
@@ -169,7 +170,7 @@ std::vector<std::string> labels(const Cutter &cutter) {
   std::vector<std::string> result;
   for (int atom = 0; atom < cutter.atoms(); ++atom) {
     const auto *node = cutter.node_of(atom);
-    std::string label = node->kind().toQualString();
+    std::string label = operator_name(node);
     for (const auto *output : node->outputs())
       label += ' ' + output->type()->str();
     result.push_back(std::move(label));

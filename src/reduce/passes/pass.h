@@ -102,6 +102,7 @@ bool drop_autograd(PassContext &context);       // autograd.cpp
 bool plain_roles(PassContext &context);         // roles.cpp
 bool short_values(PassContext &context);        // short_values.cpp
 bool plain_arguments(PassContext &context);     // plain_arguments.cpp
+bool shorten_calls(PassContext &context);       // calls.cpp
 
 /// Indices of the inputs for which `condition` holds, asked in order.
 std::vector<size_t> inputs_where(const Program &program, const std::function<bool(const ProgramInput &)> &condition);

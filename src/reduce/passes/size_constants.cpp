@@ -1,5 +1,6 @@
 #include "reduce/passes/size_constants.h"
 
+#include "program/python_call.h"
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/pass.h"
 #include "repro_minify/record.h"
@@ -48,6 +49,8 @@ std::vector<Slot> slots_of(torch::jit::Graph &graph) {
   for (const Node *node : all_nodes(graph)) {
     if (node->kind() == torch::jit::prim::Loop)
       add(node, 0, false);
+    for (size_t i = 1; is_python_call(node) && i < node->inputs().size(); ++i)
+      add(node, i, false); // any of its numbers may be a size: it says of none what it is
     for (size_t i = 0; i < node->inputs().size(); ++i) {
       const auto *name = argument_name(node, i);
       if (!name || !(names_a_size(*name) || names_an_index(*name)))

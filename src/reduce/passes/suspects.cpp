@@ -1,4 +1,5 @@
 #include "reduce/passes/suspects.h"
+#include "program/python_call.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +30,7 @@ std::optional<int> first_wrong_atom(const Verdict &verdict, const std::vector<in
 IndexSet named_atoms(const Cutter &cutter, const std::string &message, const IndexSet &all) {
   IndexSet named;
   for (int atom : all) {
-    const std::string name = cutter.node_of(atom)->kind().toUnqualString();
+    const std::string name = short_operator_name(cutter.node_of(atom));
     if (name.size() > 3 && message.find(name) != std::string::npos)
       named.push_back(atom);
   }

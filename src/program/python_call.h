@@ -1,0 +1,27 @@
+// The JSON of a call of torch.fx (fx_call.py has its grammar), and the node that it belongs to.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <string>
+
+namespace repro_minify {
+
+/// True if the node is a call of torch.fx: `fx::tensor(str call, ...)` and the like.
+bool is_python_call(const torch::jit::Node *node);
+/// True if any node of the graph, nested blocks included, is a call of torch.fx.
+bool calls_python(const torch::jit::Graph &graph);
+
+/// The call of such a node. Null for a node whose text is no JSON, which only a hand-made archive has.
+nlohmann::json python_call_of(const torch::jit::Node *node);
+/// Gives the node another call, of which each {"%": N} is an operand of the present one; those that are named no longer
+/// are no operands any more.
+void set_python_call(torch::jit::Node *node, const nlohmann::json &call);
+
+/// Returns the name of what a node calls: "aten::add", "torch.nn.functional.pad"; a method with a dot in front,
+/// ".half".
+std::string operator_name(const torch::jit::Node *node);
+/// Returns its last word: "add", "pad", "half".
+std::string short_operator_name(const torch::jit::Node *node);
+
+} // namespace repro_minify

@@ -1,0 +1,152 @@
+// Calls of torch.fx with fewer arguments. PyTorch says of no function in Python what may be left out: each is tried,
+// and what eager refuses is no candidate.
+#include "reduce/passes/pass.h"
+
+#include "program/flat_graph.h"
+#include "program/python_call.h"
+#include "reduce/passes/editable_copy.h"
+
+#include <algorithm>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+using torch::jit::Node;
+
+const json nothing = {{"none", 1}};
+
+std::vector<const Node *> calls_of(const Program &program) {
+  std::vector<const Node *> calls;
+  for (const Node *node : program.graph->nodes())
+    if (is_python_call(node))
+      calls.push_back(node);
+  return calls;
+}
+
+/// Collects calls that are shorter by one thing each.
+class Shorter {
+public:
+  explicit Shorter(json call) : call_(std::move(call)) {
+    if (!call_.is_object() || !call_.contains("a"))
+      return;
+    leave_out_keywords();
+    leave_out_last_argument();
+    shorten_lists_together();
+    for (const char *part : {"a", "k"})
+      if (call_.contains(part))
+        for (auto &argument : call_[part])
+          shorten(argument);
+  }
+
+  std::vector<json> found;
+
+private:
+  void keep() { found.push_back(call_); }
+
+  void leave_out_keywords() {
+    if (!call_.contains("k"))
+      return;
+    const json all = call_["k"];
+    for (const auto &[name, form] : all.items()) {
+      call_["k"].erase(name);
+      if (call_["k"].empty())
+        call_.erase("k");
+      keep();
+      call_["k"] = all;
+    }
+  }
+
+  void leave_out_last_argument() {
+    json &arguments = call_["a"];
+    if (arguments.size() < 2)
+      return;
+    const json last = arguments.back();
+    arguments.erase(arguments.size() - 1);
+    keep();
+    arguments.push_back(last);
+  }
+
+  /// `_foreach_add([a, b], [c, d])` takes lists of one length.
+  void shorten_lists_together() {
+    const json all = call_["a"];
+    size_t longest = 0;
+    for (const auto &argument : all)
+      longest = std::max(longest, argument.is_array() ? argument.size() : 0);
+    for (size_t place = 0; longest > 1 && place < longest; ++place) {
+      for (auto &argument : call_["a"])
+        if (argument.is_array() && argument.size() == longest)
+          argument.erase(place);
+      keep();
+      call_["a"] = all;
+    }
+  }
+
+  /// An element less in a list or tuple, a bound less in a slice, however deep.
+  void shorten(json &form) {
+    if (form.is_array())
+      return shorten_parts(form);
+    if (!form.is_object() || form.size() != 1)
+      return;
+    const std::string kind = form.begin().key();
+    if (kind == "slice") {
+      leave_out_bounds(form["slice"]);
+    } else if (kind == "tuple") {
+      if (form["tuple"].size() == 1) {
+        const json whole = form;
+        form = json(whole["tuple"][0]);
+        keep();
+        form = whole;
+      }
+      shorten_parts(form["tuple"]);
+    }
+  }
+
+  void shorten_parts(json &parts) {
+    const json all = parts;
+    for (size_t place = 0; all.size() > 1 && place < all.size(); ++place) {
+      parts.erase(place);
+      keep();
+      parts = all;
+    }
+    for (auto &part : parts)
+      shorten(part);
+  }
+
+  void leave_out_bounds(json &bounds) {
+    for (auto &bound : bounds)
+      if (bound != nothing) {
+        const json before = std::exchange(bound, nothing);
+        keep();
+        bound = before;
+      }
+  }
+
+  json call_;
+};
+
+bool shorten_call(PassContext &context, size_t which) {
+  const Program start = context.current;
+  const Node *node = calls_of(start).at(which);
+  std::vector<LazyProgram> candidates;
+  for (const json &call : Shorter(python_call_of(node)).found)
+    candidates.emplace_back([&start, node, call] {
+      EditableCopy copy(start);
+      set_python_call(copy.of(node), call);
+      drop_unused(copy.program);
+      return std::move(copy.program);
+    });
+  return accept_first(context, candidates);
+}
+
+} // namespace
+
+bool shorten_calls(PassContext &context) {
+  bool any = false;
+  for (size_t which = 0; which < calls_of(context.current).size(); ++which)
+    while (which < calls_of(context.current).size() && shorten_call(context, which))
+      any = true;
+  return any;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,181 @@
+#include "repro/fx_source.h"
+
+#include "core/joined.h"
+#include "core/number_text.h"
+#include "program/python_call.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+using torch::jit::Node;
+using torch::jit::Value;
+
+std::string constant_text(const c10::IValue &value) {
+  if (value.isBool())
+    return value.toBool() ? "True" : "False";
+  if (value.isInt())
+    return std::to_string(value.toInt());
+  if (value.isDouble())
+    return double_literal(value.toDouble());
+  if (value.isString())
+    return json(value.toStringRef()).dump(-1, ' ', false, json::error_handler_t::replace);
+  if (value.isNone())
+    return "None";
+  return value.isTensor() ? "<tensor>" : "<" + value.tagKind() + ">";
+}
+
+std::string name_of(const Value *value) {
+  const auto constant = torch::jit::toIValue(value);
+  if (constant)
+    return constant_text(*constant);
+  std::string name = value->debugName(); // "v3.1" is the name of another value than "v3"
+  std::replace(name.begin(), name.end(), '.', '_');
+  return std::isdigit(static_cast<unsigned char>(name.front())) ? "v" + name : name;
+}
+
+/// The arguments of one call.
+class CallText {
+public:
+  explicit CallText(const Node *node) : node_(node), call_(python_call_of(node)) {}
+
+  std::string text() const {
+    if (!call_.is_object() || !call_.contains("a"))
+      return operator_name(node_) + "(...)";
+    std::vector<std::string> arguments;
+    for (const auto &form : call_["a"])
+      arguments.push_back(of(form));
+    const std::string name = operator_name(node_);
+    if (const std::string sign = sign_of(name); !sign.empty() && arguments.size() == 2)
+      return arguments[0] + " " + sign + " " + arguments[1];
+    if (name == "operator.getitem" && arguments.size() == 2)
+      return arguments[0] + "[" + index(call_["a"][1]) + "]";
+    if (name == "operator.setitem" && arguments.size() == 3)
+      return arguments[0] + "[" + index(call_["a"][1]) + "] = " + arguments[2];
+    std::string called = name;
+    if (call_.contains("m") && !arguments.empty()) {
+      called = arguments.front() + name;
+      arguments.erase(arguments.begin());
+    }
+    if (call_.contains("k"))
+      for (const auto &[key, form] : call_["k"].items())
+        arguments.push_back(key + "=" + of(form));
+    return called + "(" + joined(arguments, ", ") + ")";
+  }
+
+private:
+  static std::string sign_of(const std::string &name) {
+    static const std::map<std::string, std::string> signs = {
+        {"operator.add", "+"},      {"operator.sub", "-"},   {"operator.mul", "*"},   {"operator.truediv", "/"},
+        {"operator.matmul", "@"},   {"operator.pow", "**"},  {"operator.mod", "%"},   {"operator.floordiv", "//"},
+        {"operator.and_", "&"},     {"operator.or_", "|"},   {"operator.xor", "^"},   {"operator.eq", "=="},
+        {"operator.ne", "!="},      {"operator.lt", "<"},    {"operator.le", "<="},   {"operator.gt", ">"},
+        {"operator.ge", ">="},      {"operator.iadd", "+="}, {"operator.isub", "-="}, {"operator.imul", "*="},
+        {"operator.itruediv", "/="}};
+    const auto found = signs.find(name);
+    return found == signs.end() ? "" : found->second;
+  }
+
+  std::vector<std::string> all(const json &forms) const {
+    std::vector<std::string> texts;
+    for (const auto &form : forms)
+      texts.push_back(of(form));
+    return texts;
+  }
+
+  std::string of(const json &form) const {
+    if (form.is_array())
+      return "[" + joined(all(form), ", ") + "]";
+    if (!form.is_object() || form.size() != 1)
+      return "?";
+    const std::string kind = form.begin().key();
+    const json &content = form.begin().value();
+    if (kind == "%")
+      return name_of(node_->input(content.get<size_t>() + 1));
+    if (kind == "tuple")
+      return "(" + joined(all(content), ", ") + (content.size() == 1 ? ",)" : ")");
+    if (kind == "slice")
+      return "slice(" + joined(all(content), ", ") + ")";
+    if (kind == "dict") {
+      std::vector<std::string> pairs;
+      for (const auto &pair : content)
+        pairs.push_back(of(pair.at(0)) + ": " + of(pair.at(1)));
+      return "{" + joined(pairs, ", ") + "}";
+    }
+    if (kind == "none")
+      return "None";
+    if (kind == "ellipsis")
+      return "...";
+    if (kind == "complex")
+      return "complex(" + content.at(0).get<std::string>() + ", " + content.at(1).get<std::string>() + ")";
+    const std::string text = content.get<std::string>();
+    return kind == "torch"    ? "torch." + text
+           : kind == "device" ? "torch.device(\"" + text + "\")"
+                              : kind + "(" + text + ")";
+  }
+
+  /// As it stands between brackets: 1:, ..., None
+  std::string index(const json &form) const {
+    if (form.is_object() && form.contains("slice")) {
+      const auto bound = [&](const json &part) { return part.contains("none") ? std::string() : of(part); };
+      const json &bounds = form["slice"];
+      const std::string step = bound(bounds.at(2));
+      return bound(bounds.at(0)) + ":" + bound(bounds.at(1)) + (step.empty() ? "" : ":" + step);
+    }
+    if (form.is_object() && form.contains("tuple") && !form["tuple"].empty()) {
+      std::vector<std::string> parts;
+      for (const auto &part : form["tuple"])
+        parts.push_back(index(part));
+      return joined(parts, ", ") + (parts.size() == 1 ? "," : "");
+    }
+    return of(form);
+  }
+
+  const Node *node_;
+  const json call_;
+};
+
+std::string names_of(at::ArrayRef<const Value *> values) {
+  std::vector<std::string> names;
+  for (const Value *value : values)
+    names.push_back(name_of(value));
+  return joined(names, ", ");
+}
+
+/// What is no call of Python: a list put together or taken apart, an operator that a pass has put in.
+std::string other_text(const Node *node) {
+  if (node->kind() == torch::jit::aten::__getitem__)
+    return name_of(node->input(0)) + "[" + name_of(node->input(1)) + "]";
+  if (node->kind() == torch::jit::prim::ListConstruct)
+    return "[" + names_of(node->inputs()) + "]";
+  if (node->kind() == torch::jit::prim::TupleConstruct)
+    return "(" + names_of(node->inputs()) + ",)";
+  if (node->kind() == torch::jit::prim::ListUnpack || node->kind() == torch::jit::prim::TupleUnpack)
+    return name_of(node->input());
+  return std::string("torch.ops.") + node->kind().ns().toUnqualString() + "." + node->kind().toUnqualString() + "(" +
+         names_of(node->inputs()) + ")";
+}
+
+} // namespace
+
+std::string fx_source(const Program &program) {
+  const auto &graph = *program.graph;
+  std::string text = "def f(" + names_of(graph.inputs()) + "):\n";
+  for (const Node *node : graph.nodes()) {
+    if (node->kind() == torch::jit::prim::Constant)
+      continue;
+    const std::string call = is_python_call(node) ? CallText(node).text() : other_text(node);
+    const bool is_read = node->hasUses();
+    text += "    " + (is_read ? names_of(node->outputs()) + " = " : "") + call + "\n";
+  }
+  return text + "    return " + names_of(graph.outputs()) + "\n";
+}
+
+} // namespace repro_minify
