@@ -17,6 +17,14 @@ INTERPOLATIONS = {
 
 SAME_ARGUMENTS = {"max_pool1d", "max_pool2d", "max_pool3d", "dropout"}  # functions in Python that take them in order
 
+REDUCTIONS = ("none", "mean", "sum")  # in ATen, numbers from 0
+LOSSES = {  # their parameters in ATen
+    "cross_entropy_loss": ("input", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
+    "nll_loss_nd": ("input", "target", "weight", "reduction", "ignore_index"),
+    "mse_loss": ("input", "target", "reduction"),
+    "l1_loss": ("input", "target", "reduction"),
+}
+
 
 def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
     """The function or overload to call, and with what; as they are where there is no other that does the same."""
@@ -37,6 +45,9 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
             return torch.nn.functional.batch_norm, ((value, mean, variance, weight, bias, *rest), {})
     if name in SAME_ARGUMENTS and overload == "default":
         return getattr(torch.nn.functional, name), arguments
+    if name in LOSSES and overload == "default" and not kwargs:
+        return getattr(torch.nn.functional, name.removesuffix("_nd").replace("cross_entropy_loss", "cross_entropy")), (
+            (args[:2], loss(LOSSES[name], args)))  # fmt: skip
     if name == "_to_copy" and len(args) == 1 and set(kwargs) == {"dtype"}:
         return aten.to.dtype, ((args[0], kwargs["dtype"], False, True), {})
     if name in ("_softmax", "_log_softmax") and len(args) == 3 and args[2] is False:
@@ -62,3 +73,11 @@ def interpolation(name: str, args: tuple[Any, ...]) -> Arguments:
     if corners and corners[0]:
         kwargs["align_corners"] = True
     return (value,), kwargs
+
+
+def loss(parameters: tuple[str, ...], args: tuple[Any, ...]) -> dict[str, Any]:
+    """The keywords of a loss in Python."""
+    given = dict(zip(parameters[2:], args[2:]))
+    if given.get("reduction") in range(len(REDUCTIONS)):
+        given["reduction"] = REDUCTIONS[given["reduction"]]
+    return given

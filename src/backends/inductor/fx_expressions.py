@@ -39,6 +39,9 @@ TORCH_OPERATORS = {
 OVERLOADS = {"default", "Tensor", "Scalar", "Tensor_Tensor", "Tensor_Scalar"}
 ONE_SHAPE = {"view", "reshape", "permute", "expand", "repeat", "new_zeros", "new_ones", "new_empty"}
 SHAPED = {"zeros", "ones", "empty", "rand", "randn"}
+ATTRIBUTES = {
+    "aten.mT.default": "mT", "aten.mH.default": "mH", "aten.numpy_T.default": "T", "aten.matrix_H.default": "H",
+}  # fmt: skip
 LAST = sys.maxsize  # the end of a slice in ATen that ends where the tensor does
 Place = Callable[[Node], ast.expr]
 
@@ -228,10 +231,12 @@ class Expressions:
         return self.call(ast.Attribute(self.value(args[0]), form.name, ast.Load()), args[1:], kwargs)
 
     def indexing(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
-        """A subscript in the place of slice, select and the size of one dimension."""
+        """A subscript in the place of slice, select and the size of one dimension, or an attribute."""
         dim = args[1] if len(args) > 1 else 0
         if name == "aten.sym_size.int" and type(dim) is int and len(args) == 2:
             return ast.Subscript(ast.Attribute(self.value(args[0]), "shape", ast.Load()), number(dim), ast.Load())
+        if name in ATTRIBUTES and len(args) == 1:
+            return ast.Attribute(self.value(args[0]), ATTRIBUTES[name], ast.Load())
         if type(dim) is not int or not 0 <= dim < 8:
             return None
         before = (slice(None),) * dim
@@ -283,6 +288,8 @@ def public_name(target: Any) -> str:
         in_place_of = target.__module__ == "torch._C._nn" and any(
             fx_signatures.takes_the_same(functional, one) for one in fx_signatures.of_operator(name)
         )
+        if functional is None and target is torch.nn.functional.logsigmoid:
+            return "torch.nn.functional.logsigmoid"
         if functional is target and not hasattr(torch.Tensor, name) or in_place_of:
             return f"torch.nn.functional.{name}"
     found = name_of(target)

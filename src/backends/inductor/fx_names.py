@@ -8,6 +8,7 @@ from collections.abc import Iterable
 # Dynamo says where it found a value: these words lead there, and name nothing.
 PATHS = {"self", "fn", "mod", "modules", "parameters", "buffers", "args", "kwargs", "closure", "cell", "contents",
          "globals", "stack0", "stack", "inputs", "argument"}  # fmt: skip
+LONGEST = 20
 LETTERS = "x y z w v u t s r q p".split()
 SIZES = "n m k j i".split()
 MODULES = {"torch", "F", "nn", "math", "operator", "self"}
@@ -105,4 +106,6 @@ def name_for_result(target: str) -> str:
     if plain not in NOUNS:
         plain = next((noun for noun in ("norm", "pool", "upsample", "dropout") if noun in plain), plain)
     name = NOUNS.get(plain, plain)
+    while len(name) > LONGEST and "_" in name:
+        name = name.rpartition("_")[0]
     return name if is_name(name) and name not in FORBIDDEN else "value"

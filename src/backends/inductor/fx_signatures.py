@@ -100,7 +100,7 @@ def fits(value: Any, kind: str, size: int | None = None) -> bool:
 
 def equals_default(value: Any, parameter: Parameter) -> bool:
     default = parameter.default
-    if default is MISSING or isinstance(value, Node):
+    if default is MISSING or isinstance(value, Node) or is_reduction(parameter):
         return False
     if parameter.type.removeprefix("Optional[").startswith("List["):
         parts, wanted = listed(value, parameter.size), listed(default, parameter.size)
@@ -110,6 +110,11 @@ def equals_default(value: Any, parameter: Parameter) -> bool:
     if parameter.type == "float" and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     return type(value) is type(default) and repr(value) == repr(default)
+
+
+def is_reduction(parameter: Parameter) -> bool:
+    """True for how a loss is reduced, as a number: its default in Python is not that of the schema."""
+    return parameter.name == "reduction" and parameter.type == "int"
 
 
 def listed(value: Any, size: int | None) -> list[Any] | None:
@@ -196,9 +201,11 @@ def public_form(overload: torch._ops.OpOverload, arguments: Arguments) -> Public
     schema = overload._schema
     name = schema.name.removeprefix("aten::")
     signature = of_schema(schema)
+    if name == "copy_":
+        return PublicForm(True, name)
     if overload.namespace != "aten" or name.startswith("_") or is_ambiguous(name, signature, arguments):
         return None
-    if any(p.name == "layout" for p in signature) and name == "to":
+    if any(map(is_reduction, signature)) or name == "to" and any(p.name == "layout" for p in signature):
         return None
     function = public_function(name, signature, arguments)
     method = getattr(torch.Tensor, name, None)
@@ -234,6 +241,8 @@ def takes_the_same(function: Any, signature: Signature) -> bool:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return False
+    if parameters[-1:] and parameters[-1].name == "inplace" and parameters[-1].default is False:
+        parameters.pop()
     pairs = list(zip(parameters, signature))
     return len(parameters) <= len(signature) and all(
         p.name in (s.name, "input") and repr(p.default) == repr(s.default) for p, s in pairs

@@ -31,7 +31,8 @@ def captured(function: Callable[..., Any], *inputs: Any, dynamic: bool = False) 
 
     def keep(module: GraphModule, _: Any) -> Callable[..., Any]:
         graphs.append(module.graph)
-        return module.forward
+        forward: Callable[..., Any] = module.forward
+        return forward
 
     torch.compile(function, backend=keep, dynamic=dynamic)(*inputs)
     (graph,) = graphs
@@ -238,6 +239,13 @@ ATEN: list[tuple[Callable[..., Any], list[Any], str]] = [
      "lambda x, w: F.conv2d(x, w, padding=2)"),
     (lambda x: aten.layer_norm.default(x, [3]), [X], "lambda x: F.layer_norm(x, [3])"),
     (lambda x: aten.gelu.default(x, approximate="tanh"), [X], 'lambda x: F.gelu(x, approximate="tanh")'),
+    (lambda x, y: aten.mse_loss.default(x, y, 2), [X, X * 2], 'lambda x, y: F.mse_loss(x, y, reduction="sum")'),
+    (lambda x, y: aten.cross_entropy_loss.default(x, y, None, 1, -100, 0.1), [M, torch.tensor([0, 2, 1])],
+     "lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1)"),
+    (lambda x, y: aten.binary_cross_entropy_with_logits.default(x, y), [X, X],
+     "torch.ops.aten.binary_cross_entropy_with_logits.default"),
+    (lambda x: aten.silu.default(aten.numpy_T.default(x)), [M], "lambda x: F.silu(x.T)"),
+    (lambda x, y: aten.copy_.default(x, y), [X, X * 2], "lambda x, y: x.copy_(y)"),
     (lambda x: aten.special_erfcx.default(x), [X], "torch.special.erfcx"),
     (lambda x: aten.linalg_norm.default(x), [X], "torch.linalg.norm"),
     (lambda x: aten._softmax.default(x, 0, False), [X], "lambda x: torch.softmax(x, 0)"),

@@ -8,6 +8,7 @@ import operator
 import random
 import unittest
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -83,7 +84,7 @@ class Choices:
                  aten.clone.default, aten.alias.default, torch.bernoulli, F.softplus]  # fmt: skip
         methods = ["clone", "t", "sum", "mean", "neg", "neg_", "zero_", "contiguous", "half", "float", "relu_", "t_",
                    "flatten", "exp", "detach", "long", "numel", "dim", "isnan", "cos_", "bernoulli"]  # fmt: skip
-        return pick([
+        draws: list[Callable[[], tuple[Any, tuple[Any, ...], dict[str, Any]]]] = [
             lambda: (pick(functions), (x, number), {}),
             lambda: (pick(functions), (number, x), {}),
             lambda: (pick([operator.iadd, operator.isub, operator.imul, operator.itruediv]), (x, number), {}),
@@ -122,7 +123,8 @@ class Choices:
             lambda: (getattr, (x, pick(["T", "mT", "real"])), {}),
             lambda: ("view", (x, torch.int32), {}),
             lambda: (pick(["add_", "mul_", aten.add_.Tensor, aten.mul_.Tensor, aten.copy_.default]), (x, y), {}),
-        ])()  # fmt: skip
+        ]  # fmt: skip
+        return pick(draws)()
 
 
 class RandomPrograms(Same):
