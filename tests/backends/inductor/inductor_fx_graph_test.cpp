@@ -1,5 +1,6 @@
 // The Python side of the inductor backend has tests in Python: inductor_emit.py, inductor_fx_graph.py,
-// inductor_preparation.py, inductor_translation.py, inductor_wire.py.
+// inductor_fx_text.py, inductor_fx_text_random.py, inductor_preparation.py, inductor_tensor_text.py,
+// inductor_translation.py, inductor_wire.py.
 #include "check/oracle.h"
 #include "test_paths.h"
 
@@ -29,8 +30,20 @@ TEST(InductorFxGraph, WhatItsPythonTestsSay) {
   expect_to_pass("inductor_fx_graph.py");
 }
 
+TEST(InductorFxText, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_fx_text.py");
+}
+
+TEST(InductorFxTextRandom, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_fx_text_random.py");
+}
+
 TEST(InductorPreparation, WhatItsPythonTestsSay) {
   expect_to_pass("inductor_preparation.py");
+}
+
+TEST(InductorTensorText, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_tensor_text.py");
 }
 
 TEST(InductorTranslation, WhatItsPythonTestsSay) {

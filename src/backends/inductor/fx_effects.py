@@ -1,0 +1,146 @@
+"""Which calls of torch.fx have to keep their place: those that write, draw random numbers or change a mode; and which
+values are plain numbers."""
+
+import functools
+import inspect
+import operator
+import types
+from collections.abc import Collection
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+UPDATES = "iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift".split()
+IN_PLACE = {name: getattr(operator, name) for name in UPDATES}
+GIVES_NUMBERS = {"size", "dim", "ndimension", "numel", "nelement", "item", "stride", "storage_offset", "element_size",
+                 "tolist", "shape", "ndim"}  # fmt: skip
+DRAWS_OR_WRITES = ("dropout", "batch_norm", "instance_norm", "rrelu", "gumbel", "rand", "multi_head", "fractional")
+TORCH_MODULES = ("torch", "torch._C._nn", "torch._C._linalg", "torch._C._special", "torch._C._fft")
+
+
+@functools.cache
+def schemas(name: str) -> list[Any]:
+    """The schemas of aten::NAME, none where there is no such operator."""
+    found: list[Any] = torch._C._jit_get_schemas_for_operator(f"aten::{name}")
+    return found
+
+
+def is_builtin(target: Any) -> bool:
+    """True for a function of PyTorch's own in C++, whose arguments are those of an operator of that name."""
+    return (isinstance(target, (types.BuiltinFunctionType, types.BuiltinMethodType))
+            and getattr(target, "__module__", None) in TORCH_MODULES and bool(schemas(target.__name__)))  # fmt: skip
+
+
+@functools.cache
+def draws(name: str) -> bool:
+    """True if an operator of ATen may draw random numbers, or writes what its schema does not say."""
+    if any(word in name for word in DRAWS_OR_WRITES):
+        return True
+    packet = getattr(torch.ops.aten, name, None)
+    overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else []
+    return any(torch.Tag.nondeterministic_seeded in getattr(packet, overload).tags for overload in overloads)
+
+
+def has_effect(node: Node) -> bool:
+    """True for a call that must run in its place among all others. It says so too of what it does not know."""
+    if node.op in ("placeholder", "get_attr", "output"):
+        return False
+    if node.kwargs.get("out") is not None:
+        return True
+    if node.op == "call_method":
+        name = str(node.target)
+        in_c = type(getattr(torch.Tensor, name, None)).__name__ == "method_descriptor"
+        known = bool(schemas(name)) or in_c
+        return not known or name.endswith("_") or draws(name) or any(map(writes_positionally, schemas(name)))
+    target: Any = node.target
+    if isinstance(target, torch._ops.OpOverload):
+        return target.namespace != "aten" or target._schema.is_mutable or draws(target._schema.name.split("::")[1])
+    name, module = getattr(target, "__name__", ""), getattr(target, "__module__", None)
+    if module == "_operator":
+        return name in IN_PLACE or name in ("setitem", "delitem", "iconcat", "imatmul")
+    if module in ("builtins", "math"):
+        return name not in ("getattr", "abs", "min", "max", "sum", "len", "round", "float", "int", "bool", "pow",
+                            "divmod") and module != "math"  # fmt: skip
+    if is_builtin(target):
+        return name.endswith("_") or draws(name) or any(map(writes_positionally, schemas(name)))
+    if module in ("torch.functional", "torch.nn.functional"):
+        return name.endswith("_") or draws(name) or writes_by_argument(node)
+    return True
+
+
+def writes_positionally(schema: Any) -> bool:
+    """True if an operator writes an argument other than the keyword `out`."""
+    written = (a for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write)
+    return any(not argument.kwarg_only for argument in written)
+
+
+def writes_by_argument(node: Node) -> bool:
+    """True if a function in Python may be told by its arguments to write or to draw."""
+    target: Any = node.target
+    try:
+        bound = inspect.signature(target).bind(*node.args, **node.kwargs).arguments
+    except (TypeError, ValueError):
+        return True
+    return bool(bound.get("inplace")) or bound.get("max_norm") is not None
+
+
+def is_in_place(node: Node) -> bool:
+    """True if the call writes its first argument and gives that very argument back."""
+    if not node.args or not isinstance(node.args[0], Node):
+        return False
+    if node.op == "call_method":
+        name = str(node.target)
+        return name.endswith("_") and not name.startswith("_") and hasattr(torch.Tensor, name)
+    if is_augmented(node):
+        return True
+    target: Any = node.target
+    if isinstance(target, torch._ops.OpOverload):
+        return target.namespace == "aten" and gives_first(target._schema)
+    name = getattr(target, "__name__", "")
+    return is_builtin(target) and name.endswith("_") and all(map(gives_first, schemas(name)))
+
+
+def gives_first(schema: Any) -> bool:
+    """True if the only result is the first argument, written."""
+    if len(schema.returns) != 1 or not schema.arguments or str(schema.returns[0].type) != "Tensor":
+        return False
+    given, first = schema.returns[0].alias_info, schema.arguments[0].alias_info
+    return bool(given and first and first.is_write and given.before_set == first.before_set)
+
+
+def is_augmented(node: Node) -> bool:
+    """True for `x += y` and its like."""
+    return node.op == "call_function" and IN_PLACE.get(getattr(node.target, "__name__", "")) is node.target
+
+
+class Numbers:
+    """Tells plain numbers, and lists of them, from tensors. `named` are placeholders known to be numbers."""
+
+    def __init__(self, named: Collection[str]) -> None:
+        self.named = named
+        self.known: dict[Node, bool] = {}
+
+    def has(self, value: Any) -> bool:
+        if not isinstance(value, Node):
+            return isinstance(value, (bool, int, float, complex))
+        if value not in self.known:
+            self.known[value] = self.look(value)
+        return self.known[value]
+
+    def look(self, node: Node) -> bool:
+        example = node.meta.get("example_value", node.meta.get("val"))
+        if example is not None:
+            return not isinstance(example, torch.Tensor)
+        if node.op == "placeholder":
+            return node.name in self.named or node.target in self.named
+        if node.op == "call_method":
+            return node.target in GIVES_NUMBERS
+        name = getattr(node.target, "__name__", "")
+        if node.target is getattr:
+            return node.args[1] in GIVES_NUMBERS
+        if getattr(node.target, "__module__", None) not in ("_operator", "builtins", "math"):
+            return name.startswith("sym_")
+        if node.target is operator.getitem:
+            return self.has(node.args[0])
+        return all(self.has(argument) for argument in node.args)

@@ -1,0 +1,321 @@
+"""One call of torch.fx as an expression of Python's grammar: operators, subscripts, methods and functions as they are
+typed by hand."""
+
+import ast
+import builtins
+import math
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+import fx_aten
+import fx_effects
+import fx_signatures
+from fx_call import NoForm, name_of
+from fx_names import is_name
+from fx_signatures import Arguments
+
+BINARY: dict[str, ast.operator] = {
+    "add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "truediv": ast.Div(), "floordiv": ast.FloorDiv(),
+    "mod": ast.Mod(), "pow": ast.Pow(), "matmul": ast.MatMult(), "and": ast.BitAnd(), "or": ast.BitOr(),
+    "xor": ast.BitXor(), "lshift": ast.LShift(), "rshift": ast.RShift(),
+}  # fmt: skip
+UNARY: dict[str, ast.unaryop] = {"neg": ast.USub(), "invert": ast.Invert(), "pos": ast.UAdd(), "not": ast.Not()}
+COMPARED: dict[str, ast.cmpop] = {
+    "eq": ast.Eq(), "ne": ast.NotEq(), "lt": ast.Lt(), "le": ast.LtE(), "gt": ast.Gt(), "ge": ast.GtE(),
+    "is": ast.Is(), "is_not": ast.IsNot(),
+}  # fmt: skip
+# Functions of torch, and overloads of ATen, that are an operator where one of their first arguments is a tensor.
+TORCH_OPERATORS = {
+    "add": "add", "sub": "sub", "subtract": "sub", "mul": "mul", "multiply": "mul", "div": "truediv",
+    "true_divide": "truediv", "divide": "truediv", "matmul": "matmul", "pow": "pow", "remainder": "mod",
+    "floor_divide": "floordiv", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "neg": "neg",
+    "negative": "neg", "bitwise_not": "invert", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
+}  # fmt: skip
+OVERLOADS = {"default", "Tensor", "Scalar", "Tensor_Tensor", "Tensor_Scalar"}
+ONE_SHAPE = {"view", "reshape", "permute", "expand", "repeat", "new_zeros", "new_ones", "new_empty"}
+SHAPED = {"zeros", "ones", "empty", "rand", "randn"}
+ATTRIBUTES = {
+    "aten.mT.default": "mT", "aten.mH.default": "mH", "aten.numpy_T.default": "T", "aten.matrix_H.default": "H",
+}  # fmt: skip
+LAST = sys.maxsize  # the end of a slice in ATen that ends where the tensor does
+Place = Callable[[Node], ast.expr]
+
+
+class Expressions:
+    """`place` gives the text of a value that a call uses: its name, or the expression that makes it."""
+
+    def __init__(self, place: Place, numbers: fx_effects.Numbers) -> None:
+        self.place = place
+        self.numbers = numbers
+        self.modules: set[str] = set()
+
+    def value(self, value: Any) -> ast.expr:
+        """An argument. Raises NoForm for one that has no literal."""
+        if isinstance(value, Node):
+            return self.place(value)
+        if value is None or value is ... or type(value) in (bool, str):
+            return ast.Constant(value)
+        if type(value) in (int, float):
+            return number(value)
+        if type(value) is complex:
+            return call("complex", [number(value.real), number(value.imag)])
+        if type(value) in (tuple, torch.Size):
+            return ast.Tuple([self.value(part) for part in value], ast.Load())
+        if isinstance(value, list):
+            return ast.List([self.value(part) for part in value], ast.Load())
+        if isinstance(value, dict):
+            return ast.Dict([self.value(key) for key in value], [self.value(part) for part in value.values()])
+        if isinstance(value, slice):
+            return call("slice", [self.value(part) for part in (value.start, value.stop, value.step)])
+        if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
+            return dotted(str(value))
+        if isinstance(value, torch.device):
+            return call("torch.device", [ast.Constant(str(value))])
+        raise NoForm(f"an argument of type {type(value).__name__}")
+
+    def index(self, index: Any) -> ast.expr:
+        """An index, where slices are written with colons."""
+        if isinstance(index, tuple) and index:
+            return ast.Tuple([self.index(part) for part in index], ast.Load())
+        if not isinstance(index, slice):
+            return self.value(index)
+        parts = [None if part is None else self.value(part) for part in (index.start, index.stop, index.step)]
+        return ast.Slice(*parts)
+
+    def subscript(self, value: Any, index: Any) -> ast.Subscript:
+        return ast.Subscript(self.value(value), self.index(index), ast.Load())
+
+    def made_by(self, node: Node) -> ast.expr:
+        """The expression that a node stands for. Raises NoForm."""
+        arguments: Arguments = (node.args, dict(node.kwargs))
+        if node.op == "call_method":
+            return self.method(str(node.target), arguments)
+        if node.op != "call_function":
+            raise NoForm(f"a node of the kind {node.op}")
+        target: Any = node.target
+        if isinstance(target, torch._ops.OpOverload):
+            return self.overload(target, arguments)
+        module, name = getattr(target, "__module__", None), getattr(target, "__name__", "")
+        if module == "_operator":
+            written = self.operator(name, node.args)
+            if written is not None:
+                return written
+        if target is builtins.getattr and len(node.args) == 2 and is_name(node.args[1]):
+            return ast.Attribute(self.value(node.args[0]), str(node.args[1]), ast.Load())
+        if fx_effects.is_builtin(target):
+            written = self.torch_operator(name, arguments)
+            if written is not None:
+                return written
+        return self.function(target, arguments)
+
+    def operator(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
+        name = name.rstrip("_")
+        if name == "getitem":
+            return self.item(args[0], args[1])
+        if name == "abs":
+            return call("abs", [self.value(args[0])])
+        if name == "imatmul":  # tensors have none: it gives a new one
+            name = "matmul"
+        if name in fx_effects.IN_PLACE and self.numbers.has(args[0]):
+            name = name[1:]
+        if name in BINARY:
+            return ast.BinOp(self.value(args[0]), BINARY[name], self.value(args[1]))
+        if name in COMPARED:
+            return ast.Compare(self.value(args[0]), [COMPARED[name]], [self.value(args[1])])
+        if name in UNARY:
+            return ast.UnaryOp(UNARY[name], self.value(args[0]))
+        return None
+
+    def item(self, value: Any, index: Any) -> ast.expr:
+        """A part of a value, by its name where the call that makes the value has named results."""
+        names = named_results(value) if isinstance(value, Node) and type(index) is int else ()
+        if index in range(len(names)):
+            return ast.Attribute(self.value(value), names[index], ast.Load())
+        return self.subscript(value, index)
+
+    def torch_operator(self, name: str, arguments: Arguments) -> ast.expr | None:
+        """An operator in the place of a function that does the same; None where it does more."""
+        args, kwargs = arguments
+        if kwargs.get("alpha") == 1 and name in ("add", "sub", "subtract", "rsub"):
+            kwargs = {key: value for key, value in kwargs.items() if key != "alpha"}
+        wanted = TORCH_OPERATORS.get(name)
+        tensors = [isinstance(arg, Node) and not self.numbers.has(arg) for arg in args]
+        if kwargs or not any(tensors) or not tensors[0] and wanted != "pow":
+            return None  # a number divided by a tensor, as an operator, is not the same to the last bit
+        if name == "rsub" and len(args) == 2:
+            return ast.BinOp(self.value(args[1]), ast.Sub(), self.value(args[0]))
+        if wanted is None or len(args) != (1 if wanted in UNARY else 2):
+            return None
+        return self.operator(wanted, args)
+
+    def method(self, name: str, arguments: Arguments) -> ast.expr:
+        args, kwargs = arguments
+        if not is_name(name) or not args:
+            raise NoForm(f"a method of the name {name!r}")
+        tidied = fx_signatures.tidy(arguments, fx_signatures.of_operator(name), name)
+        if tidied[0] and tidied[0][0] is args[0]:
+            args, kwargs = tidied
+        return self.call(ast.Attribute(self.value(args[0]), name, ast.Load()), args[1:], kwargs)
+
+    def function(self, target: Any, arguments: Arguments) -> ast.expr:
+        name = public_name(target)
+        module = str(getattr(target, "__module__", ""))
+        if name.startswith(module + "."):
+            self.modules.add("torch" if module.startswith("torch.") else module)
+        if fx_effects.is_builtin(target):
+            signatures = fx_signatures.of_operator(target.__name__)
+        elif module in ("torch.functional", "torch.nn.functional"):
+            short = getattr(target, "__name__", "")
+            signatures = fx_signatures.of_python(target) or fx_signatures.of_operator(short)
+        else:
+            signatures = ()
+        return self.call(dotted(name), *fx_signatures.tidy(arguments, signatures, name.split(".")[-1]))
+
+    def call(self, function: ast.expr, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ast.expr:
+        named = []
+        for name, value in kwargs.items():
+            if not is_name(name):
+                raise NoForm(f"an argument of the name {name!r}")
+            named.append(ast.keyword(name, self.device_or_value(value)))
+        return ast.Call(function, [self.device_or_value(arg) for arg in args], named)
+
+    def device_or_value(self, value: Any) -> ast.expr:
+        return ast.Constant(str(value)) if isinstance(value, torch.device) else self.value(value)
+
+    def overload(self, target: torch._ops.OpOverload, arguments: Arguments) -> ast.expr:
+        """An overload as users call it; as it is where none of their calls is sure to be the same."""
+        if target.namespace == "aten":
+            called, arguments = fx_aten.as_users_call(target, arguments)
+            if not isinstance(called, torch._ops.OpOverload):
+                return self.function(called, arguments)
+            target = called
+        args, kwargs = arguments
+        name = target._schema.name.split("::")[1]
+        if target.namespace == "aten":
+            if target._overloadname in OVERLOADS:
+                written = self.torch_operator(name, arguments)
+                if written is not None:
+                    return written
+            written = self.indexing(str(target), args) if not kwargs else None
+            if written is not None:
+                return written
+            form = fx_signatures.public_form(target, arguments)
+            if form is not None:
+                return self.public(form, target, arguments)
+        words = str(target).split(".")
+        if words[-1] == "default" and target.namespace != "aten" and target.overloadpacket.overloads() == ["default"]:
+            words.pop()
+        if not all(word.isidentifier() and word.isascii() for word in words):
+            raise NoForm(f"the operator {target}")
+        written_args = [self.value(arg) for arg in args]
+        return ast.Call(
+            dotted(".".join(["torch.ops", *words])),
+            written_args,
+            [ast.keyword(key, self.value(value)) for key, value in kwargs.items()],
+        )
+
+    def public(self, form: fx_signatures.PublicForm, target: torch._ops.OpOverload, arguments: Arguments) -> ast.expr:
+        short = form.name.split(".")[-1]
+        args, kwargs = fx_signatures.tidy(arguments, (fx_signatures.of_schema(target._schema),), short)
+        at = 1 if form.method else 0
+        one_list = len(args) == at + 1 and isinstance(args[at], (list, tuple)) and args[at]
+        if one_list and short in (ONE_SHAPE if form.method else SHAPED):
+            args = (*args[:at], *args[at])
+        if not form.method:
+            return self.call(dotted(form.name), args, kwargs)
+        return self.call(ast.Attribute(self.value(args[0]), form.name, ast.Load()), args[1:], kwargs)
+
+    def indexing(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
+        """A subscript in the place of slice, select and the size of one dimension, or an attribute."""
+        dim = args[1] if len(args) > 1 else 0
+        if name == "aten.sym_size.int" and type(dim) is int and len(args) == 2:
+            return ast.Subscript(ast.Attribute(self.value(args[0]), "shape", ast.Load()), number(dim), ast.Load())
+        if name in ATTRIBUTES and len(args) == 1:
+            return ast.Attribute(self.value(args[0]), ATTRIBUTES[name], ast.Load())
+        if type(dim) is not int or not 0 <= dim < 8:
+            return None
+        before = (slice(None),) * dim
+        if name == "aten.select.int" and len(args) == 3 and type(args[2]) is int:
+            return self.subscript(args[0], (*before, args[2]) if dim else args[2])
+        if name == "aten.slice.Tensor":
+            given: list[Any] = [*args[2:], *[None, None, 1][len(args[2:]) :]]
+            start, stop, step = given
+            if type(step) is not int or step < 1:
+                return None
+            part = slice(None if start == 0 else start, None if stop == LAST else stop, None if step == 1 else step)
+            return self.subscript(args[0], (*before, part) if dim else part)
+        return None
+
+
+def named_results(node: Node) -> tuple[str, ...]:
+    """The names of the results of a call that gives a named tuple; () where it may give something else."""
+    target: Any = node.target
+    if isinstance(target, torch._ops.OpOverload):
+        form = fx_signatures.public_form(target, (node.args, dict(node.kwargs)))
+        if form is None:
+            return ()
+        schemas = [target._schema]
+        name = form.name.split(".")[-1]
+    else:
+        name = str(target) if node.op == "call_method" else getattr(target, "__name__", "")
+        if node.op == "call_function" and not fx_effects.is_builtin(target):
+            return ()
+        arguments: Arguments = (node.args, dict(node.kwargs))
+        schemas = [s for s in fx_effects.schemas(name)
+                   if fx_signatures.bind(fx_signatures.of_schema(s), arguments) is not None]  # fmt: skip
+    kind = getattr(torch.return_types, name, None)
+    found = {tuple(result.name for result in schema.returns) for schema in schemas}
+    names: tuple[str, ...] = getattr(kind, "__match_args__", ())
+    return names if found == {names} else ()
+
+
+def public_name(target: Any) -> str:
+    """The name under which a function is documented."""
+    name = getattr(target, "__name__", "")
+    if target is torch._C._set_grad_enabled:
+        return "torch.set_grad_enabled"
+    if fx_effects.is_builtin(target):
+        for place in ("linalg", "fft", "special"):
+            short = name.removeprefix(f"{place}_")
+            if short != name and getattr(getattr(torch, place), short, None) is target:
+                return f"torch.{place}.{short}"
+        functional = getattr(torch.nn.functional, name, None)
+        in_place_of = target.__module__ == "torch._C._nn" and any(
+            fx_signatures.takes_the_same(functional, one) for one in fx_signatures.of_operator(name)
+        )
+        if functional is None and target is torch.nn.functional.logsigmoid:
+            return "torch.nn.functional.logsigmoid"
+        if functional is target and not hasattr(torch.Tensor, name) or in_place_of:
+            return f"torch.nn.functional.{name}"
+    found = name_of(target)
+    if not all(map(is_name, found.split("."))):
+        raise NoForm(f"a function of the name {found!r}")
+    return found.removeprefix("builtins.")
+
+
+def dotted(name: str) -> ast.expr:
+    """A dotted name; torch.nn.functional is F."""
+    name = name.replace("torch.nn.functional.", "F.", 1) if name.startswith("torch.nn.functional.") else name
+    first, *rest = name.split(".")
+    place: ast.expr = ast.Name(first, ast.Load())
+    for word in rest:
+        place = ast.Attribute(place, word, ast.Load())
+    return place
+
+
+def call(name: str, args: list[ast.expr]) -> ast.Call:
+    return ast.Call(dotted(name), args, [])
+
+
+def number(value: int | float) -> ast.expr:
+    """A literal that keeps its meaning beside any operator."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return call("float", [ast.Constant(str(value))])
+    if value < 0 or isinstance(value, float) and math.copysign(1, value) < 0:
+        return ast.UnaryOp(ast.USub(), ast.Constant(operator.neg(value)))
+    return ast.Constant(value)

@@ -1,0 +1,464 @@
+"""Programs of torch.fx as Python that is typed by hand: what is written, and that it does what the graph does.
+
+inductor_fx_text.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
+"""
+
+import operator
+import sys
+import unittest
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+sys.path.insert(0, sys.argv.pop(1))
+
+import torch
+import torch.nn.functional as F
+from torch.fx import Graph, GraphModule
+
+from fx_call import NoForm
+from fx_names import argument_names
+from fx_text import ProgramText, function_text, program_text
+from tensor_text import bits
+
+aten = torch.ops.aten
+
+
+def captured(function: Callable[..., Any], *inputs: Any, dynamic: bool = False) -> Graph:
+    """The one graph that Dynamo hands to a backend."""
+    torch._dynamo.reset()
+    graphs: list[Graph] = []
+
+    def keep(module: GraphModule, _: Any) -> Callable[..., Any]:
+        graphs.append(module.graph)
+        forward: Callable[..., Any] = module.forward
+        return forward
+
+    torch.compile(function, backend=keep, dynamic=dynamic)(*inputs)
+    (graph,) = graphs
+    return graph
+
+
+def text_of(graph: Graph, **options: Any) -> ProgramText:
+    names = argument_names(str(node.target) for node in graph.find_nodes(op="placeholder"))
+    return program_text(graph, names, **options)
+
+
+def shown(text: ProgramText) -> str:
+    return "; ".join(text.body) if text.expression is None else text.callable_text()
+
+
+def function_of(text: ProgramText) -> Callable[..., Any]:
+    space: dict[str, Any] = {}
+    exec("\n".join([*text.imports, *text.function("f")]), space)
+    made: Callable[..., Any] = space["f"]
+    return made
+
+
+def leaves(value: Any) -> list[Any]:
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, (list, tuple)) else [value]
+
+
+def state(run: Callable[..., Any], inputs: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The results of a run, which of them share memory, and its inputs as it leaves them; or how it fails."""
+    torch.manual_seed(0)
+    given = [value.clone() if isinstance(value, torch.Tensor) else value for value in inputs]
+    try:
+        results = leaves(run(*given))
+    except (RuntimeError, IndexError) as error:
+        return [type(error)], given
+    tensors = [value for value in [*results, *given] if isinstance(value, torch.Tensor)]
+    places = [value.untyped_storage().data_ptr() for value in tensors]
+    return [*results, [places.index(place) for place in places]], given
+
+
+def is_same(one: Any, other: Any) -> bool:
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return type(one) is type(other) and repr(one) == repr(other)
+    same_form = (one.dtype, one.shape, one.stride()) == (other.dtype, other.shape, other.stride())
+    if not same_form or one.dtype == torch.bool:
+        return same_form and bool(torch.equal(one, other))
+    return bool(torch.equal(bits(one), bits(other)))
+
+
+class Same(unittest.TestCase):
+    def check(self, graph: Graph, inputs: list[Any], **options: Any) -> ProgramText:
+        """The graph is interpreted: the code that a GraphModule makes of it has -1 ** x for (-1) ** x."""
+        text = text_of(graph, bare=False, **options)
+        expected, left = state(torch.fx.Interpreter(GraphModule(torch.nn.Module(), graph)).run, inputs)
+        found, left_found = state(function_of(text), inputs)
+        said = "\n".join(text.function()) + "\n" + str(graph)
+        self.assertEqual(len(expected), len(found), said)
+        for one, other in zip([*expected, *left], [*found, *left_found]):
+            self.assertTrue(is_same(one, other), f"{said}\n{one}\n{other}")
+        for line in text.function():
+            self.assertLessEqual(len(line), 100)
+        return text
+
+
+def copied(x: Any) -> Any:
+    x[1:] = x[:-1].clone()
+
+
+def updated(x: Any, y: Any) -> Any:
+    x += 1
+    return x @ y
+
+
+def item_updated(x: Any) -> Any:
+    x[0] += 1
+    return x * 2
+
+
+def chained(x: Any, y: Any) -> Any:
+    x.mul_(0.25).add_(y)
+    return y
+
+
+def written_before_read(x: Any, y: Any) -> Any:
+    a = x * 2
+    x.add_(1)
+    return a + y
+
+
+def drawn(x: Any) -> Any:
+    a = torch.rand(3)
+    b = torch.randn(3)
+    return b * x + a
+
+
+def into(x: Any, y: Any) -> Any:
+    z = torch.empty(3)
+    torch.add(x, y, out=z)
+    return z.exp()
+
+
+def twice(x: Any) -> Any:
+    m = x.mean(-1, True)
+    return (x - m) / m
+
+
+def masked(x: Any) -> Any:
+    y = torch.zeros_like(x)
+    y[x > 0] = 1
+    return y
+
+
+def without_gradients(x: Any) -> Any:
+    with torch.no_grad():
+        y = x * 2
+    return y + x
+
+
+X, M, N4 = torch.tensor([1.0, -2.0, 3.0]), torch.arange(9.0).reshape(3, 3), torch.arange(16.0).reshape(1, 1, 4, 4)
+I8 = torch.ones(1, 2, 2, dtype=torch.int8)
+
+# Each is a function, its inputs, and the text.
+DYNAMO: list[tuple[Callable[..., Any], list[Any], str]] = [
+    (lambda x: x + 1, [X], "lambda x: x + 1"),
+    (lambda x: torch.add(x, 1), [X], "lambda x: x + 1"),
+    (lambda x, y: torch.add(x, y, alpha=2), [X, X], "lambda x, y: torch.add(x, y, alpha=2)"),
+    (lambda x: (x + 1) * 2 - x * 3, [X], "lambda x: (x + 1) * 2 - x * 3"),
+    (lambda x: -(x ** 2), [X], "lambda x: -x ** 2"),
+    (lambda x: (-x) ** 2, [X], "lambda x: (-x) ** 2"),
+    (lambda x: (-1) ** x, [X], "lambda x: (-1) ** x"),
+    (lambda x: 1 - (x - (x - 2)), [X], "lambda x: 1 - (x - (x - 2))"),
+    (lambda x: (x > 0) & ~(x < 2), [X], "lambda x: (x > 0) & ~(x < 2)"),
+    (lambda x: (x > 0) == (x < 2), [X], "lambda x: (x > 0) == (x < 2)"),
+    (lambda x, y: x @ y.T, [M, M], "lambda y, x: x @ y.T"),
+    (lambda x: abs(x).half().float(), [X], "lambda x: abs(x).half().float()"),
+    (lambda x: x[1:, ..., None], [M], "lambda x: x[1:, ..., None]"),
+    (lambda x: x[:, ::2][..., -1], [M], "lambda x: x[:, ::2][..., -1]"),
+    (lambda x: x[x.argsort()], [X], "lambda x: x[x.argsort()]"),
+    (lambda x: x.clamp(max=float("inf")), [X], 'lambda x: x.clamp(max=float("inf"))'),
+    (lambda x: x * -0.0, [X], "lambda x: x * -0.0"),
+    (lambda x: x.to(torch.int64).view(-1), [X], "lambda x: x.to(torch.int64).view(-1)"),
+    (lambda x: x.to("cpu", torch.float64), [X], 'lambda x: x.to("cpu", torch.float64)'),
+    (lambda x: x.sum(0, False), [M], "lambda x: x.sum(0)"),
+    (lambda x: x.sum(0, True), [M], "lambda x: x.sum(0, keepdim=True)"),
+    (lambda x: torch.max(x, dim=0).values, [M], "lambda x: torch.max(x, dim=0).values"),
+    (lambda x: x.sort(descending=True)[1], [X], "lambda x: x.sort(descending=True).indices"),
+    (lambda x: torch.cat([x, x], 0), [X], "lambda x: torch.cat([x, x])"),
+    (lambda x: torch.einsum("i,j->ij", x, x), [X], 'lambda x: torch.einsum("i,j->ij", x, x)'),
+    (lambda x: F.avg_pool2d(x, 2, 2, 0, True), [N4], "lambda x: F.avg_pool2d(x, 2, ceil_mode=True)"),
+    (lambda x: F.max_pool2d(x, 2, padding=1), [N4], "lambda x: F.max_pool2d(x, 2, padding=1)"),
+    (lambda x: F.pad(x, (1, 1), "constant", 0.5), [X], "lambda x: F.pad(x, (1, 1), value=0.5)"),
+    (lambda x: F.gelu(x, approximate="tanh"), [X], 'lambda x: F.gelu(x, approximate="tanh")'),
+    (lambda x: F.softmax(x, -1), [X], "lambda x: F.softmax(x, -1)"),
+    (lambda x: F.dropout(x, 0.5, True), [X], "F.dropout"),
+    (lambda x, w: F.conv2d(x, w, None, 1, 2), [N4, N4], "lambda x, w: F.conv2d(x, w, padding=2)"),
+    (lambda x, w: F.linear(x, w), [M, M], "F.linear"),
+    (lambda x, y: F.interpolate(x, scale_factor=1.3) + y, [N4, torch.ones(5, 5)],
+     "lambda x, y: F.interpolate(x, scale_factor=1.3) + y"),
+    (lambda x: torch.linalg.inv(x), [torch.eye(2)], "torch.linalg.inv"),
+    (lambda x: torch.special.expit(x), [X], "torch.special.expit"),
+    (lambda x: torch.zeros(3, dtype=torch.int64) + x, [X], "lambda x: torch.zeros(3, dtype=torch.int64) + x"),
+    (copied, [X], "x[1:] = x[:-1].clone()"),
+    (updated, [M, M], "x += 1; return x @ y"),
+    (item_updated, [X], "x[0] += 1; return x * 2"),
+    (chained, [X, X.clone()], "x.mul_(0.25).add_(y); return y"),
+    (written_before_read, [X, X.clone()], "product = x * 2; x.add_(1); return product + y"),
+    (drawn, [X], "rand = torch.rand(3); return torch.randn(3) * x + rand"),
+    (into, [X, X.clone()], "empty = torch.empty(3); torch.add(x, y, out=empty); return empty.exp()"),
+    (twice, [M], "mean = x.mean(-1, keepdim=True); return (x - mean) / mean"),
+    (masked, [X], "zeros = torch.zeros_like(x); zeros[x > 0] = 1; return zeros"),
+    (without_gradients, [X],
+     "torch.set_grad_enabled(False); product = x * 2; torch.set_grad_enabled(True); return product + x"),
+    (lambda x: x.relu_().split(2)[0], [X], "lambda x: x.relu_().split(2)[0]"),
+]  # fmt: skip
+
+# Each is a function, its inputs, and the text of its graph in ATen.
+ATEN: list[tuple[Callable[..., Any], list[Any], str]] = [
+    (lambda x: aten.add.Tensor(aten.mul.Tensor(aten.relu.default(x), x), 1), [X], "lambda x: torch.relu(x) * x + 1"),
+    (lambda x: aten.gt.Scalar(aten.div.Tensor(aten.rsub.Scalar(x, 2), 4), 0), [X], "lambda x: (2 - x) / 4 > 0"),
+    (lambda x: aten.expand.default(aten.view.default(x, [1, 3]), [2, 3]), [X],
+     "lambda x: x.view(1, 3).expand(2, 3)"),
+    (lambda x: aten.unsqueeze.default(aten.transpose.int(x, 0, 1), 0), [M],
+     "lambda x: x.transpose(0, 1).unsqueeze(0)"),
+    (lambda x: aten.slice.Tensor(x, 1, 1, 9223372036854775807), [M], "lambda x: x[:, 1:]"),
+    (lambda x: aten.slice.Tensor(x, 0, 0, None, 2), [M], "lambda x: x[::2]"),
+    (lambda x: aten.slice.Tensor(x, -1, 1), [M], "lambda x: torch.ops.aten.slice.Tensor(x, -1, 1)"),
+    (lambda x: aten.select.int(x, 1, -1), [M], "lambda x: x[:, -1]"),
+    (lambda x: aten.mean.dim(x, [1], True), [M], "lambda x: x.mean(1, keepdim=True)"),
+    (lambda x: aten.add.Tensor(x, x, alpha=2), [X], "lambda x: torch.add(x, x, alpha=2)"),
+    (lambda x: aten.add_.Tensor(x, 1), [X], "lambda x: x.add_(1)"),
+    (lambda x: aten.view.dtype(x, torch.int32), [X], "lambda x: x.view(torch.int32)"),
+    (lambda x: aten.to.dtype(x, torch.int64), [X], "lambda x: x.to(torch.int64)"),
+    (lambda x: aten._to_copy.default(x, dtype=torch.int64), [X], "lambda x: x.to(torch.int64, copy=True)"),
+    (lambda x: aten.max.dim(x, 0)[0], [M], "lambda x: x.max(0).values"),
+    (lambda x: aten.split.Tensor(x, 2)[0], [M], "lambda x: x.split(2)[0]"),
+    (lambda x: aten.avg_pool2d.default(x, [2, 2], [2, 2], [0, 0], True), [N4],
+     "lambda x: F.avg_pool2d(x, 2, ceil_mode=True)"),
+    (lambda x: aten.upsample_nearest2d.vec(x, None, [1.3, 1.0]), [N4],
+     "lambda x: F.interpolate(x, scale_factor=[1.3, 1.0])"),
+    (lambda x: aten.upsample_bilinear2d.vec(x, [3, 3], True, None), [N4],
+     'lambda x: F.interpolate(x, size=3, mode="bilinear", align_corners=True)'),
+    (lambda x, w: aten.conv2d.default(x, w, None, [1, 1], [2, 2]), [N4, N4],
+     "lambda x, w: F.conv2d(x, w, padding=2)"),
+    (lambda x, w: aten.convolution.default(x, w, None, [1, 1], [2, 2], [1, 1], False, [0, 0], 1), [N4, N4],
+     "lambda x, w: F.conv2d(x, w, padding=2)"),
+    (lambda x: aten.layer_norm.default(x, [3]), [X], "lambda x: F.layer_norm(x, [3])"),
+    (lambda x: aten.gelu.default(x, approximate="tanh"), [X], 'lambda x: F.gelu(x, approximate="tanh")'),
+    (lambda x, y: aten.mse_loss.default(x, y, 2), [X, X * 2], 'lambda x, y: F.mse_loss(x, y, reduction="sum")'),
+    (lambda x, y: aten.cross_entropy_loss.default(x, y, None, 1, -100, 0.1), [M, torch.tensor([0, 2, 1])],
+     "lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1)"),
+    (lambda x, y: aten.binary_cross_entropy_with_logits.default(x, y), [X, X],
+     "torch.ops.aten.binary_cross_entropy_with_logits.default"),
+    (lambda x: aten.silu.default(aten.numpy_T.default(x)), [M], "lambda x: F.silu(x.T)"),
+    (lambda x, y: aten.copy_.default(x, y), [X, X * 2], "lambda x, y: x.copy_(y)"),
+    (lambda x: aten.special_erfcx.default(x), [X], "torch.special.erfcx"),
+    (lambda x: aten.linalg_norm.default(x), [X], "torch.linalg.norm"),
+    (lambda x: aten._softmax.default(x, 0, False), [X], "lambda x: torch.softmax(x, 0)"),
+    (lambda x: aten._unsafe_view.default(x, [3, 1]), [X],
+     "lambda x: torch.ops.aten._unsafe_view.default(x, [3, 1])"),
+]  # fmt: skip
+
+# These are failures that were reported, each as a person wrote it down, and its text.
+REPORTS: list[tuple[Callable[..., Any], list[Any], str]] = []
+
+
+def of_reports(*inputs: Any, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        REPORTS.append((function, list(inputs), text))
+        return function
+
+    return add
+
+
+@of_reports(torch.zeros(1), torch.zeros(1), text="y[:] = x[:]; x.add_(1)")
+def copy_then_decay(dst: Any, src: Any) -> None:
+    dst[:] = src[:]
+    src.add_(1)
+
+
+@of_reports(torch.tensor([2.0, 3.0]), text="torch._foreach_mul_([x], [x.flip(0)]); return x")
+def foreach_mirror(x: Any) -> Any:
+    torch._foreach_mul_([x], [x.flip(0)])
+    return x
+
+
+@of_reports(torch.zeros(2, dtype=torch.int64), text="product = x.view(torch.int32) * 2; product.add_(1); x[:1] = 9; "
+            "return product.view(torch.int64)")  # fmt: skip
+def token_halves(x: Any) -> Any:
+    y = x.view(torch.int32) * 2
+    y.add_(1)
+    x[:1] = 9
+    return y.view(torch.int64)
+
+
+REPORTS += [
+    (lambda x: (x + 1).unfold(0, 2, 1).neg_(), [torch.ones(3)], "lambda x: (x + 1).unfold(0, 2, 1).neg_()"),
+    (lambda x: x.half().float(), [torch.full((16,), 0.1)], "lambda x: x.half().float()"),
+    (lambda x: (x + 1).to(torch.int64) > 0, [torch.full((2,), 2147483647, dtype=torch.int32)],
+     "lambda x: (x + 1).to(torch.int64) > 0"),
+    (torch.bmm, [I8[:, :1], I8], "torch.bmm"),
+    (lambda x: F.normalize((x - x.mean(-1, keepdim=True)).mean(-1), dim=0), [torch.rand(4, 37)],
+     "lambda x: F.normalize((x - x.mean(-1, keepdim=True)).mean(-1), dim=0)"),
+    (torch.nn.AvgPool1d(2, 2, ceil_mode=True), [torch.ones(1, 3)], "lambda x: F.avg_pool1d(x, 2, ceil_mode=True)"),
+    (lambda x: F.interpolate(x, scale_factor=1.3, mode="nearest"), [torch.arange(2.0).reshape(1, 1, 1, 2)],
+     "lambda x: F.interpolate(x, scale_factor=1.3)"),
+    (lambda: torch.ones(()).cumsum(0), [], "lambda: torch.ones(()).cumsum(0)"),
+]  # fmt: skip
+
+
+class Texts(Same):
+    def test_graphs_of_dynamo(self) -> None:
+        for function, inputs, expected in [*DYNAMO, *REPORTS]:
+            with self.subTest(expected):
+                graph = captured(function, *[value.clone() for value in inputs])
+                for node in graph.find_nodes(op="placeholder"):
+                    if function is copy_then_decay:  # Dynamo has them in the order of their first use
+                        node.target = f"argument_{len(node.users) % 2}"
+                self.assertEqual(shown(text_of(graph)), expected)
+                self.check(graph, inputs)
+
+    def test_graphs_of_aten(self) -> None:
+        for function, inputs, expected in ATEN:
+            with self.subTest(expected):
+                graph = torch.fx.symbolic_trace(function).graph
+                letters = [str(node.target) for node in graph.find_nodes(op="placeholder")]
+                self.assertEqual(shown(program_text(graph, letters)), expected)
+                self.check(graph, inputs)
+
+
+def graph_of(*calls: tuple[Any, ...], arguments: int = 1) -> Graph:
+    """A graph of calls (target, argument, ...): an int in a list, alone, is a call, from 0, and below it an argument.
+    It returns the last."""
+    graph = Graph()
+    nodes = {-1 - number: graph.placeholder(f"argument_{number}") for number in range(arguments)}
+
+    def value(part: Any) -> Any:
+        return nodes[part[0]] if isinstance(part, list) and len(part) == 1 and type(part[0]) is int else part
+
+    for number, (target, *parts) in enumerate(calls):
+        make = graph.call_method if isinstance(target, str) else graph.call_function
+        nodes[number] = make(target, tuple(map(value, parts)))
+    graph.output((nodes[len(calls) - 1],))
+    return graph
+
+
+class Parts(Same):
+    def test_new_tensors_without_what_goes_without_saying(self) -> None:
+        graph = Graph()
+        full = graph.call_function(
+            aten.full.default, ([2], 3.0), {"device": torch.device("cpu"), "pin_memory": False, "layout": torch.strided}
+        )
+        zeros = graph.call_function(aten.zeros.default, ([2, 2],), {"dtype": torch.int64})
+        graph.output((graph.call_function(aten.mul.Tensor, (full, zeros)),))
+        self.check(graph, [])
+        self.assertEqual(shown(text_of(graph)), "lambda: torch.full([2], 3.0) * torch.zeros(2, 2, dtype=torch.int64)")
+
+    def test_attributes(self) -> None:
+        graph = Graph()
+        x, weight = graph.placeholder("x"), graph.get_attr("block.weight")
+        graph.call_function(operator.iadd, (weight, 1))
+        graph.output((graph.call_function(torch.mul, (x, weight)),))
+        self.assertEqual(shown(text_of(graph)), "self.block.weight.__iadd__(1); return x * self.block.weight")
+        text = text_of(graph, attributes={"block.weight": "weight"})
+        self.assertEqual(shown(text), "weight += 1; return x * weight")
+
+    def test_numbers_are_not_written_in_place(self) -> None:
+        graph = Graph()
+        n, x = graph.placeholder("s77"), graph.placeholder("x")
+        more = graph.call_function(operator.iadd, (n, 2))
+        graph.output((graph.call_function(operator.mul, (x, more)), n, more))
+        text = self.check(graph, [3, X], numbers=["s77"])
+        self.assertEqual(shown(text), "total = n + 2; return x * total, n, total")
+
+    def test_a_chain_is_as_long_as_a_line(self) -> None:
+        graph = Graph()
+        node = graph.placeholder("x")
+        for _ in range(3000):
+            node = graph.call_method("cos", (node,))
+        graph.output((node,))
+        text = text_of(graph)
+        self.assertGreater(len(text.body), 100)
+        self.assertLessEqual(max(map(len, text.function())), 100)
+
+    def test_a_long_call_is_broken_at_its_commas(self) -> None:
+        graph = Graph()
+        values = [graph.placeholder(f"l_a_rather_long_name_of_a_tensor_{number}_") for number in range(9)]
+        graph.output((graph.call_function(torch.cat, (values,)),))
+        lines = self.check(graph, [X] * 9).function()
+        self.assertGreater(len(lines), 4)
+
+    def test_results_are_returned_as_they_are(self) -> None:
+        graph = captured(lambda x: (x + 1, [x, None]), X)
+        x = graph.find_nodes(op="placeholder")[0]
+        output = graph.find_nodes(op="output")[0]
+        output.args = ((output.args[0][0], [x, None], ()),)
+        self.assertEqual(function_text(graph, ["x"], "g"), ["def g(x):", "    return x + 1, [x, None], ()"])
+        output.args = ((x,),)
+        self.assertEqual(function_text(graph, ["x"], bare=False), ["def f(x):", "    x + 1", "    return (x,)"])
+        output.args = ((),)
+        self.assertEqual(function_text(graph, ["x"]), ["def f(x):", "    x + 1"])
+        self.assertEqual(text_of(graph, bare=False).body, ["x + 1", "return ()"])
+
+    def test_names_of_arguments(self) -> None:
+        weights = [f"L_self_modules_blocks_modules_{n}_parameters_weight_" for n in (0, 1)]
+        for given, wanted in [
+            (["l_x_", weights[0]], ["x", "weight"]),
+            (weights, ["blocks_0_weight", "blocks_1_weight"]),
+            (["L_fn_modules_0_parameters_weight_", "L_fn_modules_1_parameters_weight_"], ["weight_0", "weight_1"]),
+            (["argument_0", "argument_3", "l_x_", "s77", "l_args_0_"], ["y", "z", "x", "n", "w"]),
+            (["L_self_modules_norm_buffers_running_mean_", "L_self_buffers_key_"], ["running_mean", "key"]),
+            (["p_block_weight", "p_0_weight", "b_1_mean", "p"], ["block_weight", "weight", "mean", "p"]),
+            (["l_key_cache_", "l_kwargs_mask_", "l_stack0_", "arg0_1"], ["key_cache", "mask", "x", "y"]),
+            (["x", "x", "torch", "F", "class", "é", "a\nb", "print"],
+             ["x", "x_2", "torch_2", "F_2", "value", "y", "a_b", "print_2"]),
+        ]:  # fmt: skip
+            self.assertEqual(argument_names(given), wanted)
+
+    def test_hostile_texts(self) -> None:
+        for name in ("a b", "x;import os", "é", "class", "a\nb", ""):
+            graph = graph_of((name, [-1]))
+            with self.assertRaises(NoForm):
+                text_of(graph)
+            graph = graph_of(("add", [-1]))
+            list(graph.nodes)[1].kwargs = {name: 1}
+            with self.assertRaises(NoForm):
+                text_of(graph)
+        with self.assertRaises(NoForm):
+            text_of(graph_of((operator.add, [-1], object())))
+        graph = graph_of((torch.einsum, "i->i\"'\n\\\u202e", [-1]))
+        self.assertEqual(shown(text_of(graph)), "lambda x: torch.einsum('i->i\"\\'\\n\\\\\\u202e', x)")
+        for arguments in (["a b"], ["torch"], ["x", "x"], ["None"], []):
+            with self.assertRaises(ValueError):
+                program_text(graph, arguments)
+        with self.assertRaises(NoForm):
+            graph = Graph()
+            graph.output((graph.get_attr("a;b"),))
+            text_of(graph)
+
+    def test_higher_order_operators_have_no_text(self) -> None:
+        def pick(x: Any) -> Any:
+            return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+        with self.assertRaises(NoForm):
+            text_of(captured(pick, X))
+
+    def test_exported_models(self) -> None:
+        torch.manual_seed(0)
+        layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+        convolutions = torch.nn.Sequential(
+            torch.nn.Conv2d(1, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.ReLU(inplace=True),
+            torch.nn.MaxPool2d(2), torch.nn.Upsample(scale_factor=1.5), torch.nn.AdaptiveAvgPool2d(2),
+            torch.nn.Flatten(), torch.nn.Linear(16, 3), torch.nn.LogSoftmax(1))  # fmt: skip
+        for model, x in ((layer, torch.randn(2, 5, 8)), (convolutions, torch.randn(2, 1, 6, 6))):
+            for module in (model.train(), model.eval()):
+                exported = torch.export.export(module, (x,))
+                for graph in (exported.graph, exported.run_decompositions().graph):
+                    held = {**exported.state_dict, **exported.constants}
+                    signed = exported.graph_signature
+                    signature = signed.inputs_to_parameters | signed.inputs_to_buffers
+                    inputs = [held[signature[str(node.target)]].detach() if node.target in signature else x
+                              for node in graph.find_nodes(op="placeholder")]  # fmt: skip
+                    if graph is exported.graph:
+                        self.check(graph, inputs)
+                    else:
+                        self.assertLessEqual(max(map(len, text_of(graph).function())), 100)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    unittest.main(warnings="ignore")
