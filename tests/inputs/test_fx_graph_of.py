@@ -15,6 +15,7 @@ for folder in ("src/inputs/python", "src/backends/inductor"):
     sys.path.append(str(ROOT / folder))
 
 import fx_graph_of  # noqa: E402
+import fx_program  # noqa: E402
 import fx_run  # noqa: E402
 import torch  # noqa: E402
 from agreement import Ran, difference, run  # noqa: E402
@@ -229,6 +230,25 @@ def test_a_graph_of_dynamos(function: Function) -> None:
 
     ours = as_ran(lambda *given: fx_run.run(loaded, given), made.inputs)
     assert difference(ours, as_ran(expected, args)) == ""
+
+
+def targets(graph: Any) -> list[tuple[str, Any]]:
+    return [(node.op, node.target) for node in graph.nodes if node.op.startswith("call_")]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_source_that_is_read_again_has_the_same_calls(function: Function, tmp_path: Path) -> None:
+    graph_program = pytest.importorskip("repro_minify.graph_program")
+    from repro_minify.graphs import Graph
+
+    module, args = captured(function, torch.rand(6), torch.rand(6))
+    assert graph_program.save_graph(Graph(module, args), tmp_path / "program.py", False) == ""
+    with torch.set_grad_enabled(False):
+        text = (tmp_path / "program.py").read_text()
+        loaded = fx_program.read(text, str(tmp_path / "program.py"), 0)
+    assert fx_program.is_one(text) and not loaded.grad
+    assert targets(graph_of(loaded.module)) == targets(module.graph)
+    assert calls_of(fx_graph_of.convert(loaded).script)
 
 
 class Net(torch.nn.Module):

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import operator
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,10 @@ class Recorded(torch.fx.Proxy):
     """A value of the graph, whose items can be assigned and which can be written in place, unlike a torch.fx.Proxy."""
 
     def __getattr__(self, name: str) -> Any:
-        return RecordedAttribute(self, name)
+        attribute = RecordedAttribute(self, name)
+        if not callable(getattr(torch.Tensor, name, len)):
+            attribute.node  # noqa: B018  a property is asked here, not where it is used first
+        return attribute
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.tracer.create_proxy("call_function", operator.setitem, (self, index, value), {})
@@ -85,8 +89,16 @@ class Recorder(torch.fx.Tracer):
         return Recorded(node, self)
 
 
+def higher_order_in(error: Exception) -> str:
+    """Returns the name of the higher-order operator that has raised it; empty where none has."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if isinstance(called := frame.f_locals.get("self"), torch._ops.HigherOrderOperator):
+            return str(called.name())
+    return ""
+
+
 def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
-    """Returns a graph of the module that may be changed. Constant tensors of its source become attributes of the module.
+    """Returns a graph of the module that may be changed. Constant tensors of its source become attributes of it.
 
     Raises Refused where torch.fx cannot trace it.
     """
@@ -100,6 +112,8 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
         with torch.random.fork_rng(), Created(recorder):
             graph = recorder.trace(traced)
     except Exception as error:
+        if name := higher_order_in(error):
+            raise Refused(f"cannot be converted: it calls the higher-order operator {name}") from error
         text = " ".join(str(error).split())[:300]
         raise Refused(f"cannot be read by torch.fx: {type(error).__name__}: {text}") from error
     for node in graph.nodes:
