@@ -251,6 +251,34 @@ def test_source_that_is_read_again_has_the_same_calls(function: Function, tmp_pa
     assert calls_of(fx_graph_of.convert(loaded).script)
 
 
+def test_a_program_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    def read(body: str) -> Any:
+        return fx_program.read(f"{fx_program.MARK}\nimport torch\n{body}", str(tmp_path / "program.py"), 0)
+
+    repro = "class Repro(torch.nn.Module):\n  def forward(self, x):\n    return x\n"
+    for body, said in (
+        ("x =", "is no Python program"),
+        ("1 / 0", "the program itself ends with ZeroDivisionError"),
+        ("exit(3)", "the program itself ends with SystemExit"),
+        (repro, "does not define load_args"),
+        (
+            repro + "def load_args(device): return torch.load('/nowhere')",
+            "its data cannot be loaded: FileNotFoundError",
+        ),
+        ("torch._C._functorch", "yet: levels of torch.func"),
+    ):
+        with pytest.raises(Refused, match=said):
+            read(body)
+
+
+def test_with_gradients_and_in_place_it_is_seen_without() -> None:
+    module, args = captured(augmented, torch.rand(6), torch.rand(6))
+    given = (args[0].requires_grad_(), args[1])
+    made = fx_graph_of.convert(Loaded(module, given, is_fx=True))
+    assert made.inputs[0].requires_grad != made.inputs[1].requires_grad
+    assert made.notes == ["with gradients it raises, so that what its calls do was seen without"]
+
+
 class Net(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -308,6 +336,15 @@ def branched(x: Any) -> Any:
     return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 
 
+def inference(x: Any) -> Any:
+    with torch.inference_mode():
+        return x + 1
+
+
+def mapped(x: Any) -> Any:
+    return torch.func.vmap(lambda row: row.sum() + 1)(x)
+
+
 @torch.library.custom_op("repro_minify_fx_tests::threefold", mutates_args=())
 def threefold(x: torch.Tensor) -> torch.Tensor:
     return x * 3
@@ -323,6 +360,8 @@ def _(x: torch.Tensor) -> torch.Tensor:
     [
         (autocast, "yet: autocast is switched on or off inside the graph"),
         (switched, "yet: gradients are switched on or off inside the graph"),
+        (inference, "yet: inference mode is entered inside the graph"),
+        (mapped, "yet: levels of torch.func are entered inside the graph"),
         (branched, "the higher-order operator cond"),
         (lambda x: threefold(x) + 1, "repro_minify_fx_tests::threefold, an operator that is registered from Python"),
     ],

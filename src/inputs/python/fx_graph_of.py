@@ -15,7 +15,7 @@ import fx_run
 from agreement import copies, difference, others_of, run
 from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
 from fx_source import Source, compiled
-from fx_trace import SWITCHES, graph_of
+from fx_trace import graph_of, mode_set_by
 from loaded import Loaded
 from refused import Refused
 from traced import argument_names
@@ -83,8 +83,8 @@ class Observer:
         return self.bound.get(node, node)
 
     def call(self, node: Node) -> None:
-        if node.op == "call_function" and node.target in SWITCHES:
-            raise Refused(f"cannot be converted yet: {SWITCHES[node.target]} ({node.name})")
+        if mode := mode_set_by(node.target):
+            raise Refused(f"cannot be converted yet: {mode} ({node.name})")
         part = self.source.part(node)
         if part is not None:
             self.values[node] = part
@@ -160,7 +160,14 @@ def convert(loaded: Loaded) -> Converted:
     """Raises Refused where a call has no form, and where what was made does not do what the module does."""
     inputs_want_gradients = any(tensor.requires_grad for tensor in tensors_in(loaded.args))
     grad = loaded.grad and inputs_want_gradients
-    observer, written = observed(loaded, grad)
+    try:
+        observer, written = observed(loaded, grad)
+    except Refused:
+        if not grad:
+            raise
+        grad = False
+        observer, written = observed(loaded, grad)
+        observer.notes.append("with gradients it raises, so that what its calls do was seen without")
     names = [observer.source.words[given.node] for given in observer.inputs.all]
     results, alone, left_out = observer.results()
     notes = observer.notes

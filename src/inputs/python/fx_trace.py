@@ -18,8 +18,19 @@ SWITCHES = {
     torch._C._set_grad_enabled: "gradients are switched on or off inside the graph",
     torch.amp.autocast_mode._enter_autocast: "autocast is switched on or off inside the graph",
     torch.amp.autocast_mode._exit_autocast: "autocast is switched on or off inside the graph",
+    torch.autograd.grad_mode._enter_inference_mode: "inference mode is entered inside the graph",
+    torch.autograd.grad_mode._exit_inference_mode: "inference mode is entered inside the graph",
 }
 """Calls that set a mode for those that follow, and what is said of them."""
+LEVELS = ("torch._C._functorch", "torch._functorch")
+"""Modules whose functions enter and leave the levels of torch.func."""
+
+
+def mode_set_by(target: Any) -> str:
+    """Returns a sentence on the mode that a call of this sets for others; an empty text for any other call."""
+    if (getattr(target, "__module__", None) or "").startswith(LEVELS):
+        return "levels of torch.func are entered inside the graph"
+    return SWITCHES.get(target, "") if callable(target) else ""
 
 
 class Recorded(torch.fx.Proxy):

@@ -168,6 +168,7 @@ class Writer:
         return f"from {outer} import {renamed}" if outer == home else f"import {home}\n{name} = {home}.{inner}"
 
     def find_operators(self, graph: torch.fx.Graph) -> None:
+        """Says which operator only the user's own Python has."""
         from_python = {definition.partition(".")[0] for definition in torch.library._defs}
         for node in graph.nodes:
             packet = getattr(node.target, "overloadpacket", node.target)
