@@ -57,15 +57,32 @@ std::vector<std::string> folders_of_data(const std::string &program) {
   return storages;
 }
 
+/// The data of a program in the FX dialect (fx_program.py): data-2.pt beside program-2.py. Empty where there is none. A
+/// link comes with the program, and may lead to what is private.
+std::string data_beside(const std::string &program) {
+  constexpr std::string_view own = "program";
+  const std::string name = fs::path(program).stem().string();
+  if (!name.starts_with(own))
+    return "";
+  const fs::path data = fs::absolute(program).parent_path() / ("data" + name.substr(own.size()) + ".pt");
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(data, error)) ? data.string() : "";
+}
+
 Confinement confinement_of(const std::string &python, const std::string &path, ModelKind kind,
                            const ConvertOptions &options, const TemporaryFolder &folder) {
   Confinement confinement{.writable = {folder.path().string()}, .readable = folders_of_python(python)};
   confinement.readable.push_back(
       fs::path(script_of_ours("convert/convert.py", "inputs/python/convert.py")).parent_path().string());
   confinement.readable.push_back(fs::absolute(path).string());
-  if (kind == ModelKind::Program)
+  confinement.readable.push_back(
+      fs::path(script_of_ours("inductor/fx_call.py", "backends/inductor/fx_call.py")).parent_path().string());
+  if (kind == ModelKind::Program) {
     for (const auto &data : folders_of_data(path))
       confinement.readable.push_back(data);
+    if (const std::string data = data_beside(path); !data.empty())
+      confinement.readable.push_back(data);
+  }
   for (const auto &library : options.libraries)
     confinement.readable.push_back(fs::absolute(library).string());
   return confinement;

@@ -27,7 +27,8 @@ import wire
 from calls import Untranslatable, attribute_name
 from failure import first_sentence, has_compilers_verdict
 import fx_graph
-import fx_program
+from emit_fx import FxRepro
+import fx_candidate
 from fx_call import Call
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
@@ -84,18 +85,18 @@ def compiler_of(options):
 def compiled_calls(script, module, options):
     """The same for a program of the FX dialect, whose graph is what Dynamo would hand on."""
     if options.get("dynamic") or entries.front_end == "dynamo":
-        graph_module, _ = fx_program.build(script, module, None)
+        graph_module, _ = fx_candidate.build(script, module, None)
         through_dynamo = torch.compile(graph_module, **options)
-        return FxCompiled(script, module, fx_program.build, lambda *_: through_dynamo)
-    return FxCompiled(script, module, fx_program.build, compiler_of(options))
+        return FxCompiled(script, module, fx_candidate.build, lambda *_: through_dynamo)
+    return FxCompiled(script, module, fx_candidate.build, compiler_of(options))
 
 
 def eager_calls(script, module, float64):
     """A program of the FX dialect, called one by one."""
     def as_it_is(graph_module, _):
-        return fx_program.in_float64(graph_module) if float64 else graph_module
+        return fx_candidate.in_float64(graph_module) if float64 else graph_module
 
-    return FxCompiled(script, module, fx_program.build, as_it_is)
+    return FxCompiled(script, module, fx_candidate.build, as_it_is)
 
 
 def compiled(script, module, options):
@@ -170,9 +171,9 @@ class Candidate:
         self.begin(header)
         configure_for_this(header["entries"])
         script = load(header, blobs)
-        of_python = fx_program.calls_python(script)
+        of_python = fx_candidate.calls_python(script)
         try:
-            self.module = fx_program.holder_of(script) if of_python else make_module(script)[0]
+            self.module = fx_candidate.holder_of(script) if of_python else make_module(script)[0]
         except Exception as error:  # no fault of TorchInductor
             raise Untranslatable(first_sentence(error)) from error
         self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
@@ -240,13 +241,15 @@ class Candidate:
     def repro(self, header, blobs):
         """repro.py as text, and whether it reads its values from files."""
         with repro_in_folder(header, blobs) as (repro, folder):
-            if emit.is_tried(repro):
+            if emit.is_tried(repro) and not isinstance(repro, FxRepro):
                 emit.choose_front_end(repro, folder)
             return {"text": repro.text(), "reads_files": repro.literals is None}, []
 
     def package(self, header, blobs):
         """The program compiled by AOTInductor, or why there is no use in that."""
         with repro_in_folder(header, blobs) as (repro, folder):
+            if isinstance(repro, FxRepro):
+                return {"none_because": "its calls are functions of Python"}, []
             path = os.path.join(folder, "model.pt2")
             if none_because := emit.ahead_of_time(repro, path):
                 return {"none_because": none_because}, []
@@ -272,7 +275,9 @@ class Candidate:
 def repro_in_folder(header, blobs):
     reader = wire.Reader(blobs)
     inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
-    repro = emit.Repro(load(header, blobs), inputs, header["facts"])
+    script = load(header, blobs)
+    kind = FxRepro if fx_candidate.calls_python(script) else emit.Repro
+    repro = kind(script, inputs, header["facts"])
     with tempfile.TemporaryDirectory() as folder:
         repro.save_values(folder)
         yield repro, folder

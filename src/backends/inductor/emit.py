@@ -107,20 +107,25 @@ class Literals:
 class Repro:
     """`script` is the program with its constants as buffers; `inputs` are [name, role, formula, tensor]."""
 
+    literals_of = Literals
+
     def __init__(self, script, inputs, facts):
         self.facts = facts
         self.inputs = inputs
         self.script = script
+        self.front_end = "dynamo"
+        self.read_program(script)
+        self.literals = self.make_literals()
+
+    def read_program(self, script):
         tensors = {name for name, _ in named_tensors(script)}
         self.objects = sorted(attributes_read(script) - tensors)  # packed parameters: they have no literal
         self.module, source = make_module(script)
         self.forward = source.splitlines()[1:]
-        self.front_end = "dynamo"
-        self.literals = self.make_literals()
 
     def make_literals(self):
         """name: expression; None when they are too long, or cannot be written down."""
-        arguments, attributes = Literals(self.facts["grad"]), Literals(self.facts["grad"])
+        arguments, attributes = self.literals_of(self.facts["grad"]), self.literals_of(self.facts["grad"])
         texts = {}
         try:
             for name, role, formula, tensor in self.inputs:  # arguments and attributes stand in functions of their own
@@ -258,16 +263,22 @@ class Repro:
             lines += [
                 "    losses = [torch.view_as_real(r) if r.is_complex() else r for r in results",
                 "              if isinstance(r, torch.Tensor) and r.requires_grad]",
-                "    parameters = [p for p in [*model.parameters(), *inputs] if p.requires_grad]",
+                f"    {self.parameters()}",
                 "    if losses:",
                 "        loss = sum(part.sum() / part.numel() for part in losses)",
                 "        gradients = torch.autograd.grad(loss, parameters, allow_unused=True)",
                 "        results += [torch.zeros(()) if g is None else g for g in gradients]",
             ]
         if facts["where"] == "state":
-            lines.append("    results += [*inputs, *model.buffers()]  # as the run leaves them")
+            lines.append(f"    results += {self.states()}  # as the run leaves them")
         lines.append("    return [r.detach().clone() if isinstance(r, torch.Tensor) else r for r in results]")
         return "\n" + "\n".join(lines)
+
+    def parameters(self):
+        return "parameters = [p for p in [*model.parameters(), *inputs] if p.requires_grad]"
+
+    def states(self):
+        return "[*inputs, *model.buffers()]"
 
     def compare(self):
         kind = self.facts["kind"]

@@ -12,8 +12,9 @@ a call without "_" that nothing reads, and no other.
 
 JSON: {"f": "torch.cat", "a": [FORM...], "k": {NAME: FORM}}, with "m" for the name of a method in the place of "f". A
 FORM is {"%": N} (operand N), a list, or one of {"tuple": [...]}, {"dict": [[KEY, VALUE]...]}, {"slice": [start, stop,
-step]}, {"torch": "float32"} (a dtype, layout or memory format), {"device": "cpu"}, {"float": "inf"}, {"int": "..."}, {"complex": [REAL,
-IMAGINARY]}, {"ellipsis": 1}, {"none": 1}.
+step]}, {"torch": "float32"} (a dtype, layout or memory format), {"device": "cpu"}, {"float": "inf"}, {"int": "..."},
+{"complex": [REAL, IMAGINARY]}, {"ellipsis": 1}, {"none": 1}, {"text": "\\u00e9"} (one that is not printable ASCII,
+which TorchScript does not keep).
 """
 
 import builtins
@@ -74,7 +75,7 @@ def resolve_or_none(name: str) -> Any:
 
 
 def resolve(name: str) -> Any:
-    """What a dotted name stands for. Raises ImportError or AttributeError."""
+    """Returns what a dotted name stands for. Raises ImportError or AttributeError."""
     if name.startswith("torch.ops."):
         place: Any = torch.ops
         for word in name.split(".")[2:]:
@@ -108,6 +109,8 @@ class Encoder:
     def form(self, value: Any) -> Any:
         if value is None:
             return {"none": 1}
+        if isinstance(value, str) and not (value.isascii() and value.isprintable()):
+            return {"text": value}
         if isinstance(value, (torch.fx.Node, bool, str)):
             return self.operand(value)
         if isinstance(value, int):
@@ -169,6 +172,7 @@ def value_of(form: Any, operands: list[Any]) -> Any:
         "device": torch.device,
         "float": float,
         "int": int,
+        "text": str,
         "complex": lambda parts: complex(float(parts[0]), float(parts[1])),
         "ellipsis": lambda _: ...,
         "none": lambda _: None,

@@ -161,9 +161,10 @@ def say_what_was_read(reader: Reader, seed: int, loaded: Loaded) -> None:
         loaded.notes.append("cuda is not here: the CPU takes its place")
 
 
-def read(text: str, path: str, seed: int) -> Loaded:
+def parsed(text: str) -> ast.Module:
+    """Raises Refused for what is no Python."""
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except SyntaxError as error:
         if "= <lambda>()" in (error.text or ""):
             raise Refused(
@@ -173,6 +174,10 @@ def read(text: str, path: str, seed: int) -> Loaded:
         raise Refused(f"is no Python program: line {error.lineno}: {error.msg}") from error
     except (MemoryError, RecursionError, ValueError) as error:
         raise Refused(f"is no Python program that can be read: too deep or long ({type(error).__name__})") from error
+
+
+def read(text: str, path: str, seed: int) -> Loaded:
+    tree = parsed(text)
     loaded = Loaded(torch.nn.Module(), ())
     entries = without_config(tree)
     config_words(entries, loaded)

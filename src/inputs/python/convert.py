@@ -4,8 +4,10 @@
 
 KIND is what repro-minify took SOURCE for: export, program, log. Into FOLDER go converted-N.pt, which has its inputs
 inside, converted-N_inputs.pt, and answer.json: {"graphs": [...]}, one object for each graph (N from 1), with "problem"
-where it could not be converted; or {"problem": ...}. With --original nothing is converted: answer.json says how graph N
-(the first, without --graph) fails under torch.compile, {"fails": ..., "lost": [...]}, as original.py has it.
+where it could not be converted; or {"problem": ...}. A program of torch.fx (fx_program.py) keeps its calls as they are,
+as TorchScript that only Python can run: its object has "dialect": "fx". With --original nothing is converted:
+answer.json says how graph N (the first, without --graph) fails under torch.compile, {"fails": ..., "lost": [...]}, as
+original.py has it.
 """
 
 import argparse
@@ -20,6 +22,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+# The worker of inductor has fx_call.py: in the source tree, and where both are installed.
+sys.path.append(str(Path(__file__).resolve().parents[2] / "backends" / "inductor"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "inductor"))
 
 import trace_log
 
@@ -72,6 +77,23 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     }
 
 
+def converted_as_fx(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
+    """Writes converted-N.pt in the FX dialect; returns what converted() does."""
+    import fx_graph_of
+
+    made = fx_graph_of.convert(loaded)
+    save(made.script, made.inputs, folder, number)
+    left_out = f"{made.left_out} of its results are no tensors, and left out"
+    return {
+        "dialect": "fx",
+        "data": loaded.data,
+        "notes": [*loaded.notes, *made.notes, *[left_out] * bool(made.left_out)],
+        "dynamic": loaded.dynamic,
+        "inductor_config": loaded.inductor_config,
+        "operators": sum(node.kind().startswith("fx::") for node in made.script.graph.nodes()),
+    }
+
+
 def returns_tensors(script: Any) -> bool:
     return any("Tensor" in str(output.type()) for output in script.graph.outputs())
 
@@ -90,7 +112,8 @@ def answer_for(read: Any, folder: Path, number: int) -> dict[str, Any]:
     from refused import Refused
 
     try:
-        return converted(read(), folder, number)
+        loaded = read()
+        return (converted_as_fx if loaded.is_fx else converted)(loaded, folder, number)
     except Refused as refused:
         return {"problem": str(refused)}
     except Exception as error:
@@ -123,12 +146,15 @@ def readers(words: argparse.Namespace) -> list[tuple[str, Callable[[], Any]]]:
     """The name of each graph, and what reads it."""
     import compile_program
     import exported
+    import fx_program
 
     seed, source = words.seed, words.source
     if words.kind == "export":
         return [("", lambda: exported.read(source, seed))]
     if words.kind == "program":
         text = Path(source).read_text(encoding="utf-8", errors="replace")
+        if fx_program.is_one(text):
+            return [("", lambda: fx_program.read(text, source, seed))]
         return [("", lambda: compile_program.read(text, source, seed))]
     return [
         (graph.name, functools.partial(compile_program.read, graph.text, source, seed))

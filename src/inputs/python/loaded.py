@@ -24,6 +24,8 @@ class Loaded:
     """KEY=VALUE, entries of torch._inductor.config that the file sets."""
     dynamic: list[str] = field(default_factory=list)
     """Dimensions that were symbolic, for a person."""
+    is_fx: bool = False
+    """True if its calls are to be kept as they stand, in the FX dialect."""
 
 
 def on_a_device_that_is_here(value: Any, note: Callable[[str], None]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,11 +24,14 @@ class BadInput(ReproMinifyError, ValueError):
 class CannotTrace(BadInput):
     """Neither a trace nor a script of the model does what the model does in eager."""
 
+    original: Original | None = None  # how the model itself fails under torch.compile
+
 
 class DoesNotFail(ReproMinifyError):
     """Eager and the backend agree: there is nothing to reduce (exit code 1 of a reduction)."""
 
     original: Original | None = None  # how the model itself fails under torch.compile, where its trace does not
+    graphs: tuple[Path, ...] = ()  # programs that are left for a reader, where Dynamo captured the model wrongly
 
 
 class EagerNotReproducible(ReproMinifyError):

@@ -1,18 +1,24 @@
 """The whole job: from a model that a backend gets wrong to a minimal repro."""
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .command import is_path, words_of
-from .errors import BadInput, DoesNotFail, ReproMinifyError
+from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError
 from .options import MinifyOptions
 from .program import raise_for, run
 from .result import Result, result_in
 
+if TYPE_CHECKING:
+    from .original import Original
+
+Asked = tuple[Any, Any, str, Path, MinifyOptions]  # model, inputs, backend, folder of what is reduced, options
 WRITTEN = (0, 4)  # verified, and not verified: the files are there
 
 
@@ -45,8 +51,9 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     are those of the command line. Results go to `output`, by default a new folder NAME.repro, with what was reduced
     beside it in NAME.failing; for a path they lie beside it, as from the command line.
 
-    A model whose trace passes under inductor is run under torch.compile itself: where that fails the trace is tried
-    with Dynamo in front of Inductor, and if it passes there too DoesNotFail has `original`.
+    A model whose trace passes under inductor, or that has none, is run under torch.compile itself: where that fails,
+    the graphs that Dynamo makes of it are reduced (program.py in NAME.failing), else the trace is tried with Dynamo in
+    front of Inductor, and if it passes there too DoesNotFail has `original`.
 
     Raises DoesNotFail, BadInput, EagerNotReproducible, InternalError, CannotStart, with the program's sentence.
     """
@@ -59,20 +66,36 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
         raise BadInput(f"{failing}: exists; give another output, or force=True to write into it")
     given = cast(MinifyOptions, {**options, "output": output})
     existed = failing.exists()
+    asked = (model, inputs, backend, failing, given)
     try:
-        words = words_of(model, inputs, backend, given, failing)
-        try:
-            return reduce(words, quiet)
-        except DoesNotFail as error:
-            return reduce_as_torch_compile(error, words, (model, inputs, backend, failing, options), quiet)
-    except ReproMinifyError:
-        if not existed:  # nothing came of it
+        return reduce_traced(asked, quiet)
+    except ReproMinifyError as error:
+        if not existed and not getattr(error, "graphs", ()):  # nothing came of it
             shutil.rmtree(failing, ignore_errors=True)
         raise
 
 
-def reduce_as_torch_compile(error: DoesNotFail, words: list[str], asked: tuple[Any, ...], quiet: bool) -> Result:
-    """Where the model itself fails under torch.compile, its trace may too once Dynamo makes the graph."""
+def reduce_traced(asked: Asked, quiet: bool) -> Result:
+    """Reduces the trace of the model; where that has not the failure of the model, the graphs that Dynamo makes."""
+    model, inputs, backend, failing, options = asked
+    try:
+        words = words_of(model, inputs, backend, options, failing)
+    except CannotTrace as error:
+        if error.original is None:
+            raise
+        result, _ = reduce_graphs(asked, error.original, quiet)
+        if result is None:
+            raise
+        return result
+    try:
+        return reduce(words, quiet)
+    except DoesNotFail as error:
+        return reduce_as_torch_compile(error, words, asked, quiet)
+
+
+def reduce_as_torch_compile(error: DoesNotFail, words: list[str], asked: Asked, quiet: bool) -> Result:
+    """Where the model itself fails under torch.compile, the graphs that Dynamo makes of it may too, or its trace once
+    Dynamo makes the graph of that."""
     if is_path(asked[0]):
         raise error
     from .original import original_of, through_dynamo  # it imports torch
@@ -80,12 +103,41 @@ def reduce_as_torch_compile(error: DoesNotFail, words: list[str], asked: tuple[A
     original = original_of(*asked)
     if original is None:
         raise error
+    result, refused = reduce_graphs(asked, original, quiet)
+    if result:
+        return result
     if more := through_dynamo(asked[-1]):
         with contextlib.suppress(DoesNotFail):
             return reduce([*words, *more], quiet)
-    both = DoesNotFail(f"{error}; but {original}")
+    both = DoesNotFail("; ".join([f"{error}; but {original}", *refused]))
     both.original = original
     raise both from error
+
+
+def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result | None, list[str]]:
+    """Reduces the first graph that fails. Returns None if none does, and sentences on those that could not be asked.
+
+    Raises DoesNotFail where Dynamo captured them wrongly.
+    """
+    model, inputs, backend, failing, options = asked
+    from .saved_graphs import save_graphs  # it imports torch
+
+    saved = save_graphs(model, inputs, failing, options)
+    if saved.problem:
+        wrong = DoesNotFail(
+            f"Dynamo captured it wrongly: its graphs in eager differ from the model in eager ({saved.problem}), "
+            f"which is no fault of a backend (label module: dynamo); the graphs are in {failing}"
+        )
+        wrong.original, wrong.graphs = original, saved.programs
+        raise wrong
+    refused = list(saved.refused)
+    for program in saved.programs:
+        with contextlib.suppress(DoesNotFail):
+            try:
+                return reduce(words_of(program, None, backend, options, failing), quiet), refused
+            except BadInput as error:
+                refused.append(str(error))
+    return None, refused
 
 
 def stem_of(model: Any) -> str:

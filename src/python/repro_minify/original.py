@@ -89,15 +89,16 @@ def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.
         given = pytree.tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) and x.requires_grad else x, given)
     device = next((x.device.type for x in tensors_in(given)), "cpu")
     casts = torch.autocast(device, how.autocast) if how.autocast else contextlib.nullcontext()
-    with without_traces(call), torch.set_grad_enabled(how.grad), casts:
-        torch.manual_seed(SEED)
-        results = tensors_in(call(*given[0], **given[1]))
-    found = [x.detach() for x in [*results, *tensors_in(given)]]
-    sources = [x for x in results if x.requires_grad]
-    if sources:
-        wanted = [*leaves, *(p for p in getattr(call, "parameters", tuple)() if p.requires_grad)]
-        gradients = torch.autograd.grad(sources, wanted, [torch.ones_like(x) for x in sources], allow_unused=True)
-        found += [x for x in gradients if x is not None]
+    with without_traces(call):  # until gradients are there: what it puts back may be needed for them
+        with torch.set_grad_enabled(how.grad), casts:
+            torch.manual_seed(SEED)
+            results = tensors_in(call(*given[0], **given[1]))
+        found = [x.detach() for x in [*results, *tensors_in(given)]]
+        sources = [x for x in results if x.requires_grad]
+        if sources:
+            wanted = [*leaves, *(p for p in getattr(call, "parameters", tuple)() if p.requires_grad)]
+            gradients = torch.autograd.grad(sources, wanted, [torch.ones_like(x) for x in sources], allow_unused=True)
+            found += [x for x in gradients if x is not None]
     return found
 
 
@@ -208,7 +209,11 @@ def refused(error: CannotTrace, *asked: Any) -> CannotTrace:
     """The error of a model that cannot be traced, with how the model itself fails under torch.compile, if it does.
     `asked` are the arguments of original_of()."""
     original = original_of(*asked)
-    return CannotTrace(f"{error}; {original}") if original else error
+    if original is None:
+        return error
+    both = CannotTrace(f"{error}; {original}")
+    both.original = original
+    return both
 
 
 def through_dynamo(options: Mapping[str, Any]) -> list[str]:

@@ -148,6 +148,27 @@ class Builder:
         return template
 
 
+def with_results(graph, template):
+    """The graph with what forward returns for its result: the template filled in."""
+    placeholders = list(graph.find_nodes(op="placeholder"))
+    returned = graph.output_node()
+    results = returned.args[0]
+
+    def leaf(value):
+        if isinstance(value, Output):
+            return results[value.position]
+        if isinstance(value, Argument):
+            return placeholders[value.position]
+        if isinstance(value, Attribute):
+            with graph.inserting_before(returned):
+                return graph.get_attr(value.name)
+        return value
+
+    filled = pytree.tree_map(leaf, template)
+    returned.args = (filled if isinstance(filled, tuple) else (filled,),)
+    return graph
+
+
 def build(script, holder, _arguments):
     """The GraphModule, and the template of its result. Raises Untranslatable."""
     try:

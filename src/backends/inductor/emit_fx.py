@@ -1,0 +1,93 @@
+"""repro.py of a program in the FX dialect: a function as a person types it, and what calls it."""
+
+import torch
+
+import fx_candidate
+from emit import Literals, Repro
+from fx_call import NoForm, resolve_or_none
+from fx_names import argument_names
+from fx_text import program_text
+from calls import Untranslatable, attribute_name
+from tensor_text import tensor_text
+
+TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence")
+
+
+class TypedLiterals(Literals):
+    """A tensor that stands alone is written as a person writes it."""
+
+    def expression(self, name, formula, tensor):
+        place = tensor.untyped_storage().data_ptr()
+        if (place and place in self.storages) or formula.startswith("rand"):
+            return super().expression(name, formula, tensor)
+        self.storages[place] = name
+        try:
+            text = tensor_text(tensor.detach())
+        except ValueError:
+            del self.storages[place]
+            return super().expression(name, formula, tensor)
+        return text + (".requires_grad_()" if self.keeps_grad and tensor.requires_grad else "")
+
+
+class FxRepro(Repro):
+    literals_of = TypedLiterals
+
+    def read_program(self, script):
+        self.objects = []
+        holder = fx_candidate.holder_of(script)
+        graph_module, template = fx_candidate.build(script, holder, None)
+        graph = fx_candidate.with_results(graph_module.graph, template)
+        roles = [role for _, role, _, _ in self.inputs]
+        names = argument_names([name for name, _, _, _ in self.inputs])
+        names = [name + "_" if name in TAKEN else name for name in names]
+        self.inputs = [[name, *rest] for name, (_, *rest) in zip(names, self.inputs)]
+        arguments = [name for name, role in zip(names, roles) if role == "input"]
+        given = [attribute_name(name) for name, _ in [*script.named_parameters(), *script.named_buffers()]]
+        attributes = {}
+        for target in given:
+            attributes[target] = target
+        try:
+            text = program_text(graph, arguments, attributes=attributes)
+        except NoForm as error:
+            raise Untranslatable(f"a call of this program has no text: {error}") from error
+        self.used = text.imports
+        self.forward = text.function("f")
+        self.drawn = any(draws(node) for node in graph.nodes)
+
+    def draws_random_numbers(self):
+        return self.drawn
+
+    def imports(self):
+        return "\n".join(dict.fromkeys([*super().imports().splitlines(), *self.used[1:]]))
+
+    def classes(self):
+        attributes = [name for name, _ in self.attributes]
+        lines = [f"{attribute_name(name)} = {self.literals[name]}" for name in attributes if self.literals]
+        if attributes and not self.literals:
+            names = ", ".join(map(attribute_name, attributes))
+            lines.append(f'({names},) = torch.load(here / "attributes.pt", weights_only=True)')
+        return "\n" + "\n".join([*lines, *([""] * 2 if lines else []), *self.forward])
+
+    def make_model(self):
+        return "f"
+
+    def parameters(self):
+        return "parameters = [x for x in inputs if x.requires_grad]"
+
+    def states(self):
+        return "inputs"
+
+
+def draws(node):
+    """True if a call takes numbers from a generator."""
+    if node.op == "call_method":
+        name = node.target
+    elif node.op == "call_function":
+        if isinstance(node.target, torch._ops.OpOverload):
+            return torch.Tag.nondeterministic_seeded in node.target.tags
+        name = getattr(node.target, "__name__", "")
+    else:
+        return False
+    packet = resolve_or_none(f"torch.ops.aten.{name}")
+    overloads = [getattr(packet, each) for each in packet.overloads()] if packet else []
+    return "dropout" in name or any(torch.Tag.nondeterministic_seeded in each.tags for each in overloads)

@@ -1,0 +1,84 @@
+"""Source text of TorchScript for a graph of torch.fx calls: `y = torch.ops.fx.tensor("...", x, 1)`."""
+
+from typing import Any
+
+import torch
+from torch.fx.node import Node
+
+from refused import Refused
+
+
+def quoted(text: str) -> str:
+    """Returns a text of printable ASCII as a literal."""
+    if not (text.isascii() and text.isprintable()):
+        raise Refused(f"has a text that TorchScript cannot hold: {text[:60]!a}")
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def compiled(source: str) -> Any:
+    """Returns a torch.jit.ScriptModule of its own type, as two of one type cannot have a forward each."""
+    module = torch._C.ScriptModule("Repro", torch._C.CompilationUnit(), True)
+    script = torch.jit._recursive.wrap_cpp_module(module)
+    script.define(source)
+    return script
+
+
+def index_of(value: Any, name: str) -> int | None:
+    """Returns the position of a named tuple's element; None where the value has none of that name."""
+    part = getattr(value, name, None) if isinstance(value, tuple) else None
+    return next((i for i, each in enumerate(value) if each is part), None) if part is not None else None
+
+
+class Source:
+    """The lines of forward. `words` are the identifiers of nodes, `values` what the nodes gave."""
+
+    def __init__(self, words: dict[Node, str], values: dict[Node, Any]) -> None:
+        self.words, self.values = words, values
+        self.lines: list[str] = []
+
+    def operand(self, value: Any) -> str:
+        if isinstance(value, Node):
+            if not isinstance(self.values[value], (torch.Tensor, list, tuple, bool, int, float)):
+                kind = type(self.values[value]).__name__
+                raise Refused(f"cannot be converted: {value.name} is a {kind}, which no graph of calls can hold")
+            return self.words[value]
+        return quoted(value) if isinstance(value, str) else repr(value)
+
+    def call(self, node: Node, kind: str, text: str, operands: list[Any]) -> None:
+        words = ", ".join([quoted(text), *map(self.operand, operands)])
+        gives = "" if kind == "effect_" else f"{self.words[node]} = "
+        self.lines.append(f"{gives}torch.ops.fx.{kind}({words})")
+
+    def part(self, node: Node) -> Any:
+        """Returns a part of a list of tensors, by position or name, and writes it down; None if the node is no such."""
+        if node.op != "call_function" or len(node.args) != 2 or not isinstance(node.args[0], Node):
+            return None
+        whole, key = self.values.get(node.args[0]), node.args[1]
+        if not isinstance(whole, (list, tuple)) or isinstance(whole, torch.Size):
+            return None
+        name = getattr(node.target, "__name__", "")
+        if name == "getattr" and isinstance(key, str):
+            key = index_of(whole, key)
+        elif name != "getitem":
+            return None
+        if isinstance(key, slice):
+            return self.written(node, list(whole[key]), self.of_slice(key))
+        return self.written(node, whole[key], str(key)) if isinstance(key, int) else None
+
+    def of_slice(self, key: slice) -> str:
+        parts = (key.start, key.stop, key.step)
+        if not all(part is None or isinstance(part, int) for part in parts):
+            raise Refused("takes a part of a list that its data decides")
+        return ":".join("" if part is None else str(part) for part in parts)
+
+    def written(self, node: Node, value: Any, key: str) -> Any:
+        whole = node.args[0]
+        assert isinstance(whole, Node)
+        self.lines.append(f"{self.words[node]} = {self.words[whole]}[{key}]")
+        return value
+
+    def text(self, arguments: list[str], results: list[str], alone: bool) -> str:
+        """Returns forward. `alone`: the one result is returned itself, not as a tuple."""
+        given = results[0] if alone else f"({''.join(result + ', ' for result in results)})"
+        body = [*self.lines, f"return {given}"]
+        return f"def forward({', '.join(['self', *arguments])}):\n" + "".join(f"  {line}\n" for line in body)

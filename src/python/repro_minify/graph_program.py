@@ -1,0 +1,205 @@
+"""A graph of torch.fx as a program: Python source that a person can read and run, and its data beside it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import keyword
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .errors import CannotTrace, first_line
+from .graphs import Graph
+
+MARK = "# repro-minify: a program of torch.fx"
+GIVEN_UP = re.compile(r";  (?:[A-Za-z_]\w* = )+None$", re.MULTILINE)  # torch.fx's own, to free memory
+WORDS_OF_DYNAMO = {"L", "G", "self", "modules", "parameters", "buffers"}
+NAMES_IN_USE = {"self", "torch", "Path", "load_args", "run", "run_repro", "Repro"}
+OF_PYTHON = {"from math import inf", "from math import nan", "from types import NoneType"}
+
+PROGRAM = '''\
+{mark}
+"""A graph that Dynamo made. `python {name}` says whether it gives the same under TorchInductor as in eager."""
+
+{imports}
+
+torch.set_grad_enabled({grad})
+
+
+{classes}
+
+
+def load_args(device=None):
+    return torch.load(Path(__file__).with_name("{data}"), map_location=device, weights_only=True)
+
+
+def run(call):
+    """Returns what the call gives, what it leaves in its arguments, and gradients."""
+    arguments = load_args()
+    wanted = [x for x in arguments if isinstance(x, torch.Tensor) and x.requires_grad and torch.is_grad_enabled()]
+    given = [x.clone() if any(x is one for one in wanted) else x for x in arguments]
+    torch.manual_seed(0)
+    results = [x for x in torch.utils._pytree.tree_leaves(call(*given)) if isinstance(x, torch.Tensor)]
+    found = results + [x for x in given if isinstance(x, torch.Tensor)]
+    sources = [x for x in results if x.requires_grad]
+    if wanted and sources:
+        gradients = torch.autograd.grad(sources, wanted, [torch.ones_like(x) for x in sources], allow_unused=True)
+        found += [x for x in gradients if x is not None]
+    return [x.detach() for x in found]
+
+
+def run_repro():
+    from torch._dynamo.utils import same
+
+    expected = run(Repro())
+    try:
+        found = run(torch.compile(Repro(), backend="inductor"))
+    except Exception as error:
+        return f"fails: it raises {{type(error).__name__}}: {{' '.join(str(error).split())[:200]}}"
+    for i, (a, b) in enumerate(zip(expected, found), start=1):
+        if not same(a, b, tol=1e-3, equal_nan=True):
+            return f"fails: value {{i}} of {{len(expected)}} is another than in eager (float64 was not asked)"
+    return ""
+
+
+if __name__ == "__main__":
+    problem = run_repro()
+    print(problem or "it gives the same under TorchInductor as in eager")
+    sys.exit(bool(problem))
+'''
+
+
+def readable(target: str) -> str:
+    """`L_self_modules_stem_parameters_weight_` is stem_weight."""
+    words = [word for word in re.split(r"[\W_]+", target, flags=re.ASCII) if word and word not in WORDS_OF_DYNAMO]
+    name = "_".join(words) or "x"
+    return f"x_{name}" if name[0].isdigit() or keyword.iskeyword(name) or name in NAMES_IN_USE else name
+
+
+def attribute(module: torch.nn.Module, name: str) -> Any:
+    value: Any = module
+    for word in name.split("."):
+        value = getattr(value, word)
+    return value
+
+
+def placeholder(graph: torch.fx.Graph, target: str) -> torch.fx.Node:
+    """One more argument, of a name that no other has."""
+    node = graph.placeholder(readable(target))
+    node.target = node.name
+    return node
+
+
+def with_attributes_as_arguments(module: torch.fx.GraphModule) -> tuple[torch.fx.Graph, list[torch.Tensor]]:
+    """Returns the graph with readable names and tensors that are attributes as further arguments, and those tensors."""
+    graph, renamed, tensors = torch.fx.Graph(), {}, {}
+    for node in module.graph.nodes:
+        if node.op == "placeholder":
+            renamed[node] = placeholder(graph, str(node.target))
+    for node in module.graph.nodes:
+        if node.op == "get_attr" and isinstance(value := attribute(module, str(node.target)), torch.Tensor):
+            if node.target not in tensors:
+                tensors[node.target] = (placeholder(graph, str(node.target)), value)
+            renamed[node] = tensors[node.target][0]
+    graph.output(graph.graph_copy(module.graph, renamed))
+    for node in graph.nodes:
+        node.type = None
+    return graph, [value for _, value in tensors.values()]
+
+
+def children_of(module: torch.fx.GraphModule, graph: torch.fx.Graph) -> dict[str, torch.fx.GraphModule]:
+    """The graphs that a higher-order operator is given."""
+    names = [str(node.target) for node in graph.nodes if node.op == "get_attr"]
+    values = {name: attribute(module, name) for name in names}
+    return {name: value for name, value in values.items() if isinstance(value, torch.fx.GraphModule)}
+
+
+class Writer:
+    """Collects the classes and imports of a program; `problem` says why another process cannot run it."""
+
+    def __init__(self) -> None:
+        self.classes: list[str] = []
+        self.imports: set[str] = set()
+        self.problem = ""
+
+    def add_class(self, name: str, module: torch.fx.GraphModule) -> list[torch.Tensor]:
+        """Returns the tensors that are further arguments."""
+        graph, tensors = with_attributes_as_arguments(module)
+        made = []
+        for child, inner in children_of(module, graph).items():
+            made.append(f"self.{child} = {name}_{child.replace('.', '_')}()")
+            if self.add_class(f"{name}_{child.replace('.', '_')}", inner):
+                raise CannotTrace(f"{child} has tensors of its own")
+        code = graph.python_code("self")
+        source = GIVEN_UP.sub("", code.src.strip())
+        self.add_imports(source, code.globals)
+        self.find_operators(graph)
+        begin = "def __init__(self):\n    super().__init__()\n" + textwrap.indent("\n".join(made), "    ") + "\n\n"
+        body = textwrap.indent((begin if made else "") + source, "    ")
+        self.classes.append(f"class {name}(torch.nn.Module):\n{body}")
+        return tensors
+
+    def add_imports(self, source: str, known: dict[str, Any]) -> None:
+        used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+        for name in sorted(used & known.keys() - {"torch", "getattr"}):
+            if name in ("inf", "nan"):
+                self.imports.add(f"from math import {name}")
+            elif name == "NoneType":
+                self.imports.add("from types import NoneType")
+            else:
+                self.imports.add(self.import_of(name, known[name]))
+
+    def import_of(self, name: str, value: Any) -> str:
+        """Returns the line that gives `value` this name."""
+        home, inner = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+        try:
+            found = attribute(importlib.import_module(str(home)), inner)
+        except (ImportError, AttributeError):
+            found = None
+        if found is not value or home == "__main__":
+            self.problem = f"it calls {inner or name}, which cannot be imported by a name"
+            return f"# {name}: {self.problem}"
+        outer, _, last = f"{home}.{inner}".rpartition(".")
+        renamed = last if last == name else f"{last} as {name}"
+        return f"from {outer} import {renamed}" if outer == home else f"import {home}\n{name} = {home}.{inner}"
+
+    def find_operators(self, graph: torch.fx.Graph) -> None:
+        """Says which operator only the user's own Python has."""
+        from_python = {definition.partition(".")[0] for definition in torch.library._defs}
+        for node in graph.nodes:
+            packet = getattr(node.target, "overloadpacket", node.target)
+            name = getattr(packet, "_qualified_op_name", "")
+            if name in from_python and not name.startswith("prims::"):
+                self.problem = f"it calls {name}, an operator that is registered from Python and exists only there"
+
+    def text(self, name: str, data: str, grad: bool) -> str:
+        said = sorted(line for line in self.imports if line.startswith("#"))
+        own = {"import sys", "from pathlib import Path", *(self.imports & OF_PYTHON)}
+        other = {"import torch", *self.imports} - OF_PYTHON - set(said)
+        imports = "\n".join([*sorted(own, key=lambda line: (line.startswith("from"), line)), "", *sorted(other), *said])
+        return PROGRAM.format(
+            mark=MARK, name=name, data=data, grad=grad, imports=imports, classes="\n\n\n".join(self.classes)
+        )
+
+
+def save_graph(graph: Graph, path: Path, grad: bool) -> str:
+    """Writes the program, and its data beside it: data-2.pt for program-2.py. Returns why another process cannot run
+    it, or an empty text. Raises CannotTrace where there is no such source or data."""
+    data = path.with_name(path.stem.replace("program", "data") + ".pt")
+    writer = Writer()
+    try:
+        tensors = writer.add_class("Repro", graph.module)
+        text = writer.text(path.name, data.name, grad)
+        ast.parse(text)
+        torch.save([*graph.args, *(tensor.detach() for tensor in tensors)], data)
+        torch.load(data, weights_only=True)
+    except CannotTrace:
+        raise
+    except Exception as error:
+        raise CannotTrace(f"{path.name} cannot be written: {first_line(error)}") from error
+    path.write_text(text)
+    return writer.problem
