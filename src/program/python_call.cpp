@@ -4,6 +4,7 @@
 
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -13,6 +14,20 @@ namespace {
 using nlohmann::json;
 using torch::jit::Node;
 using torch::jit::Value;
+
+constexpr int deepest = 64; ///< lists in lists in an argument: a file may nest them without end
+
+/// True if all operands that it names are among the first `operands`.
+bool names_operands(const json &form, size_t operands, int depth = 0) {
+  if (depth > deepest)
+    return false;
+  if (!form.is_structured())
+    return true;
+  if (form.is_object() && form.contains("%"))
+    return form.size() == 1 && form["%"].is_number_unsigned() && form["%"].get<size_t>() < operands;
+  return std::all_of(form.begin(), form.end(),
+                     [&](const json &part) { return names_operands(part, operands, depth + 1); });
+}
 
 /// Numbers the operands of a call anew, in the order in which it names them. `kept` are their former numbers.
 void renumber(json &form, std::map<size_t, size_t> &numbers, std::vector<size_t> &kept) {
@@ -26,6 +41,13 @@ void renumber(json &form, std::map<size_t, size_t> &numbers, std::vector<size_t>
     for (auto &part : form)
       renumber(part, numbers, kept);
   }
+}
+
+/// True if the call has a name, and each of its operands is one of the node's.
+bool is_well_formed(const json &call, size_t operands) {
+  const auto is_text = [&](const char *key) { return call.contains(key) && call[key].is_string(); };
+  return call.is_object() && (is_text("f") || is_text("m")) && call.contains("a") && call["a"].is_array() &&
+         (!call.contains("k") || call["k"].is_object()) && names_operands(call, operands);
 }
 
 } // namespace
@@ -42,7 +64,7 @@ bool calls_python(const torch::jit::Graph &graph) {
 json python_call_of(const Node *node) {
   const auto text = torch::jit::toIValue(node->input(0));
   json call = json::parse(text && text->isString() ? text->toStringRef() : "", nullptr, /*allow_exceptions=*/false);
-  return call.is_object() ? call : json();
+  return is_well_formed(call, node->inputs().size() - 1) ? call : json();
 }
 
 void set_python_call(Node *node, const json &given) {
@@ -66,9 +88,9 @@ std::string operator_name(const Node *node) {
   if (!is_python_call(node))
     return node->kind().toQualString();
   const json call = python_call_of(node);
-  if (call.is_object() && call.contains("m"))
-    return "." + call["m"].get<std::string>();
-  return call.is_object() ? call.value("f", std::string(node->kind().toQualString())) : node->kind().toQualString();
+  if (call.is_null())
+    return node->kind().toQualString();
+  return call.contains("m") ? "." + call["m"].get<std::string>() : call["f"].get<std::string>();
 }
 
 std::string short_operator_name(const Node *node) {

@@ -12,7 +12,8 @@ bool is_python_call(const torch::jit::Node *node);
 /// True if any node of the graph, nested blocks included, is a call of torch.fx.
 bool calls_python(const torch::jit::Graph &graph);
 
-/// The call of such a node. Null for a node whose text is no JSON, which only a hand-made archive has.
+/// Returns the call of such a node, with all of its operands among the node's; null where its text is no such call,
+/// which only a hand-made archive has.
 nlohmann::json python_call_of(const torch::jit::Node *node);
 /// Gives the node another call, of which each {"%": N} is an operand of the present one; those that are named no longer
 /// are no operands any more.

@@ -47,7 +47,7 @@ public:
   explicit CallText(const Node *node) : node_(node), call_(python_call_of(node)) {}
 
   std::string text() const {
-    if (!call_.is_object() || !call_.contains("a"))
+    if (call_.is_null())
       return operator_name(node_) + "(...)";
     std::vector<std::string> arguments;
     for (const auto &form : call_["a"])
@@ -99,6 +99,8 @@ private:
     const json &content = form.begin().value();
     if (kind == "%")
       return name_of(node_->input(content.get<size_t>() + 1));
+    if ((kind == "tuple" || kind == "slice" || kind == "dict" || kind == "complex") && !content.is_array())
+      return "?";
     if (kind == "tuple")
       return "(" + joined(all(content), ", ") + (content.size() == 1 ? ",)" : ")");
     if (kind == "slice")
@@ -106,7 +108,7 @@ private:
     if (kind == "dict") {
       std::vector<std::string> pairs;
       for (const auto &pair : content)
-        pairs.push_back(of(pair.at(0)) + ": " + of(pair.at(1)));
+        pairs.push_back(pair.size() == 2 ? of(pair[0]) + ": " + of(pair[1]) : "?");
       return "{" + joined(pairs, ", ") + "}";
     }
     if (kind == "none")
@@ -114,7 +116,9 @@ private:
     if (kind == "ellipsis")
       return "...";
     if (kind == "complex")
-      return "complex(" + content.at(0).get<std::string>() + ", " + content.at(1).get<std::string>() + ")";
+      return "complex(" + joined(content.get<std::vector<std::string>>(), ", ") + ")";
+    if (!content.is_string())
+      return "?";
     const std::string text = content.get<std::string>();
     return kind == "torch"    ? "torch." + text
            : kind == "device" ? "torch.device(\"" + text + "\")"
@@ -123,7 +127,7 @@ private:
 
   /// As it stands between brackets: 1:, ..., None
   std::string index(const json &form) const {
-    if (form.is_object() && form.contains("slice")) {
+    if (form.is_object() && form.contains("slice") && form["slice"].size() == 3) {
       const auto bound = [&](const json &part) { return part.contains("none") ? std::string() : of(part); };
       const json &bounds = form["slice"];
       const std::string step = bound(bounds.at(2));

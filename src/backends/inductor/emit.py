@@ -405,9 +405,9 @@ class Repro:
                               '            print("FAIL structure:", len(expected[call]), "expected,", '
                               'len(found), "found")',
                               "            return reproduced()"]  # fmt: skip
-                lines += ["        for position, (e, f) in enumerate(zip(expected[call], found)):",
-                          "            if differs(e, f):",
-                          f'                print("FAIL {kind}: result", position, "expected", e, "found", f)',
+                lines += ["        for position, (e, r) in enumerate(zip(expected[call], found)):",
+                          "            if differs(e, r):",
+                          f'                print("FAIL {kind}: result", position, "expected", e, "found", r)',
                           "                return reproduced()"]  # fmt: skip
         lines += ['    print("PASS: the failure no longer reproduces")', "    return 0"]
         lines += ["", "", 'if __name__ == "__main__":']

@@ -35,7 +35,7 @@ class FxRepro(Repro):
     def read_program(self, script):
         self.objects = []
         holder = fx_candidate.holder_of(script)
-        graph_module, template = fx_candidate.build(script, holder, None)
+        graph_module, template = fx_candidate.as_it_stands(script, holder)
         graph = fx_candidate.with_results(graph_module.graph, template)
         roles = [role for _, role, _, _ in self.inputs]
         names = argument_names([name for name, _, _, _ in self.inputs])

@@ -169,8 +169,31 @@ def with_results(graph, template):
     return graph
 
 
+def in_order_of_use(graph):
+    """Puts the placeholders where Dynamo puts them: each comes as it is first used, and none that is not. The order in
+    which TorchInductor copies and writes depends on it."""
+    used = dict.fromkeys(
+        operand for node in graph.nodes for operand in node.all_input_nodes if operand.op == "placeholder"
+    )
+    for node in graph.find_nodes(op="placeholder"):
+        if node not in used:
+            graph.erase_node(node)
+    for node in reversed(used):
+        first = next(iter(graph.nodes))
+        if node is not first:
+            first.prepend(node)
+
+
 def build(script, holder, _arguments):
-    """The GraphModule, and the template of its result. Raises Untranslatable."""
+    """The GraphModule that Dynamo would hand on, and the template of its result. Raises Untranslatable."""
+    graph_module, template = as_it_stands(script, holder)
+    in_order_of_use(graph_module.graph)
+    graph_module.recompile()
+    return graph_module, template
+
+
+def as_it_stands(script, holder):
+    """The same, with a placeholder for each argument of the program, in their order."""
     try:
         return Builder(script, holder).build()
     except Untranslatable:

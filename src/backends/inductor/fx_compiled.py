@@ -24,8 +24,8 @@ class FxCompiled:
         key = situation(arguments)
         if key not in self.entries:
             self.entries[key] = self.compile(arguments)
-        graph, template = self.entries[key]
-        results = graph(*arguments) if graph else ()
+        graph, taken, template = self.entries[key]
+        results = graph(*(arguments[position] for position in taken)) if graph else ()
 
         def leaf(value):
             if isinstance(value, Output):
@@ -39,13 +39,15 @@ class FxCompiled:
     def compile(self, arguments):
         module, template = self.build(self.script, self.module, arguments)
         if not any(node.op in ("call_function", "call_method") for node in module.graph.nodes):
-            return None, template
+            return None, [], template
+        placeholders = module.graph.find_nodes(op="placeholder")
+        taken = [int(node.target.removeprefix("argument_")) for node in placeholders]
         fake_mode = FakeTensorMode(shape_env=ShapeEnv())  # as Dynamo has it; no cache of graphs without one
-        fakes = [fake_mode.from_tensor(argument, static_shapes=True) for argument in arguments]
+        fakes = [fake_mode.from_tensor(arguments[position], static_shapes=True) for position in taken]
         context = torch._guards.TracingContext(fake_mode)
         with torch._dynamo.utils.preserve_rng_state(), torch._guards.tracing(context):
             try:
-                return self.compiler(module, fakes), template
+                return self.compiler(module, fakes), taken, template
             except (torch._dynamo.exc.SkipFrame, *torch._dynamo.exc.exceptions_allowed_to_be_fallback) as error:
                 raise Uncovered(f"{type(error).__name__}: {error}") from error
 

@@ -1,0 +1,98 @@
+#include "program/python_call.h"
+
+#include "program/executor.h"
+#include "program/program_from.h"
+
+#include <gtest/gtest.h>
+
+#include <torch/csrc/jit/ir/constants.h>
+
+namespace repro_minify {
+namespace {
+
+using namespace testing_support;
+using nlohmann::json;
+
+Program program_of(const std::string &body, int inputs = 2) {
+  register_python_calls();
+  std::vector<at::Tensor> values(static_cast<size_t>(inputs), at::ones({2}));
+  return program_from(body, values);
+}
+
+/// torch.add(x, y, alpha=3), as a call of Python.
+Program addition() {
+  return program_of(R"IR(
+graph(%x : Tensor, %y : Tensor):
+  %call : str = prim::Constant[value="{\"f\":\"torch.add\",\"a\":[{\"%\":0},{\"%\":1}],\"k\":{\"alpha\":{\"%\":2}}}"]()
+  %alpha : int = prim::Constant[value=3]()
+  %z : Tensor = fx::tensor(%call, %x, %y, %alpha)
+  return (%z))IR");
+}
+
+torch::jit::Node *call_in(const Program &program) {
+  for (auto *node : program.graph->nodes())
+    if (is_python_call(node))
+      return node;
+  return nullptr;
+}
+
+TEST(PythonCall, IsKnownByItsNamespace) {
+  EXPECT_TRUE(calls_python(*addition().graph));
+  const Program usual =
+      program_from("graph(%x : Tensor):\n  %y : Tensor = aten::relu(%x)\n  return (%y)", {at::ones(1)});
+  EXPECT_FALSE(calls_python(*usual.graph));
+}
+
+TEST(PythonCall, HasTheNameOfWhatIsCalled) {
+  EXPECT_EQ(operator_name(call_in(addition())), "torch.add");
+  EXPECT_EQ(short_operator_name(call_in(addition())), "add");
+  const Program method = program_of(R"IR(
+graph(%x : Tensor):
+  %call : str = prim::Constant[value="{\"m\":\"half\",\"a\":[{\"%\":0}]}"]()
+  %z : Tensor = fx::tensor(%call, %x)
+  return (%z))IR",
+                                    1);
+  EXPECT_EQ(operator_name(call_in(method)), ".half");
+  EXPECT_EQ(short_operator_name(call_in(method)), "half");
+  const Program overload = program_of(R"IR(
+graph(%x : Tensor):
+  %call : str = prim::Constant[value="{\"f\":\"torch.ops.aten.sum.dim_IntList\",\"a\":[{\"%\":0}]}"]()
+  %z : Tensor = fx::tensor(%call, %x)
+  return (%z))IR",
+                                      1);
+  EXPECT_EQ(short_operator_name(call_in(overload)), "sum");
+}
+
+TEST(PythonCall, WithoutJsonHasTheNameOfItsKind) {
+  const Program odd = program_of(R"IR(
+graph(%x : Tensor):
+  %call : str = prim::Constant[value="no JSON"]()
+  %z : Tensor = fx::tensor(%call, %x)
+  return (%z))IR",
+                                 1);
+  EXPECT_TRUE(python_call_of(call_in(odd)).is_null());
+  EXPECT_EQ(operator_name(call_in(odd)), "fx::tensor");
+}
+
+TEST(PythonCall, NestedWithoutEndIsNone) {
+  const std::string nested = std::string(100, '[') + std::string(100, ']');
+  const Program odd = program_of(
+      "graph(%x : Tensor):\n  %call : str = prim::Constant[value=\"{\\\"f\\\":\\\"torch.add\\\",\\\"a\\\":" + nested +
+          "}\"]()\n  %z : Tensor = fx::tensor(%call, %x)\n  return (%z)",
+      1);
+  EXPECT_TRUE(python_call_of(call_in(odd)).is_null());
+}
+
+/// The operands that a call no longer names go, and the others are numbered anew.
+TEST(PythonCall, TakesAnotherCall) {
+  const Program program = addition();
+  auto *node = call_in(program);
+  const auto *second = node->input(2);
+  set_python_call(node, json::parse(R"({"f":"torch.neg","a":[{"%":1}]})"));
+  EXPECT_EQ(python_call_of(node), json::parse(R"({"f":"torch.neg","a":[{"%":0}]})"));
+  ASSERT_EQ(node->inputs().size(), 2u);
+  EXPECT_EQ(node->input(1), second);
+}
+
+} // namespace
+} // namespace repro_minify

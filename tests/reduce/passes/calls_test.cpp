@@ -1,0 +1,81 @@
+#include "program/executor.h"
+#include "program/python_call.h"
+#include "reduce/passes/golden.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace repro_minify {
+namespace {
+
+using namespace testing_support;
+using nlohmann::json;
+
+Program program_of(const std::string &body, size_t inputs) {
+  register_python_calls();
+  return program_from(body, std::vector<at::Tensor>(inputs, at::ones({2})));
+}
+
+json only_call(const Program &program) {
+  for (const auto *node : program.graph->nodes())
+    if (is_python_call(node))
+      return python_call_of(node);
+  return {};
+}
+
+bool calls(const Program &program, const std::string &part) {
+  return only_call(program).dump().find(part) != std::string::npos;
+}
+
+TEST(Calls, LoseKeywordsAndLastArguments) {
+  const Program start = program_of(R"IR(
+graph(%x : Tensor):
+  %call : str = prim::Constant[value="{\"f\":\"F.pool\",\"a\":[{\"%\":0},{\"%\":1},{\"%\":1}],\"k\":{\"ceil\":{\"%\":2}}}"]()
+  %two : int = prim::Constant[value=2]()
+  %yes : bool = prim::Constant[value=1]()
+  %z : Tensor = fx::tensor(%call, %x, %two, %yes)
+  return (%z))IR",
+                                   1);
+  const auto any = run_pass("calls", start, [](const Program &program) { return calls(program, "F.pool"); });
+  EXPECT_EQ(only_call(any.reduction.program), json::parse(R"({"f":"F.pool","a":[{"%":0}]})"));
+  const auto with_ceil = run_pass("calls", start, [](const Program &program) { return calls(program, "ceil"); });
+  EXPECT_EQ(only_call(with_ceil.reduction.program),
+            json::parse(R"({"f":"F.pool","a":[{"%":0}],"k":{"ceil":{"%":1}}})"));
+}
+
+/// Lists of one length are shortened at the same place, as their elements belong together.
+TEST(Calls, ShortenListsThatBelongTogether) {
+  const Program start = program_of(R"IR(
+graph(%a : Tensor, %b : Tensor, %c : Tensor, %d : Tensor):
+  %call : str = prim::Constant[value="{\"f\":\"torch._foreach_mul_\",\"a\":[[{\"%\":0},{\"%\":1}],[{\"%\":2},{\"%\":3}]]}"]()
+  %z : Tensor[] = fx::tensors_(%call, %a, %b, %c, %d)
+  return (%a))IR",
+                                   4);
+  const auto pairs = [](const Program &program) {
+    const json lists = only_call(program).at("a");
+    return lists.size() == 2 && lists[0].size() == lists[1].size() && !lists[0].empty();
+  };
+  const auto result = run_pass("calls", start, pairs);
+  EXPECT_EQ(only_call(result.reduction.program).at("a"), json::parse(R"([[{"%":0}],[{"%":1}]])"));
+}
+
+TEST(Calls, LoseBoundsOfSlices) {
+  const Program start = program_of(R"IR(
+graph(%x : Tensor):
+  %call : str = prim::Constant[value="{\"f\":\"operator.getitem\",\"a\":[{\"%\":0},{\"tuple\":[{\"slice\":[{\"%\":1},{\"%\":2},{\"none\":1}]},{\"ellipsis\":1}]}]}"]()
+  %one : int = prim::Constant[value=1]()
+  %two : int = prim::Constant[value=2]()
+  %z : Tensor = fx::tensor(%call, %x, %one, %two)
+  return (%z))IR",
+                                   1);
+  const auto result = run_pass("calls", start, [](const Program &program) {
+    const json call = only_call(program);
+    return call.at("a").size() == 2 && calls(program, "slice");
+  });
+  EXPECT_EQ(only_call(result.reduction.program).at("a").at(1),
+            json::parse(R"({"slice":[{"none":1},{"none":1},{"none":1}]})"));
+}
+
+} // namespace
+} // namespace repro_minify

@@ -1,0 +1,49 @@
+#include "repro/fx_source.h"
+
+#include "program/executor.h"
+#include "program/program_from.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+using namespace testing_support;
+
+TEST(FxSource, IsPython) {
+  register_python_calls();
+  const Program program = program_from(R"IR(
+graph(%x : Tensor, %y : Tensor):
+  %add : str = prim::Constant[value="{\"f\":\"operator.add\",\"a\":[{\"%\":0},{\"%\":1}]}"]()
+  %half : str = prim::Constant[value="{\"m\":\"half\",\"a\":[{\"%\":0}]}"]()
+  %set : str = prim::Constant[value="{\"f\":\"operator.setitem\",\"a\":[{\"%\":0},{\"tuple\":[{\"slice\":[{\"%\":1},{\"none\":1},{\"none\":1}]},{\"ellipsis\":1}]},{\"%\":2}]}"]()
+  %sum : str = prim::Constant[value="{\"f\":\"torch.sum\",\"a\":[{\"%\":0},[{\"%\":1}]],\"k\":{\"dtype\":{\"torch\":\"float32\"}}}"]()
+  %one : int = prim::Constant[value=1]()
+  %z : Tensor = fx::tensor(%add, %x, %one)
+  %h : Tensor = fx::tensor(%half, %z)
+  fx::effect_(%set, %y, %one, %h)
+  %s : Tensor = fx::tensor(%sum, %y, %one)
+  return (%s, %h))IR",
+                                       {at::ones({2}), at::ones({2})});
+  EXPECT_EQ(fx_source(program), "def f(x, y):\n"
+                                "    v7 = x + 1\n"
+                                "    v8 = v7.half()\n"
+                                "    y[1:, ...] = v8\n"
+                                "    v9 = torch.sum(y, [1], dtype=torch.float32)\n"
+                                "    return v9, v8\n");
+}
+
+/// A hand-made archive may hold any text.
+TEST(FxSource, OfACallThatIsNone) {
+  register_python_calls();
+  const Program program = program_from(R"IR(
+graph(%x : Tensor):
+  %call : str = prim::Constant[value="{\"f\":\"torch.add\",\"a\":[{\"odd\":[]},{}]}"]()
+  %z : Tensor = fx::tensor(%call, %x)
+  return (%z))IR",
+                                       {at::ones({2})});
+  EXPECT_EQ(fx_source(program), "def f(x):\n    v2 = torch.add(?, ?)\n    return v2\n");
+}
+
+} // namespace
+} // namespace repro_minify
