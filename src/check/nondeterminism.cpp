@@ -138,8 +138,8 @@ private:
           (row.device == On::Cuda && !device_.is_cuda()))
         continue;
       if (seen_.insert(operator_name(node)).second)
-        found_.push_back({operator_name(node),
-                          std::string(row.direction == Direction::Backward ? "backward: " : "") + row.why});
+        found_.push_back(
+            {operator_name(node), std::string(row.direction == Direction::Backward ? "backward: " : "") + row.why});
     }
   }
 

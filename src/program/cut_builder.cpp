@@ -155,9 +155,8 @@ private:
   static std::string name_of(const Value *value) {
     const std::string given = value->hasDebugName() ? value->debugName() : "";
     const std::string base = given.substr(0, given.find('.'));
-    return base.empty() || std::isdigit(static_cast<unsigned char>(base[0]))
-               ? short_operator_name(value->node())
-               : base;
+    return base.empty() || std::isdigit(static_cast<unsigned char>(base[0])) ? short_operator_name(value->node())
+                                                                             : base;
   }
 
   void copy_node(Node *node, Block *into) {

@@ -125,7 +125,7 @@ private:
                               : kind + "(" + text + ")";
   }
 
-  /// As it stands between brackets: 1:, ..., None
+  /// Returns the text between brackets: 1:, ..., None
   std::string index(const json &form) const {
     if (form.is_object() && form.contains("slice") && form["slice"].size() == 3) {
       const auto bound = [&](const json &part) { return part.contains("none") ? std::string() : of(part); };
@@ -153,7 +153,8 @@ std::string names_of(at::ArrayRef<const Value *> values) {
   return joined(names, ", ");
 }
 
-/// What is no call of Python: a list put together or taken apart, an operator that a pass has put in.
+/// Returns the text of a node that is no call of Python: a list put together or taken apart, an operator that a pass
+/// has put in.
 std::string other_text(const Node *node) {
   if (node->kind() == torch::jit::aten::__getitem__)
     return name_of(node->input(0)) + "[" + name_of(node->input(1)) + "]";

@@ -1,5 +1,5 @@
-#include "repro/triage.h"
 #include "program/python_call.h"
+#include "repro/triage.h"
 
 #include <cctype>
 #include <map>

@@ -24,4 +24,12 @@ inline Program program_from(const std::string &ir, const std::vector<at::Tensor>
   return program;
 }
 
+/// A constant with the JSON of a call of torch.fx, as a line of such a text: `%NAME : str = ...`.
+inline std::string call_constant(const std::string &name, const std::string &call) {
+  std::string text = "\n  %" + name + " : str = prim::Constant[value=\"";
+  for (const char c : call)
+    text += c == '"' ? std::string("\\\"") : std::string(1, c);
+  return text + "\"]()";
+}
+
 } // namespace repro_minify::testing_support

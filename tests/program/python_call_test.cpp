@@ -22,8 +22,8 @@ Program program_of(const std::string &body, int inputs = 2) {
 /// torch.add(x, y, alpha=3), as a call of Python.
 Program addition() {
   return program_of(R"IR(
-graph(%x : Tensor, %y : Tensor):
-  %call : str = prim::Constant[value="{\"f\":\"torch.add\",\"a\":[{\"%\":0},{\"%\":1}],\"k\":{\"alpha\":{\"%\":2}}}"]()
+graph(%x : Tensor, %y : Tensor):)IR" +
+                    call_constant("call", R"({"f":"torch.add","a":[{"%":0},{"%":1}],"k":{"alpha":{"%":2}}})") + R"IR(
   %alpha : int = prim::Constant[value=3]()
   %z : Tensor = fx::tensor(%call, %x, %y, %alpha)
   return (%z))IR");
@@ -47,16 +47,16 @@ TEST(PythonCall, HasTheNameOfWhatIsCalled) {
   EXPECT_EQ(operator_name(call_in(addition())), "torch.add");
   EXPECT_EQ(short_operator_name(call_in(addition())), "add");
   const Program method = program_of(R"IR(
-graph(%x : Tensor):
-  %call : str = prim::Constant[value="{\"m\":\"half\",\"a\":[{\"%\":0}]}"]()
+graph(%x : Tensor):)IR" + call_constant("call", R"({"m":"half","a":[{"%":0}]})") +
+                                        R"IR(
   %z : Tensor = fx::tensor(%call, %x)
   return (%z))IR",
                                     1);
   EXPECT_EQ(operator_name(call_in(method)), ".half");
   EXPECT_EQ(short_operator_name(call_in(method)), "half");
   const Program overload = program_of(R"IR(
-graph(%x : Tensor):
-  %call : str = prim::Constant[value="{\"f\":\"torch.ops.aten.sum.dim_IntList\",\"a\":[{\"%\":0}]}"]()
+graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"torch.ops.aten.sum.dim_IntList","a":[{"%":0}]})") +
+                                          R"IR(
   %z : Tensor = fx::tensor(%call, %x)
   return (%z))IR",
                                       1);

@@ -12,19 +12,21 @@ using namespace testing_support;
 
 TEST(FxSource, IsPython) {
   register_python_calls();
-  const Program program = program_from(R"IR(
-graph(%x : Tensor, %y : Tensor):
-  %add : str = prim::Constant[value="{\"f\":\"operator.add\",\"a\":[{\"%\":0},{\"%\":1}]}"]()
-  %half : str = prim::Constant[value="{\"m\":\"half\",\"a\":[{\"%\":0}]}"]()
-  %set : str = prim::Constant[value="{\"f\":\"operator.setitem\",\"a\":[{\"%\":0},{\"tuple\":[{\"slice\":[{\"%\":1},{\"none\":1},{\"none\":1}]},{\"ellipsis\":1}]},{\"%\":2}]}"]()
-  %sum : str = prim::Constant[value="{\"f\":\"torch.sum\",\"a\":[{\"%\":0},[{\"%\":1}]],\"k\":{\"dtype\":{\"torch\":\"float32\"}}}"]()
+  const Program program = program_from(
+      R"IR(
+graph(%x : Tensor, %y : Tensor):)IR" +
+          call_constant("add", R"({"f":"operator.add","a":[{"%":0},{"%":1}]})") +
+          call_constant("half", R"({"m":"half","a":[{"%":0}]})") +
+          call_constant("set", R"({"f":"operator.setitem","a":[{"%":0},)"
+                               R"({"tuple":[{"slice":[{"%":1},{"none":1},{"none":1}]},{"ellipsis":1}]},{"%":2}]})") +
+          call_constant("sum", R"({"f":"torch.sum","a":[{"%":0},[{"%":1}]],"k":{"dtype":{"torch":"float32"}}})") + R"IR(
   %one : int = prim::Constant[value=1]()
   %z : Tensor = fx::tensor(%add, %x, %one)
   %h : Tensor = fx::tensor(%half, %z)
   fx::effect_(%set, %y, %one, %h)
   %s : Tensor = fx::tensor(%sum, %y, %one)
   return (%s, %h))IR",
-                                       {at::ones({2}), at::ones({2})});
+      {at::ones({2}), at::ones({2})});
   EXPECT_EQ(fx_source(program), "def f(x, y):\n"
                                 "    v7 = x + 1\n"
                                 "    v8 = v7.half()\n"
@@ -37,8 +39,8 @@ graph(%x : Tensor, %y : Tensor):
 TEST(FxSource, OfACallThatIsNone) {
   register_python_calls();
   const Program program = program_from(R"IR(
-graph(%x : Tensor):
-  %call : str = prim::Constant[value="{\"f\":\"torch.add\",\"a\":[{\"odd\":[]},{}]}"]()
+graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"torch.add","a":[{"odd":[]},{}]})") +
+                                           R"IR(
   %z : Tensor = fx::tensor(%call, %x)
   return (%z))IR",
                                        {at::ones({2})});

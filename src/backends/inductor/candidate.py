@@ -75,7 +75,7 @@ def lacked_means(error):
 
 
 def compiler_of(options):
-    """What torch.compile calls for a graph under these options."""
+    """Returns the compiler that torch.compile calls for a graph under these options."""
     wrapper = torch._TorchCompileInductorWrapper
     if options.get("backend", "inductor") != "inductor":
         wrapper = functools.partial(torch._TorchCompileWrapper, options["backend"])

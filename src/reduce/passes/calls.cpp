@@ -24,7 +24,7 @@ std::vector<const Node *> calls_of(const Program &program) {
   return calls;
 }
 
-/// Collects calls that are shorter by one thing each.
+/// Collects calls that are shorter by one argument, element or bound each.
 class Shorter {
 public:
   explicit Shorter(json call) : call_(std::move(call)) {

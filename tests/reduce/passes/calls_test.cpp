@@ -29,14 +29,15 @@ bool calls(const Program &program, const std::string &part) {
 }
 
 TEST(Calls, LoseKeywordsAndLastArguments) {
-  const Program start = program_of(R"IR(
-graph(%x : Tensor):
-  %call : str = prim::Constant[value="{\"f\":\"F.pool\",\"a\":[{\"%\":0},{\"%\":1},{\"%\":1}],\"k\":{\"ceil\":{\"%\":2}}}"]()
+  const Program start = program_of(
+      R"IR(
+graph(%x : Tensor):)IR" +
+          call_constant("call", R"({"f":"F.pool","a":[{"%":0},{"%":1},{"%":1}],"k":{"ceil":{"%":2}}})") + R"IR(
   %two : int = prim::Constant[value=2]()
   %yes : bool = prim::Constant[value=1]()
   %z : Tensor = fx::tensor(%call, %x, %two, %yes)
   return (%z))IR",
-                                   1);
+      1);
   const auto any = run_pass("calls", start, [](const Program &program) { return calls(program, "F.pool"); });
   EXPECT_EQ(only_call(any.reduction.program), json::parse(R"({"f":"F.pool","a":[{"%":0}]})"));
   const auto with_ceil = run_pass("calls", start, [](const Program &program) { return calls(program, "ceil"); });
@@ -46,12 +47,13 @@ graph(%x : Tensor):
 
 /// Lists of one length are shortened at the same place, as their elements belong together.
 TEST(Calls, ShortenListsThatBelongTogether) {
-  const Program start = program_of(R"IR(
-graph(%a : Tensor, %b : Tensor, %c : Tensor, %d : Tensor):
-  %call : str = prim::Constant[value="{\"f\":\"torch._foreach_mul_\",\"a\":[[{\"%\":0},{\"%\":1}],[{\"%\":2},{\"%\":3}]]}"]()
+  const Program start = program_of(
+      R"IR(
+graph(%a : Tensor, %b : Tensor, %c : Tensor, %d : Tensor):)IR" +
+          call_constant("call", R"({"f":"torch._foreach_mul_","a":[[{"%":0},{"%":1}],[{"%":2},{"%":3}]]})") + R"IR(
   %z : Tensor[] = fx::tensors_(%call, %a, %b, %c, %d)
   return (%a))IR",
-                                   4);
+      4);
   const auto pairs = [](const Program &program) {
     const json lists = only_call(program).at("a");
     return lists.size() == 2 && lists[0].size() == lists[1].size() && !lists[0].empty();
@@ -61,14 +63,17 @@ graph(%a : Tensor, %b : Tensor, %c : Tensor, %d : Tensor):
 }
 
 TEST(Calls, LoseBoundsOfSlices) {
-  const Program start = program_of(R"IR(
-graph(%x : Tensor):
-  %call : str = prim::Constant[value="{\"f\":\"operator.getitem\",\"a\":[{\"%\":0},{\"tuple\":[{\"slice\":[{\"%\":1},{\"%\":2},{\"none\":1}]},{\"ellipsis\":1}]}]}"]()
+  const Program start = program_of(
+      R"IR(
+graph(%x : Tensor):)IR" +
+          call_constant("call", R"({"f":"operator.getitem","a":[{"%":0},)"
+                                R"({"tuple":[{"slice":[{"%":1},{"%":2},{"none":1}]},{"ellipsis":1}]}]})") +
+          R"IR(
   %one : int = prim::Constant[value=1]()
   %two : int = prim::Constant[value=2]()
   %z : Tensor = fx::tensor(%call, %x, %one, %two)
   return (%z))IR",
-                                   1);
+      1);
   const auto result = run_pass("calls", start, [](const Program &program) {
     const json call = only_call(program);
     return call.at("a").size() == 2 && calls(program, "slice");
