@@ -1,5 +1,7 @@
 // A job that a busy machine keeps from its processors.
 #pragma once
+#include "repro_minify/sandbox.h"
+
 #include <chrono>
 #include <ctime>
 #include <thread>
@@ -21,6 +23,11 @@ inline void work_now_and_then(double seconds_on_a_processor) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(12));
   }
+}
+
+/// Limits::allow_for_load: the job replied, or the machine is so busy that it had ten times its limit.
+inline bool had_longer(const JobEnd &job_end, std::chrono::milliseconds limit) {
+  return job_end.ending == Ending::Replied || job_end.wall >= 10 * limit;
 }
 
 } // namespace repro_minify::sandbox_test
