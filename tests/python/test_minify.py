@@ -72,9 +72,23 @@ def test_nothing_is_overwritten(wrong: torch.nn.Module, work: Path) -> None:
 
 
 def test_what_does_not_fail_leaves_nothing(work: Path) -> None:
-    with pytest.raises(DoesNotFail, match=r"failing.pt: does not fail under freeze \(3 calls, all the same as eager\)"):
+    with pytest.raises(DoesNotFail, match=r"^Linear: does not fail under freeze \(3 calls, all the same as eager\)"):
         repro_minify.minify(torch.nn.Linear(3, 2), INPUT, "freeze", quiet=True)
     assert list(work.iterdir()) == []
+
+
+def mixed(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.matmul(x, y)
+
+
+def test_a_sentence_names_no_file_that_is_gone(work: Path) -> None:
+    with pytest.raises(BadInput, match="^mixed: cannot be checked: eager itself raises") as raised:
+        repro_minify.minify(mixed, (torch.ones(2, 2).half(), torch.ones(2, 2)), "freeze", quiet=True)
+    assert "failing" not in str(raised.value) and list(work.iterdir()) == []
+    (work / "Linear.failing").mkdir()
+    with pytest.raises(DoesNotFail, match=r"Linear.failing/failing.pt: does not fail under freeze"):
+        repro_minify.minify(torch.nn.Linear(3, 2), INPUT, "freeze", output="Linear.repro", force=True, quiet=True)
+    assert (work / "Linear.failing/failing.pt").is_file()
 
 
 def test_a_path_is_given_as_it_is(wrong: torch.nn.Module, work: Path, capsys: pytest.CaptureFixture[str]) -> None:

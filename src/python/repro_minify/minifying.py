@@ -72,6 +72,7 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     except ReproMinifyError as error:
         if not existed and not getattr(error, "graphs", ()):  # nothing came of it
             shutil.rmtree(failing, ignore_errors=True)
+            error.args = (str(error).replace(str(failing / "failing.pt"), stem_of(model)),)  # no file that is gone
         raise
 
 
