@@ -8,6 +8,7 @@ namespace repro_minify {
 
 /// "output[1] differs, nearer to float64 than eager", or "output differs by up to 18, and holds no floating-point
 /// numbers": PyTorch's `same` takes float64 for the truth, allows whole numbers a relative tolerance, and skips bools.
+/// "output differs by up to 0.08, and its RMSE against float64 is 0.03 where eager's is 0.02": eager is no better.
 /// Empty where no such value is known. Names are as the program has them.
 std::string let_pass_text(const Verdict &verdict);
 

@@ -1,5 +1,6 @@
 #include "tasks/descendants.h"
 
+#include "tasks/hunt.h"
 #include "tasks/processor_use.h"
 
 #include <dirent.h>
@@ -29,8 +30,6 @@ namespace {
 /// the processor time of real-time processes, in microseconds. With this much of it none meets it in 36,000 years.
 constexpr rlim_t mark_base = rlim_t{1} << 60;
 constexpr pid_t most_processes = 1 << 22; // of the kernel
-/// The longest time for killing what is left of a check. Processes that fork faster are left to the next start.
-constexpr auto longest_hunt = std::chrono::seconds(2);
 constexpr auto between_kills = std::chrono::microseconds(200);
 
 rlim_t mark_of(pid_t check) {
@@ -129,8 +128,8 @@ std::size_t count_processes_of_checks() {
 
 void kill_what_is_left_of(pid_t check) {
   // All at once, however deep: those that have started others in the meantime are fewer each time.
-  const auto end = std::chrono::steady_clock::now() + longest_hunt;
-  for (auto left = left_of(check); !left.empty() && std::chrono::steady_clock::now() < end; left = left_of(check)) {
+  Hunt hunt(Hunt::Clock::now());
+  for (auto left = left_of(check); hunt.goes_on(left, Hunt::Clock::now()); left = left_of(check)) {
     for (const pid_t process : left) {
       kill(process, SIGKILL);
       waitpid(process, nullptr, WNOHANG);

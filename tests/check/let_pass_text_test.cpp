@@ -26,6 +26,22 @@ TEST(LetPassText, NamesBoolsThatAreNotCompared) {
             "output differs by up to 1, and holds no floating-point numbers");
 }
 
+TEST(LetPassText, NamesWhatIsNoFurtherFromTheTruthThanEagerIs) {
+  const at::Tensor truth = at::zeros({4}, at::kDouble), eager = at::full({4}, 0.25);
+  Verdict verdict;
+  EXPECT_TRUE(same(eager, -eager, truth, accuracy_check_options(), &verdict.outputs));
+  EXPECT_EQ(let_pass_text(verdict),
+            "output differs by up to 0.5, and its RMSE against float64 is 0.25 where eager's is 0.25");
+}
+
+TEST(LetPassText, IsSilentAboutTheRoundingOfADtype) {
+  const at::Tensor eager = at::ones({4}, at::kBFloat16);
+  Verdict verdict;
+  EXPECT_TRUE(
+      same(eager, eager + 0.0078125, eager.to(at::kDouble) + 0.004, accuracy_check_options(), &verdict.outputs));
+  EXPECT_EQ(let_pass_text(verdict), "");
+}
+
 TEST(LetPassText, IsSilentAboutRoundingAndAboutFailures) {
   const at::Tensor eager = at::ones({3});
   EXPECT_EQ(let_pass_text(comparing(eager, eager + 1e-6)), "");

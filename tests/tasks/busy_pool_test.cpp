@@ -43,15 +43,17 @@ void expect_ending_of(int i, const JobEnd &job_end) {
 }
 
 TEST(SandboxBusyPool, TwoHundredJobsGetTheirOwnOutcomes) {
-  TaskGroup pool(4);
-  std::vector<TaskGroup::Ticket> tickets;
-  for (int i = 0; i < 200; ++i)
-    tickets.push_back(pool.submit([i](Child &child) { end_in_some_way(child, i); }, within(i % 5 == 4 ? 50ms : 30s)));
-  EXPECT_EQ(pool.pending(), 200);
-  const auto job_ends = wait_for_all(pool, tickets);
-  for (int i = 0; i < 200; ++i)
-    expect_ending_of(i, job_ends[static_cast<std::size_t>(i)]);
-  EXPECT_EQ(pool.pending(), 0);
+  {
+    TaskGroup pool(4);
+    std::vector<TaskGroup::Ticket> tickets;
+    for (int i = 0; i < 200; ++i)
+      tickets.push_back(pool.submit([i](Child &child) { end_in_some_way(child, i); }, within(i % 5 == 4 ? 50ms : 30s)));
+    EXPECT_EQ(pool.pending(), 200);
+    const auto job_ends = wait_for_all(pool, tickets);
+    for (int i = 0; i < 200; ++i)
+      expect_ending_of(i, job_ends[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(pool.pending(), 0);
+  } // until here, who has answered may still be dying
   expect_no_children();
 }
 
