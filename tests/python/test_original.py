@@ -158,3 +158,11 @@ def test_what_cannot_be_traced_is_run_itself(ask: Any, world: Any) -> None:
     with pytest.raises(repro_minify.BadInput, match=refused) as raised:
         ask(doubled, X, grad=True)
     assert "torch.compile" not in str(raised.value)
+
+
+def test_whole_numbers_may_not_differ_at_all() -> None:
+    """PyTorch's rule gives a large one the tolerance of a floating-point number."""
+    large = torch.tensor([4_294_967_297])
+    problem = difference([large], [large + 18], None)
+    assert problem == "value 1 is another, of whole numbers, which PyTorch's rule lets pass"
+    assert difference([large], [large.clone()], None) == ""

@@ -132,7 +132,7 @@ def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result
         wrong.original, wrong.graphs = original, saved.programs
         raise wrong
     refused = list(saved.refused)
-    if original.compares_whole_numbers and "compare" not in options:
+    if original.whole_numbers and "compare" not in options:
         options = cast(MinifyOptions, {**options, "compare": "close"})
     for program in saved.programs:
         with contextlib.suppress(DoesNotFail):
