@@ -51,9 +51,10 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     are those of the command line. Results go to `output`, by default a new folder NAME.repro, with what was reduced
     beside it in NAME.failing; for a path they lie beside it, as from the command line.
 
-    A model whose trace passes under inductor, or that has none, is run under torch.compile itself: where that fails,
-    the graphs that Dynamo makes of it are reduced (program.py in NAME.failing), else the trace is tried with Dynamo in
-    front of Inductor, and if it passes there too DoesNotFail has `original`.
+    For inductor the model is run in eager and under torch.compile first, as its user does. Where that fails, the graphs
+    that Dynamo makes of it are reduced (program.py in NAME.failing); where none of them fails, or the model does not,
+    its trace is. A trace that passes where the model fails is tried with Dynamo in front of Inductor, and if it passes
+    there too DoesNotFail has `original`.
 
     Raises DoesNotFail, BadInput, EagerNotReproducible, InternalError, CannotStart, with the program's sentence.
     """
@@ -68,7 +69,7 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     existed = failing.exists()
     asked = (model, inputs, backend, failing, given)
     try:
-        return reduce_traced(asked, quiet)
+        return reduce_model(asked, quiet)
     except ReproMinifyError as error:
         if not existed and not getattr(error, "graphs", ()):  # nothing came of it
             shutil.rmtree(failing, ignore_errors=True)
@@ -76,43 +77,38 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
         raise
 
 
-def reduce_traced(asked: Asked, quiet: bool) -> Result:
-    """Reduces the trace of the model; where that has not the failure of the model, the graphs that Dynamo makes."""
+def reduce_model(asked: Asked, quiet: bool) -> Result:
+    """Reduces the graphs that Dynamo makes of the model, where it fails under torch.compile; else, or where none of
+    them does, its trace."""
     model, inputs, backend, failing, options = asked
+    if is_path(model):
+        return reduce(words_of(model, inputs, backend, options, failing), quiet)
+    from .original import original_of, through_dynamo  # it imports torch
+
+    failing.mkdir(parents=True, exist_ok=True)
+    original = original_of(*asked)
+    refused: list[str] = []
+    if original:
+        result, refused = reduce_graphs(asked, original, quiet)
+        if result:
+            return result
     try:
         words = words_of(model, inputs, backend, options, failing)
     except CannotTrace as error:
-        if error.original is None:
-            raise
-        result, _ = reduce_graphs(asked, error.original, quiet)
-        if result is None:
-            raise
-        return result
+        error.args = ("; ".join([str(error), *refused]),)
+        raise
     try:
         return reduce(words, quiet)
     except DoesNotFail as error:
-        return reduce_as_torch_compile(error, words, asked, quiet)
-
-
-def reduce_as_torch_compile(error: DoesNotFail, words: list[str], asked: Asked, quiet: bool) -> Result:
-    """Where the model itself fails under torch.compile, the graphs that Dynamo makes of it may too, or its trace once
-    Dynamo makes the graph of that."""
-    if is_path(asked[0]):
-        raise error
-    from .original import original_of, through_dynamo  # it imports torch
-
-    original = original_of(*asked)
-    if original is None:
-        raise error
-    result, refused = reduce_graphs(asked, original, quiet)
-    if result:
-        return result
-    if more := through_dynamo(asked[-1]):
-        with contextlib.suppress(DoesNotFail):
-            return reduce([*words, *more], quiet)
-    both = DoesNotFail("; ".join([f"{error}; but {original}", *refused]))
-    both.original = original
-    raise both from error
+        if original is None:
+            raise
+        if more := through_dynamo(options):
+            with contextlib.suppress(DoesNotFail):
+                return reduce([*words, *more], quiet)
+        original = original_of(*asked) or original  # failing.pt is there now, and says which operators it lacks
+        both = DoesNotFail("; ".join([f"{error}; but {original}", *refused]))
+        both.original = original
+        raise both from error
 
 
 def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result | None, list[str]]:
