@@ -22,6 +22,7 @@ import candidate
 import emit
 import entries
 import preparation
+import fx_graph
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
 from module import make_module
@@ -50,7 +51,7 @@ class Captured:
 
 def through(compiler, model):
     script = torch.jit.script(model.eval())
-    return FxCompiled(script, make_module(script)[0], compiler)
+    return FxCompiled(script, make_module(script)[0], fx_graph.build, compiler)
 
 
 class KeywordsAndSizes(torch.nn.Module):
@@ -192,7 +193,7 @@ class Graph(unittest.TestCase):
         captured = Captured()
         script = torch.jit.trace(Reshape(), torch.ones(2, 3, 4))
         self.assertIn("prim::NumToTensor", [node.kind() for node in script.graph.nodes()])
-        result = FxCompiled(script, make_module(script)[0], captured)(torch.ones(2, 3, 4))
+        result = FxCompiled(script, make_module(script)[0], fx_graph.build, captured)(torch.ones(2, 3, 4))
         self.assertEqual(result.shape, (2, 12))
         self.assertEqual([node.target for node in captured.nodes()], [aten.reshape.default])
 
@@ -279,7 +280,7 @@ class Inductor(unittest.TestCase):
         module = make_module(script)[0]
         x, again = torch.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(2, 3)
         with torch.no_grad():
-            row, transposed, whole = FxCompiled(script, module, INDUCTOR)(x)
+            row, transposed, whole = FxCompiled(script, module, fx_graph.build, INDUCTOR)(x)
             expected = WritesToView()(again)
         self.assertTrue(torch.equal(x, again))
         self.assertIs(whole, x)
@@ -295,7 +296,7 @@ class Inductor(unittest.TestCase):
         module = make_module(script)[0]
         x = torch.ones(2, 4, requires_grad=True)
         leaves = [module.layer, module.bias, x]
-        result = FxCompiled(script, module, INDUCTOR)(x)
+        result = FxCompiled(script, module, fx_graph.build, INDUCTOR)(x)
         given = torch.autograd.grad(result.sum(), leaves)
         wanted = torch.autograd.grad(model(x).sum(), [model.layer, model.bias, x])
         for one, other in zip(given, wanted):
@@ -306,7 +307,7 @@ class Inductor(unittest.TestCase):
         x = torch.ones(2, 4)
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
             module = make_module(script)[0]
-            given = FxCompiled(script, module, INDUCTOR)(x)
+            given = FxCompiled(script, module, fx_graph.build, INDUCTOR)(x)
             wanted = torch.compile(make_module(script)[0])(x)
         self.assertEqual(given.dtype, wanted.dtype)
         self.assertTrue(torch.equal(given, wanted))
@@ -316,7 +317,7 @@ class Inductor(unittest.TestCase):
         script = torch.jit.script(Draws())
         x = torch.ones(8)
         torch.manual_seed(3)
-        given = FxCompiled(script, make_module(script)[0], INDUCTOR)(x)
+        given = FxCompiled(script, make_module(script)[0], fx_graph.build, INDUCTOR)(x)
         torch.manual_seed(3)
         self.assertTrue(torch.equal(given, Draws()(x)))
 

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from module import make_module
+import fx_graph
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
 
@@ -441,7 +442,7 @@ class Translation(unittest.TestCase):
         for name in SNIPPETS:
             with self.subTest(name):
                 script = script_of(name)
-                through = FxCompiled(script, make_module(script)[0], as_it_is)
+                through = FxCompiled(script, make_module(script)[0], fx_graph.build, as_it_is)
                 try:
                     given = through(*arguments())
                 except Uncovered as reason:

@@ -1,5 +1,6 @@
 #include "reduce/passes/golden_file.h"
 
+#include "program/executor.h"
 #include "program/formula.h"
 #include "program/input_spec.h"
 #include "program/program_from.h"
@@ -116,6 +117,7 @@ std::string text_of(const ProgramInput &input) {
 } // namespace
 
 GoldenFile read_golden(const std::string &text) {
+  register_python_calls();
   const size_t graph_at = text.find(program_mark);
   if (graph_at == std::string::npos)
     throw std::runtime_error("no line '--- program'");
