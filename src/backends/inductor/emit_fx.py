@@ -1,5 +1,7 @@
 """repro.py of a program in the FX dialect: a function as a person types it, and what calls it."""
 
+import re
+
 import torch
 
 import fx_candidate
@@ -29,6 +31,23 @@ class TypedLiterals(Literals):
         return text + (".requires_grad_()" if self.keeps_grad and tensor.requires_grad else "")
 
 
+def typed_names(names):
+    """The names of the program's inputs. One that a cut has named by the call that once made it gets a plain name: the
+    call is gone."""
+    plain = iter(("x", "y", "z", "u", "v", "w", *(f"x{number}" for number in range(len(names)))))
+    result = []
+    for name in argument_names(names):
+        called = re.sub(r"_?\d*$", "", name)
+        while name in TAKEN or name in result or is_called(called):
+            name = called = next(plain)
+        result.append(name)
+    return result
+
+
+def is_called(name):
+    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional))
+
+
 class FxRepro(Repro):
     literals_of = TypedLiterals
 
@@ -38,8 +57,7 @@ class FxRepro(Repro):
         graph_module, template = fx_candidate.as_it_stands(script, holder)
         graph = fx_candidate.with_results(graph_module.graph, template)
         roles = [role for _, role, _, _ in self.inputs]
-        names = argument_names([name for name, _, _, _ in self.inputs])
-        names = [name + "_" if name in TAKEN else name for name in names]
+        names = typed_names([name for name, _, _, _ in self.inputs])
         self.inputs = [[name, *rest] for name, (_, *rest) in zip(names, self.inputs)]
         arguments = [name for name, role in zip(names, roles) if role == "input"]
         given = [attribute_name(name) for name, _ in [*script.named_parameters(), *script.named_buffers()]]
@@ -58,7 +76,9 @@ class FxRepro(Repro):
         return self.drawn
 
     def imports(self):
-        return "\n".join(dict.fromkeys([*super().imports().splitlines(), *self.used[1:]]))
+        lines = super().imports().splitlines()
+        at = lines.index("import torch") + 1
+        return "\n".join([*lines[:at], *(line for line in self.used if line not in lines), *lines[at:]])
 
     def classes(self):
         attributes = [name for name, _ in self.attributes]

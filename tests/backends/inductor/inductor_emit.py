@@ -12,6 +12,7 @@ sys.path.insert(0, sys.argv.pop(1))
 import torch
 
 import emit
+from emit_fx import FxRepro
 
 
 class Add(torch.nn.Module):
@@ -19,7 +20,16 @@ class Add(torch.nn.Module):
         return x + 1
 
 
-def text_of(**more: Any) -> str:
+POOL = """
+def forward(self, tanh_3, weight):
+    y = torch.ops.fx.tensor('{"f":"torch.nn.functional.avg_pool1d","a":[{"%":0},{"%":1}]}', tanh_3, 2)
+    return torch.ops.fx.tensor('{"f":"operator.add","a":[{"%":0},{"%":1}]}', y, weight)
+"""
+SCRIPT = torch.jit.ScriptModule()
+SCRIPT.define(POOL)
+
+
+def facts_of(**more: Any) -> dict[str, Any]:
     facts = {
         "headline": "Wrong result.", "found": "found", "minimised": "minimised", "kind": "accuracy", "marker": "MARK",
         "where": "output", "perturb": None, "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
@@ -27,7 +37,17 @@ def text_of(**more: Any) -> str:
         "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0, "equal_nan": True, "as_it_is": True,
                     "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
     }  # fmt: skip
-    return str(emit.Repro(torch.jit.script(Add().eval()), [("x", "input", "", torch.ones(2))], facts | more).text())
+    return facts | more
+
+
+def text_of(**more: Any) -> str:
+    script = torch.jit.script(Add().eval())
+    return str(emit.Repro(script, [("x", "input", "", torch.ones(2))], facts_of(**more)).text())
+
+
+def text_of_calls(**more: Any) -> str:
+    inputs = [("tanh_3", "input", "ones", torch.ones(1, 4)), ("weight", "input", "", torch.ones(2))]
+    return str(FxRepro(SCRIPT, inputs, facts_of(**more)).text())
 
 
 class Determinism(unittest.TestCase):
@@ -41,6 +61,21 @@ class Determinism(unittest.TestCase):
     def test_nothing_is_said_of_cublas_elsewhere(self) -> None:
         for settings in ({"deterministic": "on"}, {"device": "cuda"}):
             self.assertNotIn("CUBLAS", text_of(**settings))
+
+
+class Calls(unittest.TestCase):
+    def test_are_a_function_that_a_person_types(self) -> None:
+        text = text_of_calls()
+        self.assertIn("def f(x, weight):\n    return F.avg_pool1d(x, 2) + weight\n", text)
+        self.assertIn("\nimport torch\nimport torch.nn.functional as F\n", text)
+        self.assertIn("    x = torch.ones(1, 4)\n", text)
+
+    def test_run_as_they_are_written(self) -> None:
+        for grad in (False, True):
+            space: dict[str, Any] = {"__name__": "repro"}
+            exec(compile(text_of_calls(grad=grad, where="state"), "repro.py", "exec"), space)
+            results = space["run"](space["f"], space["f"])
+            self.assertEqual(results[0].tolist(), [[2.0, 2.0]])
 
 
 if __name__ == "__main__":
