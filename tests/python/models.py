@@ -1,5 +1,7 @@
 """Modules that several tests use."""
 
+from typing import Any
+
 import torch
 
 
@@ -21,3 +23,19 @@ class FrozenWrong(torch.nn.Module):
 INPUT = torch.linspace(-1, 1, 12).reshape(2, 2, 3)
 # Inductor's decomposition of sinh overflows here, and eager does not (fixtures/cases/inductor_183763_sinh_overflow).
 OVERFLOWS = torch.tensor([89.0, -89.0, 88.8] * 8)
+
+
+class Doubled(torch.autograd.Function):
+    """Its backward is Python: with gradients TorchScript has no form for it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        return grads[0] * 2
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return Doubled.apply(x)

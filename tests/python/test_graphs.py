@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import repro_minify
 import torch
+from models import doubled
 from repro_minify.graph_program import MARK, readable, save_graph
 from repro_minify.graphs import Graph, Graphs, graphs_of
 from repro_minify.original import Original
@@ -220,20 +221,6 @@ def test_each_graph_is_asked_and_then_the_trace_in_both_ways(asked: Any) -> None
         repro_minify.minify(broken, X, quiet=True)
     assert asked("same") == ["program.py", "program-2.py", "failing.pt", "failing.pt"]
     assert not Path("broken.failing").exists()
-
-
-class Doubled(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        return x * 2
-
-    @staticmethod
-    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
-        return grads[0] * 2
-
-
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return Doubled.apply(x)
 
 
 def test_a_model_without_a_trace_is_reduced_as_a_graph(asked: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import repro_minify
 import torch
+from models import doubled
 from repro_minify.original import How, Original, difference, how_of, in_float64, problem_of
 from repro_minify.testing import assert_compiled_same
 
@@ -119,22 +120,6 @@ def test_a_cast_that_the_program_asks_for_rounds_nothing_in_float64() -> None:
     reference = in_float64(through_half, ((x,), {}), How(False, None, None))
     assert reference is not None and torch.equal(reference[0], x.double())
     assert difference([through_half(x)], [x], reference) == ""
-
-
-class Doubled(torch.autograd.Function):
-    """Its backward is Python: with gradients TorchScript has no form for it."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        return x * 2
-
-    @staticmethod
-    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
-        return grads[0] * 2
-
-
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return Doubled.apply(x)
 
 
 @torch.library.custom_op("repro_minify_tests::threefold", mutates_args=())

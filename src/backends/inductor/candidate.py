@@ -22,13 +22,13 @@ import torch._inductor.compile_fx
 import bisector
 import emit
 import entries
+import fx_candidate
+import fx_graph
 import kernels
 import wire
 from calls import Untranslatable, attribute_name
-from failure import first_sentence, has_compilers_verdict
-import fx_graph
 from emit_fx import FxRepro
-import fx_candidate
+from failure import first_sentence, has_compilers_verdict
 from fx_call import Call
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
@@ -93,6 +93,7 @@ def compiled_calls(script, module, options):
 
 def eager_calls(script, module, float64):
     """A program of the FX dialect, called one by one."""
+
     def as_it_is(graph_module, _):
         return fx_candidate.in_float64(graph_module) if float64 else graph_module
 
@@ -146,25 +147,22 @@ class Candidate:
         reader = wire.Reader(blobs)
         operands = [reader.value(operand) for operand in header["operands"]]
         given = list(tensors_in(operands))
-        before = [(tensor._version, view_of(tensor)) for tensor in given]
+        versions, views = [tensor._version for tensor in given], [view_of(tensor) for tensor in given]
         grad = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
         with torch.no_grad():  # each operand would be a leaf, which nothing may write to
-            output = Call(header["call"], operands).run()
+            call = Call(header["call"], operands)
+            output = call.run()
         written = {
-            tensor.untyped_storage().data_ptr() for tensor, (version, _) in zip(given, before)
+            tensor.untyped_storage().data_ptr() for tensor, version in zip(given, versions)
             if tensor._version != version
         }  # fmt: skip
         writer = wire.Writer(reader.storages, len(blobs))
-        answer = {"output": writer.value(output), "storages": [], "grad": grad and "detach" not in header["call"]}
+        answer = {"output": writer.value(output), "storages": [], "grad": grad and not call.detaches}
         for index, storage in reader.storages.items():
             if storage.data_ptr() in written:
                 answer["storages"].append([index, len(blobs) + len(writer.blobs)])
                 writer.blobs.append(wire.bytes_of(storage))
-        answer["views"] = [
-            [index, *view_of(tensor)]
-            for index, (tensor, (_, view)) in enumerate(zip(given, before))
-            if view_of(tensor) != view
-        ]
+        answer["views"] = changed_views(given, views)
         return answer, writer.blobs
 
     def compile(self, header, blobs):
@@ -216,11 +214,7 @@ class Candidate:
             if now.numel() != before[index].numel() or not torch.equal(now, before[index]):
                 answer["storages"].append([index, len(writer.blobs)])
                 writer.blobs.append(now)
-        answer["views"] = [
-            [index, *view_of(tensor)]
-            for index, tensor in enumerate(tensors_in(arguments))
-            if view_of(tensor) != views[index]
-        ]
+        answer["views"] = changed_views(tensors_in(arguments), views)
         return answer, writer.blobs
 
     def backward(self, header, blobs):
@@ -241,15 +235,13 @@ class Candidate:
     def repro(self, header, blobs):
         """repro.py as text, and whether it reads its values from files."""
         with repro_in_folder(header, blobs) as (repro, folder):
-            if emit.is_tried(repro) and not isinstance(repro, FxRepro):
+            if emit.is_tried(repro):
                 emit.choose_front_end(repro, folder)
             return {"text": repro.text(), "reads_files": repro.literals is None}, []
 
     def package(self, header, blobs):
         """The program compiled by AOTInductor, or why there is no use in that."""
         with repro_in_folder(header, blobs) as (repro, folder):
-            if isinstance(repro, FxRepro):
-                return {"none_because": "its calls are functions of Python"}, []
             path = os.path.join(folder, "model.pt2")
             if none_because := emit.ahead_of_time(repro, path):
                 return {"none_because": none_because}, []
@@ -295,6 +287,12 @@ def tensors_in(value):
 
 def view_of(tensor):
     return [list(tensor.shape), list(tensor.stride()), tensor.storage_offset()]
+
+
+def changed_views(tensors, before):
+    """Returns [place, sizes, strides, offset] of each tensor that is another view of its memory than before."""
+    now = map(view_of, tensors)
+    return [[place, *view] for place, (view, old) in enumerate(zip(now, before, strict=True)) if view != old]
 
 
 def written(old, new):

@@ -108,6 +108,7 @@ class Repro:
     """`script` is the program with its constants as buffers; `inputs` are [name, role, formula, tensor]."""
 
     literals_of = Literals
+    has_module = True  # False: it is calls of Python, which neither another front end nor a package takes
 
     def __init__(self, script, inputs, facts):
         self.facts = facts
@@ -493,7 +494,7 @@ def without_numbers(message):
 
 def is_tried(repro):
     """True if repro.py is run to choose its front end; not where it hangs, which would have to be waited for."""
-    return entries.front_end != "dynamo" and repro.facts["kind"] != "hang"
+    return repro.has_module and entries.front_end != "dynamo" and repro.facts["kind"] != "hang"
 
 
 def choose_front_end(repro, folder):
@@ -521,6 +522,8 @@ def compiled_for_once():
 def ahead_of_time(repro, path):
     """Compiles the program with AOTInductor into `path`; an empty string if the result fails in the same way, else why
     it is no use."""
+    if not repro.has_module:
+        return "its calls are functions of Python"
     if entries.compile_options:
         return "it is compiled with options that only torch.compile takes"
     arguments = [tensor for _, role, _, tensor in repro.inputs if role == "input"]

@@ -50,6 +50,7 @@ def is_called(name):
 
 class FxRepro(Repro):
     literals_of = TypedLiterals
+    has_module = False
 
     def read_program(self, script):
         self.objects = []
@@ -61,11 +62,8 @@ class FxRepro(Repro):
         self.inputs = [[name, *rest] for name, (_, *rest) in zip(names, self.inputs)]
         arguments = [name for name, role in zip(names, roles) if role == "input"]
         given = [attribute_name(name) for name, _ in [*script.named_parameters(), *script.named_buffers()]]
-        attributes = {}
-        for target in given:
-            attributes[target] = target
         try:
-            text = program_text(graph, arguments, attributes=attributes)
+            text = program_text(graph, arguments, attributes={target: target for target in given})
         except NoForm as error:
             raise Untranslatable(f"a call of this program has no text: {error}") from error
         self.used = text.imports

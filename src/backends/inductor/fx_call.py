@@ -21,7 +21,6 @@ import builtins
 import importlib
 import json
 import math
-import operator
 from typing import Any
 
 import torch
@@ -193,9 +192,10 @@ class Call:
     def op(self) -> str:
         return "call_method" if self.is_method else "call_function"
 
-    def function(self) -> Any:
-        """Callable with the arguments; a method gets its object first."""
-        return operator.methodcaller(self.target, *self.args[1:], **self.kwargs) if self.is_method else self.target
+    @property
+    def detaches(self) -> bool:
+        """True if what it gives has no gradients, whatever its operands have."""
+        return "detach" in (self.target if self.is_method else getattr(self.target, "__name__", ""))
 
     def run(self) -> Any:
         if self.is_method:

@@ -7,7 +7,7 @@ from torch.utils import _pytree as pytree
 
 from calls import Untranslatable, attribute_name, call, function, graph_of
 from fx_call import Call
-from fx_graph import Argument, Attribute, Output
+from fx_graph import Argument, Attribute, Output, with_output
 
 PACKING = {"prim::ListConstruct": list, "prim::TupleConstruct": tuple}
 UNPACKING = ("prim::ListUnpack", "prim::TupleUnpack")
@@ -64,7 +64,8 @@ class Builder:
         for node in self.jit_graph.nodes():
             self.take(node)
         (result,) = (self.values[value.debugName()] for value in self.jit_graph.outputs())
-        template = self.finish(result)
+        template = with_output(self.graph, result.node if isinstance(result, Several) else result)
+        self.graph.lint()
         return torch.fx.GraphModule(self.holder, self.graph), template
 
     def take(self, node):
@@ -122,30 +123,6 @@ class Builder:
         if node.outputsSize() != 1 or node.output().type().kind() != "TensorType":
             raise Untranslatable(f"{node.kind()} among calls of Python")
         self.assign(node, [self.graph.call_function(function(node), arguments, keywords)])
-
-    def finish(self, result):
-        """The graph returns each Tensor once, and none that it was given; the template says where they stood."""
-        results = []
-
-        def leaf(value):
-            if not isinstance(value, torch.fx.Node):
-                return value
-            if value.op == "placeholder":
-                return Argument(int(value.target.removeprefix("argument_")))
-            if value.op == "get_attr":
-                return Attribute(value.target)
-            if value not in results:
-                results.append(value)
-            return Output(results.index(value))
-
-        result = result.node if isinstance(result, Several) else result
-        template = pytree.tree_map(leaf, result, is_leaf=lambda value: isinstance(value, torch.fx.Node))
-        self.graph.output(tuple(results))
-        for node in reversed(self.graph.nodes):
-            if node.target is operator.getitem and not node.users:
-                self.graph.erase_node(node)
-        self.graph.lint()
-        return template
 
 
 def with_results(graph, template):

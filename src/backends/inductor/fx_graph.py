@@ -51,6 +51,28 @@ class Attribute:
     name: str
 
 
+def with_output(graph, result):
+    """Gives the graph its output: each Tensor once, and none that it was given. Returns the template of `result`, which
+    has nodes of the graph for Tensors."""
+    results = []
+
+    def leaf(node):
+        if node.op == "placeholder":
+            return Argument(int(node.target.removeprefix("argument_")))
+        if node.op == "get_attr":
+            return Attribute(node.target)
+        if node not in results:
+            results.append(node)
+        return Output(results.index(node))
+
+    template = pytree.tree_map_only(torch.fx.Node, leaf, result)
+    graph.output(tuple(results))
+    for node in reversed(graph.nodes):
+        if node.target is operator.getitem and not node.users:
+            graph.erase_node(node)
+    return template
+
+
 SPACE = {"math": math, "cmath": cmath, "torch": torch}
 
 
@@ -301,24 +323,8 @@ class Builder:
 
     def finish(self, result):
         """The graph returns each Tensor once, and none that it was given."""
-        results = []
-
-        def leaf(value):
-            if not isinstance(value, Symbol):
-                return value
-            if value.node.op == "placeholder":
-                return Argument(int(value.node.target.removeprefix("argument_")))
-            if value.node.op == "get_attr":
-                return Attribute(value.node.target)
-            if value.node not in results:
-                results.append(value.node)
-            return Output(results.index(value.node))
-
-        template = pytree.tree_map(leaf, result, is_leaf=lambda value: isinstance(value, Symbol))
-        self.graph.output(tuple(results))
-        for node in reversed(self.graph.nodes):
-            if node.target is operator.getitem and not node.users:
-                self.graph.erase_node(node)
+        result = pytree.tree_map_only(Symbol, lambda symbol: symbol.node, result)
+        template = with_output(self.graph, result)
         self.read_attributes_where_they_are_used()
         self.graph.lint()
         return template
