@@ -294,3 +294,16 @@ def test_hostile_texts_reach_the_call(text: str) -> None:
     values = [None if value.node().kind() == "prim::Param" else value.toIValue() for value in node.inputs()]
     assert Call(values[0], values[1:]).kwargs == {"text": text}
     assert len(calls_of(made.script)) == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="the device is here")
+def test_a_device_that_is_not_here_is_the_cpu() -> None:
+    class OnCuda(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            ones = torch.ones(3, device=torch.device("cuda", 0)).to("cuda:0")
+            return x.cuda() + ones + x.new_zeros(3, device="cpu")
+
+    made = fx_graph_of.convert(Loaded(OnCuda(), (torch.ones(3),), names=["x"], is_fx=True))
+    assert torch.equal(fx_run.run(made.script, made.inputs), torch.full((3,), 2.0))
+    assert made.notes == ["cuda is not here: the CPU takes its place"]
+    assert '"cuda' not in str(made.script.graph)

@@ -215,6 +215,10 @@ class Repro:
     def needs_cublas_workspace(self):
         return self.facts["deterministic"] != "off" and self.facts["device"] != "cpu"
 
+    def moved(self):
+        """Brings a tensor or a module to the device of the failure."""
+        return "" if self.facts["device"] == "cpu" else f".to({self.facts['device']!r})"
+
     def classes(self):
         lines = ["class Repro(torch.nn.Module):"]
         if self.attributes or self.objects:
@@ -248,8 +252,7 @@ class Repro:
 
     def run(self):
         facts = self.facts
-        device = facts["device"]
-        moved = "" if device == "cpu" else f".to({device!r})"
+        device, moved = facts["device"], self.moved()
         lines = ["def leaves(value):", "    if isinstance(value, (list, tuple)):",
                  "        return [leaf for part in value for leaf in leaves(part)]",
                  "    return leaves(list(value.values())) if isinstance(value, dict) else [value]", "", "",
@@ -367,7 +370,7 @@ class Repro:
         return f"torch.compile(model{options})"
 
     def make_model(self):
-        return "Repro().eval()" + ("" if self.facts["device"] == "cpu" else f".to({self.facts['device']!r})")
+        return "Repro().eval()" + self.moved()
 
     def main(self):
         facts = self.facts

@@ -80,10 +80,12 @@ class FxRepro(Repro):
 
     def classes(self):
         attributes = [name for name, _ in self.attributes]
-        lines = [f"{attribute_name(name)} = {self.literals[name]}" for name in attributes if self.literals]
+        moved = self.moved()
+        lines = [f"{attribute_name(name)} = {self.literals[name]}{moved}" for name in attributes if self.literals]
         if attributes and not self.literals:
             names = ", ".join(map(attribute_name, attributes))
-            lines.append(f'({names},) = torch.load(here / "attributes.pt", weights_only=True)')
+            loaded = 'torch.load(here / "attributes.pt", weights_only=True)'
+            lines.append(f"({names},) = " + (f"(x{moved} for x in {loaded})" if moved else loaded))
         return "\n" + "\n".join([*lines, *([""] * 2 if lines else []), *self.forward])
 
     def make_model(self):

@@ -13,6 +13,7 @@ from torch.fx.node import Node, map_arg
 import fx_call
 import fx_run
 from agreement import copies, difference, others_of, run
+from fx_devices import Devices
 from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
 from fx_source import Source, compiled
 from fx_trace import graph_of, mode_set_by
@@ -51,9 +52,10 @@ def refuse_what_is_registered_from_python(name: str) -> None:
 class Observer:
     """Runs the graph, and writes each of its calls down as source."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, devices: Devices) -> None:
         self.module = loaded.module
         self.graph = graph_of(loaded.module)
+        devices.move(self.graph)
         self.inputs = Inputs(loaded, self.graph)
         self.bound = self.inputs.bound
         self.notes = [*self.inputs.notes]
@@ -145,9 +147,9 @@ class Observer:
         return words, isinstance(output.args[0], Node) and len(words) == 1, left_out
 
 
-def observed(loaded: Loaded, grad: bool) -> tuple[Observer, list[int]]:
+def observed(loaded: Loaded, grad: bool, devices: Devices) -> tuple[Observer, list[int]]:
     """Returns the observer of one run, and the positions of the inputs that the run writes to."""
-    observer = Observer(loaded)
+    observer = Observer(loaded, devices)
     mine = copies(tuple(given.tensor for given in observer.inputs.all))
     before = [tensor._version for tensor in mine]
     with torch.random.fork_rng(), torch.set_grad_enabled(grad):
@@ -158,15 +160,22 @@ def observed(loaded: Loaded, grad: bool) -> tuple[Observer, list[int]]:
 
 def convert(loaded: Loaded) -> Converted:
     """Raises Refused where a call has no form, and where what was made does not do what the module does."""
+    with Devices() as devices:
+        made = converted(loaded, devices)
+    made.notes += devices.notes
+    return made
+
+
+def converted(loaded: Loaded, devices: Devices) -> Converted:
     inputs_want_gradients = any(tensor.requires_grad for tensor in tensors_in(loaded.args))
     grad = loaded.grad and inputs_want_gradients
     try:
-        observer, written = observed(loaded, grad)
+        observer, written = observed(loaded, grad, devices)
     except Refused:
         if not grad:
             raise
         grad = False
-        observer, written = observed(loaded, grad)
+        observer, written = observed(loaded, grad, devices)
         observer.notes.append("with gradients it raises, so that what its calls do was seen without")
     names = [observer.source.words[given.node] for given in observer.inputs.all]
     results, alone, left_out = observer.results()

@@ -65,7 +65,10 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     failing = folder_of_failing(output)
     if failing.exists() and not (options.get("force") or options.get("resume")):
         raise BadInput(f"{failing}: exists; give another output, or force=True to write into it")
-    given = cast(MinifyOptions, {**options, "output": output})
+    from .saving import settings_of_device  # it imports torch
+
+    own = {} if is_path(model) else settings_of_device(model, inputs)
+    given = cast(MinifyOptions, {**own, **options, "output": output})
     existed = failing.exists()
     asked = (model, inputs, backend, failing, given)
     try:
@@ -100,7 +103,7 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     try:
         return reduce(words, quiet)
     except DoesNotFail as error:
-        if original is None:
+        if not original:
             raise
         if more := through_dynamo(options):
             with contextlib.suppress(DoesNotFail):

@@ -15,8 +15,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .apart import Crashed, apart
 from .command import is_path
-from .errors import CannotTrace, ReproMinifyError, first_line
+from .errors import CannotTrace, DoesNotFail, ReproMinifyError, first_line
 from .inputs import Arguments, arguments_of_call
+from .saving import as_callable, given_arguments, name_of
 from .tracing import copies, without_traces
 
 SEED = 0
@@ -24,9 +25,13 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Original:
-    problem: str  # how the model differs from eager under torch.compile, by PyTorch's own rule
+    problem: str  # how the model differs from eager under torch.compile, by PyTorch's own rule; empty if it does not
     lost: tuple[str, ...]  # operators that it calls in eager and its trace does not
     whole_numbers: bool = False  # what differs are whole numbers, which `--compare close` alone takes for a failure
+
+    def __bool__(self) -> bool:
+        """True if it fails."""
+        return bool(self.problem)
 
     def __str__(self) -> str:
         lost = f"; its trace has no {', '.join(self.lost)}" if self.lost else ""
@@ -149,15 +154,16 @@ def whole_numbers_differ(expected: list[torch.Tensor], found: list[torch.Tensor]
 
 
 def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
-    """Empty where it does not fail, or nothing can be said, as eager is not sure of itself."""
+    """Returns how it fails; empty where it does not. Raises ReproMinifyError where eager is not sure of itself."""
     import torch._inductor.config
 
     try:
         expected = ran(call, arguments, how)
-        if difference(expected, ran(call, arguments, how), None):
-            return ""
-    except Exception:
-        return ""
+        unsure = difference(expected, ran(call, arguments, how), None)
+    except Exception as error:
+        raise ReproMinifyError(f"eager itself raises: {first_line(error)}") from error
+    if unsure:
+        raise ReproMinifyError(f"two eager runs differ: {unsure}")
     quiet = {"fallback_random": True, "compile_threads": 1}
     with torch._inductor.config.patch(quiet), torch._dynamo.config.patch(suppress_errors=False):
         try:
@@ -189,13 +195,13 @@ def lost_in(model: Path, inputs: Path, call: Callable[..., Any], arguments: Argu
 def failure_of_original(
     call: Callable[..., Any], arguments: Arguments, folder: Path, options: Mapping[str, Any]
 ) -> Original | None:
-    """Returns how the model itself fails under torch.compile, and which operators failing.pt in `folder` lacks; None if
-    it does not fail, or that is not known."""
+    """Returns how the model itself fails under torch.compile, if it does, and which operators failing.pt in `folder`
+    lacks; None if that is not known."""
 
-    def asked() -> Original | None:
+    def asked() -> Original:
         problem = problem_of(call, arguments, how_of(options))
         if not problem:
-            return None
+            return Original("", ())
         lost = lost_in(folder / "failing.pt", folder / "inputs.pt", call, arguments)
         return Original(str(problem), lost, isinstance(problem, WholeNumbers))
 
@@ -210,22 +216,22 @@ def failure_of_original(
 def original_of(
     model: Any, inputs: Any, backend: str | None, folder: Path, options: Mapping[str, Any]
 ) -> Original | None:
-    """Returns how the model given to check() or minify(), and saved in `folder`, fails itself. None for a path and for
-    TorchScript, which are no conversions."""
-    from .saving import as_callable, given_arguments
-
+    """Returns whether and how the model given to check() or minify(), and saved in `folder`, fails itself. None where
+    that is not known, and for a path and TorchScript, which are no conversions."""
     is_converted = not is_path(model) and not isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
     if not is_converted or backend != "inductor" or "oracle" in options:
         return None
     return failure_of_original(as_callable(model), given_arguments(model, inputs), folder, options)
 
 
-def refused(error: CannotTrace, *asked: Any) -> CannotTrace:
-    """The error of a model that cannot be traced, with how the model itself fails under torch.compile, if it does.
-    `asked` are the arguments of original_of()."""
+def refused(error: CannotTrace, *asked: Any) -> ReproMinifyError:
+    """Returns the error of a model that cannot be traced: with how the model itself fails under torch.compile, if it
+    does; if it does not, and that is known, that it does not. `asked` are the arguments of original_of()."""
     original = original_of(*asked)
     if original is None:
         return error
+    if not original:
+        return DoesNotFail(f"{name_of(asked[0])}: does not fail: under torch.compile it gives the same as in eager")
     both = CannotTrace(f"{error}; {original}")
     both.original = original
     return both
