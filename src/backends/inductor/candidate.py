@@ -21,13 +21,13 @@ import torch._inductor.compile_fx
 
 import bisector
 import emit
+import emit_fx
 import entries
 import fx_candidate
 import fx_graph
 import kernels
 import wire
 from calls import Untranslatable, attribute_name
-from emit_fx import FxRepro
 from failure import first_sentence, has_compilers_verdict
 from fx_call import Call
 from fx_compiled import FxCompiled
@@ -235,6 +235,8 @@ class Candidate:
     def repro(self, header, blobs):
         """repro.py as text, and whether it reads its values from files."""
         with repro_in_folder(header, blobs) as (repro, folder):
+            if repro.has_module and entries.front_end != "fx":
+                repro = emit_fx.typed(repro.script, inputs_of(header, blobs), header["facts"], folder) or repro
             if emit.is_tried(repro):
                 emit.choose_front_end(repro, folder)
             return {"text": repro.text(), "reads_files": repro.literals is None}, []
@@ -263,13 +265,16 @@ class Candidate:
             return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
 
 
+def inputs_of(header, blobs):
+    reader = wire.Reader(blobs)
+    return [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
+
+
 @contextlib.contextmanager
 def repro_in_folder(header, blobs):
-    reader = wire.Reader(blobs)
-    inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
     script = load(header, blobs)
-    kind = FxRepro if fx_candidate.calls_python(script) else emit.Repro
-    repro = kind(script, inputs, header["facts"])
+    kind = emit_fx.FxRepro if fx_candidate.calls_python(script) else emit.Repro
+    repro = kind(script, inputs_of(header, blobs), header["facts"])
     with tempfile.TemporaryDirectory() as folder:
         repro.save_values(folder)
         yield repro, folder
