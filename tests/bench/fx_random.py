@@ -4,9 +4,9 @@
     fx_random.py --program build/release/repro-minify --work FOLDER [--first 0] [--count 40] [--jobs 1 2]
 
 A program has 3 to 14 random calls: in place, through views, of `_foreach_` functions, of methods and of ATen's
-operators. One more call is a relu, which TorchInductor is told to get wrong (cpp.inject_relu_bug_TESTING_ONLY), so that one call
-is all that a minimal program has. By one job and by two the result has to be the same. Exit code 1 if a program comes
-out larger, or differs between the two.
+operators. One more call is a relu, which TorchInductor is told to get wrong (cpp.inject_relu_bug_TESTING_ONLY), so that
+one call is all that a minimal program has. By one job and by two the result has to be the same. Exit code 1 if a
+program comes out larger, or differs between the two.
 """
 
 import argparse
@@ -45,19 +45,12 @@ def planted(seed: int) -> tuple[torch.fx.GraphModule, list[Any]]:
     return torch.fx.GraphModule(torch.nn.Module(), graph), choices.inputs
 
 
+PLANTED = "--inductor-config=cpp.inject_relu_bug_TESTING_ONLY=accuracy"
+
+
 def reduced(program: Path, output: Path, given: argparse.Namespace, jobs: int) -> dict[str, Any]:
-    command = [given.program, program, "--backend", "inductor", "--python", sys.executable, "--no-bisect"]
-    command += [
-        "--inductor-config=cpp.inject_relu_bug_TESTING_ONLY=accuracy",
-        "--no-ablation",
-        "--no-verify",
-        "--quiet",
-        "--force",
-        "--jobs",
-        jobs,
-        "-o",
-        output,
-    ]
+    command = [given.program, program, "--backend", "inductor", "--python", sys.executable, PLANTED, "--no-bisect"]
+    command += ["--no-ablation", "--no-verify", "--quiet", "--force", "--jobs", jobs, "-o", output]
     began = time.monotonic()
     ended = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if ended.returncode:
