@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from .saving import as_callable, given_arguments, name_of
 from .tracing import copies, without_traces
 
 SEED = 0
+OF_COMPILE = ("mode", "dynamic", "fullgraph", "backend", "frontend")  # keys that are not of torch._inductor.config
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,20 @@ class How:
 
     grad: bool
     autocast: torch.dtype | None
-    mode: str | None
+    mode: str | None = None  # of torch.compile
+    dynamic: bool | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)  # entries of torch._inductor.config
+
+
+def parsed(value: Any) -> Any:
+    """A value of inductor_config that is given as text: a Python literal, or else itself."""
+    if not isinstance(value, str):
+        return value
+    words = {"true": True, "false": False, "none": None}
+    try:
+        return words[value.lower()] if value.lower() in words else ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
 
 
 def how_of(options: Mapping[str, Any]) -> How:
@@ -80,8 +95,11 @@ def how_of(options: Mapping[str, Any]) -> How:
     for text in [given] if isinstance(given, str) else given if not entries else ():
         key, _, value = text.partition("=")
         entries[key] = value
+    entries = {key: parsed(value) for key, value in entries.items()}
     dtype = getattr(torch, options.get("autocast_dtype") or "bfloat16") if options.get("autocast") else None
-    return How(bool(options.get("grad")) and not options.get("only_fwd"), dtype, entries.get("mode"))
+    config = {key: value for key, value in entries.items() if key not in OF_COMPILE}
+    grad = bool(options.get("grad")) and not options.get("only_fwd")
+    return How(grad, dtype, entries.get("mode"), entries.get("dynamic"), config)
 
 
 def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:
@@ -164,10 +182,13 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
         raise ReproMinifyError(f"eager itself raises: {first_line(error)}") from error
     if unsure:
         raise ReproMinifyError(f"two eager runs differ: {unsure}")
-    quiet = {"fallback_random": True, "compile_threads": 1}
-    with torch._inductor.config.patch(quiet), torch._dynamo.config.patch(suppress_errors=False):
+    config = {"fallback_random": True, "compile_threads": 1, **how.config}
+    if unknown := [key for key in config if key not in torch._inductor.config._config]:
+        raise ReproMinifyError(f"torch._inductor.config has no entry {unknown[0]}")
+    torch._dynamo.reset()  # what was compiled before had other entries
+    with torch._inductor.config.patch(config), torch._dynamo.config.patch(suppress_errors=False):
         try:
-            found = ran(torch.compile(call, mode=how.mode), arguments, how)
+            found = ran(torch.compile(call, mode=how.mode, dynamic=how.dynamic), arguments, how)
         except Exception as error:
             return f"it raises {first_line(error)}"
     return difference(expected, found, in_float64(call, arguments, how))
