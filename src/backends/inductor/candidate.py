@@ -122,10 +122,81 @@ def compiled(script, module, options):
     return whichever_can
 
 
+class Program:
+    """One program of a check: compiled, or as eager runs it."""
+
+    def __init__(self, header, blobs):
+        script = load(header, blobs)
+        of_python = fx_candidate.calls_python(script)
+        try:
+            self.module = fx_candidate.holder_of(script) if of_python else make_module(script)[0]
+        except Exception as error:  # no fault of TorchInductor
+            raise Untranslatable(first_sentence(error)) from error
+        self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
+        if header.get("eager"):
+            self.call = eager_calls(script, self.module, header["float64"])
+        else:
+            ways = compiled_calls if of_python else compiled
+            self.call = ways(script, self.module, self.options(header.get("bisection")))
+        self.outputs = self.leaves = None
+
+    @staticmethod
+    def options(bisection):
+        if not bisection:
+            return entries.compile_options
+        bisector.take_part(bisection["folder"])
+        through_inductor = bisection["backend"] == "inductor"
+        options = entries.compile_options.items()
+        known = {key: value for key, value in options if key != "mode" or through_inductor}
+        return {**known, "backend": bisection["backend"]}
+
+    def run(self, header, blobs):
+        reader = wire.Reader(blobs)
+        arguments = [reader.value(argument) for argument in header["arguments"]]
+        before = [blob.clone() for blob in blobs]
+        state_before = {name: tensor.detach().clone() for name, tensor in self.state.items()}
+        views = [view_of(tensor) for tensor in tensors_in(arguments)]
+        with settings(header["settings"]):
+            output = self.call(*arguments)
+        self.outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
+        self.leaves = [p for p in self.module.parameters() if p.requires_grad]
+        self.leaves += [tensor for tensor in tensors_in(arguments) if tensor.requires_grad and tensor.is_leaf]
+        writer = wire.Writer()
+        answer = {"output": writer.value(output)}
+        answer["module"] = [
+            [name, writer.value(tensor)] for name, tensor in self.state.items() if written(state_before[name], tensor)
+        ]
+        answer["storages"] = []
+        for index, storage in reader.storages.items():
+            now = wire.bytes_of(storage)
+            if now.numel() != before[index].numel() or not torch.equal(now, before[index]):
+                answer["storages"].append([index, len(writer.blobs)])
+                writer.blobs.append(now)
+        answer["views"] = changed_views(tensors_in(arguments), views)
+        return answer, writer.blobs
+
+    def backward(self, header, blobs):
+        reader = wire.Reader(blobs)
+        given = [reader.value(gradient) for gradient in header["gradients"]]
+        pairs = [(output, gradient) for output, gradient in zip(self.outputs, given) if gradient is not None]
+        with settings(header["settings"]):
+            gradients = torch.autograd.grad(
+                [output for output, _ in pairs],
+                self.leaves,
+                [gradient for _, gradient in pairs],
+                retain_graph=True,
+                allow_unused=True,
+            )
+        writer = wire.Writer()
+        return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
+
+
 class Candidate:
+    """What one check asks for: up to three programs, which share a process."""
+
     def __init__(self):
-        self.module = self.compiled = None
-        self.outputs = self.leaves = self.state = self.modes = None
+        self.programs = {}
+        self.modes = None
 
     @staticmethod
     def begin(header):
@@ -168,69 +239,20 @@ class Candidate:
     def compile(self, header, blobs):
         self.begin(header)
         configure_for_this(header["entries"])
-        script = load(header, blobs)
-        of_python = fx_candidate.calls_python(script)
-        try:
-            self.module = fx_candidate.holder_of(script) if of_python else make_module(script)[0]
-        except Exception as error:  # no fault of TorchInductor
-            raise Untranslatable(first_sentence(error)) from error
-        self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
-        if header.get("eager"):
-            self.compiled = eager_calls(script, self.module, header["float64"])
-        else:
-            ways = compiled_calls if of_python else compiled
-            self.compiled = ways(script, self.module, self.options(header.get("bisection")))
-        return {}, []
-
-    @staticmethod
-    def options(bisection):
-        if not bisection:
-            return entries.compile_options
-        bisector.take_part(bisection["folder"])
-        through_inductor = bisection["backend"] == "inductor"
-        options = entries.compile_options.items()
-        known = {key: value for key, value in options if key != "mode" or through_inductor}
-        return {**known, "backend": bisection["backend"]}
+        number = len(self.programs)
+        self.programs[number] = Program(header, blobs)
+        return {"program": number}, []
 
     def run(self, header, blobs):
-        reader = wire.Reader(blobs)
-        arguments = [reader.value(argument) for argument in header["arguments"]]
-        before = [blob.clone() for blob in blobs]
-        state_before = {name: tensor.detach().clone() for name, tensor in self.state.items()}
-        views = [view_of(tensor) for tensor in tensors_in(arguments)]
-        with settings(header["settings"]):
-            output = self.compiled(*arguments)
-        self.outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
-        self.leaves = [p for p in self.module.parameters() if p.requires_grad]
-        self.leaves += [tensor for tensor in tensors_in(arguments) if tensor.requires_grad and tensor.is_leaf]
-        writer = wire.Writer()
-        answer = {"output": writer.value(output)}
-        answer["module"] = [
-            [name, writer.value(tensor)] for name, tensor in self.state.items() if written(state_before[name], tensor)
-        ]
-        answer["storages"] = []
-        for index, storage in reader.storages.items():
-            now = wire.bytes_of(storage)
-            if now.numel() != before[index].numel() or not torch.equal(now, before[index]):
-                answer["storages"].append([index, len(writer.blobs)])
-                writer.blobs.append(now)
-        answer["views"] = changed_views(tensors_in(arguments), views)
-        return answer, writer.blobs
+        return self.programs[header["program"]].run(header, blobs)
 
     def backward(self, header, blobs):
-        reader = wire.Reader(blobs)
-        given = [reader.value(gradient) for gradient in header["gradients"]]
-        pairs = [(output, gradient) for output, gradient in zip(self.outputs, given) if gradient is not None]
-        with settings(header["settings"]):
-            gradients = torch.autograd.grad(
-                [output for output, _ in pairs],
-                self.leaves,
-                [gradient for _, gradient in pairs],
-                retain_graph=True,
-                allow_unused=True,
-            )
-        writer = wire.Writer()
-        return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
+        return self.programs[header["program"]].backward(header, blobs)
+
+    def forget(self, header, _):
+        """Gives up the data of a program: a check has room for one at a time."""
+        self.programs[header["program"]] = None
+        return {}, []
 
     def repro(self, header, blobs):
         """repro.py as text, and whether it reads its values from files."""
