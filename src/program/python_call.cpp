@@ -47,7 +47,8 @@ void renumber(json &form, std::map<size_t, size_t> &numbers, std::vector<size_t>
 bool is_well_formed(const json &call, size_t operands) {
   const auto is_text = [&](const char *key) { return call.contains(key) && call[key].is_string(); };
   return call.is_object() && (is_text("f") || is_text("m")) && call.contains("a") && call["a"].is_array() &&
-         (!call.contains("k") || call["k"].is_object()) && names_operands(call, operands);
+         (!call.contains("k") || call["k"].is_object()) && (!call.contains("in") || call["in"].is_array()) &&
+         names_operands(call, operands);
 }
 
 } // namespace

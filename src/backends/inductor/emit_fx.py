@@ -1,5 +1,6 @@
 """repro.py of a program in the FX dialect: a function as a person types it, and what calls it."""
 
+import operator
 import re
 
 import torch
@@ -45,7 +46,7 @@ def typed_names(names):
 
 
 def is_called(name):
-    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional))
+    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional, operator))
 
 
 class FxRepro(Repro):

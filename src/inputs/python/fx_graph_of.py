@@ -11,11 +11,12 @@ import torch
 from torch.fx.node import Node, map_arg
 
 import fx_call
+import fx_modes
 import fx_run
 from agreement import copies, difference, others_of, run
 from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
 from fx_source import Source, compiled
-from fx_trace import graph_of, mode_set_by
+from fx_trace import enters_level, graph_of
 from loaded import Loaded
 from refused import Refused
 from traced import argument_names
@@ -60,6 +61,7 @@ class Observer:
         self.values: dict[Node, Any] = {}
         self.done: set[Node] = set()
         self.source = Source(names_of(self.graph, self.inputs), self.values)
+        self.switched = fx_modes.Switched(loaded.grad)
 
     def observe(self, tensors: tuple[torch.Tensor, ...]) -> None:
         self.values.update((given.node, tensor) for given, tensor in zip(self.inputs.all, tensors))
@@ -83,8 +85,14 @@ class Observer:
         return self.bound.get(node, node)
 
     def call(self, node: Node) -> None:
-        if mode := mode_set_by(node.target):
-            raise Refused(f"cannot be converted yet: {mode} ({node.name})")
+        if enters_level(node.target):
+            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({node.name})")
+        try:
+            if self.switched.take(node):
+                return
+        except fx_modes.BadMode as error:
+            raise Refused(f"cannot be converted: {error} ({node.name})") from error
+        node.meta["modes"] = self.switched.now()
         part = self.source.part(node)
         if part is not None:
             self.values[node] = part
@@ -109,7 +117,8 @@ class Observer:
         before = [tensor._version for tensor in tensors]
         try:
             called = getattr(args[0], node.target) if node.op == "call_method" else node.target
-            result = called(*args[node.op == "call_method" :], **kwargs)
+            with fx_modes.entered(node.meta["modes"]):
+                result = called(*args[node.op == "call_method" :], **kwargs)
         except Exception as error:
             text = " ".join(str(error).split())[:300]
             raise Refused(f"raises in eager already, at {node.name}: {type(error).__name__}: {text}") from error

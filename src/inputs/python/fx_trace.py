@@ -1,36 +1,29 @@
 """The torch.fx graph of a module, every call as it stands in its source: what is written in place stays so."""
 
+import contextlib
 import copy
 import inspect
 import operator
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 import torch.fx.proxy
 import torch.utils._pytree as pytree
+from torch.autograd import grad_mode
 from torch.overrides import TorchFunctionMode
 
+import fx_modes
 from refused import Refused
 
-SWITCHES = {
-    torch._C._set_grad_enabled: "gradients are switched on or off inside the graph",
-    torch.amp.autocast_mode._enter_autocast: "autocast is switched on or off inside the graph",
-    torch.amp.autocast_mode._exit_autocast: "autocast is switched on or off inside the graph",
-    torch.autograd.grad_mode._enter_inference_mode: "inference mode is entered inside the graph",
-    torch.autograd.grad_mode._exit_inference_mode: "inference mode is entered inside the graph",
-}
-"""Calls that set a mode for those that follow, and what is said of them."""
 LEVELS = ("torch._C._functorch", "torch._functorch")
 """Modules whose functions enter and leave the levels of torch.func."""
 
 
-def mode_set_by(target: Any) -> str:
-    """Returns a sentence on the mode that a call of this sets for others; an empty text for any other call."""
-    if (getattr(target, "__module__", None) or "").startswith(LEVELS):
-        return "levels of torch.func are entered inside the graph"
-    return SWITCHES.get(target, "") if callable(target) else ""
+def enters_level(target: Any) -> bool:
+    return (getattr(target, "__module__", None) or "").startswith(LEVELS)
 
 
 class Recorded(torch.fx.Proxy):
@@ -72,13 +65,27 @@ class Created(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if any(isinstance(leaf, torch.fx.Proxy) for leaf in pytree.tree_leaves((args, kwargs))):
-            return func(*args, **kwargs)
-        if func not in SWITCHES:
+        if func not in fx_modes.SWITCHES:
             result = func(*args, **kwargs)
+            leaves = pytree.tree_leaves((args, kwargs, result))
+            if any(isinstance(leaf, torch.fx.Proxy) for leaf in leaves):
+                return result
             if not any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(result)):
                 return result
         return self.tracer.create_proxy("call_function", func, args, kwargs)
+
+
+@contextlib.contextmanager
+def inference_mode_recorded(tracer: torch.fx.Tracer) -> Iterator[None]:
+    """While it is open, entering and leaving inference mode is recorded: no TorchFunctionMode is told of it."""
+
+    def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: tracer.create_proxy("call_function", function, args, {})
+
+    with contextlib.ExitStack() as stack:
+        for function in (grad_mode._enter_inference_mode, grad_mode._exit_inference_mode):
+            stack.enter_context(mock.patch.object(grad_mode, function.__name__, recorded(function)))
+        yield
 
 
 class Recorder(torch.fx.Tracer):
@@ -120,7 +127,7 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
         return graph
     recorder, traced = Recorder(), copy.deepcopy(module)  # which may assign what is recorded to an attribute of its own
     try:
-        with torch.random.fork_rng(), Created(recorder):
+        with torch.random.fork_rng(), inference_mode_recorded(recorder), Created(recorder):
             graph = recorder.trace(traced)
     except Exception as error:
         if name := higher_order_in(error):
