@@ -13,7 +13,7 @@ from fx_text import program_text
 from calls import Untranslatable, attribute_name
 from tensor_text import tensor_text
 
-TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence")
+TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence", "Function")
 
 
 class TypedLiterals(Literals):
@@ -68,7 +68,7 @@ class FxRepro(Repro):
         except NoForm as error:
             raise Untranslatable(f"a call of this program has no text: {error}") from error
         self.used = text.imports
-        self.forward = text.function("f")
+        self.forward = [*text.classes, *text.function("f")]
         self.drawn = any(draws(node) for node in graph.nodes)
 
     def draws_random_numbers(self):

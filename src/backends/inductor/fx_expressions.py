@@ -14,6 +14,7 @@ from torch.fx import Node
 
 import fx_aten
 import fx_effects
+import fx_higher_order
 import fx_signatures
 from fx_call import NoForm, name_of
 from fx_names import is_name
@@ -100,6 +101,8 @@ class Expressions:
         target: Any = node.target
         if isinstance(target, torch._ops.OpOverload):
             return self.overload(target, arguments)
+        if isinstance(target, torch._ops.HigherOrderOperator):
+            return self.higher_order(node, str(target.name()))
         module, name = getattr(target, "__module__", None), getattr(target, "__name__", "")
         if module == "_operator":
             written = self.operator(name, node.args)
@@ -133,10 +136,21 @@ class Expressions:
 
     def item(self, value: Any, index: Any) -> ast.expr:
         """A part of a value, by its name where the call that makes the value has named results."""
+        if isinstance(value, Node) and index == 0 and fx_higher_order.gives_one(value):
+            return self.value(value)
         names = named_results(value) if isinstance(value, Node) and type(index) is int else ()
         if index in range(len(names)):
             return ast.Attribute(self.value(value), names[index], ast.Load())
         return self.subscript(value, index)
+
+    def higher_order(self, node: Node, name: str) -> ast.expr:
+        if name == fx_higher_order.AUTOGRAD:
+            forward, _, *args = node.args
+            return self.call(ast.Attribute(self.value(forward), "apply", ast.Load()), tuple(args), {})
+        called = fx_higher_order.as_users_call(name, node.args, dict(node.kwargs))
+        if called.module:
+            self.modules.add(called.module)
+        return self.call(dotted(called.function), called.args, called.kwargs)
 
     def torch_operator(self, name: str, arguments: Arguments) -> ast.expr | None:
         """An operator in the place of a function that does the same; None where it does more."""

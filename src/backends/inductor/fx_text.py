@@ -26,6 +26,7 @@ import fx_modes
 import fx_names
 from fx_call import NoForm
 from fx_expressions import BINARY, Expressions
+from fx_higher_order import Bodies, is_body, operator_name
 
 WIDTH = 100
 MOST_IN_ONE = 16  # calls in one expression
@@ -37,14 +38,17 @@ class ProgramText:
     body: list[str]  # lines without the indentation of a function
     expression: str | None  # the result, where the program is that alone
     imports: list[str]
+    definitions: list[str]  # lines of functions that it uses
+    classes: list[str]  # lines of classes, which stand outside: Dynamo traces no definition of one
 
     def function(self, name: str = "f") -> list[str]:
         head = f"def {name}({', '.join(self.arguments)}):"
-        return [*wrapped(head, WIDTH), *(f"    {line}" for line in self.body or ["pass"])]
+        body = [*self.definitions, *(self.body or ["pass"])]
+        return [*wrapped(head, WIDTH), *(f"    {line}" for line in body)]
 
     def lambda_text(self) -> str:
         """`lambda x: ...`. Raises NoForm where the program is more than one expression."""
-        if self.expression is None:
+        if self.expression is None or self.definitions:
             raise NoForm("a program of several statements")
         head = f"lambda {', '.join(self.arguments)}" if self.arguments else "lambda"
         return f"{head}: {self.expression}"
@@ -103,6 +107,7 @@ class Writer:
         if clash := set(arguments) & (fx_names.FORBIDDEN | self.first_words()):
             raise ValueError(f"these names mean something else: {sorted(clash)}")
         self.nodes = [node for node in graph.nodes if node.op not in ("placeholder", "get_attr", "output")]
+        self.bodies = Bodies([node for node in self.nodes if operator_name(node)], program_text, self.taken)
         self.output = next(iter(graph.find_nodes(op="output")))
         self.uses: dict[Node, int] = dict.fromkeys(graph.nodes, 0)
         for node in graph.nodes:
@@ -201,7 +206,9 @@ class Writer:
         expression = None
         if len(statements) == 1 and isinstance(statements[0].tree, ast.Return) and statements[0].tree.value:
             expression = unparsed(statements[0].tree.value)
-        return ProgramText(list(self.arguments.values()), body, expression, self.imports(statements))
+        arguments, definitions = list(self.arguments.values()), self.bodies.lines
+        imports, classes = self.imports(statements), self.bodies.classes
+        return ProgramText(arguments, body, expression, imports, definitions, classes)
 
     def blocks(self, statements: Iterable[Statement], depth: int) -> list[str]:
         """The lines of statements that stand in as many blocks already."""
@@ -219,8 +226,9 @@ class Writer:
         used = {part.id for one in statements for part in ast.walk(one.tree) if isinstance(part, ast.Name)}
         modules = {module for module in self.expressions.modules if module.split(".")[0] in used} | {"torch"} & used
         modules |= {"torch"} if any(one.modes for one in statements) else set()
-        lines = [f"import {module}" for module in sorted(modules - {"builtins"})]
-        return lines + (["import torch.nn.functional as F"] if "F" in used else [])
+        lines = {f"import {module}" for module in modules - {"builtins"}} | self.bodies.imports
+        functional = "import torch.nn.functional as F"
+        return sorted(lines - {functional}) + ([functional] if "F" in used or functional in lines else [])
 
     def name_values(self) -> None:
         self.names, taken = {}, set(self.taken)
@@ -253,6 +261,8 @@ class Writer:
             self.marks.setdefault(tree, []).append(node)
             return tree
         node = self.stands_for(node)
+        if is_body(node):
+            return self.bodies.place(node)
         if node.op == "get_attr":
             return attribute(self.attributes.get(str(node.target), f"self.{node.target}"))
         if self.is_setting(node):

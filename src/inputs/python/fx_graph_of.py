@@ -15,8 +15,9 @@ import fx_modes
 import fx_run
 from agreement import copies, difference, others_of, run
 from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
+from fx_nested import kind_of, nested, note_kinds, result_of, take_call
 from fx_source import Source, compiled
-from fx_trace import enters_level, graph_of
+from fx_trace import graph_of
 from loaded import Loaded
 from refused import Refused
 from traced import argument_names
@@ -69,7 +70,9 @@ class Observer:
             node.args = map_arg(node.args, self.constant_of)
             node.kwargs = map_arg(node.kwargs, self.constant_of)
             if node.op == "get_attr" and node not in self.values:
-                self.values[node] = attribute(self.module, node.target)
+                self.values[node] = value = attribute(self.module, node.target)
+                if isinstance(value, torch.nn.Module):
+                    self.bound[node] = nested(value, self.switched.grad)
             elif node.op.startswith("call_"):
                 self.call(node)
             self.release(node)
@@ -85,46 +88,40 @@ class Observer:
         return self.bound.get(node, node)
 
     def call(self, node: Node) -> None:
-        if enters_level(node.target):
-            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({node.name})")
-        try:
-            if self.switched.take(node):
-                return
-        except fx_modes.BadMode as error:
-            raise Refused(f"cannot be converted: {error} ({node.name})") from error
-        node.meta["modes"] = self.switched.now()
-        part = self.source.part(node)
-        if part is not None:
-            self.values[node] = part
+        take_call(node, self.switched)
+        if "modes" not in node.meta:
+            return
+        found, part = self.source.part(node)
+        if found:
+            self.keep_part(node, part)
             return
         try:
-            text, operands = fx_call.encode(node)
-            if node.op == "call_function":
-                refuse_what_is_registered_from_python(fx_call.name_of(node.target))
             result, writes = self.result_of(node)
             if self.is_constant(node, result):
                 return
-            kind = fx_call.kind_of(result)
+            node.meta["parts"] = fx_call.parts_of(result)
+            note_kinds(node, self.values)
+            text, operands = fx_call.encode(node)
+            if node.op == "call_function":
+                refuse_what_is_registered_from_python(fx_call.name_of(node.target))
+            kind = kind_of(result, writes)
         except fx_call.NoForm as error:
             raise Refused(f"cannot be converted: the call {node.name} has no form here: {error}") from error
         self.values[node] = result
-        self.source.call(node, kind + "_" if writes and not kind.endswith("_") else kind, text, operands)
+        self.source.call(node, kind, text, operands)
+
+    def keep_part(self, node: Node, part: Any) -> None:
+        """Keeps a part of a result. One that is no tensor is a constant."""
+        self.values[node] = part
+        if not tensors_in(part) and part != []:
+            self.bound[node] = part
 
     def result_of(self, node: Node) -> tuple[Any, bool]:
-        """Returns what the call gives, and whether it writes. Views have the version of what they are views of."""
-        args, kwargs = map_arg((node.args, node.kwargs), self.values.__getitem__)
-        tensors = tensors_in((args, kwargs))
-        before = [tensor._version for tensor in tensors]
         try:
-            called = getattr(args[0], node.target) if node.op == "call_method" else node.target
-            with fx_modes.entered(node.meta["modes"]):
-                result = called(*args[node.op == "call_method" :], **kwargs)
+            return result_of(node, self.values)
         except Exception as error:
             text = " ".join(str(error).split())[:300]
             raise Refused(f"raises in eager already, at {node.name}: {type(error).__name__}: {text}") from error
-        schema = getattr(node.target, "_schema", None)
-        writes = schema is not None and schema.is_mutable
-        return result, writes or before != [tensor._version for tensor in tensors]
 
     def is_constant(self, node: Node, result: Any) -> bool:
         """Binds what is no value of a graph: sizes, dtypes, and numbers that nothing in the graph decides."""

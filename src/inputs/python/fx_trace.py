@@ -4,7 +4,6 @@ import contextlib
 import copy
 import inspect
 import operator
-import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -75,14 +74,27 @@ class Created(TorchFunctionMode):
         return self.tracer.create_proxy("call_function", func, args, kwargs)
 
 
+class HigherOrder:
+    """Takes the place of torch.ops.higher_order: what it has is recorded, and looks at no argument itself."""
+
+    def __init__(self, tracer: torch.fx.Tracer) -> None:
+        self.tracer, self.operators = tracer, torch.ops.higher_order
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        operator = getattr(self.operators, name)
+        return lambda *args, **kwargs: self.tracer.create_proxy("call_function", operator, args, kwargs)
+
+
 @contextlib.contextmanager
-def inference_mode_recorded(tracer: torch.fx.Tracer) -> Iterator[None]:
-    """While it is open, entering and leaving inference mode is recorded: no TorchFunctionMode is told of it."""
+def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
+    """While it is open, what no TorchFunctionMode is told of is recorded: entering and leaving inference mode, and
+    calls of higher-order operators."""
 
     def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: tracer.create_proxy("call_function", function, args, {})
 
     with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(torch.ops, "higher_order", HigherOrder(tracer)))
         for function in (grad_mode._enter_inference_mode, grad_mode._exit_inference_mode):
             stack.enter_context(mock.patch.object(grad_mode, function.__name__, recorded(function)))
         yield
@@ -106,13 +118,12 @@ class Recorder(torch.fx.Tracer):
     def proxy(self, node: torch.fx.Node) -> torch.fx.Proxy:
         return Recorded(node, self)
 
-
-def higher_order_in(error: Exception) -> str:
-    """Returns the name of the higher-order operator that has raised it; empty where none has."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if isinstance(called := frame.f_locals.get("self"), torch._ops.HigherOrderOperator):
-            return str(called.name())
-    return ""
+    def create_arg(self, a: Any) -> Any:
+        """A module that a higher-order operator is given is an attribute."""
+        if isinstance(a, torch.nn.Module):
+            names = (name for name, module in self.root.named_modules() if module is a)
+            return self.create_node("get_attr", next(names), (), {})
+        return super().create_arg(a)
 
 
 def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
@@ -127,11 +138,9 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
         return graph
     recorder, traced = Recorder(), copy.deepcopy(module)  # which may assign what is recorded to an attribute of its own
     try:
-        with torch.random.fork_rng(), inference_mode_recorded(recorder), Created(recorder):
+        with torch.random.fork_rng(), recorded_by(recorder), Created(recorder):
             graph = recorder.trace(traced)
     except Exception as error:
-        if name := higher_order_in(error):
-            raise Refused(f"cannot be converted: it calls the higher-order operator {name}") from error
         text = " ".join(str(error).split())[:300]
         raise Refused(f"cannot be read by torch.fx: {type(error).__name__}: {text}") from error
     for node in graph.nodes:

@@ -118,6 +118,17 @@ def children_of(module: torch.fx.GraphModule, graph: torch.fx.Graph) -> dict[str
     return {name: value for name, value in values.items() if isinstance(value, torch.fx.GraphModule)}
 
 
+INTERPRETED = {"tag_activation_checkpoint", "autograd_function_apply"}
+"""Higher-order operators that look at the graph of what they run."""
+
+
+def instance_of(graph: torch.fx.Graph, child: str, name: str) -> str:
+    """Returns what makes a nested module of the class of that name."""
+    (holder, *_) = (node for node in graph.nodes if node.op == "get_attr" and node.target == child)
+    users = {getattr(user.target, "__name__", "") for user in holder.users}
+    return f"torch.fx.symbolic_trace({name}())" if users & INTERPRETED else f"{name}()"
+
+
 class Writer:
     """Collects the classes and imports of a program; `problem` says why another process cannot run it."""
 
@@ -131,8 +142,9 @@ class Writer:
         graph, tensors = with_attributes_as_arguments(module)
         made = []
         for child, inner in children_of(module, graph).items():
-            made.append(f"self.{child} = {name}_{child.replace('.', '_')}()")
-            if self.add_class(f"{name}_{child.replace('.', '_')}", inner):
+            its_class = f"{name}_{child.replace('.', '_')}"
+            made.append(f"self.{child} = {instance_of(graph, child, its_class)}")
+            if self.add_class(its_class, inner):
                 raise CannotTrace(f"{child} has tensors of its own")
         code = graph.python_code("self")
         source = GIVEN_UP.sub("", code.src.strip())
