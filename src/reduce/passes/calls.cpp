@@ -7,6 +7,7 @@
 #include "reduce/passes/editable_copy.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -34,6 +35,33 @@ void set_modes(json &call, const json &modes) {
     call.erase("in");
   else
     call["in"] = modes;
+}
+
+/// Returns the number of the first value of a graph that a form in it names.
+std::optional<json> first_value_in(const json &form) {
+  if (!form.is_structured() || (form.is_object() && form.contains("graph")))
+    return {};
+  if (form.is_object() && form.contains("$"))
+    return form["$"];
+  for (const auto &part : form)
+    if (auto found = first_value_in(part))
+      return found;
+  return {};
+}
+
+/// Has what reads value `gone` of a graph read `other`; the values behind it move up by one.
+void read_instead(json &form, size_t gone, const json &other) {
+  if (!form.is_structured())
+    return;
+  if (form.is_object() && form.contains("$") && form["$"].is_number_unsigned()) {
+    const auto number = form["$"].get<size_t>();
+    if (number >= gone)
+      form["$"] = number == gone ? other : json(number - 1);
+    return;
+  }
+  for (auto &part : form)
+    if (!part.is_object() || !part.contains("graph"))
+      read_instead(part, gone, other);
 }
 
 /// Returns every mode that some call runs under, each once.
@@ -148,7 +176,9 @@ private:
     if (!form.is_object() || form.size() != 1)
       return;
     const std::string kind = form.begin().key();
-    if (kind == "slice") {
+    if (kind == "graph") {
+      leave_out_calls(form["graph"]);
+    } else if (kind == "slice") {
       leave_out_bounds(form["slice"]);
     } else if (kind == "tuple") {
       if (form["tuple"].size() == 1) {
@@ -170,6 +200,20 @@ private:
     }
     for (auto &part : parts)
       shorten(part);
+  }
+
+  /// A call less in a graph that a higher-order operator is given: the first value that it reads is read instead.
+  void leave_out_calls(json &graph) {
+    const json whole = graph;
+    for (size_t place = 0; place < whole.value("calls", json::array()).size(); ++place) {
+      const auto read = first_value_in(whole["calls"][place]);
+      if (!read)
+        continue;
+      graph["calls"].erase(place);
+      read_instead(graph, whole.value("takes", size_t{0}) + place, *read);
+      keep();
+      graph = whole;
+    }
   }
 
   void leave_out_bounds(json &bounds) {
