@@ -13,7 +13,8 @@ from fx_text import program_text
 from calls import Untranslatable, attribute_name
 from tensor_text import tensor_text
 
-TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence", "Function")
+TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence",
+         "Function")  # fmt: skip
 
 
 class TypedLiterals(Literals):

@@ -144,6 +144,8 @@ class Expressions:
         return self.subscript(value, index)
 
     def higher_order(self, node: Node, name: str) -> ast.expr:
+        if not fx_higher_order.bodies_of(node):
+            raise NoForm(f"the higher-order operator {name} without its graphs")
         if name == fx_higher_order.AUTOGRAD:
             forward, _, *args = node.args
             return self.call(ast.Attribute(self.value(forward), "apply", ast.Load()), tuple(args), {})

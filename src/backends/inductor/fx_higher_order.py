@@ -66,7 +66,7 @@ def bodies_of(node: Node) -> list[Node]:
 
 
 def results_of(node: Node) -> list[Any]:
-    """What each graph of a call gives, that of an autograd.Function without what it saves."""
+    """The results of each graph of a call, those of an autograd.Function without what it saves."""
     given = [body.meta["graph"].output_node().args[0] for body in bodies_of(node)]
     return [given[0][0]] if operator_name(node) == AUTOGRAD else given
 
@@ -139,13 +139,14 @@ class Bodies:
         self.imports.add("import torch")
 
     def place(self, body: Node) -> ast.expr:
-        """What stands for a graph where it is an argument."""
+        """The lambda or name that stands for a graph where it is an argument."""
         return ast.parse(self.lambdas.get(body) or self.names[body], mode="eval").body
 
 
 def copied(graph: Graph) -> tuple[Graph, Any, Node]:
     """A copy without its output, what that gives, and one more placeholder in front."""
-    made, known = Graph(), {}
+    made = Graph()
+    known: dict[Node, Node] = {}
     context = made.placeholder("ctx")
     for node in graph.nodes:
         if node.op != "output":

@@ -115,8 +115,11 @@ class Writer:
         self.modes = self.find_modes()
         self.moments = self.find_moments()
         self.absorbed = {part for node in self.nodes for part in self.item_update(node)}
-        self.placed = {node for node in self.nodes
-                       if self.uses[node] == 1 and not self.is_statement(node) and self.is_used_in_its_modes(node)}
+        self.placed = {
+            node
+            for node in self.nodes
+            if self.uses[node] == 1 and not self.is_statement(node) and self.is_used_in_its_modes(node)
+        }
         for node in self.nodes:
             if self.is_update(node) and node not in self.absorbed and isinstance(node.args[0], Node):
                 self.placed.discard(node.args[0])  # `x += 1` wants a name

@@ -13,6 +13,7 @@ from torch.fx.node import Node, map_arg
 import fx_call
 import fx_modes
 import fx_run
+import imports
 from agreement import copies, difference, others_of, run
 from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
 from fx_nested import kind_of, nested, note_kinds, result_of, take_call
@@ -46,8 +47,10 @@ def refuse_what_is_registered_from_python(name: str) -> None:
     if words[:2] != ["torch", "ops"] or len(words) < 4 or words[2] in ("aten", "prims", "inductor"):
         return
     operator = f"{words[2]}::{words[3]}"
-    if operator in {definition.partition(".")[0] for definition in torch.library._defs}:
-        raise fx_call.NoForm(f"{operator}, an operator that is registered from Python")
+    if operator in imports.registered() - imports.operators:
+        raise fx_call.NoForm(
+            f"{operator}, an operator that is registered from Python; --import names the module that does it"
+        )
 
 
 class Observer:
@@ -118,7 +121,8 @@ class Observer:
 
     def result_of(self, node: Node) -> tuple[Any, bool]:
         try:
-            return result_of(node, self.values)
+            found: tuple[Any, bool] = result_of(node, self.values)
+            return found
         except Exception as error:
             text = " ".join(str(error).split())[:300]
             raise Refused(f"raises in eager already, at {node.name}: {type(error).__name__}: {text}") from error

@@ -1,4 +1,4 @@
-"""The graphs that a higher-order operator is given: the branches of a cond, the body of a loop, what is checkpointed."""
+"""Graphs that higher-order operators are given: the branches of a cond, the body of a loop, what is checkpointed."""
 
 import contextlib
 from typing import Any
@@ -28,7 +28,7 @@ def result_of(node: Node, values: dict[Node, Any]) -> tuple[Any, bool]:
 
 
 def kind_of(result: Any, writes: bool) -> str:
-    kind = fx_call.kind_of(result)
+    kind: str = fx_call.kind_of(result)
     return kind + "_" if writes and not kind.endswith("_") else kind
 
 

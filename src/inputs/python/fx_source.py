@@ -71,7 +71,7 @@ class Source:
             return True, self.written(node, list(whole[key]), f"{self.words[root]}[{self.of_slice(key)}]")
         if not isinstance(key, (int, str)):
             return False, None
-        part, path = whole[key], [*path, key]
+        part, path = fx_call.part_at(whole, [key]), [*path, key]
         if isinstance(part, torch.Tensor):
             place = fx_call.paths_in(self.values[root]).index(path)
             return True, self.written(node, part, f"{self.words[root]}[{place}]")

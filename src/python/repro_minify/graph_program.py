@@ -7,6 +7,7 @@ import importlib
 import keyword
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,6 @@ class Writer:
         code = graph.python_code("self")
         source = GIVEN_UP.sub("", code.src.strip())
         self.add_imports(source, code.globals)
-        self.find_operators(graph)
         begin = "def __init__(self):\n    super().__init__()\n" + textwrap.indent("\n".join(made), "    ") + "\n\n"
         body = textwrap.indent((begin if made else "") + source, "    ")
         self.classes.append(f"class {name}(torch.nn.Module):\n{body}")
@@ -179,15 +179,6 @@ class Writer:
         renamed = last if last == name else f"{last} as {name}"
         return f"from {outer} import {renamed}" if outer == home else f"import {home}\n{name} = {home}.{inner}"
 
-    def find_operators(self, graph: torch.fx.Graph) -> None:
-        """Says which operator only the user's own Python has."""
-        from_python = {definition.partition(".")[0] for definition in torch.library._defs}
-        for node in graph.nodes:
-            packet = getattr(node.target, "overloadpacket", node.target)
-            name = getattr(packet, "_qualified_op_name", "")
-            if name in from_python and not name.startswith("prims::"):
-                self.problem = f"it calls {name}, an operator that is registered from Python and exists only there"
-
     def text(self, name: str, data: str, grad: bool) -> str:
         said = sorted(line for line in self.imports if line.startswith("#"))
         own = {"import sys", "from pathlib import Path", *(self.imports & OF_PYTHON)}
@@ -198,13 +189,15 @@ class Writer:
         )
 
 
-def save_graph(graph: Graph, path: Path, grad: bool) -> str:
-    """Writes the program, and its data beside it: data-2.pt for program-2.py. Returns why another process cannot run
-    it, or an empty text. Raises CannotTrace where there is no such source or data."""
+def save_graph(graph: Graph, path: Path, grad: bool, modules: Sequence[str] = ()) -> str:
+    """Writes the program, and its data beside it: data-2.pt for program-2.py. `modules` are lines that import what
+    registers its operators. Returns why another process cannot run it, or an empty text. Raises CannotTrace where there
+    is no such source or data."""
     data = path.with_name(path.stem.replace("program", "data") + ".pt")
     writer = Writer()
     try:
         tensors = writer.add_class("Repro", graph.module)
+        writer.imports.update(modules)
         text = writer.text(path.name, data.name, grad)
         ast.parse(text)
         torch.save([*graph.args, *(tensor.detach() for tensor in tensors)], data)

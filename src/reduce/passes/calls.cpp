@@ -1,5 +1,5 @@
-// Calls of torch.fx with fewer arguments, and outside of modes (`with torch.no_grad():`). PyTorch says of no function in
-// Python what may be left out: each is tried, and what eager refuses is no candidate.
+// Calls of torch.fx with fewer arguments, and outside of modes (`with torch.no_grad():`). PyTorch says of no function
+// in Python what may be left out: each is tried, and what eager refuses is no candidate.
 #include "reduce/passes/pass.h"
 
 #include "program/flat_graph.h"
