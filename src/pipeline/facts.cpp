@@ -38,6 +38,7 @@ void collect_facts(MinifyJob &job, const Program &program) {
   if (session.options.conversion)
     facts.converted = to_string(*session.options.conversion);
   facts.libraries = names_of_libraries(session.options.backend_options.libraries);
+  facts.modules.clear(); // those of another turn
   for (const auto &module : session.options.backend_options.imports)
     if (is_python_file(module))
       facts.modules.push_back(std::filesystem::path(module).filename().string());
