@@ -123,6 +123,8 @@ class Encoder:
             return {"none": 1}
         if isinstance(value, Node) and value in self.values:
             return {"$": self.values[value]}
+        if isinstance(value, Node) and "graph" in value.meta:
+            return {"graph": self.graph(value.meta["graph"])}
         if isinstance(value, str) and not (value.isascii() and value.isprintable()):
             return {"text": value}
         if isinstance(value, (Node, bool, str)):

@@ -6,6 +6,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 import fx_modes
+import fx_vmap
 from calls import Untranslatable, attribute_name, call, function, graph_of
 from fx_call import Call
 from fx_graph import Argument, Attribute, Output, with_output
@@ -180,6 +181,7 @@ def build(script, holder, _arguments):
     """The GraphModule that Dynamo would hand on where gradients are as they are now, and the template of its result.
     Raises Untranslatable."""
     graph_module, template = as_it_stands(script, holder)
+    fx_vmap.expand(graph_module.graph)
     in_order_of_use(graph_module.graph)
     return fx_modes.switching(graph_module), template
 

@@ -101,8 +101,8 @@ class Expressions:
         target: Any = node.target
         if isinstance(target, torch._ops.OpOverload):
             return self.overload(target, arguments)
-        if isinstance(target, torch._ops.HigherOrderOperator):
-            return self.higher_order(node, str(target.name()))
+        if name := fx_higher_order.operator_name(node):
+            return self.higher_order(node, name)
         module, name = getattr(target, "__module__", None), getattr(target, "__name__", "")
         if module == "_operator":
             written = self.operator(name, node.args)
@@ -136,8 +136,6 @@ class Expressions:
 
     def item(self, value: Any, index: Any) -> ast.expr:
         """A part of a value, by its name where the call that makes the value has named results."""
-        if isinstance(value, Node) and index == 0 and fx_higher_order.gives_one(value):
-            return self.value(value)
         names = named_results(value) if isinstance(value, Node) and type(index) is int else ()
         if index in range(len(names)):
             return ast.Attribute(self.value(value), names[index], ast.Load())
@@ -150,6 +148,9 @@ class Expressions:
             forward, _, *args = node.args
             return self.call(ast.Attribute(self.value(forward), "apply", ast.Load()), tuple(args), {})
         called = fx_higher_order.as_users_call(name, node.args, dict(node.kwargs))
+        if name == "vmap":
+            function = self.call(dotted(called.function), (node.args[0],), called.kwargs)
+            return self.call(function, called.args, {})
         if called.module:
             self.modules.add(called.module)
         return self.call(dotted(called.function), called.args, called.kwargs)

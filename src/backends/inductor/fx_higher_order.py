@@ -10,6 +10,7 @@ import torch
 from torch.fx import Graph, Node
 
 import fx_names
+import fx_vmap
 from fx_call import NoForm
 
 LONGEST_LAMBDA = 60
@@ -39,7 +40,19 @@ def as_users_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> U
         return UsersCall(f"{LOOPS}.map", (args[0], *args[1], *args[2]), kwargs, LOOPS, alone=True)
     if name == "scan" and len(args) == 4 and len(args[1]) == len(args[2]) == 1 and not args[3] and not kwargs:
         return UsersCall(f"{LOOPS}.scan", (args[0], *args[1], *args[2]), kwargs, LOOPS)
+    if name == "vmap":
+        body, _, in_dims, out_dims, randomness, *arguments = args
+        return UsersCall("torch.vmap", tuple(arguments), vmap_keywords(in_dims, out_dims, randomness), alone=True)
     return UsersCall(f"torch.ops.higher_order.{name}", args, kwargs, "torch._higher_order_ops")
+
+
+def vmap_keywords(in_dims: Any, out_dims: Any, randomness: Any) -> dict[str, Any]:
+    """The keywords of torch.vmap, one number where all dimensions are the same, and none that goes without saying."""
+    said: dict[str, Any] = {}
+    for name, dims in (("in_dims", tuple(in_dims)), ("out_dims", tuple(out_dims))):
+        if any(dim != 0 for dim in dims):
+            said[name] = dims[0] if len(set(dims)) == 1 else dims
+    return said if randomness == "error" else {**said, "randomness": randomness}
 
 
 NAMES = {
@@ -53,6 +66,8 @@ NAMES = {
 def operator_name(node: Node) -> str:
     """The name of the higher-order operator that the node calls; an empty text for any other node."""
     target = node.target
+    if target is fx_vmap.vmapped:
+        return "vmap"
     return str(target.name()) if isinstance(target, torch._ops.HigherOrderOperator) else ""
 
 
@@ -71,8 +86,20 @@ def results_of(node: Node) -> list[Any]:
     return [given[0][0]] if operator_name(node) == AUTOGRAD else given
 
 
+def take_single_results(graph: Graph) -> None:
+    """Has what reads the one result of a call read the call itself, where it is written so that it gives no tuple."""
+    for node in list(graph.nodes):
+        if gives_one(node):
+            node.meta["alone"] = True
+            for user in list(node.users):
+                user.replace_all_uses_with(node)
+                graph.erase_node(user)
+
+
 def gives_one(node: Node) -> bool:
     """True if the call is written so that its one result is no tuple."""
+    if "alone" in node.meta:
+        return True
     name = operator_name(node)
     if not name or not (name == AUTOGRAD or as_users_call(name, node.args, dict(node.kwargs)).alone):
         return False
@@ -103,7 +130,8 @@ class Bodies:
             if operator_name(node) == "scan" and isinstance(graph.output_node().args[0], list):
                 graph.output_node().args = (tuple(graph.output_node().args[0]),)
             text = self.made(graph, gives_one(node))
-            if text.expression is not None and len(text.lambda_text()) <= LONGEST_LAMBDA and not text.definitions:
+            alone = text.expression is not None and not text.definitions
+            if alone and len(text.lambda_text()) <= LONGEST_LAMBDA:
                 self.lambdas[body] = text.callable_text()
             else:
                 self.names[body] = fx_names.unique(name, taken)

@@ -26,7 +26,7 @@ import fx_modes
 import fx_names
 from fx_call import NoForm
 from fx_expressions import BINARY, Expressions
-from fx_higher_order import Bodies, is_body, operator_name
+from fx_higher_order import Bodies, is_body, operator_name, take_single_results
 
 WIDTH = 100
 MOST_IN_ONE = 16  # calls in one expression
@@ -75,7 +75,8 @@ def program_text(
     """`arguments` are the names of the graph's placeholders, in order. `attributes` says how the target of a get_attr
     is read: a name or a dotted name, `self.TARGET` where it says nothing. `numbers` are the placeholders that stand for
     plain numbers. If `bare`, a result of one value is returned without its tuple, and no result is not returned; else
-    the function returns just what the graph does. Raises NoForm for a call that has no text."""
+    the function returns just what the graph does. The graph is changed where a call of it gives a tuple of one that is
+    written without. Raises NoForm for a call that has no text."""
     return Writer(graph, arguments, attributes or {}, numbers).write(bare)
 
 
@@ -95,6 +96,7 @@ class Writer:
     def __init__(
         self, graph: Graph, arguments: list[str], attributes: Mapping[str, str], numbers: Collection[str]
     ) -> None:
+        take_single_results(graph)
         self.graph = graph
         self.attributes = attributes
         self.numbers = fx_effects.Numbers(numbers)

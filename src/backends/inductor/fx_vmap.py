@@ -13,6 +13,15 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
 Dims = tuple[int | None, ...]
+FUNCTIONS = (
+    predispatch.lazy_load_decompositions,
+    predispatch._vmap_increment_nesting,
+    predispatch._vmap_decrement_nesting,
+    predispatch._add_batch_dim,
+    predispatch._remove_batch_dim,
+)
+"""The functions that Dynamo makes torch.vmap of."""
+BODY = "vmap_body_"  # and a number: the attribute that is the graph of a call
 
 
 def vmapped(body: Any, size: int, in_dims: Dims, out_dims: Dims, randomness: str, *arguments: torch.Tensor) -> Any:
@@ -31,7 +40,9 @@ def fold(graph: Graph, module: torch.nn.Module) -> None:
     module. What makes no such call stays as it is."""
     entered: list[Node] = []
     for node in list(graph.nodes):
-        if node.target is predispatch._vmap_increment_nesting:
+        if node.target is predispatch.lazy_load_decompositions:
+            graph.erase_node(node)  # it gives nothing, and stands before each level that is entered
+        elif node.target is predispatch._vmap_increment_nesting:
             entered.append(node)
         elif node.target is predispatch._vmap_decrement_nesting and entered:
             try:
@@ -50,8 +61,7 @@ class Level:
         self.added = [node for node in self.nodes if node.target is predispatch._add_batch_dim]
         self.removed = [node for node in self.nodes if node.target is predispatch._remove_batch_dim]
         aside = {*self.added, *self.removed}
-        self.calls = [node for node in self.nodes if node not in aside
-                      and node.target is not predispatch.lazy_load_decompositions]  # fmt: skip
+        self.calls = [node for node in self.nodes if node not in aside]
         inside = {*self.calls, *self.added}
         if any(user not in inside and user not in self.removed for node in inside for user in node.users):
             raise NoLevel
@@ -67,12 +77,16 @@ class Level:
         outside = {given: None for node in [*self.calls, *self.removed] for given in node.all_input_nodes
                    if given not in self.nodes}  # fmt: skip
         for given in outside:
-            holds_module = given.op == "get_attr"
-            known[given] = body.node_copy(given) if holds_module else self.argument(body, given, None, arguments, dims)
+            if given.op != "get_attr":
+                known[given] = self.argument(body, given, None, arguments, dims)
+            elif str(given.target).startswith(BODY):
+                known[given] = body.node_copy(given)
+            else:
+                raise NoLevel
         for node in self.calls:
             known[node] = body.node_copy(node, known.__getitem__)
         body.output(tuple(known[node.args[0]] for node in self.removed))  # type: ignore[index]
-        name = f"vmap_body_{sum(1 for child, _ in module.named_children() if child.startswith('vmap_body_'))}"
+        name = f"{BODY}{sum(1 for child, _ in module.named_children() if child.startswith(BODY))}"
         module.add_module(name, GraphModule(module, body))
         size, randomness = self.enter.args
         out_dims = tuple(node.args[3] for node in self.removed)
@@ -99,26 +113,36 @@ def expand(graph: Graph, level: int = 1) -> None:
         body: Graph = held.meta["graph"]  # type: ignore[union-attr]
         expand(body, level + 1)
         with graph.inserting_before(node):
-            results = expanded(graph, body, level, (size, in_dims, out_dims, randomness), arguments)
+            results = expanded(node, body, level, (size, in_dims, out_dims, randomness), arguments)
         for user in list(node.users):
             if user.target is not operator.getitem:
                 raise ValueError("the results of vmap are used as a whole")
             user.replace_all_uses_with(results[user.args[1]])  # type: ignore[index]
             graph.erase_node(user)
         graph.erase_node(node)
+        if not held.users:  # type: ignore[union-attr]
+            graph.erase_node(held)  # type: ignore[arg-type]
 
 
-def expanded(graph: Graph, body: Graph, level: int, how: Any, arguments: Any) -> list[Node]:
+def expanded(node: Node, body: Graph, level: int, how: Any, arguments: Any) -> list[Node]:
+    """The results. All calls run under the modes of the call of vmapped()."""
     size, in_dims, out_dims, randomness = how
-    call = graph.call_function
+    graph, modes = node.graph, node.meta["modes"]
+
+    def call(target: Any, given: tuple[Any, ...] = ()) -> Node:
+        made = graph.call_function(target, given)
+        made.meta["modes"] = modes
+        return made
+
     call(predispatch.lazy_load_decompositions)
     call(predispatch._vmap_increment_nesting, (size, randomness))
     inner = [given if dim is None else call(predispatch._add_batch_dim, (given, dim, level))
              for dim, given in zip(in_dims, arguments)]  # fmt: skip
     known: dict[Node, Node] = dict(zip(body.find_nodes(op="placeholder"), inner))
-    for node in body.nodes:
-        if node.op not in ("placeholder", "output"):
-            known[node] = graph.node_copy(node, known.__getitem__)
+    for inner_node in body.nodes:
+        if inner_node.op not in ("placeholder", "output"):
+            known[inner_node] = made = graph.node_copy(inner_node, known.__getitem__)
+            made.meta["modes"] = modes + made.meta.get("modes", [])
     results = map_arg(body.output_node().args[0], known.__getitem__)
     given = [call(predispatch._remove_batch_dim, (result, level, size, dim)) for result, dim in zip(results, out_dims)]
     call(predispatch._vmap_decrement_nesting)

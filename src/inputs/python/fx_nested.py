@@ -36,21 +36,21 @@ def nested(module: torch.nn.Module, grad: bool) -> GraphModule:
     """Returns the module as a graph of calls that say their modes. `grad` says whether gradients are enabled where it
     is called. Raises Refused for one that has tensors of its own."""
     graph, switched = graph_of(module), fx_modes.Switched(grad)
-    inner: dict[Node, Any] = {}
+    root = torch.nn.Module()
     for node in list(graph.nodes):
         node.meta.pop("is_wrapped", None)  # torch.fx would patch the function in every trace to come
-        node.args, node.kwargs = map_arg((node.args, node.kwargs), lambda given: inner.get(given, given))
         if node.op == "get_attr":
             value = attribute(module, str(node.target))
             if not isinstance(value, torch.nn.Module):
                 raise Refused(f"cannot be converted: a nested graph has a tensor of its own, {node.target}")
-            inner[node] = nested(value, grad)
+            root.add_module(str(node.target), inner := nested(value, grad))
+            node.meta["graph"] = inner.graph
         elif node.op.startswith("call_"):
             take_call(node, switched)
     for node in reversed(list(graph.nodes)):
-        if node.op == "get_attr" or node.target in fx_modes.SWITCHES:
+        if node.target in fx_modes.SWITCHES:
             graph.erase_node(node)
-    return GraphModule(torch.nn.Module(), graph)
+    return GraphModule(root, graph)
 
 
 def take_call(node: Node, switched: fx_modes.Switched) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import compile_program
+import fx_vmap
 from loaded import Loaded
 from refused import Refused
 
@@ -34,10 +35,19 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
     return space
 
 
+def other_level_in(tree: ast.Module) -> str:
+    """The first name of a function that enters, leaves or works in a level of torch.func which is no torch.vmap's;
+    empty where there is none. Such a function is not called while a program is read."""
+    names = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    found = (name for name in names if "._functorch." in name and name != "torch._functorch.predispatch")
+    known = {f"torch._functorch.predispatch.{function.__name__}" for function in fx_vmap.FUNCTIONS}
+    return next((name for name in found if name not in known), "")
+
+
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = compile_program.parsed(text)
-    if any(isinstance(node, ast.Attribute) and node.attr == "_functorch" for node in ast.walk(tree)):
-        raise Refused("cannot be converted yet: levels of torch.func are entered inside the graph")
+    if name := other_level_in(tree):
+        raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({name})")
     loaded = Loaded(torch.nn.Module(), (), is_fx=True)
     compile_program.config_words(compile_program.without_config(tree), loaded)
     torch.manual_seed(seed)

@@ -11,10 +11,12 @@ from unittest import mock
 import torch
 import torch.fx.proxy
 import torch.utils._pytree as pytree
+from torch._functorch import predispatch
 from torch.autograd import grad_mode
 from torch.overrides import TorchFunctionMode
 
 import fx_modes
+import fx_vmap
 from refused import Refused
 
 LEVELS = ("torch._C._functorch", "torch._functorch")
@@ -88,7 +90,7 @@ class HigherOrder:
 @contextlib.contextmanager
 def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
     """While it is open, what no TorchFunctionMode is told of is recorded: entering and leaving inference mode, and
-    calls of higher-order operators."""
+    calls of higher-order operators and of what torch.vmap is made of."""
 
     def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: tracer.create_proxy("call_function", function, args, {})
@@ -97,6 +99,8 @@ def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
         stack.enter_context(mock.patch.object(torch.ops, "higher_order", HigherOrder(tracer)))
         for function in (grad_mode._enter_inference_mode, grad_mode._exit_inference_mode):
             stack.enter_context(mock.patch.object(grad_mode, function.__name__, recorded(function)))
+        for function in fx_vmap.FUNCTIONS:
+            stack.enter_context(mock.patch.object(predispatch, function.__name__, recorded(function)))
         yield
 
 
@@ -135,6 +139,7 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
         graph = torch.fx.Graph()
         result = graph.graph_copy(module.graph, {})
         graph.output(result)
+        fx_vmap.fold(graph, module)
         return graph
     recorder, traced = Recorder(), copy.deepcopy(module)  # which may assign what is recorded to an attribute of its own
     try:
@@ -146,4 +151,5 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
     for node in graph.nodes:
         if node.op == "get_attr" and node.target.startswith("_tensor_constant") and not hasattr(module, node.target):
             setattr(module, node.target, getattr(traced, node.target))
+    fx_vmap.fold(graph, module)
     return graph
