@@ -190,9 +190,14 @@ def nested_results(x: Any, y: Any) -> Any:
     return found, weights
 
 
+def mapped(x: Any, y: Any) -> Any:
+    rows = torch.vmap(lambda a, b: (a.sin() * b, a + y.sum()), in_dims=(0, None), out_dims=(1, 0))(x, y)
+    return rows, torch.vmap(lambda a: torch.vmap(lambda b: a * b)(y))(x)
+
+
 FUNCTIONS = [
     *(set_part, augmented, foreach, halves, through_view, written_out, named, parts, pooled, numbers, dtypes, indexed),
     *(einsum, no_results, norms, attention, interpolated, drawn, fills, scalars, scattered, copied, overlapping),
     *(resized, complex_parts, conditional, statistics, texts, same_twice, fft),
-    *(switched, cast, branched, looped, checkpointed, nested_results),
+    *(switched, cast, branched, looped, checkpointed, nested_results, mapped),
 ]

@@ -71,7 +71,7 @@ def test_a_script_may_define_and_no_more(ops: Any, work: Path, monkeypatch: pyte
     for more in ("result = minify(f)", "print(1)", "for x in range(3):\n    pass", "library.impl(minify(f))"):
         script.write_text(OPERATORS + more + "\n")
         assert line_that_does_more(script) == OPERATORS.count("\n") + 1, more
-        with pytest.raises(CannotTrace, match="in the script itself, whose line 24 does more than define"):
+        with pytest.raises(CannotTrace, match="in the script itself, whose line .. does more than define"):
             importable("registered_tests::halved", work / "copy")
 
 
@@ -98,4 +98,4 @@ def test_an_operator_is_reduced_with_its_module(ops: Any, work: Path) -> None:
     result = repro_minify.minify(wrong, torch.rand(3), skip_pass=["cut"], quiet=True)
     text = (result.folder / "repro.py").read_text()
     assert result.verified and "import users_ops  # it registers operators" in text
-    assert "torch.ops.registered_tests.fourfold(" in text and (result.folder / "users_ops.py").read_text() == OPERATORS
+    assert "torch.ops.registered_tests.halved(" in text and (result.folder / "users_ops.py").read_text() == OPERATORS

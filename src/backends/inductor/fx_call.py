@@ -68,7 +68,7 @@ def name_of(target: Any) -> str:
     for place in ("torch", "torch.nn.functional", "torch.Tensor", "torch.linalg", "torch.fft", "torch.special"):
         if getattr(resolve_or_none(place), name, None) is target:
             return f"{place}.{name}"
-    for module in (getattr(target, "__module__", None), "torch._C._nn", "torch._C"):
+    for module in (getattr(target, "__module__", None), "torch._C._nn", "torch._C", "torch._C._autograd"):
         if module in ("_operator", "operator"):
             module = "operator"
         dotted = f"{module}.{getattr(target, '__qualname__', name)}"

@@ -110,6 +110,8 @@ class Expressions:
                 return written
         if target is builtins.getattr and len(node.args) == 2 and is_name(node.args[1]):
             return ast.Attribute(self.value(node.args[0]), str(node.args[1]), ast.Load())
+        if name == "_get_data_attr" and len(node.args) == 1:
+            return ast.Attribute(self.value(node.args[0]), "data", ast.Load())
         if fx_effects.is_builtin(target):
             written = self.torch_operator(name, arguments)
             if written is not None:

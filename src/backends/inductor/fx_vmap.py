@@ -25,7 +25,7 @@ BODY = "vmap_body_"  # and a number: the attribute that is the graph of a call
 
 
 def vmapped(body: Any, size: int, in_dims: Dims, out_dims: Dims, randomness: str, *arguments: torch.Tensor) -> Any:
-    """What torch.vmap gives. Raises ValueError where the arguments have another size than the graph says."""
+    """Returns what torch.vmap gives. Raises ValueError where the arguments have another size than the graph says."""
     if any(dim is not None and given.size(dim) != size for dim, given in zip(in_dims, arguments, strict=True)):
         raise ValueError(f"vmap over {size} of arguments of another size")
     return torch.vmap(body, tuple(in_dims), tuple(out_dims), randomness=randomness)(*arguments)

@@ -10,7 +10,7 @@ from torch.fx.node import map_arg
 import fx_call
 import fx_modes
 from fx_inputs import attribute, tensors_in
-from fx_trace import enters_level, graph_of
+from fx_trace import graph_of
 from refused import Refused
 
 
@@ -54,8 +54,6 @@ def nested(module: torch.nn.Module, grad: bool) -> GraphModule:
 
 
 def take_call(node: Node, switched: fx_modes.Switched) -> None:
-    if enters_level(node.target):
-        raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({node.name})")
     try:
         if not switched.take(node):
             node.meta["modes"] = switched.now()

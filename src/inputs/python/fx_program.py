@@ -35,19 +35,24 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
     return space
 
 
-def other_level_in(tree: ast.Module) -> str:
-    """The first name of a function that enters, leaves or works in a level of torch.func which is no torch.vmap's;
-    empty where there is none. Such a function is not called while a program is read."""
+def problem_of(tree: ast.Module) -> str:
+    """Returns what a program does that a call cannot say of itself, as reading it would do it: it enters a level of
+    torch.func other than torch.vmap's, or chooses kernels. Empty where there is no such call."""
     names = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    found = (name for name in names if "._functorch." in name and name != "torch._functorch.predispatch")
     known = {f"torch._functorch.predispatch.{function.__name__}" for function in fx_vmap.FUNCTIONS}
-    return next((name for name in found if name not in known), "")
+    known |= {"torch._functorch", "torch._functorch.predispatch"}
+    for name in names:
+        if "._functorch" in name and name not in known:
+            return f"levels of torch.func are entered inside the graph ({name})"
+        if name == "torch.nn.attention._sdpa_kernel":
+            return "torch.nn.attention.sdpa_kernel chooses kernels inside the graph"
+    return ""
 
 
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = compile_program.parsed(text)
-    if name := other_level_in(tree):
-        raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({name})")
+    if problem := problem_of(tree):
+        raise Refused(f"cannot be converted yet: {problem}")
     loaded = Loaded(torch.nn.Module(), (), is_fx=True)
     compile_program.config_words(compile_program.without_config(tree), loaded)
     torch.manual_seed(seed)

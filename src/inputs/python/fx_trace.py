@@ -99,6 +99,9 @@ def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
         stack.enter_context(mock.patch.object(torch.ops, "higher_order", HigherOrder(tracer)))
         for function in (grad_mode._enter_inference_mode, grad_mode._exit_inference_mode):
             stack.enter_context(mock.patch.object(grad_mode, function.__name__, recorded(function)))
+        autograd = torch._C._autograd  # `x.data`
+        data_of = recorded(autograd._get_data_attr)  # type: ignore[attr-defined]
+        stack.enter_context(mock.patch.object(autograd, "_get_data_attr", data_of))
         for function in fx_vmap.FUNCTIONS:
             stack.enter_context(mock.patch.object(predispatch, function.__name__, recorded(function)))
         yield
@@ -139,8 +142,7 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
         graph = torch.fx.Graph()
         result = graph.graph_copy(module.graph, {})
         graph.output(result)
-        fx_vmap.fold(graph, module)
-        return graph
+        return with_levels_folded(graph, module)
     recorder, traced = Recorder(), copy.deepcopy(module)  # which may assign what is recorded to an attribute of its own
     try:
         with torch.random.fork_rng(), recorded_by(recorder), Created(recorder):
@@ -151,5 +153,13 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
     for node in graph.nodes:
         if node.op == "get_attr" and node.target.startswith("_tensor_constant") and not hasattr(module, node.target):
             setattr(module, node.target, getattr(traced, node.target))
+    return with_levels_folded(graph, module)
+
+
+def with_levels_folded(graph: torch.fx.Graph, module: torch.nn.Module) -> torch.fx.Graph:
+    """Returns the graph with each level of torch.vmap as one call. Raises Refused where other levels are entered."""
     fx_vmap.fold(graph, module)
+    for node in graph.nodes:
+        if enters_level(node.target):
+            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({node.name})")
     return graph

@@ -84,7 +84,7 @@ def defines_only(statement: ast.stmt) -> bool:
         return statement.value is None or all(map(makes_library, calls_in(statement.value)))
     if isinstance(statement, ast.Expr):
         calls = calls_in(statement.value)
-        return not calls or isinstance(statement.value, ast.Call) and is_definition(statement.value)
+        return not calls or len(calls) == 1 and is_definition(calls[0])
     return False
 
 
