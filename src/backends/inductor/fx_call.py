@@ -71,9 +71,9 @@ def name_of(target: Any) -> str:
     for module in (getattr(target, "__module__", None), "torch._C._nn", "torch._C", "torch._C._autograd"):
         if module in ("_operator", "operator"):
             module = "operator"
-        dotted = f"{module}.{getattr(target, '__qualname__', name)}"
-        if module and resolve_or_none(dotted) is target:
-            return dotted
+        for own_name in dict.fromkeys((getattr(target, "__qualname__", name), name)):
+            if module and resolve_or_none(f"{module}.{own_name}") is target:
+                return f"{module}.{own_name}"
     raise NoForm(f"{name or type(target).__name__}, which cannot be imported by a name")
 
 
