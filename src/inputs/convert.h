@@ -15,6 +15,7 @@ struct ConvertOptions {
   std::uint64_t seed = 0;             ///< of data that is drawn
   int graph = 0;                      ///< only this graph of a log, from 1; 0: all
   std::vector<std::string> libraries; ///< shared libraries of operators, loaded first
+  std::vector<std::string> imports;   ///< as BackendOptions has them
 };
 
 /// A child looks first. Throws UserError for what is no model that can be taken.

@@ -48,7 +48,8 @@ ConvertOptions convert_options(const MinifyOptions &options) {
   return {.python = options.backend_options.python,
           .seed = options.check.seed,
           .graph = options.graph,
-          .libraries = options.backend_options.libraries};
+          .libraries = options.backend_options.libraries,
+          .imports = options.backend_options.imports};
 }
 
 std::string problem_of(const Conversion &conversion) {

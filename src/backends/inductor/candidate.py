@@ -85,9 +85,11 @@ def compiler_of(options):
 def compiled_calls(script, module, options):
     """The same for a program of the FX dialect, whose graph is what Dynamo would hand on."""
     if options.get("dynamic") or entries.front_end == "dynamo":
-        graph_module, _ = fx_candidate.build(script, module, None)
-        through_dynamo = torch.compile(graph_module, **options)
-        return FxCompiled(script, module, fx_candidate.build, lambda *_: through_dynamo)
+
+        def through_dynamo(graph_module, _):
+            return torch.compile(graph_module, **options)
+
+        return FxCompiled(script, module, fx_candidate.build, through_dynamo)
     return FxCompiled(script, module, fx_candidate.build, compiler_of(options))
 
 
@@ -220,15 +222,18 @@ class Candidate:
         given = list(tensors_in(operands))
         versions, views = [tensor._version for tensor in given], [view_of(tensor) for tensor in given]
         grad = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
+        call = Call(header["call"], operands)
+        grad = grad and not call.detaches
+        call.modes = [mode for mode in call.modes if "grad" not in mode]
         with torch.no_grad():  # each operand would be a leaf, which nothing may write to
-            call = Call(header["call"], operands)
             output = call.run()
+        output = list(output) if isinstance(output, tuple) else output  # the kind of the call is Tensor[]
         written = {
             tensor.untyped_storage().data_ptr() for tensor, version in zip(given, versions)
             if tensor._version != version
         }  # fmt: skip
         writer = wire.Writer(reader.storages, len(blobs))
-        answer = {"output": writer.value(output), "storages": [], "grad": grad and not call.detaches}
+        answer = {"output": writer.value(output), "storages": [], "grad": grad}
         for index, storage in reader.storages.items():
             if storage.data_ptr() in written:
                 answer["storages"].append([index, len(blobs) + len(writer.blobs)])

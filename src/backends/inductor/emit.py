@@ -15,6 +15,7 @@ import torch
 import torch._inductor.config as inductor_config
 
 import entries
+import imports
 import kernels
 from calls import attribute_name
 from failure import first_sentence
@@ -199,6 +200,8 @@ class Repro:
         if self.reads_files() or libraries:
             lines += ["", "here = Path(__file__).resolve().parent"]
         lines += [f"torch.ops.load_library(str(here / {name!r}))" for name in libraries]
+        at = lines.index("import torch") + 1
+        lines[at:at] = [f"import {name}  # it registers operators" for name in imports.names]
         return "\n".join(lines)
 
     def draws_random_numbers(self):

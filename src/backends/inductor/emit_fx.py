@@ -1,5 +1,6 @@
 """repro.py of a program in the FX dialect: a function as a person types it, and what calls it."""
 
+import operator
 import re
 
 import torch
@@ -14,7 +15,8 @@ from calls import Untranslatable, attribute_name
 from module import attributes_read, make_module, named_tensors
 from tensor_text import tensor_text
 
-TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence")
+TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence",
+         "Function")  # fmt: skip
 
 
 class TypedLiterals(Literals):
@@ -47,7 +49,7 @@ def typed_names(names):
 
 
 def is_called(name):
-    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional))
+    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional, operator))
 
 
 class FxRepro(Repro):
@@ -67,7 +69,7 @@ class FxRepro(Repro):
         except NoForm as error:
             raise Untranslatable(f"a call of this program has no text: {error}") from error
         self.used = text.imports
-        self.forward = text.function("f")
+        self.forward = [*text.classes, *text.function("f")]
         self.drawn = any(draws(node) for node in graph.nodes)
 
     def graph_of(self, script):

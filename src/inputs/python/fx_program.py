@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import compile_program
+import fx_vmap
 from loaded import Loaded
 from refused import Refused
 
@@ -23,6 +24,8 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
     space: dict[str, Any] = {"__name__": "program", "__file__": path}
     try:
         exec(compile(tree, path, "exec"), space)
+    except ModuleNotFoundError as error:
+        raise Refused(f"imports {error.name}, which is not here; --import names a module, or its FILE.py") from error
     except (Exception, SystemExit) as error:
         text = " ".join(str(error).split())[:300]
         raise Refused(f"the program itself ends with {type(error).__name__}: {text}") from error
@@ -32,10 +35,24 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
     return space
 
 
+def problem_of(tree: ast.Module) -> str:
+    """Returns what a program does that a call cannot say of itself, as reading it would do it: it enters a level of
+    torch.func other than torch.vmap's, or chooses kernels. Empty where there is no such call."""
+    names = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    known = {f"torch._functorch.predispatch.{function.__name__}" for function in fx_vmap.FUNCTIONS}
+    known |= {"torch._functorch", "torch._functorch.predispatch"}
+    for name in names:
+        if "._functorch" in name and name not in known:
+            return f"levels of torch.func are entered inside the graph ({name})"
+        if name == "torch.nn.attention._sdpa_kernel":
+            return "torch.nn.attention.sdpa_kernel chooses kernels inside the graph"
+    return ""
+
+
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = compile_program.parsed(text)
-    if any(isinstance(node, ast.Attribute) and node.attr == "_functorch" for node in ast.walk(tree)):
-        raise Refused("cannot be converted yet: levels of torch.func are entered inside the graph")
+    if problem := problem_of(tree):
+        raise Refused(f"cannot be converted yet: {problem}")
     loaded = Loaded(torch.nn.Module(), (), is_fx=True)
     compile_program.config_words(compile_program.without_config(tree), loaded)
     torch.manual_seed(seed)
