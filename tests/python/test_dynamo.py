@@ -111,12 +111,12 @@ def test_the_first_that_fails_is_kept_and_the_program_goes_on(
     assert [words[0] for words in world()][:2] == ["run", "run"] and len(world()) == 3
     report = dynamo.report()
     assert (report.graphs, report.same, report.failed) == (3, 1, 2)
-    assert report.model == Path("graph-2/failing.pt") and report.model.is_file()
+    assert report.model == Path("graph-2/program.py") and report.model.is_file()
     assert report.result and report.result.program == "the reduced program"
     assert "graph 2 (of 2 so far) fails under Inductor: fail under inductor: crash" in caplog.text
-    assert "graph 2 is minified in graph-2/failing.repro/repro.py" in caplog.text
+    assert "graph 2 is minified in graph-2/program.repro/repro.py" in caplog.text
     dynamo.at_end_of(os.getpid())
-    assert "graph 2 of 3 fails: graph-2/failing.repro/repro.py" in caplog.text
+    assert "graph 2 of 3 fails: graph-2/program.repro/repro.py" in caplog.text
 
 
 def test_it_is_minified_when_python_ends(world: Any, work: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -124,11 +124,11 @@ def test_it_is_minified_when_python_ends(world: Any, work: Path, caplog: pytest.
     model = ThreeGraphs()
     assert torch.equal(compiled(model)(X), model(X))
     assert [words[0] for words in world()] == ["run"] and dynamo.report().result is None
-    assert "graph 1 is in graph-1/failing.pt; it is minified when Python ends" in caplog.text
+    assert "graph 1 is in graph-1/program.py; it is minified when Python ends" in caplog.text
     dynamo.at_end_of(os.getpid() + 1)  # a forked child
     assert len(world()) == 1
     dynamo.at_end_of(os.getpid())
-    assert f"graph 1 is minified in {work}/graph-1/failing.repro/repro.py" in caplog.text
+    assert f"graph 1 is minified in {work}/graph-1/program.repro/repro.py" in caplog.text
     assert len(world()) == 2 and dynamo.report().result
     dynamo.at_end_of(os.getpid())
     assert len(world()) == 2
@@ -139,7 +139,7 @@ def test_it_need_not_be_minified(world: Any, caplog: pytest.LogCaptureFixture) -
     compiled(ThreeGraphs(), minify=False, tol=0.1)(X)
     dynamo.at_end_of(os.getpid())
     assert [words[0] for words in world()] == ["run"]
-    assert "this minifies it: repro-minify graph-1/failing.pt --backend=inductor --grad --no-autocast --tol=0.1" in (
+    assert "this minifies it: repro-minify graph-1/program.py --backend=inductor --grad --no-autocast --tol=0.1" in (
         caplog.text
     )
 
@@ -161,14 +161,14 @@ def test_a_failure_may_raise(world: Any) -> None:
 def test_what_cannot_be_minified_is_kept(world: Any, caplog: pytest.LogCaptureFixture) -> None:
     world(fails="1", reduces="no")
     compiled(ThreeGraphs(), minify="now")(X)
-    assert "graph-1/failing.pt, which was not minified: it cannot be reduced" in caplog.text
+    assert "graph-1/program.py, which was not minified: it cannot be reduced" in caplog.text
 
 
 def test_nothing_is_overwritten(world: Any, work: Path) -> None:
     (work / "graph-1").mkdir()
     world(fails="1")
     compiled(ThreeGraphs())(X)
-    assert dynamo.report().model == Path("graph-1-2/failing.pt")
+    assert dynamo.report().model == Path("graph-1-2/program.py")
 
 
 def test_what_cannot_be_checked_is_said(
@@ -241,7 +241,7 @@ def test_a_trace_that_crashes_leaves_the_program_alone(
     world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     world()
-    monkeypatch.setattr("repro_minify.saving.save_failing", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    monkeypatch.setattr("repro_minify.dynamo.save_graph", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
     assert torch.equal(compiled(torch.sin)(X), torch.sin(X))
     assert "graph 1 is not checked: its process ended with signal 11" in caplog.text
 
@@ -317,5 +317,5 @@ def test_a_real_failure_of_inductor(work: Path, caplog: pytest.LogCaptureFixture
     assert ended.returncode == 0 and "right True" in ended.stdout, said
     assert ended.stdout.startswith("without torch True\nso far 0\n"), said
     assert "graph 1: same under Inductor" in said
-    assert "graph 2 of 2 fails: " in said.splitlines()[-1] and "graph-2/failing.repro/" in said.splitlines()[-1]
-    assert "sinh" in (work / "graph-2/failing.repro/report.json").read_text()
+    assert "graph 2 of 2 fails: " in said.splitlines()[-1] and "graph-2/program.repro/" in said.splitlines()[-1]
+    assert "sinh" in (work / "graph-2/program.repro/report.json").read_text()

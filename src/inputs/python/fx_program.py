@@ -36,7 +36,7 @@ def read(text: str, path: str, seed: int) -> Loaded:
     tree = compile_program.parsed(text)
     if any(isinstance(node, ast.Attribute) and node.attr == "_functorch" for node in ast.walk(tree)):
         raise Refused("cannot be converted yet: levels of torch.func are entered inside the graph")
-    loaded = Loaded(torch.nn.Module(), (), is_fx=True)
+    loaded = Loaded(torch.nn.Module(), ())
     compile_program.config_words(compile_program.without_config(tree), loaded)
     torch.manual_seed(seed)
     space = defined_in(tree, path)
