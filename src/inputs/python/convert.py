@@ -119,8 +119,9 @@ def with_its_calls(read: Any, folder: Path, number: int) -> dict[str, Any]:
     loaded.notes.append(f"it is traced to TorchScript, as its calls are not kept: {reason}")
     try:
         return converted(loaded, folder, number)
-    except Refused as refused:
-        raise Refused(f"{reason}; and traced to TorchScript, it {refused}") from refused
+    except Exception as error:
+        said = str(error) if isinstance(error, Refused) else f"raises {type(error).__name__}"
+        raise Refused(f"{reason}; and traced to TorchScript, it {said}") from error
 
 
 def answer_for(read: Any, folder: Path, number: int, keeps_calls: bool) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """A .pt2 file of torch.export."""
 
 import contextlib
-import re
 import zipfile
 from typing import Any
 
@@ -11,17 +10,14 @@ from torch.export._tree_utils import reorder_kwargs
 
 from loaded import Loaded
 from refused import Refused
+from unregistered import refuse_unregistered
 
 
 def read(path: str, seed: int) -> Loaded:
     try:
         program = torch.export.load(path)
     except Exception as error:
-        if name := unknown_operator(path):
-            raise Refused(
-                f"calls {name}, an operator that PyTorch does not have: where a shared library registers it, name that "
-                "with --load-library FILE.so; one that is registered from Python cannot be called here"
-            ) from error
+        refuse_unregistered(texts_inside(path))  # torch.export.load only logs their names
         text = " ".join(str(error).split())[:300]
         raise Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}") from error
     loaded = Loaded(flat_module(program), (), names=list(program.graph_signature.user_inputs))
@@ -37,7 +33,7 @@ def read(path: str, seed: int) -> Loaded:
 
 
 def flat_module(program: Any) -> torch.fx.GraphModule:
-    """Returns its graph as a module that takes the leaves of its arguments one by one, and returns those of its result."""
+    """Returns its graph as a module of the leaves of its arguments, one by one, that returns those of its result."""
     module: torch.fx.GraphModule = program.module(check_guards=False)
     module._forward_pre_hooks.clear()  # one that compares sizes with symbols: nothing that can be traced
     module.graph.set_codegen(torch.fx.graph.CodeGen())
@@ -45,18 +41,11 @@ def flat_module(program: Any) -> torch.fx.GraphModule:
     return module
 
 
-def unknown_operator(path: str) -> str:
-    """Returns the first operator called that is not registered, or "": torch.export.load only logs its name."""
-    targets: list[str] = []
+def texts_inside(path: str) -> list[str]:
+    texts: list[str] = []
     with contextlib.suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            if name.endswith(".json"):
-                targets += re.findall(r'"torch\.ops\.(\w+\.\w+)', archive.read(name).decode(errors="replace"))
-    for target in dict.fromkeys(targets):
-        namespace, _, operator = target.partition(".")
-        if not hasattr(getattr(torch.ops, namespace), operator):
-            return f"{namespace}::{operator}"
-    return ""
+        texts += [archive.read(name).decode(errors="replace") for name in archive.namelist() if name.endswith(".json")]
+    return texts
 
 
 def placeholders(program: Any) -> list[Any]:

@@ -9,6 +9,7 @@ import torch
 import compile_program
 from loaded import Loaded
 from refused import Refused
+from unregistered import refuse_unregistered
 
 MARK = "# repro-minify: a program of torch.fx"
 
@@ -34,12 +35,12 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
 
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = compile_program.parsed(text)
-    if any(isinstance(node, ast.Attribute) and node.attr == "_functorch" for node in ast.walk(tree)):
-        raise Refused("cannot be converted yet: levels of torch.func are entered inside the graph")
+    compile_program.refuse_levels(tree)
     loaded = Loaded(torch.nn.Module(), ())
     compile_program.config_words(compile_program.without_config(tree), loaded)
     torch.manual_seed(seed)
     space = defined_in(tree, path)
+    refuse_unregistered([ast.unparse(tree)])
     loaded.grad = torch.is_grad_enabled()
     device = None if torch.cuda.is_available() else "cpu"
     try:
