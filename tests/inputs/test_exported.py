@@ -30,7 +30,7 @@ class Everything(torch.nn.Module):
 
 
 def test_every_call_is_kept_and_does_the_same(tmp_path: Path) -> None:
-    """By-name arguments are given in another order than forward has them."""
+    """Its arguments by name are given in another order than forward has them."""
     model = Everything()
     args = ({"x": torch.rand(2, 3), "y": torch.rand(3)},)
     kwargs = {"first": torch.rand(2), "last": torch.rand(3)}

@@ -114,6 +114,13 @@ def surroundings(graph: torch.fx.GraphModule, args: Sequence[Any]) -> dict[str, 
     return found
 
 
+def checked(program: Path, options: Mapping[str, Any]) -> Verdict:
+    known = CheckOptions.__annotations__
+    chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
+    chosen.setdefault("timing", False)  # they are not shown, and take as long as the check
+    return check(program, None, "inductor", **chosen)
+
+
 class CheckedGraph:
     """Stands for one graph: checks it on its first call, and then is what Inductor made of it."""
 
@@ -178,16 +185,17 @@ class CheckedGraph:
                 self.keep(folder, verdict, options)
         return verdict
 
-    def checked(self, args: Sequence[Any], program: Path, options: Mapping[str, Any]) -> Verdict:
+    def checked(self, args: Sequence[Any], program: Path, options: dict[str, Any]) -> Verdict:
         """Writes the graph as a program, and checks that. Symbolic sizes are what they are in this call."""
         if any(isinstance(arg, torch._subclasses.FakeTensor) for arg in args):
             raise BadInput("it is called with fake tensors, which have no data")
         if problem := apart(lambda: save_graph(Graph(self.graph, tuple(args)), program, bool(options["grad"]))):
             raise BadInput(problem)
-        known = CheckOptions.__annotations__
-        chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
-        chosen.setdefault("timing", False)  # they are not shown, and take as long as the check
-        return check(program, None, "inductor", **chosen)
+        verdict = checked(program, options)
+        if verdict.failed or not verdict.lets_whole_numbers_pass or "compare" in options:
+            return verdict
+        options["compare"] = "close"  # which has no tolerance for them, as minify() has none
+        return checked(program, options)
 
     def keep(self, folder: Path, verdict: Verdict, options: dict[str, Any]) -> None:
         """The failing graph in a folder of the user's; what it reduces to beside it, now or when Python ends."""
