@@ -15,7 +15,8 @@ DOORS = Path(__file__).resolve().parents[2] / "fixtures" / "doors"
 
 def answer(name: str, folder: Path, keeps_calls: bool) -> dict[str, Any]:
     read = functools.partial(exported.read, str(DOORS / "exported" / f"{name}.pt2"), 0)
-    return convert.answer_for(read, folder, 1, keeps_calls)
+    found: dict[str, Any] = convert.answer_for(read, folder, 1, keeps_calls)
+    return found
 
 
 def test_calls_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
