@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from repro_minify import Verdict, dynamo
+from repro_minify import BadInput, Verdict, dynamo
 
 
 class ThreeGraphs(torch.nn.Module):
@@ -199,6 +199,18 @@ def test_what_cannot_be_written_is_said(world: Any, caplog: pytest.LogCaptureFix
     world()
     assert torch.equal(compiled(lambda x: local(x))(X), X + 1)
     assert "graph 1 is not checked: it calls " in caplog.text and "which cannot be imported by a name" in caplog.text
+
+
+def test_a_sentence_names_no_file_that_is_gone(
+    world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuses(program: Path, *_: Any, **__: Any) -> Any:
+        raise BadInput(f"{program}: cannot be converted")
+
+    world()
+    monkeypatch.setattr("repro_minify.dynamo.check", refuses)
+    compiled(torch.sin)(X)
+    assert "graph 1 is not checked: cannot be converted" in caplog.text
 
 
 def test_what_cannot_be_checked_is_said(

@@ -180,7 +180,11 @@ class CheckedGraph:
             options["inductor_config"] = [f"mode={self.mode}"]
         with tempfile.TemporaryDirectory(prefix="repro-minify-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            verdict = self.checked(args, folder / PROGRAM, options)
+            try:
+                verdict = self.checked(args, folder / PROGRAM, options)
+            except ReproMinifyError as error:
+                error.args = (str(error).replace(f"{folder / PROGRAM}: ", ""),)  # no file that is gone
+                raise
             if verdict.failed:
                 self.keep(folder, verdict, options)
         return verdict
