@@ -196,7 +196,7 @@ class CheckedGraph:
         if problem := apart(lambda: save_graph(Graph(self.graph, tuple(args)), program, bool(options["grad"]))):
             raise BadInput(problem)
         verdict = checked(program, options)
-        if verdict.failed or not verdict.lets_whole_numbers_pass or "compare" in options:
+        if verdict.failed or not verdict.lets_whole_numbers_pass or {"compare", "ignore_non_fp"} & options.keys():
             return verdict
         options["compare"] = "close"  # which has no tolerance for them, as minify() has none
         return checked(program, options)
