@@ -1,4 +1,4 @@
-// The origin of a model that was converted to TorchScript.
+// The origin of a model that was converted from another form.
 #pragma once
 #include <memory>
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace repro_minify {
 
-/// One graph of it, as TorchScript in a file of ours.
+/// One graph of it, in a file of ours.
 struct Conversion {
   std::string given; ///< the path that the user named
   std::string kind;  ///< "a torch.export archive"
@@ -14,10 +14,11 @@ struct Conversion {
   int graphs = 1;    ///< how many it holds
   std::string name;  ///< of the graph in a log ("0/0", frame and recompilation); else empty
 
-  std::string problem;     ///< why there is no `path`; empty: there is
-  std::string path;        ///< TorchScript, with its inputs inside
-  std::string inputs_path; ///< the inputs alone
-  int operators = 0;       ///< of the graph, as it was traced
+  std::string problem;      ///< why there is no `path`; empty: there is
+  std::string path;         ///< an archive of TorchScript, with its inputs inside
+  bool keeps_calls = false; ///< its nodes are the calls of torch.fx; else it was traced
+  std::string inputs_path;  ///< the inputs alone
+  int operators = 0;        ///< of the graph
 
   std::string data;                         ///< where its inputs come from ("the example inputs inside")
   std::vector<std::string> notes;           ///< what is not as it was, a sentence each

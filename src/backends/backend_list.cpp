@@ -49,4 +49,9 @@ void require_known_backends(const std::vector<std::string> &names) {
       make_backend(name, {});
 }
 
+bool run_calls_of_python(const std::vector<std::string> &names) {
+  return !names.empty() && std::all_of(names.begin(), names.end(),
+                                       [](const std::string &name) { return with_hyphens(name) == "inductor"; });
+}
+
 } // namespace repro_minify

@@ -14,4 +14,7 @@ std::vector<std::string> split_backend_names(const std::vector<std::string> &tex
 /// yet.
 void require_known_backends(const std::vector<std::string> &names);
 
+/// True if all of these run calls of torch.fx, and so take a program of such calls as it is.
+bool run_calls_of_python(const std::vector<std::string> &names);
+
 } // namespace repro_minify

@@ -19,13 +19,20 @@ bool differs_by_much(const LeafReport &leaf) {
   return leaf.max_abs_error > atol + rtol * std::abs(leaf.ref_at_worst);
 }
 
+bool is_whole_and_let_pass(const LeafReport &leaf) {
+  return leaf.same && is_whole(leaf) && leaf.max_abs_error > 0;
+}
+
 } // namespace
+
+bool lets_whole_numbers_pass(const Verdict &verdict) {
+  return first_leaf(verdict, is_whole_and_let_pass).second != nullptr;
+}
 
 std::string let_pass_text(const Verdict &verdict) {
   if (const std::string nearer = nearer_to_fp64(verdict); !nearer.empty())
     return nearer + " differs, nearer to float64 than eager";
-  const auto [name, leaf] =
-      first_leaf(verdict, [](const LeafReport &each) { return each.same && is_whole(each) && each.max_abs_error > 0; });
+  const auto [name, leaf] = first_leaf(verdict, is_whole_and_let_pass);
   std::ostringstream text;
   if (leaf) {
     text << name << " differs by up to " << leaf->max_abs_error << ", and holds no floating-point numbers";

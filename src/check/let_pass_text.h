@@ -12,4 +12,7 @@ namespace repro_minify {
 /// Empty where no such value is known. Names are as the program has them.
 std::string let_pass_text(const Verdict &verdict);
 
+/// True if one of whole numbers or bools differs, and the rule in force lets that pass: no rounding may explain it.
+bool lets_whole_numbers_pass(const Verdict &verdict);
+
 } // namespace repro_minify

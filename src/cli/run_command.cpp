@@ -129,26 +129,47 @@ int exit_code_of(const std::vector<Ran> &all) {
 /// The model under one backend after the other.
 class Runs {
 public:
-  /// Throws UserError for a model that cannot be opened.
-  explicit Runs(const Options &options) : options_(options), progress_(options.quiet, factory_of(options)) {
-    MinifyOptions how = minify_options(options, progress_);
-    if (!how.backend_options.dumped_stages.empty())
-      how.backend_options.dump_file = folder_.emplace() / "stages";
-    const auto graphs = open_model(options.model, how);
-    const bool is_shared = graphs.size() == 1 && split_backend_names(options.backends).size() > 1;
-    for (const MinifyOptions &graph : graphs)
-      graphs_.push_back({graph, is_shared});
+  explicit Runs(const Options &options)
+      : options_(options), progress_(options.quiet, factory_of(options)), how_(minify_options(options, progress_)) {
+    if (!how_.backend_options.dumped_stages.empty())
+      how_.backend_options.dump_file = folder_.emplace() / "stages";
   }
 
-  /// Under those that the options name; all of one name.
-  Ran under_the_only_backend() {
+  /// Under the one that the options name. Throws UserError for a model that cannot be opened, as under() does.
+  Ran under_the_only_backend() { return ran(form_for(split_backend_names(how_.backends))); }
+
+  Ran under(const std::string &backend) {
+    std::vector<OpenGraph> &graphs = form_for({backend});
+    for (OpenGraph &graph : graphs)
+      graph.options.backends = {backend};
+    return ran(graphs);
+  }
+
+private:
+  /// Returns the graphs of the model in the form that these backends take: calls of torch.fx, or TorchScript.
+  std::vector<OpenGraph> &form_for(const std::vector<std::string> &backends) {
+    const bool keeps_calls = run_calls_of_python(backends);
+    for (Form &form : forms_)
+      if (form.keeps_calls == keeps_calls || !form.graphs.front().options.conversion)
+        return form.graphs;
+    MinifyOptions how = how_;
+    how.backends = backends;
+    const auto graphs = open_model(options_.model, how);
+    const bool is_shared = graphs.size() == 1 && split_backend_names(options_.backends).size() > 1;
+    Form &form = forms_.emplace_back(Form{keeps_calls, {}});
+    for (const MinifyOptions &graph : graphs)
+      form.graphs.push_back({graph, is_shared});
+    return form.graphs;
+  }
+
+  Ran ran(std::vector<OpenGraph> &graphs) {
     if (folder_)
-      std::ofstream(graphs_.front().options.backend_options.dump_file).flush(); // it has to be there, empty
-    if (graphs_.size() == 1)
-      return run_graph(graphs_.front(), options_, progress_);
+      std::ofstream(how_.backend_options.dump_file).flush(); // it has to be there, empty
+    if (graphs.size() == 1)
+      return run_graph(graphs.front(), options_, progress_);
     std::vector<Ran> all;
     std::string json;
-    for (OpenGraph &graph : graphs_) {
+    for (OpenGraph &graph : graphs) {
       graph.options.listener.throw_if_interrupted();
       all.push_back(run_graph_of_several(graph, options_, progress_));
       json += (json.empty() ? "[" : ",") + all.back().json;
@@ -156,17 +177,16 @@ public:
     return {exit_code_of(all), options_.json ? json + "]" : ""};
   }
 
-  Ran under(const std::string &backend) {
-    for (OpenGraph &graph : graphs_)
-      graph.options.backends = {backend};
-    return under_the_only_backend();
-  }
+  struct Form {
+    bool keeps_calls;
+    std::vector<OpenGraph> graphs;
+  };
 
-private:
   const Options &options_;
   ProgressPrinter progress_;
   std::optional<TemporaryFolder> folder_; ///< of what --dump-stage asks for
-  std::vector<OpenGraph> graphs_;
+  MinifyOptions how_;
+  std::vector<Form> forms_;
 };
 
 bool is_refused(const std::function<void()> &reading) {

@@ -106,6 +106,8 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
     words.push_back("--load-library=" + fs::absolute(library).string());
   for (const auto &module : options.imports)
     words.push_back("--import=" + importable(module));
+  if (options.keeps_calls)
+    words.emplace_back("--calls");
   if (original)
     words.emplace_back("--original");
   return words;
@@ -189,6 +191,7 @@ Conversion conversion_of(const json &answer, const std::string &path, ModelKind 
   made.problem = line_of_answer(answer, "problem");
   made.path = stem + ".pt";
   made.inputs_path = stem + "_inputs.pt";
+  made.keeps_calls = answer.value("dialect", "") == "fx";
   made.operators = answer.value("operators", 0);
   made.data = line_of_answer(answer, "data");
   made.notes = texts(answer, "notes");
@@ -297,6 +300,7 @@ std::vector<Conversion> convert(const std::string &path, ModelKind kind, const C
 std::string failure_of_original(const Conversion &conversion, const ConvertOptions &options, const Limits &limits) {
   ConvertOptions of_graph = options;
   of_graph.graph = conversion.graph;
+  of_graph.keeps_calls = conversion.keeps_calls;
   const TemporaryFolder folder;
   try {
     const ModelKind kind = recognise(conversion.given, limits);

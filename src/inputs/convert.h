@@ -1,4 +1,4 @@
-// Makes TorchScript of what torch.export and torch.compile leave behind: a Python with torch does it, confined.
+// Makes a model of what torch.export and torch.compile leave behind: a Python with torch does it, confined.
 #pragma once
 #include "program/model_kind.h"
 #include "repro_minify/conversion.h"
@@ -14,6 +14,7 @@ struct ConvertOptions {
   std::string python;                 ///< as BackendOptions has it
   std::uint64_t seed = 0;             ///< of data that is drawn
   int graph = 0;                      ///< only this graph of a log, from 1; 0: all
+  bool keeps_calls = false;           ///< as calls of torch.fx where they have a form; else all of it is traced
   std::vector<std::string> libraries; ///< shared libraries of operators, loaded first
   std::vector<std::string> imports;   ///< as BackendOptions has them
 };

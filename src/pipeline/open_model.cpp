@@ -1,5 +1,6 @@
 #include "pipeline/open_model.h"
 
+#include "backends/backend_list.h"
 #include "pipeline/reading_limits.h"
 #include "repro_minify/session.h"
 
@@ -45,9 +46,13 @@ std::string verdict_words(const std::string &path, const MinifyOptions &options,
 } // namespace
 
 ConvertOptions convert_options(const MinifyOptions &options) {
+  // Parameters are inputs of a program of calls, so that it has more of them than a user gives.
+  const bool brings_its_inputs = !options.inputs && options.input_specs.empty();
   return {.python = options.backend_options.python,
           .seed = options.check.seed,
           .graph = options.graph,
+          .keeps_calls =
+              brings_its_inputs && options.oracle.empty() && run_calls_of_python(split_backend_names(options.backends)),
           .libraries = options.backend_options.libraries,
           .imports = options.backend_options.imports};
 }

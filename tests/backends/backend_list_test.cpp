@@ -37,5 +37,12 @@ TEST(BackendList, NothingIsAName) {
   EXPECT_EQ(split_backend_names({""}), Names{""});
 }
 
+TEST(BackendList, OfSeveralAllHaveToRunCallsOfPython) {
+  EXPECT_TRUE(run_calls_of_python({"inductor"}));
+  EXPECT_FALSE(run_calls_of_python({"inductor", "jit"}));
+  EXPECT_FALSE(run_calls_of_python({"inductor-like"}));
+  EXPECT_FALSE(run_calls_of_python({}));
+}
+
 } // namespace
 } // namespace repro_minify

@@ -16,6 +16,8 @@ TEST(LetPassText, NamesWholeNumbersWithinTheRelativeTolerance) {
   EXPECT_EQ(let_pass_text(comparing(eager, eager + 18)),
             "output differs by up to 18, and holds no floating-point numbers");
   EXPECT_EQ(let_pass_text(comparing(eager, eager)), "");
+  EXPECT_TRUE(lets_whole_numbers_pass(comparing(eager, eager + 18)));
+  EXPECT_FALSE(lets_whole_numbers_pass(comparing(eager, eager)));
 }
 
 TEST(LetPassText, NamesBoolsThatAreNotCompared) {

@@ -1,14 +1,11 @@
 """Which graphs lie in a log, and in a folder. No torch is needed for that."""
 
 import os
-import sys
 from pathlib import Path
 
+import trace_log
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "src" / "inputs" / "python"))
-
-import trace_log  # noqa: E402
-
 RECORD = 'V1123 01:03:48.174000 7858 torch/a.py:1] {"artifact": {"name": "%s"}, "frame_id": %d, "frame_compile_id": 0}'
 
 

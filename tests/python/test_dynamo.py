@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from repro_minify import dynamo
+from repro_minify import BadInput, Verdict, dynamo
 
 
 class ThreeGraphs(torch.nn.Module):
@@ -111,12 +111,12 @@ def test_the_first_that_fails_is_kept_and_the_program_goes_on(
     assert [words[0] for words in world()][:2] == ["run", "run"] and len(world()) == 3
     report = dynamo.report()
     assert (report.graphs, report.same, report.failed) == (3, 1, 2)
-    assert report.model == Path("graph-2/failing.pt") and report.model.is_file()
+    assert report.model == Path("graph-2/program.py") and report.model.is_file()
     assert report.result and report.result.program == "the reduced program"
     assert "graph 2 (of 2 so far) fails under Inductor: fail under inductor: crash" in caplog.text
-    assert "graph 2 is minified in graph-2/failing.repro/repro.py" in caplog.text
+    assert "graph 2 is minified in graph-2/program.repro/repro.py" in caplog.text
     dynamo.at_end_of(os.getpid())
-    assert "graph 2 of 3 fails: graph-2/failing.repro/repro.py" in caplog.text
+    assert "graph 2 of 3 fails: graph-2/program.repro/repro.py" in caplog.text
 
 
 def test_it_is_minified_when_python_ends(world: Any, work: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -124,11 +124,11 @@ def test_it_is_minified_when_python_ends(world: Any, work: Path, caplog: pytest.
     model = ThreeGraphs()
     assert torch.equal(compiled(model)(X), model(X))
     assert [words[0] for words in world()] == ["run"] and dynamo.report().result is None
-    assert "graph 1 is in graph-1/failing.pt; it is minified when Python ends" in caplog.text
+    assert "graph 1 is in graph-1/program.py; it is minified when Python ends" in caplog.text
     dynamo.at_end_of(os.getpid() + 1)  # a forked child
     assert len(world()) == 1
     dynamo.at_end_of(os.getpid())
-    assert f"graph 1 is minified in {work}/graph-1/failing.repro/repro.py" in caplog.text
+    assert f"graph 1 is minified in {work}/graph-1/program.repro/repro.py" in caplog.text
     assert len(world()) == 2 and dynamo.report().result
     dynamo.at_end_of(os.getpid())
     assert len(world()) == 2
@@ -139,7 +139,7 @@ def test_it_need_not_be_minified(world: Any, caplog: pytest.LogCaptureFixture) -
     compiled(ThreeGraphs(), minify=False, tol=0.1)(X)
     dynamo.at_end_of(os.getpid())
     assert [words[0] for words in world()] == ["run"]
-    assert "this minifies it: repro-minify graph-1/failing.pt --backend=inductor --grad --no-autocast --tol=0.1" in (
+    assert "this minifies it: repro-minify graph-1/program.py --backend=inductor --grad --no-autocast --tol=0.1" in (
         caplog.text
     )
 
@@ -161,14 +161,56 @@ def test_a_failure_may_raise(world: Any) -> None:
 def test_what_cannot_be_minified_is_kept(world: Any, caplog: pytest.LogCaptureFixture) -> None:
     world(fails="1", reduces="no")
     compiled(ThreeGraphs(), minify="now")(X)
-    assert "graph-1/failing.pt, which was not minified: it cannot be reduced" in caplog.text
+    assert "graph-1/program.py, which was not minified: it cannot be reduced" in caplog.text
 
 
 def test_nothing_is_overwritten(world: Any, work: Path) -> None:
     (work / "graph-1").mkdir()
     world(fails="1")
     compiled(ThreeGraphs())(X)
-    assert dynamo.report().model == Path("graph-1-2/failing.pt")
+    assert dynamo.report().model == Path("graph-1-2/program.py")
+
+
+def test_whole_numbers_that_differ_fail(
+    world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The rule of PyTorch's own minifier gives them a tolerance: the program is asked again, without one."""
+    asked = []
+
+    def check(program: Path, inputs: None, backend: str, **options: Any) -> Verdict:
+        asked.append(options.get("compare"))
+        return Verdict("fail" if asked[-1] else "pass", "accuracy", "", "", backend, {}, asked[-1] is None)
+
+    world()
+    monkeypatch.setattr("repro_minify.dynamo.check", check)
+    compiled(torch.sin, minify=False)(X)
+    assert asked == [None, "close"] and "--compare=close" in caplog.text
+    torch._dynamo.reset()
+    dynamo.reset()
+    compiled(torch.sin, compare="default")(X)
+    assert asked[2:] == ["default"]
+
+
+def test_what_cannot_be_written_is_said(world: Any, caplog: pytest.LogCaptureFixture) -> None:
+    @torch._dynamo.allow_in_graph
+    def local(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    world()
+    assert torch.equal(compiled(lambda x: local(x))(X), X + 1)
+    assert "graph 1 is not checked: it calls " in caplog.text and "which cannot be imported by a name" in caplog.text
+
+
+def test_a_sentence_names_no_file_that_is_gone(
+    world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuses(program: Path, *_: Any, **__: Any) -> Any:
+        raise BadInput(f"{program}: cannot be converted")
+
+    world()
+    monkeypatch.setattr("repro_minify.dynamo.check", refuses)
+    compiled(torch.sin)(X)
+    assert "graph 1 is not checked: cannot be converted" in caplog.text
 
 
 def test_what_cannot_be_checked_is_said(
@@ -241,7 +283,7 @@ def test_a_trace_that_crashes_leaves_the_program_alone(
     world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     world()
-    monkeypatch.setattr("repro_minify.saving.save_failing", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
+    monkeypatch.setattr("repro_minify.dynamo.save_graph", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
     assert torch.equal(compiled(torch.sin)(X), torch.sin(X))
     assert "graph 1 is not checked: its process ended with signal 11" in caplog.text
 
@@ -290,7 +332,6 @@ import sys, repro_minify
 print("without torch", "torch" not in sys.modules)
 print("so far", repro_minify.dynamo.report().graphs)
 import logging, torch
-from models import OVERFLOWS
 logging.basicConfig(level=logging.INFO, format="%(message)s")
 class Model(torch.nn.Module):
     def __init__(self):
@@ -299,23 +340,24 @@ class Model(torch.nn.Module):
     def forward(self, x, y):
         x = self.linear(x).sum()
         torch._dynamo.graph_break()
-        return x + torch.sinh(y)
-model, x = Model(), torch.ones(2, 3)
+        torch._foreach_mul_([y], [y.flip(0)])
+        return x + y
+model, x, y = Model(), torch.ones(2, 3), torch.tensor([2.0, 3.0])
 QUICK = {"no_verify": True, "no_bisect": True, "passes": "cut"}
-result = torch.compile(model, backend="repro_minify", options=QUICK)(x, OVERFLOWS)
+result = torch.compile(model, backend="repro_minify", options=QUICK)(x, y.clone())
 result[0].backward()
-print("right", torch.equal(result, model(x, OVERFLOWS)))
+print("right", torch.equal(result, model(x, y.clone())))
 """
 
 
 def test_a_real_failure_of_inductor(work: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The whole way: one graph that is right, with gradients, and one that Inductor gets wrong. A plain import, which
-    brings no torch along, is enough to ask for the report."""
-    (work / "user.py").write_text(f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n{USER}")
+    """The whole way: one graph that is right, with gradients, and one that Inductor gets wrong, by a call that a trace
+    would not keep. A plain import, which brings no torch along, is enough to ask for the report."""
+    (work / "user.py").write_text(USER)
     ended = subprocess.run([sys.executable, "user.py"], capture_output=True, text=True)
     said = ended.stdout + ended.stderr
     assert ended.returncode == 0 and "right True" in ended.stdout, said
     assert ended.stdout.startswith("without torch True\nso far 0\n"), said
     assert "graph 1: same under Inductor" in said
-    assert "graph 2 of 2 fails: " in said.splitlines()[-1] and "graph-2/failing.repro/" in said.splitlines()[-1]
-    assert "sinh" in (work / "graph-2/failing.repro/report.json").read_text()
+    assert "graph 2 of 2 fails: " in said.splitlines()[-1] and "graph-2/program.repro/" in said.splitlines()[-1]
+    assert "_foreach_mul_" in (work / "graph-2/program.repro/report.json").read_text()

@@ -4,6 +4,7 @@ import operator
 
 import torch
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import fx_modes
 import fx_vmap
@@ -196,6 +197,24 @@ def as_it_stands(script, holder):
         raise Untranslatable(f"a call of this program cannot be found here: {error}") from error
 
 
+class Wide(TorchDispatchMode):
+    """Makes float64 of what is made in another floating-point dtype: of the rounding that a program asks for the
+    reference has none, however it is written, x.half() or aten.to.dtype(x, torch.float16)."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
+            kwargs = {**kwargs, "dtype": torch.float64}
+        return func(*args, **kwargs)
+
+
 def in_float64(graph_module):
-    """With floating dtypes among the arguments widened, by the rule of PyTorch's own float64 reference."""
-    return torch._dynamo.debug_utils.cast_dtype_args_to_fp64(graph_module)
+    """Calls it with floating dtypes among the arguments of its calls widened, by the rule of PyTorch's own float64
+    reference, and with those of the operators that they call."""
+    widened = torch._dynamo.debug_utils.cast_dtype_args_to_fp64(graph_module)
+
+    def call(*arguments):
+        with Wide():
+            return widened(*arguments)
+
+    return call

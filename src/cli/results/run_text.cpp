@@ -193,6 +193,7 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
         {"message", verdict.message},
         {"left_out", verdict.left_out},
         {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
+        {"lets_whole_numbers_pass", lets_whole_numbers_pass(verdict)},
         {"reads_unwritten_memory",
          facts.reads_unwritten ? nlohmann::json(*facts.reads_unwritten) : nlohmann::json(nullptr)}}},
       {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.repetition.need}}},

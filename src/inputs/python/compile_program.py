@@ -10,6 +10,8 @@ import importlib
 import inspect
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,17 +24,15 @@ import torch._inductor.inductor_prims
 from torch._dynamo.debug_utils import InputReader
 from torch._dynamo.repro import after_aot, after_dynamo
 
+import fx_vmap
 from loaded import Loaded
 from refused import Refused
+from unregistered import refuse_unregistered
 
 INDUCTOR = "torch._inductor.config"
 CONFIGS = (INDUCTOR, "torch._dynamo.config", "torch._functorch.config", "torch.fx.experimental._config")
 # They say where files lie and what is kept of a compilation: nothing that a result depends on.
 INDIFFERENT = ("debug_dir_root", "store_cubin", "cache", "repro_", "compile_threads", "trace.", "log", "data_ptr")
-
-
-class Captured(Exception):
-    """The program has said what it would run."""
 
 
 class Reader(InputReader):
@@ -114,26 +114,36 @@ def config_words(entries: list[tuple[str, str, Any]], loaded: Loaded) -> None:
             loaded.notes.append(f"{module_name}.{key} = {value!r} is not taken over")
 
 
-def run_until_captured(tree: ast.Module, path: str) -> tuple[Any, Any, dict[str, Any], bool]:
-    """(module, load_args, the words of run_repro, whether gradients are enabled)."""
-    captured: list[tuple[Any, Any, dict[str, Any], bool]] = []
+@dataclass(eq=False)
+class Captured(Exception):
+    """Raised where the program has said what it would run."""
 
-    def capture(module: Any, load_args: Any, *_: Any, **words: Any) -> None:
-        captured.append((module, load_args, words, torch.is_grad_enabled()))
-        raise Captured
+    module: torch.nn.Module
+    load_args: Callable[[InputReader], None]
+    words: dict[str, Any]  # of run_repro
+    after: str  # "aot" or "dynamo"
+    grad: bool  # True if gradients are enabled
+
+
+def run_until_captured(tree: ast.Module, path: str) -> Captured:
+    def capture_after(after: str) -> Callable[..., None]:
+        def capture(module: Any, load_args: Any, *_: Any, **words: Any) -> None:
+            raise Captured(module, load_args, words, after, torch.is_grad_enabled())
+
+        return capture
 
     main = type(sys)("__main__")
     main.__file__ = path
     with (
-        mock.patch.object(after_aot, "run_repro", capture),
-        mock.patch.object(after_dynamo, "run_repro", capture),
+        mock.patch.object(after_aot, "run_repro", capture_after("aot")),
+        mock.patch.object(after_dynamo, "run_repro", capture_after("dynamo")),
         mock.patch.dict(sys.modules, {"__main__": main}),
         mock.patch.dict(os.environ),
     ):
         try:
             exec(compile(tree, path, "exec"), main.__dict__)
-        except Captured:
-            return captured[0]
+        except Captured as captured:
+            return captured
         except (Exception, SystemExit) as error:
             text = " ".join(str(error).split())[:300]
             raise Refused(f"the program itself ends with {type(error).__name__}: {text}") from error
@@ -176,23 +186,40 @@ def parsed(text: str) -> ast.Module:
         raise Refused(f"is no Python program that can be read: too deep or long ({type(error).__name__})") from error
 
 
+def refuse_levels(tree: ast.Module) -> None:
+    """Raises Refused for what a call cannot say of itself, and reading the program would do: it enters a level of
+    torch.func other than torch.vmap's, or chooses kernels."""
+    known = {f"torch._functorch.predispatch.{function.__name__}" for function in fx_vmap.FUNCTIONS}
+    known |= {"torch._functorch", "torch._functorch.predispatch"}
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    for name in (ast.unparse(part) for one in classes for part in ast.walk(one) if isinstance(part, ast.Attribute)):
+        if "._functorch" in name and name not in known:
+            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({name})")
+        if name == "torch.nn.attention._sdpa_kernel":
+            raise Refused("cannot be converted yet: torch.nn.attention.sdpa_kernel chooses kernels inside the graph")
+
+
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = parsed(text)
+    refuse_levels(tree)
     loaded = Loaded(torch.nn.Module(), ())
     entries = without_config(tree)
     config_words(entries, loaded)
-    module, load_args, words, loaded.grad = run_until_captured(tree, path)
-    reader = Reader(folder_of_data(path, words))
+    captured = run_until_captured(tree, path)
+    refuse_unregistered([ast.unparse(tree)])  # which has no comments; what it registers itself is there now
+    reader = Reader(folder_of_data(path, captured.words))
     torch.manual_seed(seed)
-    load_args(reader)
-    loaded.module, loaded.args = module, tuple(reader.args)
-    loaded.names = list(inspect.signature(module.forward).parameters)
+    captured.load_args(reader)
+    loaded.module, loaded.args, loaded.grad = captured.module, tuple(reader.args), captured.grad
+    loaded.names = list(inspect.signature(loaded.module.forward).parameters)
     say_what_was_read(reader, seed, loaded)
     for name, value in zip(loaded.names, loaded.args):
         if isinstance(value, int) and not isinstance(value, bool):
             loaded.dynamic.append(f"{name} = {value}")
-    if words.get("autocast"):
+    if captured.after == "aot":
+        loaded.notes.append("it was taken behind AOTAutograd: what goes wrong before is in none of its calls")
+    if captured.words.get("autocast"):
         loaded.notes.append("it was compiled under autocast: --autocast gives that")
-    if (backend := words.get("backend", "inductor")) != "inductor":
+    if (backend := captured.words.get("backend", "inductor")) != "inductor":
         loaded.notes.append(f"it was compiled by {backend}, here it is by what --backend says")
     return loaded

@@ -1,14 +1,14 @@
-"""Makes TorchScript of other forms of a model that people have: the file that --python runs for repro-minify.
+"""Makes an archive of other forms of a model that people have: the file that --python runs for repro-minify.
 
-    convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--import MODULE]...
+    convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--import MODULE]... [--calls]
         [--original]
 
 KIND is what repro-minify took SOURCE for: export, program, log. Into FOLDER go converted-N.pt, which has its inputs
 inside, converted-N_inputs.pt, and answer.json: {"graphs": [...]}, one object for each graph (N from 1), with "problem"
-where it could not be converted; or {"problem": ...}. A program of torch.fx (fx_program.py) keeps its calls as they are,
-as TorchScript that only Python can run: its object has "dialect": "fx". With --original nothing is converted:
-answer.json says how graph N (the first, without --graph) fails under torch.compile, {"fails": ..., "lost": [...]}, as
-original.py has it.
+where it could not be converted; or {"problem": ...}. It is traced to TorchScript. With --calls its calls are kept as
+they are, as TorchScript that only Python can run, and its object has "dialect": "fx"; what cannot be kept so is traced.
+With --original nothing is converted: answer.json says how graph N (the first, without --graph) fails under
+torch.compile, {"fails": ..., "lost": [...]}, as original.py has it.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     from traced import flat_module, traced
 
     flat = flat_module(loaded)
-    leaves = torch.utils._pytree.tree_leaves((loaded.args, loaded.kwargs))
+    leaves = torch.utils._pytree.tree_leaves(loaded.args)
     inputs = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
     buffers = [(buffer, buffer.detach().clone()) for buffer in flat.buffers()]
     script, notes = traced(flat, copies(inputs))
@@ -108,13 +108,29 @@ def save(script: Any, inputs: tuple[Any, ...], folder: Path, number: int) -> Non
     torch.jit.save(script, folder / f"converted-{number}.pt", _extra_files={INPUTS_INSIDE: file.getvalue()})
 
 
-def answer_for(read: Any, folder: Path, number: int) -> dict[str, Any]:
+def with_its_calls(read: Any, folder: Path, number: int) -> dict[str, Any]:
+    """Writes converted-N.pt with the calls as they are, where each has a form; else what a trace makes of them."""
+    from refused import Refused
+
+    try:
+        return converted_as_fx(read(), folder, number)
+    except Refused as refused:
+        reason = str(refused)
+    loaded = read()  # again, as what refused it may have changed it
+    loaded.notes.append(f"it is traced to TorchScript, as its calls are not kept: {reason}")
+    try:
+        return converted(loaded, folder, number)
+    except Exception as error:
+        said = str(error) if isinstance(error, Refused) else f"raises {type(error).__name__}"
+        raise Refused(f"{reason}; and traced to TorchScript, it {said}") from error
+
+
+def answer_for(read: Any, folder: Path, number: int, keeps_calls: bool) -> dict[str, Any]:
     """A graph that cannot be converted says nothing about the others."""
     from refused import Refused
 
     try:
-        loaded = read()
-        return (converted_as_fx if loaded.is_fx else converted)(loaded, folder, number)
+        return with_its_calls(read, folder, number) if keeps_calls else converted(read(), folder, number)
     except Refused as refused:
         return {"problem": str(refused)}
     except Exception as error:
@@ -167,10 +183,10 @@ def graphs_of(words: argparse.Namespace) -> list[dict[str, Any]]:
     folder, answers = Path(words.folder), []
     for number, (name, read) in enumerate(readers(words), start=1):
         if words.kind != "log":
-            return [answer_for(read, folder, number)]
+            return [answer_for(read, folder, number, words.calls)]
         answer: dict[str, Any] = {}
         if words.graph in (0, number):
-            answer = in_child(functools.partial(answer_for, read, folder, number), folder)
+            answer = in_child(functools.partial(answer_for, read, folder, number, words.calls), folder)
         answers.append({"name": name, **answer})
     return answers
 
@@ -181,7 +197,7 @@ def answer_to(words: argparse.Namespace) -> dict[str, Any]:
     import original
 
     _, read = readers(words)[max(words.graph, 1) - 1]
-    answer: dict[str, Any] = original.answer_of(read())
+    answer: dict[str, Any] = original.answer_of(read(), words.calls)
     return answer
 
 
@@ -208,6 +224,7 @@ def main() -> None:
     parser.add_argument("--graph", type=int, default=0)
     parser.add_argument("--load-library", action="append", default=[])
     parser.add_argument("--import", action="append", default=[])
+    parser.add_argument("--calls", action="store_true")
     parser.add_argument("--original", action="store_true")
     words = parser.parse_args()
     import torch

@@ -1,53 +1,51 @@
 """A .pt2 file of torch.export."""
 
 import contextlib
-import re
 import zipfile
 from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from torch.export._tree_utils import reorder_kwargs
 
 from loaded import Loaded
 from refused import Refused
+from unregistered import refuse_unregistered
 
 
 def read(path: str, seed: int) -> Loaded:
     try:
         program = torch.export.load(path)
     except Exception as error:
-        if name := unknown_operator(path):
-            raise Refused(
-                f"calls {name}, an operator that PyTorch does not have: where a shared library registers it, name that "
-                "with --load-library FILE.so; one that is registered from Python cannot be called here"
-            ) from error
+        refuse_unregistered(texts_inside(path))  # torch.export.load only logs their names
         text = " ".join(str(error).split())[:300]
         raise Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}") from error
-    module = program.module(check_guards=False)
-    module._forward_pre_hooks.clear()  # one that compares sizes with symbols: nothing that can be traced
-    loaded = Loaded(module, (), names=list(program.graph_signature.user_inputs))
+    loaded = Loaded(flat_module(program), (), names=list(program.graph_signature.user_inputs))
     loaded.dynamic = dynamic_dimensions(program)
     if program.example_inputs is not None:
-        loaded.args, loaded.kwargs = program.example_inputs
-        loaded.data = "the example inputs inside"
+        args, kwargs = program.example_inputs
+        in_order = reorder_kwargs(kwargs, program.call_spec.in_spec)
+        loaded.args, loaded.data = tuple(pytree.tree_leaves((args, in_order))), "the example inputs inside"
     else:
-        loaded.args, loaded.kwargs = drawn_inputs(program, seed)
+        loaded.args = drawn_inputs(program, seed)
         loaded.data = f"drawn from the shapes inside (seed {seed}), as it has no example inputs"
     return loaded
 
 
-def unknown_operator(path: str) -> str:
-    """Returns the first operator called that is not registered, or "": torch.export.load only logs its name."""
-    targets: list[str] = []
+def flat_module(program: Any) -> torch.fx.GraphModule:
+    """Returns its graph as a module of the leaves of its arguments, one by one, that returns those of its result."""
+    module: torch.fx.GraphModule = program.module(check_guards=False)
+    module._forward_pre_hooks.clear()  # one that compares sizes with symbols: nothing that can be traced
+    module.graph.set_codegen(torch.fx.graph.CodeGen())
+    module.recompile()
+    return module
+
+
+def texts_inside(path: str) -> list[str]:
+    texts: list[str] = []
     with contextlib.suppress(OSError, zipfile.BadZipFile, KeyError), zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            if name.endswith(".json"):
-                targets += re.findall(r'"torch\.ops\.(\w+\.\w+)', archive.read(name).decode(errors="replace"))
-    for target in dict.fromkeys(targets):
-        namespace, _, operator = target.partition(".")
-        if not hasattr(getattr(torch.ops, namespace), operator):
-            return f"{namespace}::{operator}"
-    return ""
+        texts += [archive.read(name).decode(errors="replace") for name in archive.namelist() if name.endswith(".json")]
+    return texts
 
 
 def placeholders(program: Any) -> list[Any]:
@@ -69,7 +67,7 @@ def dynamic_dimensions(program: Any) -> list[str]:
     return found
 
 
-def drawn_inputs(program: Any, seed: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def drawn_inputs(program: Any, seed: int) -> tuple[Any, ...]:
     """From what the graph says of each input; where a size is open, the one it was exported with."""
     torch.manual_seed(seed)
     leaves = []
@@ -82,5 +80,4 @@ def drawn_inputs(program: Any, seed: int) -> tuple[tuple[Any, ...], dict[str, An
             leaves.append(draw(sizes, dtype=dtype))
         else:
             leaves.append(value)
-    args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
-    return args, kwargs
+    return tuple(leaves)

@@ -47,8 +47,6 @@ class Inputs:
     """The inputs of a graph, and in `bound` the values of the arguments that are no tensors."""
 
     def __init__(self, loaded: Loaded, graph: torch.fx.Graph) -> None:
-        if loaded.kwargs:
-            raise Refused("takes arguments by name, which a graph of torch.fx does not")
         self.loaded = loaded
         self.bound: dict[Node, Any] = {}
         self.notes: list[str] = []

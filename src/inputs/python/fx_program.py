@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 import compile_program
-import fx_vmap
 from loaded import Loaded
 from refused import Refused
+from unregistered import refuse_unregistered
 
 MARK = "# repro-minify: a program of torch.fx"
 
@@ -35,28 +35,14 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
     return space
 
 
-def problem_of(tree: ast.Module) -> str:
-    """Returns what a program does that a call cannot say of itself, as reading it would do it: it enters a level of
-    torch.func other than torch.vmap's, or chooses kernels. Empty where there is no such call."""
-    names = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    known = {f"torch._functorch.predispatch.{function.__name__}" for function in fx_vmap.FUNCTIONS}
-    known |= {"torch._functorch", "torch._functorch.predispatch"}
-    for name in names:
-        if "._functorch" in name and name not in known:
-            return f"levels of torch.func are entered inside the graph ({name})"
-        if name == "torch.nn.attention._sdpa_kernel":
-            return "torch.nn.attention.sdpa_kernel chooses kernels inside the graph"
-    return ""
-
-
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = compile_program.parsed(text)
-    if problem := problem_of(tree):
-        raise Refused(f"cannot be converted yet: {problem}")
-    loaded = Loaded(torch.nn.Module(), (), is_fx=True)
+    compile_program.refuse_levels(tree)
+    loaded = Loaded(torch.nn.Module(), ())
     compile_program.config_words(compile_program.without_config(tree), loaded)
     torch.manual_seed(seed)
     space = defined_in(tree, path)
+    refuse_unregistered([ast.unparse(tree)])
     loaded.grad = torch.is_grad_enabled()
     device = None if torch.cuda.is_available() else "cpu"
     try:

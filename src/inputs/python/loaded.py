@@ -11,9 +11,8 @@ import torch
 class Loaded:
     module: torch.nn.Module
     args: tuple[Any, ...]
-    kwargs: dict[str, Any] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
-    """The names of the leaves of (args, kwargs), in pytree's order; those missing at the end are made up."""
+    """The names of the leaves of args, in pytree's order; those missing at the end are made up."""
     grad: bool = True
     """True if the file runs it with gradients enabled."""
     data: str = ""
@@ -24,8 +23,6 @@ class Loaded:
     """KEY=VALUE, entries of torch._inductor.config that the file sets."""
     dynamic: list[str] = field(default_factory=list)
     """Dimensions that were symbolic, for a person."""
-    is_fx: bool = False
-    """True if its calls are to be kept as they stand, in the FX dialect."""
 
 
 def on_a_device_that_is_here(value: Any, note: Callable[[str], None]) -> Any:

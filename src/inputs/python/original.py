@@ -105,15 +105,16 @@ def entries_of(loaded: Loaded) -> dict[str, Any]:
     return entries
 
 
-def answer_of(loaded: Loaded) -> dict[str, Any]:
-    """{"fails": how the program differs from eager, or "", "lost": operators that its TorchScript does not call}."""
+def answer_of(loaded: Loaded, keeps_calls: bool) -> dict[str, Any]:
+    """{"fails": how the program differs from eager, or "", "lost": operators that its TorchScript does not call}, which
+    what keeps its calls does not lose."""
     import torch._inductor.config
 
     flat = flat_module(loaded)
-    leaves = pytree.tree_leaves((loaded.args, loaded.kwargs))
+    leaves = pytree.tree_leaves(loaded.args)
     inputs = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
     lost: list[str] = []
-    if not loaded.is_fx:  # which keeps every call
+    if not keeps_calls:
         wanted = operators_of(flat, inputs)
         script, _ = traced(flat, copies(inputs))
         lost = sorted(wanted - operators_of(script, inputs))

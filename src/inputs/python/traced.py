@@ -34,7 +34,7 @@ class Flat(torch.nn.Module):
     def __init__(self, loaded: Loaded) -> None:
         super().__init__()
         self.inner = loaded.module
-        leaves, self.spec = pytree.tree_flatten((loaded.args, loaded.kwargs))
+        leaves, self.spec = pytree.tree_flatten(loaded.args)
         self.leaves = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         self.where = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
         wanted = [loaded.names[i] if i < len(loaded.names) else f"x{i}" for i in self.where]
@@ -47,9 +47,9 @@ class Flat(torch.nn.Module):
         leaves = list(self.leaves)
         for i, tensor in zip(self.where, tensors):
             leaves[i] = tensor
-        args, kwargs = pytree.tree_unflatten(leaves, self.spec)
+        args = pytree.tree_unflatten(leaves, self.spec)
         with torch.set_grad_enabled(self.grad):
-            results = pytree.tree_leaves(self.inner(*args, **kwargs))
+            results = pytree.tree_leaves(self.inner(*args))
         tensors_out = tuple(result for result in results if isinstance(result, torch.Tensor))
         self.left_out = len(results) - len(tensors_out)
         return tensors_out

@@ -1,8 +1,8 @@
 """torch.compile(model, backend="repro_minify"): every graph that Dynamo hands over is checked before it is used.
 
-A graph is checked on its first call, by one start of the program (`run --backend inductor`), and then compiled with
-Inductor here, whatever became of the check. The first that fails is kept, and minified when Python ends; it and the
-ones after it run in eager.
+A graph is written as a program of torch.fx, every call as Dynamo has it, with the arguments of its first call. That is
+checked by one start of the program (`run --backend inductor`), and the graph then compiled with Inductor here, whatever
+became of the check. The first that fails is kept, and minified when Python ends; it and the ones after it run in eager.
 """
 
 import atexit
@@ -27,12 +27,15 @@ from torch._guards import TracingContext, tracing
 from .apart import apart
 from .checking import check
 from .errors import BadInput, ReproMinifyError, first_line
+from .graph_program import save_graph
+from .graphs import Graph
 from .minifying import minify
 from .options import CheckOptions, MinifyOptions, arguments_of
 from .result import Result
 from .verdict import Verdict
 
 log = logging.getLogger("repro_minify")
+PROGRAM = "program.py"
 
 
 class GraphFails(ReproMinifyError):
@@ -47,7 +50,7 @@ class Report:
     same: int = 0
     unchecked: int = 0  # the log says why
     failed: int | None = None  # the number of the first that fails, from 1
-    model: Path | None = None  # its failing.pt
+    model: Path | None = None  # its program.py
     verdict: Verdict | None = None
     result: Result | None = None  # None where it could not be minified
     seconds: float = 0.0  # that checks took
@@ -111,6 +114,13 @@ def surroundings(graph: torch.fx.GraphModule, args: Sequence[Any]) -> dict[str, 
     return found
 
 
+def checked(program: Path, options: Mapping[str, Any]) -> Verdict:
+    known = CheckOptions.__annotations__
+    chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
+    chosen.setdefault("timing", False)  # they are not shown, and take as long as the check
+    return check(program, None, "inductor", **chosen)
+
+
 class CheckedGraph:
     """Stands for one graph: checks it on its first call, and then is what Inductor made of it."""
 
@@ -170,21 +180,26 @@ class CheckedGraph:
             options["inductor_config"] = [f"mode={self.mode}"]
         with tempfile.TemporaryDirectory(prefix="repro-minify-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            verdict = self.checked(args, folder, options)
+            try:
+                verdict = self.checked(args, folder / PROGRAM, options)
+            except ReproMinifyError as error:
+                error.args = (str(error).replace(f"{folder / PROGRAM}: ", ""),)  # no file that is gone
+                raise
             if verdict.failed:
                 self.keep(folder, verdict, options)
         return verdict
 
-    def checked(self, args: Sequence[Any], folder: Path, options: Mapping[str, Any]) -> Verdict:
-        from .saving import save_failing
-
+    def checked(self, args: Sequence[Any], program: Path, options: dict[str, Any]) -> Verdict:
+        """Writes the graph as a program, and checks that. Symbolic sizes are what they are in this call."""
         if any(isinstance(arg, torch._subclasses.FakeTensor) for arg in args):
             raise BadInput("it is called with fake tensors, which have no data")
-        saved = apart(lambda: save_failing(self.graph, tuple(args), folder))
-        known = CheckOptions.__annotations__
-        chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
-        chosen.setdefault("timing", False)  # they are not shown, and take as long as the check
-        return check(saved.model, saved.inputs, "inductor", **chosen)
+        if problem := apart(lambda: save_graph(Graph(self.graph, tuple(args)), program, bool(options["grad"]))):
+            raise BadInput(problem)
+        verdict = checked(program, options)
+        if verdict.failed or not verdict.lets_whole_numbers_pass or {"compare", "ignore_non_fp"} & options.keys():
+            return verdict
+        options["compare"] = "close"  # which has no tolerance for them, as minify() has none
+        return checked(program, options)
 
     def keep(self, folder: Path, verdict: Verdict, options: dict[str, Any]) -> None:
         """The failing graph in a folder of the user's; what it reduces to beside it, now or when Python ends."""
@@ -198,8 +213,8 @@ class CheckedGraph:
             said = f"it cannot be kept: {error}"
             log.warning("graph %d: %s", self.number, said)
         else:
-            _report.model = place / "failing.pt"
-            said = self.minified(place / "failing.pt", options)
+            _report.model = place / PROGRAM
+            said = self.minified(place / PROGRAM, options)
         if self.raises:
             raise GraphFails(f"{which}\n{said}")
 

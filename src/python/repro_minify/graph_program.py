@@ -176,7 +176,8 @@ class Writer:
             called = getattr(value, "__name__", "")
             self.problem = f"it calls {inner or name}, which cannot be imported by a name"
             if home == "torch._dynamo.utils" and called.startswith("wrapped_"):
-                self.problem = f"it calls a function of NumPy, {called.removeprefix('wrapped_')}, which has no form here"
+                name_there = called.removeprefix("wrapped_")
+                self.problem = f"it calls a function of NumPy, {name_there}, which has no form here"
             return f"# {name}: {self.problem}"
         outer, _, last = f"{home}.{inner}".rpartition(".")
         renamed = last if last == name else f"{last} as {name}"

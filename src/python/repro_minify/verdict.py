@@ -17,6 +17,7 @@ class Verdict:
     message: str
     backend: str
     details: dict[str, Any] = field(repr=False)  # the JSON of the program, whole
+    lets_whole_numbers_pass: bool = False  # some differ, within the tolerance of PyTorch's rule
     original: Original | None = None  # how the model itself fails under torch.compile, where its trace does not
 
     @property
@@ -47,7 +48,13 @@ def verdict_of_run(answer: dict[str, Any]) -> Verdict:
     if outcome == "fail" and rate["failed"] < rate["need"]:
         outcome = "pass"  # fails at times, but not as often as --need wants it
     return Verdict(
-        outcome, str(said["kind"] or ""), str(said["where"]), str(said["message"]), str(answer["backend"]), answer
+        outcome,
+        str(said["kind"] or ""),
+        str(said["where"]),
+        str(said["message"]),
+        str(answer["backend"]),
+        answer,
+        bool(said.get("lets_whole_numbers_pass")),
     )
 
 

@@ -21,6 +21,7 @@ from torch import Tensor
 import candidate
 import emit
 import entries
+import fx_candidate
 import preparation
 import fx_graph
 from fx_compiled import FxCompiled
@@ -370,6 +371,19 @@ class Repro(unittest.TestCase):
     def test_goes_through_torch_compile_where_neither_fails(self):
         entries.configured.clear()
         self.assertEqual(self.choose(), "dynamo")
+
+
+class InFloat64(unittest.TestCase):
+    """Calls of torch.fx on float64, where a cast that the program asks for rounds nothing."""
+
+    def test_rounds_nothing_however_a_cast_is_written(self):
+        def casts(x):
+            y = aten.to.dtype(x.half().float(), torch.bfloat16)
+            return torch.ops.prims.convert_element_type.default(y, torch.float16).to(torch.float32)
+
+        x = torch.full((2,), 0.1, dtype=torch.float64)
+        found = fx_candidate.in_float64(torch.fx.symbolic_trace(casts))(x)
+        self.assertTrue(torch.equal(found, x), found)
 
 
 if __name__ == "__main__":

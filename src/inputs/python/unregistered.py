@@ -1,0 +1,21 @@
+"""Operators that a file calls, and that nothing has registered in this process."""
+
+import re
+from collections.abc import Iterable
+
+import torch
+
+from refused import Refused
+
+CALLED = re.compile(r"\btorch\.ops\.(\w+)\.(\w+)")
+
+
+def refuse_unregistered(texts: Iterable[str]) -> None:
+    """Raises Refused with the name of the first, where `texts` name operators as Python does: torch.ops.foo.bar."""
+    for namespace, operator in dict.fromkeys(found for text in texts for found in CALLED.findall(text)):
+        if not hasattr(getattr(torch.ops, namespace), operator):
+            raise Refused(
+                f"calls {namespace}::{operator}, an operator that PyTorch does not have: where a shared library "
+                "registers it, name that with --load-library FILE.so; one that is registered from Python cannot be "
+                "called here"
+            )

@@ -1,0 +1,72 @@
+"""Programs that torch.compile leaves behind: what is read of them, and the calls that are kept."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+import compile_program  # noqa: E402
+import fx_graph_of  # noqa: E402
+from loaded import Loaded  # noqa: E402
+from refused import Refused  # noqa: E402
+
+DOORS = Path(__file__).resolve().parents[2] / "fixtures" / "doors"
+
+PROGRAM = """
+import torch
+from torch._dynamo.repro.after_{after} import run_repro
+{before}
+
+class Repro(torch.nn.Module):
+    def forward(self, x):
+        {body}
+
+def load_args(reader):
+    reader.tensor(reader.storage(None, 16), (4,), is_leaf=True)
+
+run_repro(Repro(), load_args)
+"""
+
+
+def read(body: str, after: str = "dynamo", before: str = "") -> Loaded:
+    return compile_program.read(PROGRAM.format(after=after, body=body, before=before), "p.py", 0)
+
+
+def kept(body: str, after: str = "dynamo", before: str = "") -> str:
+    return str(fx_graph_of.convert(read(body, after, before)).script.graph)
+
+
+def test_calls_stay_as_they_are_written() -> None:
+    calls = kept("x[1:] = x[:-1].clone(); torch._foreach_mul_([x], [x.flip(0)]); return (x,)")
+    assert all(name in calls for name in ("setitem", "_foreach_mul_", "flip"))
+
+
+def test_one_from_behind_aotautograd_says_so() -> None:
+    body = "y = torch.ops.prims.convert_element_type.default(x, torch.float64); return (y,)"
+    assert "torch.ops.prims.convert_element_type.default" in kept(body, "aot")
+    assert [any("behind AOTAutograd" in note for note in read(body, after).notes) for after in ("aot", "dynamo")] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("path", sorted((DOORS / "compiled").glob("*/*.py")), ids=lambda path: path.parent.name)
+def test_those_of_pytorchs_own(path: Path) -> None:
+    if path.parent.name == "block_dynamo_compile_error":
+        pytest.skip("a call gives a tensor and None")
+    assert fx_graph_of.convert(compile_program.read(path.read_text(), str(path), 0)).script
+
+
+def test_an_operator_that_is_not_there_is_named() -> None:
+    with pytest.raises(
+        Refused, match=r"calls missing::scale, an operator that PyTorch does not have: .*--load-library"
+    ):
+        kept("return (torch.ops.missing.scale.default(x, 2),)  # torch.ops.comment.only(x)")
+    own = "LIBRARY = torch.library.Library('own_of_program', 'DEF'); LIBRARY.define('scale(Tensor x) -> Tensor')"
+    with pytest.raises(Refused, match="own_of_program::scale, an operator that is registered from Python"):
+        kept("return (torch.ops.own_of_program.scale.default(x),)", before=own)
+
+
+def test_levels_of_torch_func_are_refused() -> None:
+    with pytest.raises(Refused, match="yet: levels of torch.func are entered"):
+        kept("torch._C._functorch._grad_increment_nesting(); return (x,)")

@@ -1,0 +1,42 @@
+"""Which form a model is converted to: its calls where they can be kept, else what a trace makes of them."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+import convert  # noqa: E402
+import exported  # noqa: E402
+
+DOORS = Path(__file__).resolve().parents[2] / "fixtures" / "doors"
+
+
+def answer(name: str, folder: Path, keeps_calls: bool) -> dict[str, Any]:
+    read = functools.partial(exported.read, str(DOORS / "exported" / f"{name}.pt2"), 0)
+    found: dict[str, Any] = convert.answer_for(read, folder, 1, keeps_calls)
+    return found
+
+
+def test_calls_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
+    kept, traced = (answer("mirror", tmp_path, keeps_calls) for keeps_calls in (True, False))
+    assert kept["dialect"] == "fx" and "dialect" not in traced
+    assert kept["notes"] == traced["notes"] == []
+
+
+def test_what_cannot_be_kept_is_traced_and_that_is_said(tmp_path: Path) -> None:
+    found = answer("branch", tmp_path, True)
+    assert "dialect" not in found and (tmp_path / "converted-1.pt").is_file()
+    assert found["notes"][0].startswith("it is traced to TorchScript, as its calls are not kept: cannot be converted")
+    assert "the branch that its inputs take (true) is kept" in found["notes"][1]
+
+
+def test_where_neither_can_be_both_reasons_are_said(tmp_path: Path) -> None:
+    def read() -> Any:
+        loaded = exported.read(str(DOORS / "exported" / "linear.pt2"), 0)
+        loaded.args = ()
+        return loaded
+
+    problem = convert.answer_for(read, tmp_path, 1, True)["problem"]
+    assert problem.startswith("is given no value for x; and traced to TorchScript, it cannot be traced: ")

@@ -1,0 +1,54 @@
+"""Programs of torch.export, whose calls are kept: leaves for arguments, and parameters and buffers for further ones."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+import exported  # noqa: E402
+import fx_graph_of  # noqa: E402
+import fx_run  # noqa: E402
+import torch  # noqa: E402
+
+DOORS = Path(__file__).resolve().parents[2] / "fixtures" / "doors"
+
+
+class Everything(torch.nn.Module):
+    """Takes nested arguments, some by name, and writes to a buffer, to an input, and by a `_foreach_` operator."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, pair: Any, *, last: torch.Tensor, first: torch.Tensor) -> Any:
+        self.total.add_(pair["x"].sum(0))
+        last.mul_(2)
+        torch._foreach_mul_([first], [first.flip(0)])
+        return {"a": pair["x"] @ self.weight.T - first, "b": [self.total + pair["y"], last]}
+
+
+def test_every_call_is_kept_and_does_the_same(tmp_path: Path) -> None:
+    """Its arguments by name are given in another order than forward has them."""
+    model = Everything()
+    args = ({"x": torch.rand(2, 3), "y": torch.rand(3)},)
+    kwargs = {"first": torch.rand(2), "last": torch.rand(3)}
+    torch.export.save(torch.export.export(model, args, kwargs), tmp_path / "model.pt2")
+    made = fx_graph_of.convert(exported.read(str(tmp_path / "model.pt2"), 0))
+    assert "_foreach_mul_" in str(made.script.graph)
+    names = [value.debugName().partition(".")[0] for value in made.script.graph.inputs()]
+    inputs = dict(zip(names[1:], made.inputs, strict=True))
+    assert {"last", "first", "weight", "total"} <= inputs.keys() and len(inputs) == 6
+    found = fx_run.run(made.script, made.inputs)
+    expected = torch.utils._pytree.tree_leaves(model(*args, **kwargs))
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(found, expected, strict=True))
+    assert torch.equal(inputs["total"], model.total) and torch.equal(inputs["last"], kwargs["last"])
+
+
+@pytest.mark.parametrize("path", sorted((DOORS / "exported").glob("*.pt2")), ids=lambda path: path.stem)
+def test_those_of_pytorchs_own(path: Path) -> None:
+    if path.stem in ("branch", "no_grad"):
+        pytest.skip("it calls a higher-order operator")
+    loaded = exported.read(str(path), 0)
+    assert fx_graph_of.convert(loaded).script
