@@ -194,7 +194,7 @@ class Program:
 
 
 class Candidate:
-    """What one check asks for: up to three programs, which share a process."""
+    """Answers all that one check asks for: its programs, three at most, share a process."""
 
     def __init__(self):
         self.programs = {}
