@@ -100,7 +100,7 @@ def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
         for function in (grad_mode._enter_inference_mode, grad_mode._exit_inference_mode):
             stack.enter_context(mock.patch.object(grad_mode, function.__name__, recorded(function)))
         autograd = torch._C._autograd  # `x.data`
-        data_of = recorded(autograd._get_data_attr)  # type: ignore[attr-defined]
+        data_of = recorded(autograd._get_data_attr)
         stack.enter_context(mock.patch.object(autograd, "_get_data_attr", data_of))
         for function in fx_vmap.FUNCTIONS:
             stack.enter_context(mock.patch.object(predispatch, function.__name__, recorded(function)))
