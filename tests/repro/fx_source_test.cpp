@@ -47,11 +47,10 @@ graph(%x : Tensor):)IR" +
   %z : Tensor = fx::tensor(%run, %x)
   return (%z))IR",
       {at::ones({2})});
-  EXPECT_EQ(fx_source(program),
-            "def f(x):\n"
-            "    with torch.no_grad(), torch.autocast(\"cpu\", dtype=torch.bfloat16), ?: "
-            "v2 = F.run(<graph of 1 calls>, x)\n"
-            "    return v2\n");
+  EXPECT_EQ(fx_source(program), "def f(x):\n"
+                                "    with torch.no_grad(), torch.autocast(\"cpu\", dtype=torch.bfloat16), ?: "
+                                "v2 = F.run(<graph of 1 calls>, x)\n"
+                                "    return v2\n");
 }
 
 /// A hand-made archive may hold any text.

@@ -23,11 +23,11 @@ struct Operator {
 };
 
 const std::map<std::string, Operator> &operators() {
-  static const std::map<std::string, Operator> known = {{"torch.ops.higher_order.cond", {{1, 2}, 3}},
-                                                        {"torch.ops.higher_order.while_loop", {{1}, 2}},
-                                                        {"torch.ops.higher_order.tag_activation_checkpoint", {{0}, 1}},
-                                                        {"torch.ops.higher_order.autograd_function_apply",
-                                                         {{0}, 2, true}}};
+  static const std::map<std::string, Operator> known = {
+      {"torch.ops.higher_order.cond", {{1, 2}, 3}},
+      {"torch.ops.higher_order.while_loop", {{1}, 2}},
+      {"torch.ops.higher_order.tag_activation_checkpoint", {{0}, 1}},
+      {"torch.ops.higher_order.autograd_function_apply", {{0}, 2, true}}};
   return known;
 }
 
