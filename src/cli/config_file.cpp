@@ -2,6 +2,7 @@
 
 #include "cli/config_text.h"
 #include "core/closest.h"
+#include "core/python_module.h"
 #include "core/read_file.h"
 #include "repro_minify/program.h"
 
@@ -126,6 +127,9 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
     if (is_path(name))
       for (auto &value : values)
         value = std::filesystem::absolute(value).lexically_normal().string();
+    if (name == "import")
+      for (auto &value : values)
+        value = importable(value);
     if (values.size() == 1) {
       insert(table, name, values[0]);
     } else if (!values.empty()) {

@@ -70,7 +70,26 @@ public:
     return called + "(" + joined(arguments, ", ") + ")";
   }
 
+  /// Returns what stands before the call for the modes that it runs under: `with torch.no_grad(): `.
+  std::string block() const {
+    std::vector<std::string> modes;
+    if (call_.is_object() && call_.contains("in"))
+      for (const auto &mode : call_["in"])
+        modes.push_back(mode_text(mode));
+    return modes.empty() ? "" : "with " + joined(modes, ", ") + ": ";
+  }
+
 private:
+  static std::string mode_text(const json &mode) {
+    if (mode.contains("grad"))
+      return mode["grad"] == true ? "torch.enable_grad()" : "torch.no_grad()";
+    if (!mode.contains("autocast") || !mode["autocast"].is_array() || mode["autocast"].size() != 3)
+      return "?";
+    const json &cast = mode["autocast"];
+    const std::string dtype = cast[1].is_string() ? ", dtype=torch." + cast[1].get<std::string>() : "";
+    return "torch.autocast(" + cast[0].dump() + (cast[2] == true ? dtype : ", enabled=False") + ")";
+  }
+
   static std::string sign_of(const std::string &name) {
     static const std::map<std::string, std::string> signs = {
         {"operator.add", "+"},      {"operator.sub", "-"},   {"operator.mul", "*"},   {"operator.truediv", "/"},
@@ -111,6 +130,8 @@ private:
         pairs.push_back(pair.size() == 2 ? of(pair[0]) + ": " + of(pair[1]) : "?");
       return "{" + joined(pairs, ", ") + "}";
     }
+    if (kind == "graph" && content.contains("calls"))
+      return "<graph of " + std::to_string(content["calls"].size()) + " calls>";
     if (kind == "none")
       return "None";
     if (kind == "ellipsis")
@@ -177,8 +198,9 @@ std::string fx_source(const Program &program) {
     if (node->kind() == torch::jit::prim::Constant)
       continue;
     const std::string call = is_python_call(node) ? CallText(node).text() : other_text(node);
+    const std::string block = is_python_call(node) ? CallText(node).block() : "";
     const bool is_read = node->hasUses();
-    text += "    " + (is_read ? names_of(node->outputs()) + " = " : "") + call + "\n";
+    text += "    " + block + (is_read ? names_of(node->outputs()) + " = " : "") + call + "\n";
   }
   return text + "    return " + names_of(graph.outputs()) + "\n";
 }

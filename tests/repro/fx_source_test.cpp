@@ -35,6 +35,24 @@ graph(%x : Tensor, %y : Tensor):)IR" +
                                 "    return v9, v8\n");
 }
 
+TEST(FxSource, SaysModesAndGraphs) {
+  register_python_calls();
+  const Program program = program_from(
+      R"IR(
+graph(%x : Tensor):)IR" +
+          call_constant("run", R"({"f":"F.run","a":[{"graph":{"takes":1,"calls":[{"m":"sin","a":[{"$":0}]}],)"
+                               R"("gives":{"$":1}}},{"%":0}],)"
+                               R"("in":[{"grad":false},{"autocast":["cpu","bfloat16",true]},{"odd":1}]})") +
+          R"IR(
+  %z : Tensor = fx::tensor(%run, %x)
+  return (%z))IR",
+      {at::ones({2})});
+  EXPECT_EQ(fx_source(program), "def f(x):\n"
+                                "    with torch.no_grad(), torch.autocast(\"cpu\", dtype=torch.bfloat16), ?: "
+                                "v2 = F.run(<graph of 1 calls>, x)\n"
+                                "    return v2\n");
+}
+
 /// A hand-made archive may hold any text.
 TEST(FxSource, OfACallThatIsNone) {
   register_python_calls();

@@ -210,9 +210,13 @@ def load_libraries(paths: list[str]) -> None:
 
 def import_modules(given: list[str]) -> None:
     import imports
+    from refused import Refused
 
     for module in given:
-        imports.import_module(module)
+        try:
+            imports.import_module(module)
+        except ValueError as error:
+            raise Refused(str(error)) from error
 
 
 def main() -> None:
@@ -229,11 +233,15 @@ def main() -> None:
     words = parser.parse_args()
     import torch
 
+    from refused import Refused
+
     torch.set_num_threads(1)
     try:
         load_libraries(words.load_library)
         import_modules(getattr(words, "import"))
         answer = {**answer_to(words), "torch": torch.__version__}
+    except Refused as error:
+        answer = {"problem": str(error)}
     except Exception as error:
         traceback.print_exc()
         answer = {"problem": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}

@@ -173,11 +173,10 @@ class Writer:
         except (ImportError, AttributeError):
             found = None
         if found is not value or home == "__main__":
-            called = getattr(value, "__name__", "")
             self.problem = f"it calls {inner or name}, which cannot be imported by a name"
+            called = getattr(value, "__name__", "")
             if home == "torch._dynamo.utils" and called.startswith("wrapped_"):
-                name_there = called.removeprefix("wrapped_")
-                self.problem = f"it calls a function of NumPy, {name_there}, which has no form here"
+                self.problem = f"it calls NumPy's {called.removeprefix('wrapped_')}, which has no form here"
             return f"# {name}: {self.problem}"
         outer, _, last = f"{home}.{inner}".rpartition(".")
         renamed = last if last == name else f"{last} as {name}"
