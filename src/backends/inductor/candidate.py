@@ -152,6 +152,8 @@ class Candidate:
         with torch.no_grad():  # each operand would be a leaf, which nothing may write to
             call = Call(header["call"], operands)
             output = call.run()
+        if isinstance(output, tuple):  # several tensors are Tensor[] in the graph, whatever Python has them in
+            output = list(output)
         written = {
             tensor.untyped_storage().data_ptr() for tensor, version in zip(given, versions)
             if tensor._version != version
