@@ -5,6 +5,7 @@
 A name that is in none of the lists is called as torch.ops.aten.NAME.
 """
 
+import inspect
 import textwrap
 import types
 
@@ -24,6 +25,17 @@ def is_functional(name: str) -> bool:
     return is_generated(torch._C._nn, name) and getattr(functional, name, None) is getattr(torch._C._nn, name)
 
 
+def is_wrapper(name: str) -> bool:
+    """True if a function of torch.nn.functional that is written in Python takes the arguments of the operator first,
+    and after them nothing but whether it writes to its input."""
+    function, packet = getattr(functional, name, None), getattr(torch.ops.aten, name)
+    if not isinstance(function, types.FunctionType) or packet.overloads() != ["default", "out"]:
+        return False
+    wanted = [argument.name for argument in packet.default._schema.arguments][1:]
+    taken = [parameter for parameter in inspect.signature(function).parameters][1:]
+    return taken in (wanted, [*wanted, "inplace"])
+
+
 def is_method(name: str) -> bool:
     return isinstance(getattr(torch.Tensor, name, None), types.MethodDescriptorType)
 
@@ -32,7 +44,7 @@ def main() -> None:
     operators = {name.partition(".")[0].removeprefix("aten::")
                  for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::")}  # fmt: skip
     functions = {name for name in operators if is_generated(torch, name)} | WRAPPERS
-    functionals = {name for name in operators - functions if is_functional(name)}
+    functionals = {name for name in operators - functions if is_functional(name) or is_wrapper(name)}
     methods = {name for name in operators - functions - functionals if is_method(name)}
     for title, names in (("torch.", functions), ("torch.nn.functional.", functionals), ("method", methods)):
         print(textwrap.fill(" ".join([title + ":", *sorted(names)]), 118, subsequent_indent="  "))

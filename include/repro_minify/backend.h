@@ -24,6 +24,7 @@ struct BackendOptions {
   std::string python;                       ///< interpreter for backends that need Python; empty: found by themselves
   std::vector<std::string> inductor_config; ///< "key=value", as torch._inductor.config names them
   std::vector<std::string> libraries;       ///< shared libraries of operators that are no part of PyTorch
+  std::vector<std::string> imports;         ///< Python modules that register operators: "pkg.module", "file.py"
   std::vector<std::string> skipped_stages;  ///< names of Backend::steps()
   std::vector<std::string> dumped_stages;   ///< their results are printed on standard error
   bool emulate_precision_casts = false;     ///< round to 16 bits after each operator inside a fused kernel

@@ -42,6 +42,7 @@ struct AskedFacts {
   std::string version, torch_version;
   std::string model_path, method, inputs_origin;
   std::vector<std::string> libraries; ///< of operators that PyTorch has not, as files beside the repro
+  std::vector<std::string> modules;   ///< of Python, which register operators, as files beside the repro
   std::string converted;              ///< from what the model was converted, and how; empty: it was TorchScript
   std::shared_ptr<const Backend> backend;
   CheckOptions check;

@@ -1,6 +1,7 @@
 #include "backends/backend_registry.h"
 
 #include "core/closest.h"
+#include "core/python_module.h"
 #include "repro_minify/program.h"
 
 #include <algorithm>
@@ -81,6 +82,11 @@ Identity identity_of(const BackendOptions &options) {
   add_list("--inductor-config", options.inductor_config);
   for (const auto &library : options.libraries)
     identity.add_file("--load-library " + library, library);
+  for (const auto &module : options.imports)
+    if (is_python_file(module))
+      identity.add_file("--import " + module, module);
+    else
+      identity.add("--import " + module, module);
   add_list("--skip-stage", options.skipped_stages);
   identity.add("--emulate-precision-casts", options.emulate_precision_casts);
   identity.add("--inject", options.inject);

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -56,6 +57,12 @@ std::vector<std::string> folders_of_python(const std::string &python) {
       folders.push_back(program.parent_path().parent_path().string());
   if (const char *home = std::getenv("HOME"); home && *home == '/')
     folders.push_back(std::string(home) + "/.local/lib");
+  if (const char *more = std::getenv("PYTHONPATH")) {
+    std::istringstream paths(more);
+    for (std::string folder; std::getline(paths, folder, ':');)
+      if (fs::path(folder).is_absolute())
+        folders.push_back(folder);
+  }
   return folders;
 }
 

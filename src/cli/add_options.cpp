@@ -34,6 +34,11 @@ void add_subject_options(CLI::App &app, Options &options, Command command) {
                  "shared library of operators of your own, loaded wherever the model is\n(may be given again)")
       ->check(some_path())
       ->allow_extra_args(false);
+  app.add_option("--import", options.backend_options.imports,
+                 "module of Python that registers operators of your own, or a FILE.py,\nimported wherever the model is "
+                 "(may be given again)")
+      ->check(some_module())
+      ->allow_extra_args(false);
   app.add_option(
          "-b,--backend", options.backends,
          "what gets it wrong; `repro-minify backends` lists all. Several\n(freeze,jit, or given again): reduces "

@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "backends/backend_registry.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -64,7 +66,19 @@ CompareOptions compare_options(const Options &options) {
   return compare;
 }
 
+/// A fault that is asked for and planted nowhere would have a right result taken for proof.
+void require_reader_of_injection(const Options &options) {
+  const auto reads = [](const std::string &names) {
+    return with_hyphens(names).find("inductor-like") != std::string::npos;
+  };
+  if (!options.backend_options.inject.empty() && std::none_of(options.backends.begin(), options.backends.end(), reads))
+    throw UserError("--inject " + options.backend_options.inject +
+                    ": only inductor-like plants it; for inductor give --inductor-config "
+                    "cpp.inject_relu_bug_TESTING_ONLY=accuracy");
+}
+
 CheckOptions check_options(const Options &options) {
+  require_reader_of_injection(options);
   if (options.only_forward && options.grad)
     throw UserError("--only-fwd and --grad: give one of them");
   if (options.need > options.repeat)

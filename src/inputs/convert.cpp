@@ -3,6 +3,7 @@
 #include "backends/torch_python.h"
 #include "core/become_program.h"
 #include "core/joined.h"
+#include "core/python_module.h"
 #include "core/temporary_folder.h"
 #include "program/read_in_sandbox.h"
 #include "program/read_inputs.h"
@@ -85,6 +86,9 @@ Confinement confinement_of(const std::string &python, const std::string &path, M
   }
   for (const auto &library : options.libraries)
     confinement.readable.push_back(fs::absolute(library).string());
+  for (const auto &module : options.imports)
+    if (is_python_file(module))
+      confinement.readable.push_back(fs::absolute(module).string());
   return confinement;
 }
 
@@ -102,6 +106,8 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
     words.push_back("--load-library=" + fs::absolute(library).string());
   if (options.keeps_calls)
     words.emplace_back("--calls");
+  for (const auto &module : options.imports)
+    words.push_back("--import=" + importable(module));
   if (original)
     words.emplace_back("--original");
   return words;

@@ -16,6 +16,7 @@ struct ConvertOptions {
   int graph = 0;                      ///< only this graph of a log, from 1; 0: all
   bool keeps_calls = false;           ///< as calls of torch.fx where they have a form; else all of it is traced
   std::vector<std::string> libraries; ///< shared libraries of operators, loaded first
+  std::vector<std::string> imports;   ///< as BackendOptions has them
 };
 
 /// A child looks first. Throws UserError for what is no model that can be taken.

@@ -1,9 +1,11 @@
 // Collects the facts that the reports state, from where they are known.
 #include "check/nondeterminism.h"
+#include "core/python_module.h"
 #include "pipeline/minify_job.h"
 #include "program/operator_libraries.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace repro_minify {
 namespace {
@@ -36,6 +38,10 @@ void collect_facts(MinifyJob &job, const Program &program) {
   if (session.options.conversion)
     facts.converted = to_string(*session.options.conversion);
   facts.libraries = names_of_libraries(session.options.backend_options.libraries);
+  facts.modules.clear(); // those of another turn
+  for (const auto &module : session.options.backend_options.imports)
+    if (is_python_file(module))
+      facts.modules.push_back(std::filesystem::path(module).filename().string());
   facts.method = session.options.method;
   facts.inputs_origin = session.inputs.origin;
   facts.backend = session.backend;

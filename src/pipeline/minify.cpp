@@ -3,6 +3,7 @@
 
 #include "backends/backend_list.h"
 #include "core/plain_file.h"
+#include "core/python_module.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
 #include "pipeline/original.h"
@@ -47,13 +48,16 @@ void resume(MinifyJob &job, const std::string &journal) {
   job.say(Severity::Info, "resuming: " + std::to_string(job.facts.resumed) + " answers are in " + journal);
 }
 
-/// Keeps in the folder the libraries that the repro needs, and what a model of another kind was converted to: it is
-/// that model that fails.
+/// Keeps in the folder the libraries and modules that the repro needs, and what a model of another kind was converted
+/// to: it is that model that fails.
 void keep_what_came_along(const MinifyJob &job) {
   const auto &libraries = job.options().backend_options.libraries;
   const auto names = names_of_libraries(libraries);
   for (size_t i = 0; i < libraries.size(); ++i)
     write_atomically(job.folder + "/" + names[i], bytes_of(libraries[i]));
+  for (const auto &module : job.options().backend_options.imports)
+    if (is_python_file(module))
+      write_atomically(job.folder + "/" + fs::path(module).filename().string(), bytes_of(module));
   const auto &conversion = job.options().conversion;
   if (!conversion)
     return;

@@ -53,7 +53,8 @@ ConvertOptions convert_options(const MinifyOptions &options) {
           .graph = options.graph,
           .keeps_calls =
               brings_its_inputs && options.oracle.empty() && run_calls_of_python(split_backend_names(options.backends)),
-          .libraries = options.backend_options.libraries};
+          .libraries = options.backend_options.libraries,
+          .imports = options.backend_options.imports};
 }
 
 std::string problem_of(const Conversion &conversion) {

@@ -5,9 +5,10 @@
 
 namespace repro_minify {
 
-/// Device constants inside the graphs of a module, and of what it calls, become `device` where that is what its author
-/// would have written: every CUDA device does. A CPU device does only when the whole module names no other: then it
-/// was traced on the CPU; a module that names both means what it says. Moves no tensor.
+/// Device constants inside the graphs of a module, and of what it calls, and devices among the arguments of its calls
+/// of torch.fx, become `device` where that is what its author would have written: every CUDA device does. A CPU device
+/// does only when the whole module names no other: then it was traced on the CPU; a module that names both means what
+/// it says. Moves no tensor.
 void redirect_device_constants(torch::jit::Module &module, c10::Device device);
 
 /// Moves parameters, buffers, tensor attributes and tensor constants. Touches the device.

@@ -86,7 +86,7 @@ bool is_attribute(const ProgramInput &input) {
 void count(const Block *block, ProgramSize &size) {
   for (const Node *node : block->nodes()) {
     ++size.nodes;
-    size.operators += counts_as_operator(node);
+    size.operators += counts_as_operator(node) + (is_python_call(node) ? calls_in_graphs_of(node) : 0);
     for (const Block *inner : node->blocks())
       count(inner, size);
   }

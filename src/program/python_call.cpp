@@ -43,11 +43,23 @@ void renumber(json &form, std::map<size_t, size_t> &numbers, std::vector<size_t>
   }
 }
 
+int calls_in_graphs(const json &form) {
+  if (!form.is_structured())
+    return 0;
+  int count = 0;
+  for (const auto &part : form)
+    count += calls_in_graphs(part);
+  if (form.is_object() && form.contains("graph") && form["graph"].contains("calls"))
+    count += static_cast<int>(form["graph"]["calls"].size());
+  return count;
+}
+
 /// True if the call has a name, and each of its operands is one of the node's.
 bool is_well_formed(const json &call, size_t operands) {
   const auto is_text = [&](const char *key) { return call.contains(key) && call[key].is_string(); };
   return call.is_object() && (is_text("f") || is_text("m")) && call.contains("a") && call["a"].is_array() &&
-         (!call.contains("k") || call["k"].is_object()) && names_operands(call, operands);
+         (!call.contains("k") || call["k"].is_object()) && (!call.contains("in") || call["in"].is_array()) &&
+         names_operands(call, operands);
 }
 
 } // namespace
@@ -82,6 +94,12 @@ void set_python_call(Node *node, const json &given) {
   node->removeAllInputs();
   for (Value *operand : operands)
     node->addInput(operand);
+}
+
+int calls_in_graphs_of(const Node *node) {
+  const auto text = torch::jit::toIValue(node->input(0));
+  const bool may_have = text && text->isString() && text->toStringRef().find("\"graph\"") != std::string::npos;
+  return may_have ? calls_in_graphs(python_call_of(node)) : 0;
 }
 
 std::string operator_name(const Node *node) {

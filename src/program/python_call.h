@@ -19,6 +19,9 @@ nlohmann::json python_call_of(const torch::jit::Node *node);
 /// are no operands any more.
 void set_python_call(torch::jit::Node *node, const nlohmann::json &call);
 
+/// Returns the number of calls in the graphs that a call is given: those of a higher-order operator.
+int calls_in_graphs_of(const torch::jit::Node *node);
+
 /// Returns the name of what a node calls: "aten::add", "torch.nn.functional.pad"; a method with a dot in front,
 /// ".half".
 std::string operator_name(const torch::jit::Node *node);

@@ -56,6 +56,22 @@ std::shared_ptr<const Recording> recording_or_none(PassServices &services, const
   }
 }
 
+/// Runs a pass. Where it throws, what it has left untried is not deferred, and `incomplete_because` has the reason: a
+/// pass that stumbles over a strange program must not cost what the others found.
+void run_safely(const ReductionPass &pass, EngineContext &context, TurnReport &report,
+                std::string &incomplete_because) {
+  try {
+    pass.run(context);
+    return;
+  } catch (const std::system_error &error) {
+    incomplete_because = std::string("could not go on, as the machine lacked something: ") + error.what();
+  } catch (const std::exception &error) {
+    report.problem = error.what();
+    incomplete_because = "ended early: " + first_sentence(error.what());
+  }
+  context.deferred = false;
+}
+
 } // namespace
 
 struct Turns::Turn {
@@ -108,17 +124,7 @@ bool Turns::run_pass(Turn &turn, size_t index) {
                         deferred,
                         state.schedule.had_turn(index),
                         state.schedule.is_deferred(index)};
-  try {
-    passes_[index]->run(context);
-  } catch (const std::system_error &error) {
-    incomplete_because = std::string("could not go on, as the machine lacked something: ") + error.what();
-    deferred = false;
-  } catch (const std::exception &error) {
-    // A pass that stumbles over a strange program must not cost what the others found.
-    turn.report.problem = error.what();
-    incomplete_because = "ended early: " + first_sentence(error.what());
-    deferred = false;
-  }
+  run_safely(*passes_[index], context, turn.report, incomplete_because);
   if (incomplete_because.empty() && deferred)
     incomplete_because = "was put off";
   if (incomplete_because.empty() && checker_.unanswered() > unanswered)

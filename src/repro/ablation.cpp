@@ -162,6 +162,7 @@ private:
     options.interrupted = limits_.interrupted;
     options.python = options_.python;
     options.libraries = options_.libraries;
+    options.imports = options_.imports;
     options.inductor_config = options_.inductor_config;
     options.inductor_config.insert(options.inductor_config.end(), config.begin(), config.end());
     std::shared_ptr<const Backend> backend = make_backend("inductor", options);

@@ -123,6 +123,7 @@ json subject_json(const ReproFacts &facts) {
           {"not_confined", missing_confinement()},
           {"model", facts.model_path},
           {"operator_libraries", facts.libraries},
+          {"modules", facts.modules},
           {"converted", facts.converted.empty() ? json(nullptr) : json(facts.converted)},
           {"method", facts.method},
           {"inputs", facts.inputs_origin},

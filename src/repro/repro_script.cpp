@@ -88,8 +88,24 @@ private:
 
   static json section_of(const json &list) { return list.empty() ? json(nullptr) : json{{"list", list}}; }
 
+  bool on_cpu() const { return facts_.check.device.is_cpu(); }
+
+  /// The text of a tensor, which makes it on the CPU, with its way to the device of the failure. It is a leaf after it.
+  std::string moved(std::string tensor) const {
+    const std::string wish = ".requires_grad_()";
+    const bool wants_gradient = tensor.ends_with(wish);
+    if (on_cpu())
+      return tensor;
+    tensor.resize(tensor.size() - (wants_gradient ? wish.size() : 0));
+    return tensor + ".to(\"" + facts_.check.device.str() + "\")" + (wants_gradient ? wish : "");
+  }
+
   json settings() const {
     json lines = call_.settings;
+    if (!on_cpu() && facts_.check.tf32)
+      lines.push_back("torch.backends.cuda.matmul.allow_tf32 = True");
+    if (!on_cpu() && !facts_.check.tf32)
+      lines.push_back("torch.backends.cudnn.allow_tf32 = False");
     if (form_.interpreted || facts_.check.threads != 1)
       lines.push_back("torch.set_num_threads(" + std::to_string(facts_.check.threads) + ")");
     if (form_.interpreted && !facts_.check.grad)
@@ -98,7 +114,7 @@ private:
       for (const auto &line : call_.random_settings)
         lines.push_back(line);
     if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off &&
-        draws_random_numbers(*program_.graph))
+        (draws_random_numbers(*program_.graph) || !on_cpu()))
       lines.push_back("torch.use_deterministic_algorithms(True, warn_only=True)");
     return lines;
   }
@@ -115,7 +131,7 @@ private:
         tensor.resize(tensor.size() - 17);
       const bool grad = facts_.check.grad && input.value.toTensor().requires_grad();
       list.push_back({{"name", input.name},
-                      {"tensor", tensor},
+                      {"tensor", moved(tensor)},
                       {"is_parameter", is_parameter},
                       {"requires_grad", grad ? "True" : "False"}});
     }
@@ -158,7 +174,8 @@ private:
     json list = json::array();
     for (const auto &input : program_.inputs)
       if (input.role == Role::Input)
-        list.push_back({{"name", variable(input.name)}, {"tensor", literals.expression(input, variable(input.name))}});
+        list.push_back(
+            {{"name", variable(input.name)}, {"tensor", moved(literals.expression(input, variable(input.name)))}});
     return list;
   }
 
@@ -177,6 +194,7 @@ private:
     if (draws_random_numbers(*program_.graph))
       values["seed"] = std::to_string(facts_.check.seed);
     values["autocast"] = facts_.check.autocast ? "torch." + dtype_name(facts_.check.autocast_dtype) : "";
+    values["device"] = c10::DeviceTypeName(facts_.check.device.type(), /*lower_case=*/true);
     const bool state = facts_.signature.where == "state";
     const bool grad = facts_.check.grad && !state;
     values["forward_too"] = facts_.signature.where != "gradient";
@@ -290,8 +308,6 @@ std::string why_none(const ReproFacts &facts) {
     return "the model could not be reduced";
   if (facts.backend->parts().repro_in_python && facts.reads_unwritten.value_or(false))
     return "the failure depends on uninitialised memory";
-  if (!facts.check.device.is_cpu())
-    return "repro.py is written for the CPU, and this failure was seen on " + facts.check.device.str();
   if (facts.reduced.stateful)
     return "the program keeps state from call to call";
   return "";

@@ -78,15 +78,16 @@ struct ScriptVerifier::Impl {
   /// Starts a Python on one repro.py, in a folder of its own, beside the libraries that it loads.
   void start(const std::string &text) {
     const auto alone = std::make_shared<TemporaryFolder>();
-    for (const auto &library : facts->libraries)
-      fs::copy_file(fs::path(folder) / library, *alone / library);
-    const std::string file = *alone / "repro.py";
-    std::ofstream(file) << text;
+    for (const auto *files : {&facts->libraries, &facts->modules})
+      for (const auto &file : *files)
+        fs::copy_file(fs::path(folder) / file, *alone / file);
+    const std::string script = *alone / "repro.py";
+    std::ofstream(script) << text;
     Confinement confinement = confinement_of(*facts->backend);
     for (const auto &part : folders_of_python(python))
       confinement.readable.push_back(part);
     confinement.writable.push_back(alone->path());
-    process = start_repro({python, "-B", file}, alone->path(), confinement, patience_for(*facts), alone);
+    process = start_repro({python, "-B", script}, alone->path(), confinement, patience_for(*facts), alone);
   }
 
   Verification verify(const std::string &text, const std::function<bool()> &interrupted) {

@@ -61,6 +61,13 @@ TEST(InductorLike, AnErrorOfItsOwnCompilerIsNoAnswer) {
       << finished.err;
 }
 
+TEST(InductorLike, IsTheOnlyOneThatPlantsAFault) {
+  const fs::path model = case_named("pass_fuse_add_relu_nan").model();
+  const Finished finished = run_tool({"run", model, "--backend", "freeze", "--inject", "relu-accuracy"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("only inductor-like plants it"), std::string::npos) << finished.err;
+}
+
 /// A reduction has nothing to say of what ran as in eager.
 TEST(InductorLike, DoesNotCallRightWhatItHasNotCompiled) {
   const TemporaryFolder folder;

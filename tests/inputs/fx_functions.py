@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 
 def set_part(x: Any, y: Any) -> Any:
@@ -150,8 +151,53 @@ def fft(x: Any, y: Any) -> Any:
     return torch.fft.rfft(x), torch.special.expit(y)
 
 
+def switched(x: Any, y: Any) -> Any:
+    with torch.no_grad():
+        z = x * 2
+        with torch.enable_grad():
+            y = y + z
+    return y * z
+
+
+def cast(x: Any, y: Any) -> Any:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        z = x[None] @ y[:, None]
+        with torch.autocast("cpu", enabled=False):
+            y = y @ x
+    return z, y * x
+
+
+def branched(x: Any, y: Any) -> Any:
+    return torch.cond(x.sum() > y.sum(), lambda x, y: (x + 1, y * 2), lambda x, y: (x.sin() - 0.5, y * 3), (x, y))
+
+
+def looped(x: Any, y: Any) -> Any:
+    from torch._higher_order_ops import while_loop
+
+    return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 1.5), (torch.tensor(0), x))
+
+
+def checkpointed(x: Any, y: Any) -> Any:
+    return checkpoint(lambda x: torch.tanh(x) * y, x, use_reentrant=False)
+
+
+def nested_results(x: Any, y: Any) -> Any:
+    weight = torch.eye(2).repeat(3, 1)
+    rows = x.reshape(3, 1, 2)
+    found, weights = F.multi_head_attention_forward(
+        rows, rows, rows, 2, 1, weight, y, None, None, False, 0.0, weight[:2], y[:2], need_weights=False
+    )
+    return found, weights
+
+
+def mapped(x: Any, y: Any) -> Any:
+    rows = torch.vmap(lambda a, b: (a.sin() * b, a + y.sum()), in_dims=(0, None), out_dims=(1, 0))(x, y)
+    return rows, torch.vmap(lambda a: torch.vmap(lambda b: a * b)(y))(x)
+
+
 FUNCTIONS = [
     *(set_part, augmented, foreach, halves, through_view, written_out, named, parts, pooled, numbers, dtypes, indexed),
     *(einsum, no_results, norms, attention, interpolated, drawn, fills, scalars, scattered, copied, overlapping),
     *(resized, complex_parts, conditional, statistics, texts, same_twice, fft),
+    *(switched, cast, branched, looped, checkpointed, nested_results, mapped),
 ]

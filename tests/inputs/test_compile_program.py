@@ -63,7 +63,7 @@ def test_an_operator_that_is_not_there_is_named() -> None:
     ):
         kept("return (torch.ops.missing.scale.default(x, 2),)  # torch.ops.comment.only(x)")
     own = "LIBRARY = torch.library.Library('own_of_program', 'DEF'); LIBRARY.define('scale(Tensor x) -> Tensor')"
-    with pytest.raises(Refused, match="own_of_program::scale, an operator that is registered from Python"):
+    with pytest.raises(Refused, match="own_of_program::scale, an operator that is registered from Python; --import"):
         kept("return (torch.ops.own_of_program.scale.default(x),)", before=own)
 
 

@@ -17,7 +17,7 @@ import fx_program  # noqa: E402
 import fx_run  # noqa: E402
 import torch  # noqa: E402
 from agreement import Ran, difference, run  # noqa: E402
-from fx_functions import FUNCTIONS, augmented, through_view  # noqa: E402
+from fx_functions import FUNCTIONS, augmented, switched, through_view  # noqa: E402
 from fx_trace import graph_of  # noqa: E402
 from loaded import Loaded  # noqa: E402
 from refused import Refused  # noqa: E402
@@ -97,7 +97,7 @@ def test_source_that_is_read_again_has_the_same_calls(function: Function, tmp_pa
         text = (tmp_path / "program.py").read_text()
         loaded = fx_program.read(text, str(tmp_path / "program.py"), 0)
     assert fx_program.is_one(text) and not loaded.grad
-    assert targets(graph_of(loaded.module)) == targets(module.graph)
+    assert targets(graph_of(loaded.module)) == targets(graph_of(module))
     assert calls_of(fx_graph_of.convert(loaded).script)
 
 
@@ -202,28 +202,15 @@ def test_symbolic_sizes_are_bound() -> None:
     assert all(isinstance(x, torch.Tensor) for x in made.inputs)
 
 
-def autocast(x: Any) -> Any:
-    with torch.autocast("cpu"):
-        return x @ x
+def test_a_call_says_its_modes_and_is_not_switched_by_others() -> None:
+    module, args = captured(switched, torch.rand(6), torch.rand(6))
+    made = fx_graph_of.convert(Loaded(module, args))
+    calls = [json.loads(node.inputsAt(0).toIValue()) for node in made.script.graph.nodes() if "fx::" in node.kind()]
+    assert [call.get("in") for call in calls] == [[{"grad": False}], None, None]
 
 
-def switched(x: Any) -> Any:
-    with torch.no_grad():
-        y = x + 1
-    return y * x
-
-
-def branched(x: Any) -> Any:
-    return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
-
-
-def inference(x: Any) -> Any:
-    with torch.inference_mode():
-        return x + 1
-
-
-def mapped(x: Any) -> Any:
-    return torch.func.vmap(lambda row: row.sum() + 1)(x)
+def differentiated(x: Any) -> Any:
+    return torch.func.grad(lambda x: x.sin().sum())(x)
 
 
 @torch.library.custom_op("repro_minify_fx_tests::threefold", mutates_args=())
@@ -239,12 +226,8 @@ def _(x: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize(
     "function, said",
     [
-        (autocast, "yet: autocast is switched on or off inside the graph"),
-        (switched, "yet: gradients are switched on or off inside the graph"),
-        (inference, "yet: inference mode is entered inside the graph"),
-        (mapped, "yet: levels of torch.func are entered inside the graph"),
-        (branched, "the higher-order operator cond"),
-        (lambda x: threefold(x) + 1, "repro_minify_fx_tests::threefold, an operator that is registered from Python"),
+        (differentiated, "yet: levels of torch.func are entered inside the graph"),
+        (lambda x: threefold(x) + 1, "_tests::threefold, an operator that is registered from Python; --import names"),
     ],
 )
 def test_what_has_no_form_is_refused_by_its_name(function: Function, said: str) -> None:
@@ -293,3 +276,16 @@ def test_hostile_texts_reach_the_call(text: str) -> None:
     values = [None if value.node().kind() == "prim::Param" else value.toIValue() for value in node.inputs()]
     assert Call(values[0], values[1:]).kwargs == {"text": text}
     assert len(calls_of(made.script)) == 1
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="the device is here")
+def test_a_device_that_is_not_here_is_the_cpu() -> None:
+    class OnCuda(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            ones = torch.ones(3, device=torch.device("cuda", 0)).to("cuda:0")
+            return x.cuda() + ones + x.new_zeros(3, device="cpu")
+
+    made = fx_graph_of.convert(Loaded(OnCuda(), (torch.ones(3),), names=["x"]))
+    assert torch.equal(fx_run.run(made.script, made.inputs), torch.full((3,), 2.0))
+    assert made.notes == ["cuda is not here: the CPU takes its place"]
+    assert '"cuda' not in str(made.script.graph)

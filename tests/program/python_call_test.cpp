@@ -1,5 +1,6 @@
 #include "program/python_call.h"
 
+#include "program/device.h"
 #include "program/executor.h"
 #include "program/program_from.h"
 
@@ -92,6 +93,41 @@ TEST(PythonCall, TakesAnotherCall) {
   EXPECT_EQ(python_call_of(node), json::parse(R"({"f":"torch.neg","a":[{"%":0}]})"));
   ASSERT_EQ(node->inputs().size(), 2u);
   EXPECT_EQ(node->input(1), second);
+}
+
+/// torch.zeros(2, device=DEVICE) + x, as calls of Python, in a module.
+torch::jit::Module with_device(const std::string &device) {
+  const Program program = program_of(
+      R"IR(
+graph(%x : Tensor):)IR" +
+          call_constant("call", R"({"f":"torch.zeros","a":[{"%":0}],"k":{"device":{"device":")" + device + R"("}}})") +
+          R"IR(
+  %size : int = prim::Constant[value=2]()
+  %y : Tensor = fx::tensor(%call, %size)
+  return (%y))IR",
+      1);
+  return instantiate(program, {}).module;
+}
+
+std::string device_in(const torch::jit::Module &module) {
+  for (auto *node : module.get_method("forward").graph()->nodes())
+    if (is_python_call(node))
+      return python_call_of(node).at("k").at("device").at("device");
+  return "no call";
+}
+
+TEST(PythonCall, NamesTheDeviceThatItRunsOn) {
+  const auto moved = [](const std::string &written, const char *device) {
+    torch::jit::Module module = with_device(written);
+    redirect_device_constants(module, c10::Device(device));
+    return device_in(module);
+  };
+  EXPECT_EQ(moved("cuda:0", "cpu"), "cpu");
+  EXPECT_EQ(moved("cuda", "cuda:1"), "cuda:1");
+  EXPECT_EQ(moved("cpu", "cuda"), "cuda");
+  EXPECT_EQ(moved("cpu", "cpu"), "cpu");
+  EXPECT_EQ(moved("meta", "cuda"), "meta");
+  EXPECT_EQ(moved("cuda:many", "cpu"), "cuda:many");
 }
 
 } // namespace

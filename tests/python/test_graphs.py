@@ -154,11 +154,6 @@ def test_nested_graphs_are_classes_of_their_own() -> None:
     assert torch.equal(executed(Path("program-0.py"))["Repro"]()(X)[0], X + 1)
 
 
-def test_an_operator_from_python_is_refused_by_its_name() -> None:
-    _, (problem,) = saved(lambda x: fourfold(x) + 1, X)
-    assert "repro_minify_tests::fourfold, an operator that is registered from Python" in problem
-
-
 @pytest.mark.parametrize(
     "target, name",
     [
@@ -185,9 +180,7 @@ def test_they_are_saved_in_a_process_apart() -> None:
         "program-2.py",
         "program.py",
     ]
-    assert (
-        save_graphs(lambda x: fourfold(x), X, Path("failing"), {}).refused[0].startswith("graph 1: it calls repro_min")
-    )
+    assert save_graphs(lambda x: fourfold(x), X, Path("failing"), {}).imports == ("failing/test_graphs.py",)
     assert save_graphs(lambda x: x / (1 // 0), X, Path("failing"), {}).refused[0].startswith("ZeroDivisionError")
 
 

@@ -16,6 +16,7 @@ NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_pa
 def names_of(command: str) -> dict[str, dict[str, object]]:
     commands = {each["command"]: each for each in json.loads(run(["--help-json"]).output)}
     names = {each["names"][0].removeprefix("--").replace("-", "_"): each for each in commands[command]["options"]}
+    names["imports"] = names.pop("import")  # a word of Python's
     return {name: each for name, each in names.items() if name not in NOT_OPTIONS}
 
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 from repro_minify import BadInput
 from repro_minify.inputs import arguments_of_call
-from repro_minify.saving import Saved, name_of, save_failing
+from repro_minify.saving import Saved, name_of, save_failing, settings_of_device
+from torch._subclasses import FakeTensorMode
 
 
 class Nested(torch.nn.Module):
@@ -195,3 +196,13 @@ def test_inputs_are_the_arguments_of_a_call() -> None:
     assert arguments_of_call({"a": x}) == ((), {"a": x})
     assert arguments_of_call(((x,), {"b": y})) == ((x,), {"b": y})
     assert arguments_of_call(([x], [y])) == (([x], [y]), {})
+
+
+def test_a_model_runs_on_the_device_that_its_tensors_are_on() -> None:
+    assert settings_of_device(torch.relu, torch.ones(2)) == {}
+    with FakeTensorMode():
+        cuda = {"device": "cuda:0", "autocast": False}
+        assert settings_of_device(torch.add, (torch.ones(2), {"other": torch.ones(2, device="cuda")})) == cuda
+        module = torch.nn.Module()
+        module.weight = torch.nn.Parameter(torch.empty(2, device="cuda"))
+        assert settings_of_device(module, ()) == cuda

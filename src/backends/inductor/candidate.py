@@ -21,13 +21,13 @@ import torch._inductor.compile_fx
 
 import bisector
 import emit
+import emit_fx
 import entries
 import fx_candidate
 import fx_graph
 import kernels
 import wire
 from calls import Untranslatable, attribute_name
-from emit_fx import FxRepro
 from failure import first_sentence, has_compilers_verdict
 from fx_call import Call
 from fx_compiled import FxCompiled
@@ -85,9 +85,11 @@ def compiler_of(options):
 def compiled_calls(script, module, options):
     """The same for a program of the FX dialect, whose graph is what Dynamo would hand on."""
     if options.get("dynamic") or entries.front_end == "dynamo":
-        graph_module, _ = fx_candidate.build(script, module, None)
-        through_dynamo = torch.compile(graph_module, **options)
-        return FxCompiled(script, module, fx_candidate.build, lambda *_: through_dynamo)
+
+        def through_dynamo(graph_module, _):
+            return torch.compile(graph_module, **options)
+
+        return FxCompiled(script, module, fx_candidate.build, through_dynamo)
     return FxCompiled(script, module, fx_candidate.build, compiler_of(options))
 
 
@@ -122,54 +124,10 @@ def compiled(script, module, options):
     return whichever_can
 
 
-class Candidate:
-    def __init__(self):
-        self.module = self.compiled = None
-        self.outputs = self.leaves = self.state = self.modes = None
+class Program:
+    """One program of a check: compiled, or as eager runs it."""
 
-    @staticmethod
-    def begin(header):
-        """Takes what this child may use, and where its generators begin."""
-        limit_memory(header["memory"])
-        with contextlib.suppress(PermissionError):  # less than what the parent has
-            os.setpriority(os.PRIO_PROCESS, 0, header["niceness"])
-        seed_generators(header["seed"])
-
-    def begin_calls(self, header, _):
-        """The calls that follow run one after the other under these settings, as in one program."""
-        self.begin(header)
-        self.modes = settings(header["settings"])
-        self.modes.__enter__()
-        return {}, []
-
-    def call(self, header, blobs):
-        """Calls one function. Says what it gives, and which storages it has written to."""
-        reader = wire.Reader(blobs)
-        operands = [reader.value(operand) for operand in header["operands"]]
-        given = list(tensors_in(operands))
-        versions, views = [tensor._version for tensor in given], [view_of(tensor) for tensor in given]
-        grad = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
-        with torch.no_grad():  # each operand would be a leaf, which nothing may write to
-            call = Call(header["call"], operands)
-            output = call.run()
-        if isinstance(output, tuple):  # several tensors are Tensor[] in the graph, whatever Python has them in
-            output = list(output)
-        written = {
-            tensor.untyped_storage().data_ptr() for tensor, version in zip(given, versions)
-            if tensor._version != version
-        }  # fmt: skip
-        writer = wire.Writer(reader.storages, len(blobs))
-        answer = {"output": writer.value(output), "storages": [], "grad": grad and not call.detaches}
-        for index, storage in reader.storages.items():
-            if storage.data_ptr() in written:
-                answer["storages"].append([index, len(blobs) + len(writer.blobs)])
-                writer.blobs.append(wire.bytes_of(storage))
-        answer["views"] = changed_views(given, views)
-        return answer, writer.blobs
-
-    def compile(self, header, blobs):
-        self.begin(header)
-        configure_for_this(header["entries"])
+    def __init__(self, header, blobs):
         script = load(header, blobs)
         of_python = fx_candidate.calls_python(script)
         try:
@@ -178,11 +136,11 @@ class Candidate:
             raise Untranslatable(first_sentence(error)) from error
         self.state = {name: getattr(self.module, attribute_name(name)) for name, _ in named_tensors(script)}
         if header.get("eager"):
-            self.compiled = eager_calls(script, self.module, header["float64"])
+            self.call = eager_calls(script, self.module, header["float64"])
         else:
             ways = compiled_calls if of_python else compiled
-            self.compiled = ways(script, self.module, self.options(header.get("bisection")))
-        return {}, []
+            self.call = ways(script, self.module, self.options(header.get("bisection")))
+        self.outputs = self.leaves = None
 
     @staticmethod
     def options(bisection):
@@ -201,7 +159,7 @@ class Candidate:
         state_before = {name: tensor.detach().clone() for name, tensor in self.state.items()}
         views = [view_of(tensor) for tensor in tensors_in(arguments)]
         with settings(header["settings"]):
-            output = self.compiled(*arguments)
+            output = self.call(*arguments)
         self.outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
         self.leaves = [p for p in self.module.parameters() if p.requires_grad]
         self.leaves += [tensor for tensor in tensors_in(arguments) if tensor.requires_grad and tensor.is_leaf]
@@ -234,9 +192,78 @@ class Candidate:
         writer = wire.Writer()
         return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
 
+
+class Candidate:
+    """What one check asks for: up to three programs, which share a process."""
+
+    def __init__(self):
+        self.programs = {}
+        self.modes = None
+
+    @staticmethod
+    def begin(header):
+        """Takes what this child may use, and where its generators begin."""
+        limit_memory(header["memory"])
+        with contextlib.suppress(PermissionError):  # less than what the parent has
+            os.setpriority(os.PRIO_PROCESS, 0, header["niceness"])
+        seed_generators(header["seed"])
+
+    def begin_calls(self, header, _):
+        """The calls that follow run one after the other under these settings, as in one program."""
+        self.begin(header)
+        self.modes = settings(header["settings"])
+        self.modes.__enter__()
+        return {}, []
+
+    def call(self, header, blobs):
+        """Calls one function. Says what it gives, and which storages it has written to."""
+        reader = wire.Reader(blobs)
+        operands = [reader.value(operand) for operand in header["operands"]]
+        given = list(tensors_in(operands))
+        versions, views = [tensor._version for tensor in given], [view_of(tensor) for tensor in given]
+        grad = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
+        call = Call(header["call"], operands)
+        grad = grad and not call.detaches
+        call.modes = [mode for mode in call.modes if "grad" not in mode]
+        with torch.no_grad():  # each operand would be a leaf, which nothing may write to
+            output = call.run()
+        output = list(output) if isinstance(output, tuple) else output  # the kind of the call is Tensor[]
+        written = {
+            tensor.untyped_storage().data_ptr() for tensor, version in zip(given, versions)
+            if tensor._version != version
+        }  # fmt: skip
+        writer = wire.Writer(reader.storages, len(blobs))
+        answer = {"output": writer.value(output), "storages": [], "grad": grad}
+        for index, storage in reader.storages.items():
+            if storage.data_ptr() in written:
+                answer["storages"].append([index, len(blobs) + len(writer.blobs)])
+                writer.blobs.append(wire.bytes_of(storage))
+        answer["views"] = changed_views(given, views)
+        return answer, writer.blobs
+
+    def compile(self, header, blobs):
+        self.begin(header)
+        configure_for_this(header["entries"])
+        number = len(self.programs)
+        self.programs[number] = Program(header, blobs)
+        return {"program": number}, []
+
+    def run(self, header, blobs):
+        return self.programs[header["program"]].run(header, blobs)
+
+    def backward(self, header, blobs):
+        return self.programs[header["program"]].backward(header, blobs)
+
+    def forget(self, header, _):
+        """Gives up the data of a program: a check has room for one at a time."""
+        self.programs[header["program"]] = None
+        return {}, []
+
     def repro(self, header, blobs):
         """repro.py as text, and whether it reads its values from files."""
         with repro_in_folder(header, blobs) as (repro, folder):
+            if repro.has_module and entries.front_end != "fx":
+                repro = emit_fx.typed(repro.script, inputs_of(header, blobs), header["facts"], folder) or repro
             if emit.is_tried(repro):
                 emit.choose_front_end(repro, folder)
             return {"text": repro.text(), "reads_files": repro.literals is None}, []
@@ -265,13 +292,16 @@ class Candidate:
             return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
 
 
+def inputs_of(header, blobs):
+    reader = wire.Reader(blobs)
+    return [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
+
+
 @contextlib.contextmanager
 def repro_in_folder(header, blobs):
-    reader = wire.Reader(blobs)
-    inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
     script = load(header, blobs)
-    kind = FxRepro if fx_candidate.calls_python(script) else emit.Repro
-    repro = kind(script, inputs, header["facts"])
+    kind = emit_fx.FxRepro if fx_candidate.calls_python(script) else emit.Repro
+    repro = kind(script, inputs_of(header, blobs), header["facts"])
     with tempfile.TemporaryDirectory() as folder:
         repro.save_values(folder)
         yield repro, folder

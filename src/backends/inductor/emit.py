@@ -15,6 +15,7 @@ import torch
 import torch._inductor.config as inductor_config
 
 import entries
+import imports
 import kernels
 from calls import attribute_name
 from failure import first_sentence
@@ -199,6 +200,8 @@ class Repro:
         if self.reads_files() or libraries:
             lines += ["", "here = Path(__file__).resolve().parent"]
         lines += [f"torch.ops.load_library(str(here / {name!r}))" for name in libraries]
+        at = lines.index("import torch") + 1
+        lines[at:at] = [f"import {name}  # it registers operators" for name in imports.names]
         return "\n".join(lines)
 
     def draws_random_numbers(self):
@@ -214,6 +217,10 @@ class Repro:
 
     def needs_cublas_workspace(self):
         return self.facts["deterministic"] != "off" and self.facts["device"] != "cpu"
+
+    def moved(self):
+        """Brings a tensor or a module to the device of the failure."""
+        return "" if self.facts["device"] == "cpu" else f".to({self.facts['device']!r})"
 
     def classes(self):
         lines = ["class Repro(torch.nn.Module):"]
@@ -248,8 +255,7 @@ class Repro:
 
     def run(self):
         facts = self.facts
-        device = facts["device"]
-        moved = "" if device == "cpu" else f".to({device!r})"
+        device, moved = facts["device"], self.moved()
         lines = ["def leaves(value):", "    if isinstance(value, (list, tuple)):",
                  "        return [leaf for part in value for leaf in leaves(part)]",
                  "    return leaves(list(value.values())) if isinstance(value, dict) else [value]", "", "",
@@ -367,7 +373,7 @@ class Repro:
         return f"torch.compile(model{options})"
 
     def make_model(self):
-        return "Repro().eval()" + ("" if self.facts["device"] == "cpu" else f".to({self.facts['device']!r})")
+        return "Repro().eval()" + self.moved()
 
     def main(self):
         facts = self.facts

@@ -1,18 +1,22 @@
 """repro.py of a program in the FX dialect: a function as a person types it, and what calls it."""
 
+import operator
 import re
 
 import torch
 
 import fx_candidate
-from emit import Literals, Repro
+import fx_graph
+from emit import Literals, Repro, Trial
 from fx_call import NoForm, resolve_or_none
 from fx_names import argument_names
 from fx_text import program_text
 from calls import Untranslatable, attribute_name
+from module import attributes_read, make_module, named_tensors
 from tensor_text import tensor_text
 
-TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence")
+TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence",
+         "Function")  # fmt: skip
 
 
 class TypedLiterals(Literals):
@@ -45,7 +49,7 @@ def typed_names(names):
 
 
 def is_called(name):
-    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional))
+    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional, operator))
 
 
 class FxRepro(Repro):
@@ -54,9 +58,7 @@ class FxRepro(Repro):
 
     def read_program(self, script):
         self.objects = []
-        holder = fx_candidate.holder_of(script)
-        graph_module, template = fx_candidate.as_it_stands(script, holder)
-        graph = fx_candidate.with_results(graph_module.graph, template)
+        graph = self.graph_of(script)
         roles = [role for _, role, _, _ in self.inputs]
         names = typed_names([name for name, _, _, _ in self.inputs])
         self.inputs = [[name, *rest] for name, (_, *rest) in zip(names, self.inputs)]
@@ -67,8 +69,13 @@ class FxRepro(Repro):
         except NoForm as error:
             raise Untranslatable(f"a call of this program has no text: {error}") from error
         self.used = text.imports
-        self.forward = text.function("f")
+        self.forward = [*text.classes, *text.function("f")]
         self.drawn = any(draws(node) for node in graph.nodes)
+
+    def graph_of(self, script):
+        """The program with what forward returns for its result."""
+        graph_module, template = fx_candidate.as_it_stands(script, fx_candidate.holder_of(script))
+        return fx_candidate.with_results(graph_module.graph, template)
 
     def draws_random_numbers(self):
         return self.drawn
@@ -80,10 +87,12 @@ class FxRepro(Repro):
 
     def classes(self):
         attributes = [name for name, _ in self.attributes]
-        lines = [f"{attribute_name(name)} = {self.literals[name]}" for name in attributes if self.literals]
+        moved = self.moved()
+        lines = [f"{attribute_name(name)} = {self.literals[name]}{moved}" for name in attributes if self.literals]
         if attributes and not self.literals:
             names = ", ".join(map(attribute_name, attributes))
-            lines.append(f'({names},) = torch.load(here / "attributes.pt", weights_only=True)')
+            loaded = 'torch.load(here / "attributes.pt", weights_only=True)'
+            lines.append(f"({names},) = " + (f"(x{moved} for x in {loaded})" if moved else loaded))
         return "\n" + "\n".join([*lines, *([""] * 2 if lines else []), *self.forward])
 
     def make_model(self):
@@ -94,6 +103,28 @@ class FxRepro(Repro):
 
     def states(self):
         return "inputs"
+
+
+class TypedRepro(FxRepro):
+    """A TorchScript program, typed as a person types it. Raises Untranslatable where its graph is not straight-line."""
+
+    def graph_of(self, script):
+        if attributes_read(script) - {name for name, _ in named_tensors(script)}:
+            raise Untranslatable("a packed parameter has no text")
+        arguments = [tensor for _, role, _, tensor in self.inputs if role == "input"]
+        graph_module, template = fx_graph.build(script, make_module(script)[0], arguments)
+        return fx_candidate.with_results(graph_module.graph, template)
+
+
+def typed(script, inputs, facts, folder):
+    """Returns repro.py of a TorchScript program as a person types it, if it fails so too under torch.compile; None if
+    it does not, or has no such text."""
+    try:
+        repro = TypedRepro(script, [[*row] for row in inputs], facts)
+    except (Untranslatable, KeyError, ValueError):
+        return None
+    repro.save_values(folder)
+    return repro if facts["kind"] != "hang" and Trial(repro, folder).fails() else None
 
 
 def draws(node):

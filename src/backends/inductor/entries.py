@@ -1,11 +1,13 @@
-"""The values of --inductor-config and --load-library: options of torch.compile, entries of torch._inductor.config,
-libraries of operators. Every child of the worker inherits them."""
+"""The values of --inductor-config, --load-library and --import: options of torch.compile, entries of
+torch._inductor.config, libraries and modules of operators. Every child of the worker inherits them."""
 
 import ast
 
 import torch
 import torch._inductor
 import torch._inductor.config as inductor_config
+
+import imports
 
 COMPILE_OPTIONS = ("mode", "dynamic", "fullgraph", "backend")
 FRONT_ENDS = ("dynamo", "fx")  # the first is torch.compile as users call it
@@ -32,6 +34,9 @@ def check_entries(entries):
         if key == "load-library":
             torch.ops.load_library(str(value))
             libraries.append(str(value))
+            continue
+        if key == "import-module":
+            imports.import_module(str(value))
             continue
         if key == "frontend":
             if value not in FRONT_ENDS:

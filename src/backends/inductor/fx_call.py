@@ -14,7 +14,14 @@ JSON: {"f": "torch.cat", "a": [FORM...], "k": {NAME: FORM}}, with "m" for the na
 FORM is {"%": N} (operand N), a list, or one of {"tuple": [...]}, {"dict": [[KEY, VALUE]...]}, {"slice": [start, stop,
 step]}, {"torch": "float32"} (a dtype, layout or memory format), {"device": "cpu"}, {"float": "inf"}, {"int": "..."},
 {"complex": [REAL, IMAGINARY]}, {"ellipsis": 1}, {"none": 1}, {"text": "\\u00e9"} (one that is not printable ASCII,
-which TorchScript does not keep).
+which TorchScript does not keep), {"graph": GRAPH} (one that a higher-order operator is given).
+
+GRAPH: {"takes": N, "calls": [CALL...], "gives": FORM}. A CALL is JSON like that of a node, with "kind", the KIND of
+what it gives, where that is known. {"$": N} stands for a value of the graph: what it takes comes first, then what each
+call gives. The numbers and texts of its calls are operands of the node.
+
+Two more entries are there only where they say something: "in", the modes that the call runs under (fx_modes.py), and
+"parts", where the tensors of a nested result are: [[0], [1, 0]] for (a, (b, None)).
 """
 
 import builtins
@@ -24,6 +31,10 @@ import math
 from typing import Any
 
 import torch
+from torch.fx import Graph, GraphModule, Node
+from torch.utils import _pytree as pytree
+
+import fx_modes
 
 KINDS = {"tensor": "Tensor", "tensors": "Tensor[]", "int": "int", "float": "float", "bool": "bool"}
 
@@ -52,17 +63,17 @@ def name_of(target: Any) -> str:
     if isinstance(target, torch._ops.OpOverloadPacket):
         return f"torch.ops.{target}"
     if isinstance(target, torch._ops.HigherOrderOperator):
-        raise NoForm(f"the higher-order operator {target.name()}")
+        return f"torch.ops.higher_order.{target.name()}"
     name = getattr(target, "__name__", "")
     for place in ("torch", "torch.nn.functional", "torch.Tensor", "torch.linalg", "torch.fft", "torch.special"):
         if getattr(resolve_or_none(place), name, None) is target:
             return f"{place}.{name}"
-    for module in (getattr(target, "__module__", None), "torch._C._nn", "torch._C"):
+    for module in (getattr(target, "__module__", None), "torch._C._nn", "torch._C", "torch._C._autograd"):
         if module in ("_operator", "operator"):
             module = "operator"
-        dotted = f"{module}.{getattr(target, '__qualname__', name)}"
-        if module and resolve_or_none(dotted) is target:
-            return dotted
+        for own_name in dict.fromkeys((getattr(target, "__qualname__", name), name)):
+            if module and resolve_or_none(f"{module}.{own_name}") is target:
+                return f"{module}.{own_name}"
     raise NoForm(f"{name or type(target).__name__}, which cannot be imported by a name")
 
 
@@ -93,14 +104,16 @@ def resolve(name: str) -> Any:
 
 
 class Encoder:
-    """Takes the arguments of a call apart: forms, and the operands that they name."""
+    """Takes the arguments of a call apart: forms, and the operands that they name. `values` are the numbers of values
+    in a graph that is an argument itself."""
 
-    def __init__(self) -> None:
-        self.operands: list[Any] = []
+    def __init__(self, operands: list[Any] | None = None, values: dict[Node, int] | None = None) -> None:
+        self.operands: list[Any] = [] if operands is None else operands
+        self.values = values or {}
 
     def operand(self, value: Any) -> Any:
         for place, known in enumerate(self.operands):
-            if known is value and isinstance(value, torch.fx.Node):
+            if known is value and isinstance(value, Node):
                 return {"%": place}
         self.operands.append(value)
         return {"%": len(self.operands) - 1}
@@ -108,9 +121,13 @@ class Encoder:
     def form(self, value: Any) -> Any:
         if value is None:
             return {"none": 1}
+        if isinstance(value, Node) and value in self.values:
+            return {"$": self.values[value]}
+        if isinstance(value, Node) and "graph" in value.meta:
+            return {"graph": self.graph(value.meta["graph"])}
         if isinstance(value, str) and not (value.isascii() and value.isprintable()):
             return {"text": value}
-        if isinstance(value, (torch.fx.Node, bool, str)):
+        if isinstance(value, (Node, bool, str)):
             return self.operand(value)
         if isinstance(value, int):
             return self.operand(value) if -(2**63) <= value < 2**63 else {"int": str(value)}
@@ -134,39 +151,63 @@ class Encoder:
             return {"device": str(value)}
         if value is ...:
             return {"ellipsis": 1}
+        if isinstance(value, GraphModule):
+            return {"graph": self.graph(value.graph)}
         raise NoForm(f"an argument of type {type(value).__name__}")
 
+    def graph(self, graph: Graph) -> Any:
+        """The GRAPH of a graph whose attributes are bound: it names its placeholders and its calls alone."""
+        takes = graph.find_nodes(op="placeholder")
+        inner = Encoder(self.operands, {node: number for number, node in enumerate(takes)})
+        calls = []
+        for node in graph.nodes:
+            if node.op.startswith("call_"):
+                calls.append(inner.call(node, node.meta.get("kind")))
+                inner.values[node] = len(inner.values)
+        for given in graph.output_node().all_input_nodes:
+            if given not in inner.values:
+                raise NoForm(f"a graph that gives its attribute {given.target}")
+        return {"takes": len(takes), "calls": calls, "gives": inner.form(graph.output_node().args[0])}
 
-def encode(node: torch.fx.Node) -> tuple[str, list[Any]]:
+    def call(self, node: Node, kind: str | None = None) -> dict[str, Any]:
+        if node.op == "call_method":
+            call: dict[str, Any] = {"m": node.target}
+        elif node.op == "call_function":
+            call = {"f": name_of(node.target)}
+        else:
+            raise NoForm(f"a node of the kind {node.op}")
+        call["a"] = [self.form(argument) for argument in node.args]
+        if node.kwargs:
+            call["k"] = {name: self.form(argument) for name, argument in node.kwargs.items()}
+        more = {"in": fx_modes.modes_of(node), "parts": node.meta.get("parts"), "kind": kind}
+        return call | {key: said for key, said in more.items() if said}
+
+
+def encode(node: Node) -> tuple[str, list[Any]]:
     """The call of a node as JSON, and its operands. Raises NoForm."""
     encoder = Encoder()
-    if node.op == "call_method":
-        call: dict[str, Any] = {"m": node.target}
-    elif node.op == "call_function":
-        call = {"f": name_of(node.target)}
-    else:
-        raise NoForm(f"a node of the kind {node.op}")
-    call["a"] = [encoder.form(argument) for argument in node.args]
-    if node.kwargs:
-        call["k"] = {name: encoder.form(argument) for name, argument in node.kwargs.items()}
-    return json.dumps(call, separators=(",", ":")), encoder.operands
+    return json.dumps(encoder.call(node), separators=(",", ":")), encoder.operands
 
 
-def value_of(form: Any, operands: list[Any]) -> Any:
-    """The argument that a FORM stands for."""
+def value_of(form: Any, operands: list[Any], values: list[Any]) -> Any:
+    """The argument that a FORM stands for; `values` are those of the graph that it stands in."""
     if isinstance(form, list):
-        return [value_of(part, operands) for part in form]
+        return [value_of(part, operands, values) for part in form]
     ((kind, content),) = form.items()
     if kind == "%":
         return operands[content]
+    if kind == "$":
+        return values[content]
     if kind == "tuple":
-        return tuple(value_of(part, operands) for part in content)
+        return tuple(value_of(part, operands, values) for part in content)
     if kind == "dict":
-        return {value_of(key, operands): value_of(part, operands) for key, part in content}
+        return {value_of(key, operands, values): value_of(part, operands, values) for key, part in content}
     if kind == "slice":
-        return slice(*(value_of(part, operands) for part in content))
+        return slice(*(value_of(part, operands, values) for part in content))
     if kind == "torch":
         return getattr(torch, content)
+    if kind == "graph":
+        return module_of(content, operands)
     return {
         "device": torch.device,
         "float": float,
@@ -178,36 +219,93 @@ def value_of(form: Any, operands: list[Any]) -> Any:
     }[kind](content)
 
 
+def module_of(form: Any, operands: list[Any]) -> GraphModule:
+    """The module that a GRAPH stands for, without the calls that switch modes. Raises ValueError for one that reads
+    values of the program around it."""
+    plain = [None if isinstance(operand, (Node, torch.Tensor)) else operand for operand in operands]
+    root, graph = torch.nn.Module(), Graph()
+    values = [graph.placeholder(f"argument_{place}") for place in range(form["takes"])]
+    for call in form["calls"]:
+        values.append(Call(call, plain, values).add_to(graph, root))
+    graph.output(value_of(form["gives"], plain, values))
+    graph.lint()
+    return GraphModule(root, graph)
+
+
 class Call:
     """A call, taken out of its JSON: `target` is a function, or the name of a method."""
 
-    def __init__(self, text: str, operands: list[Any]) -> None:
-        call = json.loads(text)
+    def __init__(self, call: Any, operands: list[Any], values: list[Any] | None = None) -> None:
+        call = json.loads(call) if isinstance(call, str) else call
         self.is_method = "m" in call
         self.target = call["m"] if self.is_method else resolve(call["f"])
-        self.args = tuple(value_of(form, operands) for form in call["a"])
-        self.kwargs = {name: value_of(form, operands) for name, form in call.get("k", {}).items()}
-
-    @property
-    def op(self) -> str:
-        return "call_method" if self.is_method else "call_function"
+        self.args = tuple(value_of(form, operands, values or []) for form in call["a"])
+        self.kwargs = {name: value_of(form, operands, values or []) for name, form in call.get("k", {}).items()}
+        self.modes = call.get("in", [])
+        self.parts = call.get("parts")
 
     @property
     def detaches(self) -> bool:
         """True if what it gives has no gradients, whatever its operands have."""
-        return "detach" in (self.target if self.is_method else getattr(self.target, "__name__", ""))
+        name = self.target if self.is_method else getattr(self.target, "__name__", "")
+        return "detach" in name or {"grad": False} in self.modes
 
     def run(self) -> Any:
-        if self.is_method:
-            return getattr(self.args[0], self.target)(*self.args[1:], **self.kwargs)
-        return self.target(*self.args, **self.kwargs)
+        """Calls it, once. Returns what it gives, the tensors alone where it has parts."""
+        with fx_modes.entered(self.modes):
+            args, kwargs = pytree.tree_map_only(GraphModule, fx_modes.switching, (self.args, self.kwargs))
+            if self.is_method:
+                result = getattr(args[0], self.target)(*args[1:], **kwargs)
+            else:
+                result = self.target(*args, **kwargs)
+        return result if self.parts is None else [part_at(result, path) for path in self.parts]
+
+    def add_to(self, graph: Graph, root: torch.nn.Module) -> Node:
+        """Adds the call to a graph; graphs among its arguments become attributes of `root`."""
+
+        def held(module: GraphModule) -> Node:
+            name = f"body_{sum(1 for _ in root.children())}"
+            root.add_module(name, module)
+            node = graph.get_attr(name)
+            node.meta["graph"] = module.graph
+            return node
+
+        args, kwargs = pytree.tree_map_only(GraphModule, held, (self.args, self.kwargs))
+        made = graph.create_node("call_method" if self.is_method else "call_function", self.target, args, kwargs)
+        made.meta["modes"] = self.modes
+        return made
+
+
+def part_at(value: Any, path: list[Any]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def paths_in(value: Any) -> list[list[Any]]:
+    """Where the tensors of a result are."""
+    if isinstance(value, torch.Tensor):
+        return [[]]
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    return [[key, *path] for key, part in pairs for path in paths_in(part)]
+
+
+def parts_of(result: Any) -> list[list[Any]] | None:
+    """The "parts" of a call that gave this; None for one tensor, a flat list of them, and what has no tensors."""
+    paths = paths_in(result)
+    flat = isinstance(result, (list, tuple)) and len(result) == len(paths)
+    if not paths or paths == [[]] or flat and all(len(path) == 1 for path in paths):
+        return None
+    if not all(type(key) in (int, str) for path in paths for key in path):
+        raise NoForm("a result with keys that are no texts")
+    return paths
 
 
 def kind_of(result: Any) -> str:
     """The kind of a call that gave this. Raises NoForm."""
     if isinstance(result, torch.Tensor):
         return "tensor"
-    if isinstance(result, (list, tuple)) and result and all(isinstance(part, torch.Tensor) for part in result):
+    if paths_in(result):
         return "tensors"
     if result is None or isinstance(result, (list, tuple)) and not result:
         return "effect_"

@@ -6,6 +6,8 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import fx_modes
+import fx_vmap
 from calls import Untranslatable, attribute_name, call, function, graph_of
 from fx_call import Call
 from fx_graph import Argument, Attribute, Output, with_output
@@ -31,16 +33,26 @@ def holder_of(script):
 
 
 class Several:
-    """The result of a call that gives several tensors: each is taken out where it is read."""
+    """The result of a call that gives several tensors: each is taken out where it is read. `parts` says where they are
+    in a nested result."""
 
-    def __init__(self, node):
+    def __init__(self, node, parts=None):
         self.node = node
+        self.paths = parts
 
     def __getitem__(self, place):
-        return self.node.graph.call_function(operator.getitem, (self.node, place))
+        result = self.node
+        for key in self.paths[place] if self.paths else [place]:
+            result = self.node.graph.call_function(operator.getitem, (result, key))
+        return result
 
     def parts(self, count):
         return [self[place] for place in range(count)]
+
+    def whole(self):
+        if self.paths:
+            raise Untranslatable("a nested result that is used as a whole")
+        return self.node
 
 
 class Builder:
@@ -57,6 +69,7 @@ class Builder:
     def build(self):
         own, *inputs = self.jit_graph.inputs()
         self.values[own.debugName()] = self.holder
+        self.holder._modules.clear()  # those of another build
         for position, value in enumerate(inputs):
             node = self.graph.placeholder(f"argument_{position}")
             if value.type().kind() == "ListType":
@@ -65,7 +78,7 @@ class Builder:
         for node in self.jit_graph.nodes():
             self.take(node)
         (result,) = (self.values[value.debugName()] for value in self.jit_graph.outputs())
-        template = with_output(self.graph, result.node if isinstance(result, Several) else result)
+        template = with_output(self.graph, result.whole() if isinstance(result, Several) else result)
         self.graph.lint()
         return torch.fx.GraphModule(self.holder, self.graph), template
 
@@ -110,10 +123,11 @@ class Builder:
 
     def python_call(self, node):
         text, *operands = self.operands(node)
-        operands = [operand.node if isinstance(operand, Several) else operand for operand in operands]
+        operands = [operand.whole() if isinstance(operand, Several) else operand for operand in operands]
         made = Call(text, operands)
-        result = self.graph.create_node(made.op, made.target, made.args, made.kwargs)
-        self.assign(node, [Several(result) if "tensors" in node.kind() else result] * node.outputsSize())
+        result = made.add_to(self.graph, self.holder)
+        given = Several(result, made.parts) if "tensors" in node.kind() else result
+        self.assign(node, [given] * node.outputsSize())
 
     def operator(self, node):
         """An operator of TorchScript that the reduction has put in."""
@@ -123,7 +137,9 @@ class Builder:
         keywords = {name: operands[index] for name, index in by_name.items()}
         if node.outputsSize() != 1 or node.output().type().kind() != "TensorType":
             raise Untranslatable(f"{node.kind()} among calls of Python")
-        self.assign(node, [self.graph.call_function(function(node), arguments, keywords)])
+        made = self.graph.call_function(function(node), arguments, keywords)
+        made.meta["modes"] = []
+        self.assign(node, [made])
 
 
 def with_results(graph, template):
@@ -163,11 +179,12 @@ def in_order_of_use(graph):
 
 
 def build(script, holder, _arguments):
-    """The GraphModule that Dynamo would hand on, and the template of its result. Raises Untranslatable."""
+    """The GraphModule that Dynamo would hand on where gradients are as they are now, and the template of its result.
+    Raises Untranslatable."""
     graph_module, template = as_it_stands(script, holder)
+    fx_vmap.expand(graph_module.graph)
     in_order_of_use(graph_module.graph)
-    graph_module.recompile()
-    return graph_module, template
+    return fx_modes.switching(graph_module), template
 
 
 def as_it_stands(script, holder):

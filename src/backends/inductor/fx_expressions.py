@@ -14,6 +14,7 @@ from torch.fx import Node
 
 import fx_aten
 import fx_effects
+import fx_higher_order
 import fx_signatures
 from fx_call import NoForm, name_of
 from fx_names import is_name
@@ -100,6 +101,8 @@ class Expressions:
         target: Any = node.target
         if isinstance(target, torch._ops.OpOverload):
             return self.overload(target, arguments)
+        if name := fx_higher_order.operator_name(node):
+            return self.higher_order(node, name)
         module, name = getattr(target, "__module__", None), getattr(target, "__name__", "")
         if module == "_operator":
             written = self.operator(name, node.args)
@@ -107,6 +110,8 @@ class Expressions:
                 return written
         if target is builtins.getattr and len(node.args) == 2 and is_name(node.args[1]):
             return ast.Attribute(self.value(node.args[0]), str(node.args[1]), ast.Load())
+        if name == "_get_data_attr" and len(node.args) == 1:
+            return ast.Attribute(self.value(node.args[0]), "data", ast.Load())
         if fx_effects.is_builtin(target):
             written = self.torch_operator(name, arguments)
             if written is not None:
@@ -137,6 +142,20 @@ class Expressions:
         if index in range(len(names)):
             return ast.Attribute(self.value(value), names[index], ast.Load())
         return self.subscript(value, index)
+
+    def higher_order(self, node: Node, name: str) -> ast.expr:
+        if not fx_higher_order.bodies_of(node):
+            raise NoForm(f"the higher-order operator {name} without its graphs")
+        if name == fx_higher_order.AUTOGRAD:
+            forward, _, *args = node.args
+            return self.call(ast.Attribute(self.value(forward), "apply", ast.Load()), tuple(args), {})
+        called = fx_higher_order.as_users_call(name, node.args, dict(node.kwargs))
+        if name == "vmap":
+            function = self.call(dotted(called.function), (node.args[0],), called.kwargs)
+            return self.call(function, called.args, {})
+        if called.module:
+            self.modules.add(called.module)
+        return self.call(dotted(called.function), called.args, called.kwargs)
 
     def torch_operator(self, name: str, arguments: Arguments) -> ast.expr | None:
         """An operator in the place of a function that does the same; None where it does more."""

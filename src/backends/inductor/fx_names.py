@@ -35,7 +35,8 @@ NOUNS = {
     "size": "size", "item": "number", "cumsum": "sums", "clamp": "clamped", "contiguous": "dense",
     "masked_fill": "filled", "mt": "transposed", "h": "transposed", "mh": "transposed", "half": "half",
     "topk": "largest", "pool": "pooled", "upsample": "resized", "convolution": "conv", "to_copy": "converted",
-    "index_select": "picked", "gather": "gathered",
+    "index_select": "picked", "gather": "gathered", "tag_activation_checkpoint": "checkpointed",
+    "autograd_function_apply": "applied", "map_impl": "mapped", "vmapped": "mapped", "while_loop": "carried",
 }  # fmt: skip
 
 

@@ -6,23 +6,27 @@
     text.imports            ["import torch", "import torch.nn.functional as F"]
 
 The text does what the graph does, bit for bit: a value that is used once stands where it is used, if nothing that
-writes, draws random numbers or changes a mode would then run in another order.
+writes, draws random numbers or changes a mode would then run in another order. Calls that run under modes
+(fx_modes.py) stand in blocks: `with torch.no_grad():`.
 """
 
 import ast
 import dataclasses
 import io
+import itertools
 import tokenize
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from torch.fx import Graph, Node
 from torch.fx.node import map_arg
 
 import fx_effects
+import fx_modes
 import fx_names
 from fx_call import NoForm
 from fx_expressions import BINARY, Expressions
+from fx_higher_order import Bodies, is_body, operator_name, take_single_results
 
 WIDTH = 100
 MOST_IN_ONE = 16  # calls in one expression
@@ -34,14 +38,17 @@ class ProgramText:
     body: list[str]  # lines without the indentation of a function
     expression: str | None  # the result, where the program is that alone
     imports: list[str]
+    definitions: list[str]  # lines of functions that it uses
+    classes: list[str]  # lines of classes, which stand outside: Dynamo traces no definition of one
 
     def function(self, name: str = "f") -> list[str]:
         head = f"def {name}({', '.join(self.arguments)}):"
-        return [*wrapped(head, WIDTH), *(f"    {line}" for line in self.body or ["pass"])]
+        body = [*self.definitions, *(self.body or ["pass"])]
+        return [*wrapped(head, WIDTH), *(f"    {line}" for line in body)]
 
     def lambda_text(self) -> str:
         """`lambda x: ...`. Raises NoForm where the program is more than one expression."""
-        if self.expression is None:
+        if self.expression is None or self.definitions:
             raise NoForm("a program of several statements")
         head = f"lambda {', '.join(self.arguments)}" if self.arguments else "lambda"
         return f"{head}: {self.expression}"
@@ -68,7 +75,8 @@ def program_text(
     """`arguments` are the names of the graph's placeholders, in order. `attributes` says how the target of a get_attr
     is read: a name or a dotted name, `self.TARGET` where it says nothing. `numbers` are the placeholders that stand for
     plain numbers. If `bare`, a result of one value is returned without its tuple, and no result is not returned; else
-    the function returns just what the graph does. Raises NoForm for a call that has no text."""
+    the function returns just what the graph does. The graph is changed where a call of it gives a tuple of one that is
+    written without. Raises NoForm for a call that has no text."""
     return Writer(graph, arguments, attributes or {}, numbers).write(bare)
 
 
@@ -81,12 +89,14 @@ def function_text(graph: Graph, arguments: list[str], name: str = "f", **options
 class Statement:
     tree: ast.stmt
     text: str
+    modes: fx_modes.Modes
 
 
 class Writer:
     def __init__(
         self, graph: Graph, arguments: list[str], attributes: Mapping[str, str], numbers: Collection[str]
     ) -> None:
+        take_single_results(graph)
         self.graph = graph
         self.attributes = attributes
         self.numbers = fx_effects.Numbers(numbers)
@@ -99,13 +109,19 @@ class Writer:
         if clash := set(arguments) & (fx_names.FORBIDDEN | self.first_words()):
             raise ValueError(f"these names mean something else: {sorted(clash)}")
         self.nodes = [node for node in graph.nodes if node.op not in ("placeholder", "get_attr", "output")]
+        self.bodies = Bodies([node for node in self.nodes if operator_name(node)], program_text, self.taken)
         self.output = next(iter(graph.find_nodes(op="output")))
         self.uses: dict[Node, int] = dict.fromkeys(graph.nodes, 0)
         for node in graph.nodes:
             map_arg((node.args, node.kwargs), self.count)
+        self.modes = self.find_modes()
         self.moments = self.find_moments()
         self.absorbed = {part for node in self.nodes for part in self.item_update(node)}
-        self.placed = {node for node in self.nodes if self.uses[node] == 1 and not self.is_statement(node)}
+        self.placed = {
+            node
+            for node in self.nodes
+            if self.uses[node] == 1 and not self.is_statement(node) and self.is_used_in_its_modes(node)
+        }
         for node in self.nodes:
             if self.is_update(node) and node not in self.absorbed and isinstance(node.args[0], Node):
                 self.placed.discard(node.args[0])  # `x += 1` wants a name
@@ -123,12 +139,27 @@ class Writer:
         self.uses[node] += 1
         return node
 
+    def find_modes(self) -> dict[Node, fx_modes.Modes]:
+        """The modes of each call; those of a part of a result are those of the call that gave it."""
+        found: dict[Node, fx_modes.Modes] = {}
+        for node in self.nodes:
+            modes = fx_modes.modes_of(node)
+            if modes is None:
+                modes = next((found[given] for given in node.all_input_nodes if given in found), [])
+            found[node] = modes
+        return found
+
+    def is_used_in_its_modes(self, node: Node) -> bool:
+        return all(self.modes.get(user, []) == self.modes[node] for user in node.users)
+
     def find_moments(self) -> dict[Node, int]:
         """A number for each call: two of the same number may change places, else the lower one runs first."""
         moment, moments = 0, {}
+        modes: fx_modes.Modes = []
         for node in self.nodes:
             effect = fx_effects.has_effect(node)
-            moment += effect
+            moment += effect or self.modes[node] != modes
+            modes = self.modes[node]
             moments[node] = moment
             moment += effect
         return moments
@@ -176,17 +207,33 @@ class Writer:
             if not moved:
                 break
             self.placed -= moved
-        body = [line for statement in statements for line in wrapped(statement.text, WIDTH - 4)]
+        body = self.blocks(statements, 0)
         expression = None
         if len(statements) == 1 and isinstance(statements[0].tree, ast.Return) and statements[0].tree.value:
             expression = unparsed(statements[0].tree.value)
-        return ProgramText(list(self.arguments.values()), body, expression, self.imports(statements))
+        arguments, definitions = list(self.arguments.values()), self.bodies.lines
+        imports, classes = self.imports(statements), self.bodies.classes
+        return ProgramText(arguments, body, expression, imports, definitions, classes)
+
+    def blocks(self, statements: Iterable[Statement], depth: int) -> list[str]:
+        """The lines of statements that stand in as many blocks already."""
+        lines: list[str] = []
+        width = WIDTH - 4 - 4 * depth
+        for modes, group in itertools.groupby(statements, lambda one: one.modes[depth : depth + 1]):
+            if modes:
+                inner = self.blocks(list(group), depth + 1)
+                lines += [f"with {unparsed(fx_modes.written(modes[0]))}:", *(f"    {line}" for line in inner)]
+            else:
+                lines += [line for statement in group for line in wrapped(statement.text, width)]
+        return lines
 
     def imports(self, statements: list[Statement]) -> list[str]:
         used = {part.id for one in statements for part in ast.walk(one.tree) if isinstance(part, ast.Name)}
         modules = {module for module in self.expressions.modules if module.split(".")[0] in used} | {"torch"} & used
-        lines = [f"import {module}" for module in sorted(modules - {"builtins"})]
-        return lines + (["import torch.nn.functional as F"] if "F" in used else [])
+        modules |= {"torch"} if any(one.modes for one in statements) else set()
+        lines = {f"import {module}" for module in modules - {"builtins"}} | self.bodies.imports
+        functional = "import torch.nn.functional as F"
+        return sorted(lines - {functional}) + ([functional] if "F" in used or functional in lines else [])
 
     def name_values(self) -> None:
         self.names, taken = {}, set(self.taken)
@@ -219,6 +266,8 @@ class Writer:
             self.marks.setdefault(tree, []).append(node)
             return tree
         node = self.stands_for(node)
+        if is_body(node):
+            return self.bodies.place(node)
         if node.op == "get_attr":
             return attribute(self.attributes.get(str(node.target), f"self.{node.target}"))
         if self.is_setting(node):
@@ -236,7 +285,7 @@ class Writer:
         tree = ast.Return(self.expressions.value(result))
         text = unparsed(tree.value) if tree.value else ""
         several = isinstance(tree.value, ast.Tuple) and len(tree.value.elts) > 1
-        return [*found, Statement(tree, f"return {text[1:-1] if several else text}")]
+        return [*found, Statement(tree, f"return {text[1:-1] if several else text}", [])]
 
     def statement(self, node: Node) -> Statement:
         tree: ast.stmt
@@ -257,7 +306,7 @@ class Writer:
             named = node in self.names
             tree = ast.Assign([ast.Name(self.names[node], ast.Store())], made, lineno=1) if named else ast.Expr(made)
         self.marks.setdefault(tree, []).extend([*parts, node])
-        return Statement(tree, unparsed(tree))
+        return Statement(tree, unparsed(tree), self.modes[node])
 
     def out_of_order(self, statements: list[Statement]) -> set[Node]:
         """The calls that Python would make too late, to be written in lines of their own."""
@@ -285,7 +334,7 @@ class Writer:
         """One call of each long statement that is best written in a line of its own."""
         taken = set()
         for statement in statements:
-            if len(statement.text) + 4 <= WIDTH:
+            if len(statement.text) + 4 + 4 * len(statement.modes) <= WIDTH:
                 continue
             parts = [(len(unparsed(tree)), self.marks[tree][-1]) for tree in ast.walk(statement.tree)
                      if isinstance(tree, ast.expr) and tree in self.marks]  # fmt: skip

@@ -9,6 +9,7 @@
 #include "backends/inductor/remote_module.h"
 #include "backends/torch_python.h"
 #include "core/no_answer.h"
+#include "core/python_module.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 #include "toolchain/compiler.h"
@@ -186,6 +187,8 @@ private:
     std::vector<std::string> entries;
     for (const auto &library : options_.libraries)
       entries.push_back("load-library=" + std::filesystem::absolute(library).string());
+    for (const auto &module : options_.imports)
+      entries.push_back("import-module=" + importable(module));
     if (options_.emulate_precision_casts)
       entries.emplace_back("emulate_precision_casts=true");
     entries.insert(entries.end(), options_.inductor_config.begin(), options_.inductor_config.end());

@@ -250,4 +250,16 @@ InductorMessage InductorConnection::ask(const InductorMessage &message) {
   return answer;
 }
 
+std::shared_ptr<InductorConnection> connection_of_this_process(const std::string &address) {
+  struct Kept {
+    pid_t process = 0;
+    std::string address;
+    std::shared_ptr<InductorConnection> connection;
+  };
+  static Kept kept; // a process has one thread that asks; one that was forked finds what its parent has asked
+  if (kept.process != getpid() || kept.address != address)
+    kept = {getpid(), address, std::make_shared<InductorConnection>(address)};
+  return kept.connection;
+}
+
 } // namespace repro_minify

@@ -75,4 +75,8 @@ private:
   int socket_ = -1;
 };
 
+/// Returns the child that serves this process, which a check asks for all that it runs: eager, float64 and compiled. It
+/// is made by the first call, and ends with this process. Throws as InductorConnection.
+std::shared_ptr<InductorConnection> connection_of_this_process(const std::string &address);
+
 } // namespace repro_minify

@@ -125,7 +125,7 @@ at::Tensor saved_bytes(const torch::jit::Module &module) {
 
 RemoteModule::RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection,
                            const std::vector<std::string> &entries, RunsThere how)
-    : connection_(address), module_(std::move(module)) {
+    : connection_(connection_of_this_process(address)), module_(std::move(module)) {
   json request = means_here();
   request.update({{"do", "compile"},
                   {"module", 0},
@@ -133,7 +133,14 @@ RemoteModule::RemoteModule(const std::string &address, torch::jit::Module module
                   {"entries", entries},
                   {"eager", how != RunsThere::Compiled},
                   {"float64", how == RunsThere::EagerInFloat64}});
-  connection_.ask({request, {saved_bytes(module_)}});
+  program_ = connection_->ask({request, {saved_bytes(module_)}}).header.at("program");
+}
+
+RemoteModule::~RemoteModule() {
+  try {
+    connection_->exchange({{{"do", "forget"}, {"program", program_}}, {}});
+  } catch (const std::exception &) { // it is gone, and its data with it
+  }
 }
 
 c10::DeviceType RemoteModule::device_of(const std::vector<c10::IValue> &arguments) const {
@@ -151,8 +158,8 @@ c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
   for (const auto &argument : arguments)
     words.push_back(writer.write(argument));
   settings_ = settings_here(device_of(arguments));
-  message.header = {{"do", "run"}, {"arguments", words}, {"settings", settings_}};
-  const InductorMessage answer = connection_.ask(message);
+  message.header = {{"do", "run"}, {"program", program_}, {"arguments", words}, {"settings", settings_}};
+  const InductorMessage answer = connection_->ask(message);
   WireReader reader(answer.blobs);
   c10::IValue output;
   try {
@@ -207,8 +214,8 @@ std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gr
   json words = json::array();
   for (const auto &gradient : gradients)
     words.push_back(writer.write(gradient));
-  message.header = {{"do", "backward"}, {"gradients", words}, {"settings", settings_}};
-  const InductorMessage answer = connection_.ask(message);
+  message.header = {{"do", "backward"}, {"program", program_}, {"gradients", words}, {"settings", settings_}};
+  const InductorMessage answer = connection_->ask(message);
   WireReader reader(answer.blobs);
   std::vector<at::Tensor> results;
   for (const auto &gradient : answer.header.at("gradients")) {

@@ -37,10 +37,13 @@ void bring_back_writes(const nlohmann::json &answer, const std::vector<at::Tenso
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
 public:
-  /// Compiles it there. `bisection`: what PyTorch's bisector leaves out; null: nothing. `entries`: beside those of the
-  /// worker. Throws as InductorConnection::ask().
+  /// Compiles it there, in the child that serves this process. `bisection`: what PyTorch's bisector leaves out; null:
+  /// nothing. `entries`: beside those of the worker. Throws as InductorConnection::ask().
   RemoteModule(const std::string &address, torch::jit::Module module, const nlohmann::json &bisection,
                const std::vector<std::string> &entries, RunsThere how = RunsThere::Compiled);
+  ~RemoteModule(); ///< gives its data up there
+  RemoteModule(const RemoteModule &) = delete;
+  RemoteModule &operator=(const RemoteModule &) = delete;
 
   /// Returns what the compiled module returns, connected to the gradients there; what it writes to, its arguments,
   /// parameters and buffers, is written here too. CannotCompile for an answer that cannot be read.
@@ -54,7 +57,8 @@ private:
   void connect_gradients(const c10::IValue &output, const nlohmann::json &words,
                          const std::vector<c10::IValue> &arguments);
 
-  InductorConnection connection_;
+  const std::shared_ptr<InductorConnection> connection_;
+  nlohmann::json program_; ///< its number there
   torch::jit::Module module_;
   nlohmann::json settings_;
 };

@@ -24,6 +24,7 @@ import torch._inductor.inductor_prims
 from torch._dynamo.debug_utils import InputReader
 from torch._dynamo.repro import after_aot, after_dynamo
 
+import fx_vmap
 from loaded import Loaded
 from refused import Refused
 from unregistered import refuse_unregistered
@@ -186,10 +187,16 @@ def parsed(text: str) -> ast.Module:
 
 
 def refuse_levels(tree: ast.Module) -> None:
-    """Raises Refused where a graph enters levels of torch.func, which neither a trace nor torch.fx leaves again."""
+    """Raises Refused where a graph enters what a call cannot say of itself, and reading it would enter: a level of
+    torch.func other than torch.vmap's, or a choice of kernels."""
+    known = {f"torch._functorch.predispatch.{function.__name__}" for function in fx_vmap.FUNCTIONS}
+    known |= {"torch._functorch", "torch._functorch.predispatch"}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    if any(isinstance(part, ast.Attribute) and part.attr == "_functorch" for one in classes for part in ast.walk(one)):
-        raise Refused("cannot be converted yet: levels of torch.func are entered inside the graph")
+    for name in (ast.unparse(part) for one in classes for part in ast.walk(one) if isinstance(part, ast.Attribute)):
+        if "._functorch" in name and name not in known:
+            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({name})")
+        if name == "torch.nn.attention._sdpa_kernel":
+            raise Refused("cannot be converted yet: torch.nn.attention.sdpa_kernel chooses kernels inside the graph")
 
 
 def read(text: str, path: str, seed: int) -> Loaded:

@@ -1,6 +1,7 @@
 """Makes an archive of other forms of a model that people have: the file that --python runs for repro-minify.
 
-    convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--calls] [--original]
+    convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--import MODULE]...
+        [--calls] [--original]
 
 KIND is what repro-minify took SOURCE for: export, program, log. Into FOLDER go converted-N.pt, which has its inputs
 inside, converted-N_inputs.pt, and answer.json: {"graphs": [...]}, one object for each graph (N from 1), with "problem"
@@ -207,6 +208,13 @@ def load_libraries(paths: list[str]) -> None:
         torch.ops.load_library(path)
 
 
+def import_modules(given: list[str]) -> None:
+    import imports
+
+    for module in given:
+        imports.import_module(module)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=("export", "program", "log"))
@@ -215,6 +223,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--graph", type=int, default=0)
     parser.add_argument("--load-library", action="append", default=[])
+    parser.add_argument("--import", action="append", default=[])
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--original", action="store_true")
     words = parser.parse_args()
@@ -223,6 +232,7 @@ def main() -> None:
     torch.set_num_threads(1)
     try:
         load_libraries(words.load_library)
+        import_modules(getattr(words, "import"))
         answer = {**answer_to(words), "torch": torch.__version__}
     except Exception as error:
         traceback.print_exc()

@@ -11,11 +11,15 @@ import torch
 from torch.fx.node import Node, map_arg
 
 import fx_call
+import fx_modes
 import fx_run
+import imports
 from agreement import copies, difference, others_of, run
+from fx_devices import Devices
 from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
+from fx_nested import kind_of, nested, note_kinds, result_of, take_call
 from fx_source import Source, compiled
-from fx_trace import graph_of, mode_set_by
+from fx_trace import graph_of
 from loaded import Loaded
 from refused import Refused
 from traced import argument_names
@@ -44,22 +48,26 @@ def refuse_what_is_registered_from_python(name: str) -> None:
     if words[:2] != ["torch", "ops"] or len(words) < 4 or words[2] in ("aten", "prims", "inductor"):
         return
     operator = f"{words[2]}::{words[3]}"
-    if operator in {definition.partition(".")[0] for definition in torch.library._defs}:
-        raise fx_call.NoForm(f"{operator}, an operator that is registered from Python")
+    if operator in imports.registered() - imports.operators:
+        raise fx_call.NoForm(
+            f"{operator}, an operator that is registered from Python; --import names the module that does it"
+        )
 
 
 class Observer:
     """Runs the graph, and writes each of its calls down as source."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, devices: Devices) -> None:
         self.module = loaded.module
         self.graph = graph_of(loaded.module)
+        devices.move(self.graph)
         self.inputs = Inputs(loaded, self.graph)
         self.bound = self.inputs.bound
         self.notes = [*self.inputs.notes]
         self.values: dict[Node, Any] = {}
         self.done: set[Node] = set()
         self.source = Source(names_of(self.graph, self.inputs), self.values)
+        self.switched = fx_modes.Switched(loaded.grad)
 
     def observe(self, tensors: tuple[torch.Tensor, ...]) -> None:
         self.values.update((given.node, tensor) for given, tensor in zip(self.inputs.all, tensors))
@@ -67,7 +75,9 @@ class Observer:
             node.args = map_arg(node.args, self.constant_of)
             node.kwargs = map_arg(node.kwargs, self.constant_of)
             if node.op == "get_attr" and node not in self.values:
-                self.values[node] = attribute(self.module, node.target)
+                self.values[node] = value = attribute(self.module, node.target)
+                if isinstance(value, torch.nn.Module):
+                    self.bound[node] = nested(value, self.switched.grad)
             elif node.op.startswith("call_"):
                 self.call(node)
             self.release(node)
@@ -83,39 +93,41 @@ class Observer:
         return self.bound.get(node, node)
 
     def call(self, node: Node) -> None:
-        if mode := mode_set_by(node.target):
-            raise Refused(f"cannot be converted yet: {mode} ({node.name})")
-        part = self.source.part(node)
-        if part is not None:
-            self.values[node] = part
+        take_call(node, self.switched)
+        if "modes" not in node.meta:
+            return
+        found, part = self.source.part(node)
+        if found:
+            self.keep_part(node, part)
             return
         try:
-            text, operands = fx_call.encode(node)
-            if node.op == "call_function":
-                refuse_what_is_registered_from_python(fx_call.name_of(node.target))
             result, writes = self.result_of(node)
             if self.is_constant(node, result):
                 return
-            kind = fx_call.kind_of(result)
+            node.meta["parts"] = fx_call.parts_of(result)
+            note_kinds(node, self.values)
+            text, operands = fx_call.encode(node)
+            if node.op == "call_function":
+                refuse_what_is_registered_from_python(fx_call.name_of(node.target))
+            kind = kind_of(result, writes)
         except fx_call.NoForm as error:
             raise Refused(f"cannot be converted: the call {node.name} has no form here: {error}") from error
         self.values[node] = result
-        self.source.call(node, kind + "_" if writes and not kind.endswith("_") else kind, text, operands)
+        self.source.call(node, kind, text, operands)
+
+    def keep_part(self, node: Node, part: Any) -> None:
+        """Keeps a part of a result. One that is no tensor is a constant."""
+        self.values[node] = part
+        if not tensors_in(part) and part != []:
+            self.bound[node] = part
 
     def result_of(self, node: Node) -> tuple[Any, bool]:
-        """Returns what the call gives, and whether it writes. Views have the version of what they are views of."""
-        args, kwargs = map_arg((node.args, node.kwargs), self.values.__getitem__)
-        tensors = tensors_in((args, kwargs))
-        before = [tensor._version for tensor in tensors]
         try:
-            called = getattr(args[0], node.target) if node.op == "call_method" else node.target
-            result = called(*args[node.op == "call_method" :], **kwargs)
+            found: tuple[Any, bool] = result_of(node, self.values)
+            return found
         except Exception as error:
             text = " ".join(str(error).split())[:300]
             raise Refused(f"raises in eager already, at {node.name}: {type(error).__name__}: {text}") from error
-        schema = getattr(node.target, "_schema", None)
-        writes = schema is not None and schema.is_mutable
-        return result, writes or before != [tensor._version for tensor in tensors]
 
     def is_constant(self, node: Node, result: Any) -> bool:
         """Binds what is no value of a graph: sizes, dtypes, and numbers that nothing in the graph decides."""
@@ -145,9 +157,9 @@ class Observer:
         return words, isinstance(output.args[0], Node) and len(words) == 1, left_out
 
 
-def observed(loaded: Loaded, grad: bool) -> tuple[Observer, list[int]]:
+def observed(loaded: Loaded, grad: bool, devices: Devices) -> tuple[Observer, list[int]]:
     """Returns the observer of one run, and the positions of the inputs that the run writes to."""
-    observer = Observer(loaded)
+    observer = Observer(loaded, devices)
     mine = copies(tuple(given.tensor for given in observer.inputs.all))
     before = [tensor._version for tensor in mine]
     with torch.random.fork_rng(), torch.set_grad_enabled(grad):
@@ -158,15 +170,22 @@ def observed(loaded: Loaded, grad: bool) -> tuple[Observer, list[int]]:
 
 def convert(loaded: Loaded) -> Converted:
     """Raises Refused where a call has no form, and where what was made does not do what the module does."""
+    with Devices() as devices:
+        made = converted(loaded, devices)
+    made.notes += devices.notes
+    return made
+
+
+def converted(loaded: Loaded, devices: Devices) -> Converted:
     inputs_want_gradients = any(tensor.requires_grad for tensor in tensors_in(loaded.args))
     grad = loaded.grad and inputs_want_gradients
     try:
-        observer, written = observed(loaded, grad)
+        observer, written = observed(loaded, grad, devices)
     except Refused:
         if not grad:
             raise
         grad = False
-        observer, written = observed(loaded, grad)
+        observer, written = observed(loaded, grad, devices)
         observer.notes.append("with gradients it raises, so that what its calls do was seen without")
     names = [observer.source.words[given.node] for given in observer.inputs.all]
     results, alone, left_out = observer.results()

@@ -24,6 +24,8 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
     space: dict[str, Any] = {"__name__": "program", "__file__": path}
     try:
         exec(compile(tree, path, "exec"), space)
+    except ModuleNotFoundError as error:
+        raise Refused(f"imports {error.name}, which is not here; --import names a module, or its FILE.py") from error
     except (Exception, SystemExit) as error:
         text = " ".join(str(error).split())[:300]
         raise Refused(f"the program itself ends with {type(error).__name__}: {text}") from error

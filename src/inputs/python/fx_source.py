@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch.fx.node import Node
 
+import fx_call
 from refused import Refused
 
 
@@ -34,6 +35,7 @@ class Source:
 
     def __init__(self, words: dict[Node, str], values: dict[Node, Any]) -> None:
         self.words, self.values = words, values
+        self.places: dict[Node, tuple[Node, list[Any]]] = {}  # of lists in a nested result: whose, and where in it
         self.lines: list[str] = []
 
     def operand(self, value: Any) -> str:
@@ -41,6 +43,8 @@ class Source:
             if not isinstance(self.values[value], (torch.Tensor, list, tuple, bool, int, float)):
                 kind = type(self.values[value]).__name__
                 raise Refused(f"cannot be converted: {value.name} is a {kind}, which no graph of calls can hold")
+            if fx_call.parts_of(self.values[value]) or value in self.places:
+                raise Refused(f"cannot be converted: {value.name}, a nested result, is used as a whole")
             return self.words[value]
         return quoted(value) if isinstance(value, str) else repr(value)
 
@@ -49,21 +53,30 @@ class Source:
         gives = "" if kind == "effect_" else f"{self.words[node]} = "
         self.lines.append(f"{gives}torch.ops.fx.{kind}({words})")
 
-    def part(self, node: Node) -> Any:
-        """Returns a part of a list of tensors, by position or name, and writes it down; None if the node is no such."""
+    def part(self, node: Node) -> tuple[bool, Any]:
+        """Returns whether the node takes a part of a result by position, name or key, and that part. Writes down where
+        it is, if it is a tensor."""
         if node.op != "call_function" or len(node.args) != 2 or not isinstance(node.args[0], Node):
-            return None
+            return False, None
         whole, key = self.values.get(node.args[0]), node.args[1]
-        if not isinstance(whole, (list, tuple)) or isinstance(whole, torch.Size):
-            return None
+        if not isinstance(whole, (list, tuple, dict)) or isinstance(whole, torch.Size):
+            return False, None
         name = getattr(node.target, "__name__", "")
         if name == "getattr" and isinstance(key, str):
             key = index_of(whole, key)
         elif name != "getitem":
-            return None
-        if isinstance(key, slice):
-            return self.written(node, list(whole[key]), self.of_slice(key))
-        return self.written(node, whole[key], str(key)) if isinstance(key, int) else None
+            return False, None
+        root, path = self.places.get(node.args[0], (node.args[0], []))
+        if isinstance(key, slice) and not path and fx_call.parts_of(whole) is None:
+            return True, self.written(node, list(whole[key]), f"{self.words[root]}[{self.of_slice(key)}]")
+        if not isinstance(key, (int, str)):
+            return False, None
+        part, path = fx_call.part_at(whole, [key]), [*path, key]
+        if isinstance(part, torch.Tensor):
+            place = fx_call.paths_in(self.values[root]).index(path)
+            return True, self.written(node, part, f"{self.words[root]}[{place}]")
+        self.places[node] = root, path
+        return True, part
 
     def of_slice(self, key: slice) -> str:
         parts = (key.start, key.stop, key.step)
@@ -71,10 +84,8 @@ class Source:
             raise Refused("takes a part of a list that its data decides")
         return ":".join("" if part is None else str(part) for part in parts)
 
-    def written(self, node: Node, value: Any, key: str) -> Any:
-        whole = node.args[0]
-        assert isinstance(whole, Node)
-        self.lines.append(f"{self.words[node]} = {self.words[whole]}[{key}]")
+    def written(self, node: Node, value: Any, text: str) -> Any:
+        self.lines.append(f"{self.words[node]} = {text}")
         return value
 
     def text(self, arguments: list[str], results: list[str], alone: bool) -> str:

@@ -1,36 +1,30 @@
 """The torch.fx graph of a module, every call as it stands in its source: what is written in place stays so."""
 
+import contextlib
 import copy
 import inspect
 import operator
-import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 import torch.fx.proxy
 import torch.utils._pytree as pytree
+from torch._functorch import predispatch
+from torch.autograd import grad_mode
 from torch.overrides import TorchFunctionMode
 
+import fx_modes
+import fx_vmap
 from refused import Refused
 
-SWITCHES = {
-    torch._C._set_grad_enabled: "gradients are switched on or off inside the graph",
-    torch.amp.autocast_mode._enter_autocast: "autocast is switched on or off inside the graph",
-    torch.amp.autocast_mode._exit_autocast: "autocast is switched on or off inside the graph",
-    torch.autograd.grad_mode._enter_inference_mode: "inference mode is entered inside the graph",
-    torch.autograd.grad_mode._exit_inference_mode: "inference mode is entered inside the graph",
-}
-"""Calls that set a mode for those that follow, and what is said of them."""
 LEVELS = ("torch._C._functorch", "torch._functorch")
 """Modules whose functions enter and leave the levels of torch.func."""
 
 
-def mode_set_by(target: Any) -> str:
-    """Returns a sentence on the mode that a call of this sets for others; an empty text for any other call."""
-    if (getattr(target, "__module__", None) or "").startswith(LEVELS):
-        return "levels of torch.func are entered inside the graph"
-    return SWITCHES.get(target, "") if callable(target) else ""
+def enters_level(target: Any) -> bool:
+    return (getattr(target, "__module__", None) or "").startswith(LEVELS)
 
 
 class Recorded(torch.fx.Proxy):
@@ -72,13 +66,45 @@ class Created(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if any(isinstance(leaf, torch.fx.Proxy) for leaf in pytree.tree_leaves((args, kwargs))):
-            return func(*args, **kwargs)
-        if func not in SWITCHES:
+        if func not in fx_modes.SWITCHES:
             result = func(*args, **kwargs)
+            leaves = pytree.tree_leaves((args, kwargs, result))
+            if any(isinstance(leaf, torch.fx.Proxy) for leaf in leaves):
+                return result
             if not any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(result)):
                 return result
         return self.tracer.create_proxy("call_function", func, args, kwargs)
+
+
+class HigherOrder:
+    """Takes the place of torch.ops.higher_order: what it has is recorded, and looks at no argument itself."""
+
+    def __init__(self, tracer: torch.fx.Tracer) -> None:
+        self.tracer, self.operators = tracer, torch.ops.higher_order
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        operator = getattr(self.operators, name)
+        return lambda *args, **kwargs: self.tracer.create_proxy("call_function", operator, args, kwargs)
+
+
+@contextlib.contextmanager
+def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
+    """While it is open, what no TorchFunctionMode is told of is recorded: entering and leaving inference mode, and
+    calls of higher-order operators and of what torch.vmap is made of."""
+
+    def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: tracer.create_proxy("call_function", function, args, {})
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(torch.ops, "higher_order", HigherOrder(tracer)))
+        for function in (grad_mode._enter_inference_mode, grad_mode._exit_inference_mode):
+            stack.enter_context(mock.patch.object(grad_mode, function.__name__, recorded(function)))
+        autograd = torch._C._autograd  # `x.data`
+        data_of = recorded(autograd._get_data_attr)  # type: ignore[attr-defined]
+        stack.enter_context(mock.patch.object(autograd, "_get_data_attr", data_of))
+        for function in fx_vmap.FUNCTIONS:
+            stack.enter_context(mock.patch.object(predispatch, function.__name__, recorded(function)))
+        yield
 
 
 class Recorder(torch.fx.Tracer):
@@ -99,13 +125,12 @@ class Recorder(torch.fx.Tracer):
     def proxy(self, node: torch.fx.Node) -> torch.fx.Proxy:
         return Recorded(node, self)
 
-
-def higher_order_in(error: Exception) -> str:
-    """Returns the name of the higher-order operator that has raised it; empty where none has."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if isinstance(called := frame.f_locals.get("self"), torch._ops.HigherOrderOperator):
-            return str(called.name())
-    return ""
+    def create_arg(self, a: Any) -> Any:
+        """A module that a higher-order operator is given is an attribute."""
+        if isinstance(a, torch.nn.Module):
+            names = (name for name, module in self.root.named_modules() if module is a)
+            return self.create_node("get_attr", next(names), (), {})
+        return super().create_arg(a)
 
 
 def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
@@ -117,17 +142,24 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
         graph = torch.fx.Graph()
         result = graph.graph_copy(module.graph, {})
         graph.output(result)
-        return graph
+        return with_levels_folded(graph, module)
     recorder, traced = Recorder(), copy.deepcopy(module)  # which may assign what is recorded to an attribute of its own
     try:
-        with torch.random.fork_rng(), Created(recorder):
+        with torch.random.fork_rng(), recorded_by(recorder), Created(recorder):
             graph = recorder.trace(traced)
     except Exception as error:
-        if name := higher_order_in(error):
-            raise Refused(f"cannot be converted: it calls the higher-order operator {name}") from error
         text = " ".join(str(error).split())[:300]
         raise Refused(f"cannot be read by torch.fx: {type(error).__name__}: {text}") from error
     for node in graph.nodes:
         if node.op == "get_attr" and node.target.startswith("_tensor_constant") and not hasattr(module, node.target):
             setattr(module, node.target, getattr(traced, node.target))
+    return with_levels_folded(graph, module)
+
+
+def with_levels_folded(graph: torch.fx.Graph, module: torch.nn.Module) -> torch.fx.Graph:
+    """Returns the graph with each level of torch.vmap as one call. Raises Refused where other levels are entered."""
+    fx_vmap.fold(graph, module)
+    for node in graph.nodes:
+        if enters_level(node.target):
+            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({node.name})")
     return graph

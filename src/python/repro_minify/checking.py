@@ -4,9 +4,10 @@ import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from .command import is_path, words_of
+from .errors import DoesNotFail
 from .options import CheckOptions
 from .program import raise_for, run
 from .verdict import Verdict, verdict_of_run
@@ -22,14 +23,21 @@ def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: 
     """
     with tempfile.TemporaryDirectory(prefix="repro-minify-") as name:
         folder = Path(name)
-        words = words_of(model, inputs, backend, options, folder)
+        if not is_path(model):
+            from .saving import settings_of_device  # it imports torch
+
+            options = cast(CheckOptions, {**settings_of_device(model, inputs), **options})
+        try:
+            words = words_of(model, inputs, backend, options, folder)
+        except DoesNotFail as error:  # itself; it has no trace to be checked
+            return Verdict("pass", "", "", str(error), backend, {})
         verdict = verdict_of_words(words)
         if verdict.failed or is_path(model):
             return verdict
         from .original import original_of, through_dynamo  # it imports torch
 
         original = original_of(model, inputs, backend, folder, options)
-        if original is None:
+        if not original:
             return verdict
         if more := through_dynamo(options):
             again = verdict_of_words([*words, *more])

@@ -16,8 +16,8 @@ def is_path(value: object) -> bool:
 def words_of(model: Any, inputs: Any, backend: str | None, options: Mapping[str, object], folder: Path) -> list[str]:
     """Returns the arguments of the program. What has to be saved first goes to `folder`, which is made where needed.
 
-    Raises CannotTrace for a model that has no TorchScript, with how the model itself fails under torch.compile if it
-    does.
+    For a model that has no TorchScript raises CannotTrace, with how the model itself fails under torch.compile if it
+    does, and DoesNotFail if it is known that it does not.
     """
     words = arguments_of(options)
     if backend is not None and "oracle" not in options:

@@ -7,6 +7,7 @@ import importlib
 import keyword
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,17 @@ def children_of(module: torch.fx.GraphModule, graph: torch.fx.Graph) -> dict[str
     return {name: value for name, value in values.items() if isinstance(value, torch.fx.GraphModule)}
 
 
+INTERPRETED = {"tag_activation_checkpoint", "autograd_function_apply"}
+"""Higher-order operators that look at the graph of what they run."""
+
+
+def instance_of(graph: torch.fx.Graph, child: str, name: str) -> str:
+    """Returns what makes a nested module of the class of that name."""
+    (holder, *_) = (node for node in graph.nodes if node.op == "get_attr" and node.target == child)
+    users = {getattr(user.target, "__name__", "") for user in holder.users}
+    return f"torch.fx.symbolic_trace({name}())" if users & INTERPRETED else f"{name}()"
+
+
 class Writer:
     """Collects the classes and imports of a program; `problem` says why another process cannot run it."""
 
@@ -131,13 +143,13 @@ class Writer:
         graph, tensors = with_attributes_as_arguments(module)
         made = []
         for child, inner in children_of(module, graph).items():
-            made.append(f"self.{child} = {name}_{child.replace('.', '_')}()")
-            if self.add_class(f"{name}_{child.replace('.', '_')}", inner):
+            its_class = f"{name}_{child.replace('.', '_')}"
+            made.append(f"self.{child} = {instance_of(graph, child, its_class)}")
+            if self.add_class(its_class, inner):
                 raise CannotTrace(f"{child} has tensors of its own")
         code = graph.python_code("self")
         source = GIVEN_UP.sub("", code.src.strip())
         self.add_imports(source, code.globals)
-        self.find_operators(graph)
         begin = "def __init__(self):\n    super().__init__()\n" + textwrap.indent("\n".join(made), "    ") + "\n\n"
         body = textwrap.indent((begin if made else "") + source, "    ")
         self.classes.append(f"class {name}(torch.nn.Module):\n{body}")
@@ -161,20 +173,15 @@ class Writer:
         except (ImportError, AttributeError):
             found = None
         if found is not value or home == "__main__":
+            called = getattr(value, "__name__", "")
             self.problem = f"it calls {inner or name}, which cannot be imported by a name"
+            if home == "torch._dynamo.utils" and called.startswith("wrapped_"):
+                of_numpy = called.removeprefix("wrapped_")
+                self.problem = f"it calls a function of NumPy, {of_numpy}, which has no form here"
             return f"# {name}: {self.problem}"
         outer, _, last = f"{home}.{inner}".rpartition(".")
         renamed = last if last == name else f"{last} as {name}"
         return f"from {outer} import {renamed}" if outer == home else f"import {home}\n{name} = {home}.{inner}"
-
-    def find_operators(self, graph: torch.fx.Graph) -> None:
-        """Says which operator only the user's own Python has."""
-        from_python = {definition.partition(".")[0] for definition in torch.library._defs}
-        for node in graph.nodes:
-            packet = getattr(node.target, "overloadpacket", node.target)
-            name = getattr(packet, "_qualified_op_name", "")
-            if name in from_python and not name.startswith("prims::"):
-                self.problem = f"it calls {name}, an operator that is registered from Python and exists only there"
 
     def text(self, name: str, data: str, grad: bool) -> str:
         said = sorted(line for line in self.imports if line.startswith("#"))
@@ -186,13 +193,15 @@ class Writer:
         )
 
 
-def save_graph(graph: Graph, path: Path, grad: bool) -> str:
-    """Writes the program, and its data beside it: data-2.pt for program-2.py. Returns why another process cannot run
-    it, or an empty text. Raises CannotTrace where there is no such source or data."""
+def save_graph(graph: Graph, path: Path, grad: bool, modules: Sequence[str] = ()) -> str:
+    """Writes the program, and its data beside it: data-2.pt for program-2.py. `modules` are lines that import what
+    registers its operators. Returns why another process cannot run it, or an empty text. Raises CannotTrace where there
+    is no such source or data."""
     data = path.with_name(path.stem.replace("program", "data") + ".pt")
     writer = Writer()
     try:
         tensors = writer.add_class("Repro", graph.module)
+        writer.imports.update(modules)
         text = writer.text(path.name, data.name, grad)
         ast.parse(text)
         torch.save([*graph.args, *(tensor.detach() for tensor in tensors)], data)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .command import is_path, words_of
 from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError
-from .options import MinifyOptions
+from .options import MinifyOptions, Texts
 from .program import raise_for, run
 from .result import Result, result_in
 
@@ -65,7 +65,10 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     failing = folder_of_failing(output)
     if failing.exists() and not (options.get("force") or options.get("resume")):
         raise BadInput(f"{failing}: exists; give another output, or force=True to write into it")
-    given = cast(MinifyOptions, {**options, "output": output})
+    from .saving import settings_of_device  # it imports torch
+
+    own = {} if is_path(model) else settings_of_device(model, inputs)
+    given = cast(MinifyOptions, {**own, **options, "output": output})
     existed = failing.exists()
     asked = (model, inputs, backend, failing, given)
     try:
@@ -100,7 +103,7 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     try:
         return reduce(words, quiet)
     except DoesNotFail as error:
-        if original is None:
+        if not original:
             raise
         if more := through_dynamo(options):
             with contextlib.suppress(DoesNotFail):
@@ -128,6 +131,8 @@ def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result
         wrong.original, wrong.graphs = original, saved.programs
         raise wrong
     refused = list(saved.refused)
+    if saved.imports:
+        options = cast(MinifyOptions, {**options, "imports": with_found(options.get("imports", ()), saved.imports)})
     if original.whole_numbers and "compare" not in options:
         options = cast(MinifyOptions, {**options, "compare": "close"})
     for program in saved.programs:
@@ -137,6 +142,13 @@ def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result
             except BadInput as error:
                 refused.append(str(error))
     return None, refused
+
+
+def with_found(given: Texts, found: tuple[str, ...]) -> list[str]:
+    """The modules that the user names, and those that were found: the last parts of their names tell them apart."""
+    named = [given] if isinstance(given, str) else list(given)
+    known = {Path(one).stem if one.endswith(".py") else one for one in named}
+    return named + [one for one in found if (Path(one).stem if one.endswith(".py") else one) not in known]
 
 
 def stem_of(model: Any) -> str:

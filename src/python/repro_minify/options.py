@@ -14,6 +14,7 @@ class SharedOptions(TypedDict, total=False):
     input: Texts
     graph: int
     load_library: Texts
+    imports: Texts
     method: str
     grad: bool
     only_fwd: bool
@@ -96,7 +97,7 @@ def arguments_of(options: Mapping[str, object]) -> list[str]:
     """The words of the command line. A name that the program does not know is left for it to refuse."""
     words = []
     for name, value in options.items():
-        option = name.replace("_", "-")
+        option = "import" if name == "imports" else name.replace("_", "-")
         if value is True:
             words.append(f"--{option}")
         elif value is False and name in CHOICES:

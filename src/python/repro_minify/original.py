@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,24 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .apart import Crashed, apart
 from .command import is_path
-from .errors import CannotTrace, ReproMinifyError, first_line
+from .errors import CannotTrace, DoesNotFail, ReproMinifyError, first_line
 from .inputs import Arguments, arguments_of_call
+from .saving import as_callable, given_arguments, name_of
 from .tracing import copies, without_traces
 
 SEED = 0
+OF_COMPILE = ("mode", "dynamic", "fullgraph", "backend", "frontend")  # keys that are not of torch._inductor.config
 
 
 @dataclass(frozen=True)
 class Original:
-    problem: str  # how the model differs from eager under torch.compile, by PyTorch's own rule
+    problem: str  # how the model differs from eager under torch.compile, by PyTorch's own rule; empty if it does not
     lost: tuple[str, ...]  # operators that it calls in eager and its trace does not
     whole_numbers: bool = False  # what differs are whole numbers, which `--compare close` alone takes for a failure
+
+    def __bool__(self) -> bool:
+        """True if it fails."""
+        return bool(self.problem)
 
     def __str__(self) -> str:
         lost = f"; its trace has no {', '.join(self.lost)}" if self.lost else ""
@@ -66,7 +73,20 @@ class How:
 
     grad: bool
     autocast: torch.dtype | None
-    mode: str | None
+    mode: str | None = None  # of torch.compile
+    dynamic: bool | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)  # entries of torch._inductor.config
+
+
+def parsed(value: Any) -> Any:
+    """A value of inductor_config that is given as text: a Python literal, or else itself."""
+    if not isinstance(value, str):
+        return value
+    words = {"true": True, "false": False, "none": None}
+    try:
+        return words[value.lower()] if value.lower() in words else ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
 
 
 def how_of(options: Mapping[str, Any]) -> How:
@@ -75,8 +95,11 @@ def how_of(options: Mapping[str, Any]) -> How:
     for text in [given] if isinstance(given, str) else given if not entries else ():
         key, _, value = text.partition("=")
         entries[key] = value
+    entries = {key: parsed(value) for key, value in entries.items()}
     dtype = getattr(torch, options.get("autocast_dtype") or "bfloat16") if options.get("autocast") else None
-    return How(bool(options.get("grad")) and not options.get("only_fwd"), dtype, entries.get("mode"))
+    config = {key: value for key, value in entries.items() if key not in OF_COMPILE}
+    grad = bool(options.get("grad")) and not options.get("only_fwd")
+    return How(grad, dtype, entries.get("mode"), entries.get("dynamic"), config)
 
 
 def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:
@@ -149,19 +172,23 @@ def whole_numbers_differ(expected: list[torch.Tensor], found: list[torch.Tensor]
 
 
 def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
-    """Empty where it does not fail, or nothing can be said, as eager is not sure of itself."""
+    """Returns how it fails; empty where it does not. Raises ReproMinifyError where eager is not sure of itself."""
     import torch._inductor.config
 
     try:
         expected = ran(call, arguments, how)
-        if difference(expected, ran(call, arguments, how), None):
-            return ""
-    except Exception:
-        return ""
-    quiet = {"fallback_random": True, "compile_threads": 1}
-    with torch._inductor.config.patch(quiet), torch._dynamo.config.patch(suppress_errors=False):
+        unsure = difference(expected, ran(call, arguments, how), None)
+    except Exception as error:
+        raise ReproMinifyError(f"eager itself raises: {first_line(error)}") from error
+    if unsure:
+        raise ReproMinifyError(f"two eager runs differ: {unsure}")
+    config = {"fallback_random": True, "compile_threads": 1, **how.config}
+    if unknown := [key for key in config if key not in torch._inductor.config._config]:
+        raise ReproMinifyError(f"torch._inductor.config has no entry {unknown[0]}")
+    torch._dynamo.reset()  # what was compiled before had other entries
+    with torch._inductor.config.patch(config), torch._dynamo.config.patch(suppress_errors=False):
         try:
-            found = ran(torch.compile(call, mode=how.mode), arguments, how)
+            found = ran(torch.compile(call, mode=how.mode, dynamic=how.dynamic), arguments, how)
         except Exception as error:
             return f"it raises {first_line(error)}"
     return difference(expected, found, in_float64(call, arguments, how))
@@ -189,13 +216,13 @@ def lost_in(model: Path, inputs: Path, call: Callable[..., Any], arguments: Argu
 def failure_of_original(
     call: Callable[..., Any], arguments: Arguments, folder: Path, options: Mapping[str, Any]
 ) -> Original | None:
-    """Returns how the model itself fails under torch.compile, and which operators failing.pt in `folder` lacks; None if
-    it does not fail, or that is not known."""
+    """Returns how the model itself fails under torch.compile, if it does, and which operators failing.pt in `folder`
+    lacks; None if that is not known."""
 
-    def asked() -> Original | None:
+    def asked() -> Original:
         problem = problem_of(call, arguments, how_of(options))
         if not problem:
-            return None
+            return Original("", ())
         lost = lost_in(folder / "failing.pt", folder / "inputs.pt", call, arguments)
         return Original(str(problem), lost, isinstance(problem, WholeNumbers))
 
@@ -210,22 +237,22 @@ def failure_of_original(
 def original_of(
     model: Any, inputs: Any, backend: str | None, folder: Path, options: Mapping[str, Any]
 ) -> Original | None:
-    """Returns how the model given to check() or minify(), and saved in `folder`, fails itself. None for a path and for
-    TorchScript, which are no conversions."""
-    from .saving import as_callable, given_arguments
-
+    """Returns whether and how the model given to check() or minify(), and saved in `folder`, fails itself. None where
+    that is not known, and for a path and TorchScript, which are no conversions."""
     is_converted = not is_path(model) and not isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
     if not is_converted or backend != "inductor" or "oracle" in options:
         return None
     return failure_of_original(as_callable(model), given_arguments(model, inputs), folder, options)
 
 
-def refused(error: CannotTrace, *asked: Any) -> CannotTrace:
-    """The error of a model that cannot be traced, with how the model itself fails under torch.compile, if it does.
-    `asked` are the arguments of original_of()."""
+def refused(error: CannotTrace, *asked: Any) -> ReproMinifyError:
+    """Returns the error of a model that cannot be traced: with how the model itself fails under torch.compile, if it
+    does; if it does not, and that is known, that it does not. `asked` are the arguments of original_of()."""
     original = original_of(*asked)
     if original is None:
         return error
+    if not original:
+        return DoesNotFail(f"{name_of(asked[0])}: does not fail: under torch.compile it gives the same as in eager")
     both = CannotTrace(f"{error}; {original}")
     both.original = original
     return both

@@ -12,12 +12,14 @@ from .errors import CannotTrace, ReproMinifyError
 from .graph_program import save_graph
 from .graphs import Graphs, graphs_of
 from .original import how_of
+from .registered import lines_for, modules_for
 from .saving import as_callable, given_arguments
 
 
 @dataclass(frozen=True)
 class SavedGraphs:
     programs: tuple[Path, ...] = ()  # that another process can run
+    imports: tuple[str, ...] = ()  # the modules that it has to import for them, as --import takes them
     refused: tuple[str, ...] = ()  # a sentence for each of the others
     problem: str = ""  # how the graphs differ in eager from the model
 
@@ -25,17 +27,20 @@ class SavedGraphs:
 def written(graphs: Graphs, folder: Path, grad: bool) -> SavedGraphs:
     """Writes program.py, program-2.py and so on, each with its data beside it."""
     programs, refused = [], []
+    imports: list[str] = []
     for number, graph in enumerate(graphs, start=1):
         path = folder / f"program{'' if number == 1 else f'-{number}'}.py"
         try:
-            problem = save_graph(graph, path, grad)
+            needed = modules_for(graph.module, folder)
+            problem = save_graph(graph, path, grad, lines_for(needed))
         except CannotTrace as error:
             problem = str(error)
         if problem:
             refused.append(f"graph {number}: {problem}")
         else:
             programs.append(path)
-    return SavedGraphs(tuple(programs), tuple(refused), graphs.problem)
+            imports += [module for module in needed if module not in imports]
+    return SavedGraphs(tuple(programs), tuple(imports), tuple(refused), graphs.problem)
 
 
 def save_graphs(model: Any, inputs: Any, folder: Path, options: Mapping[str, Any]) -> SavedGraphs:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from .errors import BadInput, CannotTrace
 from .inputs import Arguments, arguments_of_call
@@ -46,6 +47,17 @@ def given_arguments(model: object, inputs: Any) -> Arguments:
     if inputs is None:
         raise BadInput(f"{name_of(model)}: no inputs given; give the arguments of one call that fails")
     return arguments_of_call(inputs)
+
+
+def settings_of_device(model: Any, inputs: Any) -> dict[str, Any]:
+    """Returns the options that say where a model given to check() or minify() runs, by the tensors that it is given and
+    has: the user's own device, and no autocast but the user's own."""
+    args, kwargs = given_arguments(model, inputs)
+    call = as_callable(model)
+    state = [*getattr(call, "parameters", tuple)(), *getattr(call, "buffers", tuple)()]
+    tensors = [leaf for leaf in [*pytree.tree_leaves((args, kwargs)), *state] if isinstance(leaf, torch.Tensor)]
+    device = next((str(tensor.device) for tensor in tensors if tensor.is_cuda), None)
+    return {"device": device, "autocast": False} if device else {}
 
 
 def save_inputs(inputs: Any, folder: Path) -> Path:

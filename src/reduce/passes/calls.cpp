@@ -1,5 +1,5 @@
-// Calls of torch.fx with fewer arguments. PyTorch says of no function in Python what may be left out: each is tried,
-// and what eager refuses is no candidate.
+// Calls of torch.fx with fewer arguments, and outside of modes (`with torch.no_grad():`). PyTorch says of no function
+// in Python what may be left out: each is tried, and what eager refuses is no candidate.
 #include "reduce/passes/pass.h"
 
 #include "program/flat_graph.h"
@@ -7,6 +7,7 @@
 #include "reduce/passes/editable_copy.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -24,12 +25,87 @@ std::vector<const Node *> calls_of(const Program &program) {
   return calls;
 }
 
-/// Collects calls that are shorter by one argument, element or bound each.
+/// Returns the modes that a call runs under (fx_modes.py).
+json modes_of(const json &call) {
+  return call.is_object() ? call.value("in", json::array()) : json::array();
+}
+
+void set_modes(json &call, const json &modes) {
+  if (modes.empty())
+    call.erase("in");
+  else
+    call["in"] = modes;
+}
+
+/// Returns the number of the first value of a graph that a form in it names.
+std::optional<json> first_value_in(const json &form) {
+  if (!form.is_structured() || (form.is_object() && form.contains("graph")))
+    return {};
+  if (form.is_object() && form.contains("$"))
+    return form["$"];
+  for (const auto &part : form)
+    if (auto found = first_value_in(part))
+      return found;
+  return {};
+}
+
+/// Has what reads value `gone` of a graph read `other`; the values behind it move up by one.
+void read_instead(json &form, size_t gone, const json &other) {
+  if (!form.is_structured())
+    return;
+  if (form.is_object() && form.contains("$") && form["$"].is_number_unsigned()) {
+    const auto number = form["$"].get<size_t>();
+    if (number >= gone)
+      form["$"] = number == gone ? other : json(number - 1);
+    return;
+  }
+  for (auto &part : form)
+    if (!part.is_object() || !part.contains("graph"))
+      read_instead(part, gone, other);
+}
+
+/// Returns every mode that some call runs under, each once.
+std::vector<json> modes_in(const Program &program) {
+  std::vector<json> found;
+  for (const Node *node : calls_of(program))
+    for (const auto &mode : modes_of(python_call_of(node)))
+      if (std::find(found.begin(), found.end(), mode) == found.end())
+        found.push_back(mode);
+  return found;
+}
+
+/// Returns the program with no call under that mode.
+Program without_mode(const Program &program, const json &mode) {
+  EditableCopy copy(program);
+  for (const Node *node : calls_of(program)) {
+    json call = python_call_of(node), rest = json::array();
+    for (const auto &each : modes_of(call))
+      if (each != mode)
+        rest.push_back(each);
+    if (rest.size() < modes_of(call).size()) {
+      set_modes(call, rest);
+      set_python_call(copy.of(node), call);
+    }
+  }
+  drop_unused(copy.program);
+  return std::move(copy.program);
+}
+
+bool leave_out_a_mode(PassContext &context) {
+  const Program start = context.current;
+  std::vector<LazyProgram> candidates;
+  for (const json &mode : modes_in(start))
+    candidates.emplace_back([&start, mode] { return without_mode(start, mode); });
+  return accept_first(context, candidates);
+}
+
+/// Collects calls that are shorter by one mode, argument, element or bound each.
 class Shorter {
 public:
   explicit Shorter(json call) : call_(std::move(call)) {
     if (call_.is_null())
       return;
+    leave_out_modes();
     leave_out_keywords();
     leave_out_last_argument();
     shorten_lists_together();
@@ -43,6 +119,17 @@ public:
 
 private:
   void keep() { found.push_back(call_); }
+
+  void leave_out_modes() {
+    const json all = modes_of(call_);
+    for (size_t place = 0; place < all.size(); ++place) {
+      json fewer = all;
+      fewer.erase(place);
+      set_modes(call_, fewer);
+      keep();
+    }
+    set_modes(call_, all);
+  }
 
   void leave_out_keywords() {
     if (!call_.contains("k"))
@@ -89,7 +176,9 @@ private:
     if (!form.is_object() || form.size() != 1)
       return;
     const std::string kind = form.begin().key();
-    if (kind == "slice") {
+    if (kind == "graph") {
+      leave_out_calls(form["graph"]);
+    } else if (kind == "slice") {
       leave_out_bounds(form["slice"]);
     } else if (kind == "tuple") {
       if (form["tuple"].size() == 1) {
@@ -111,6 +200,20 @@ private:
     }
     for (auto &part : parts)
       shorten(part);
+  }
+
+  /// A call less in a graph that a higher-order operator is given: the first value that it reads is read instead.
+  void leave_out_calls(json &graph) {
+    const json whole = graph;
+    for (size_t place = 0; place < whole.value("calls", json::array()).size(); ++place) {
+      const auto read = first_value_in(whole["calls"][place]);
+      if (!read)
+        continue;
+      graph["calls"].erase(place);
+      read_instead(graph, whole.value("takes", size_t{0}) + place, *read);
+      keep();
+      graph = whole;
+    }
   }
 
   void leave_out_bounds(json &bounds) {
@@ -143,6 +246,8 @@ bool shorten_call(PassContext &context, size_t which) {
 
 bool shorten_calls(PassContext &context) {
   bool any = false;
+  while (leave_out_a_mode(context))
+    any = true;
   for (size_t which = 0; which < calls_of(context.current).size(); ++which)
     while (which < calls_of(context.current).size() && shorten_call(context, which))
       any = true;

@@ -90,6 +90,7 @@ bool merge_inputs(PassContext &context);        // inputs.cpp
 bool plain_values(EngineContext &context);      // plain_values.cpp
 bool straighten_branches(PassContext &context); // branches.cpp
 bool straighten_loops(EngineContext &context);  // loops.cpp
+bool inline_bodies(PassContext &context);       // bodies.cpp
 bool lower_trip_counts(PassContext &context);   // trips.cpp
 bool merge_duplicates(PassContext &context);    // duplicates.cpp
 bool remove_packing(PassContext &context);      // packing.cpp

@@ -74,7 +74,7 @@ def run(call):
     {{name:x-source}} = {{tensor:x-source}}
 {{/inputs}}
 {{#autocast}}
-    with torch.autocast("cpu", dtype={{autocast:x-source}}):
+    with torch.autocast("{{device:x-source}}", dtype={{autocast:x-source}}):
         result = call({{arguments:x-source}})
 {{/autocast}}
 {{#no_autocast}}

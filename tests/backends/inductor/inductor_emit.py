@@ -12,12 +12,23 @@ sys.path.insert(0, sys.argv.pop(1))
 import torch
 
 import emit
-from emit_fx import FxRepro
+from emit_fx import FxRepro, TypedRepro
 
 
 class Add(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + 1
+
+
+class Layer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor([1.0, 2.0]), requires_grad=False)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+        h = (x * self.weight + y.half().float())[:, None]
+        h.add_(1)
+        return [h.sum([1], dtype=torch.float64), torch.max(y, 0)[1]]
 
 
 POOL = """
@@ -48,6 +59,22 @@ def text_of(**more: Any) -> str:
 def text_of_calls(**more: Any) -> str:
     inputs = [("tanh_3", "input", "ones", torch.ones(1, 4)), ("weight", "input", "", torch.ones(2))]
     return str(FxRepro(SCRIPT, inputs, facts_of(**more)).text())
+
+
+class Operators(unittest.TestCase):
+    def test_of_torchscript_are_typed_as_a_person_types_them(self) -> None:
+        x, y = torch.ones(2, 2), torch.tensor([[0.5, 2.0], [1.0, 1.0]])
+        script = torch.jit.freeze(torch.jit.script(Layer().eval()), ["weight"])
+        inputs = [("x", "input", "", x), ("y", "input", "", y), ("weight", "parameter", "", torch.tensor([1.0, 2.0]))]
+        text = str(TypedRepro(script, inputs, facts_of()).text())
+        self.assertIn("\nweight = torch.tensor([1.0, 2.0])\n", text)
+        self.assertIn("\ndef f(x, y):\n", text)
+        for word in ("torch.ops", "annotate", "dtype=7"):
+            self.assertNotIn(word, text)
+        space: dict[str, Any] = {"__name__": "repro"}
+        exec(compile(text, "repro.py", "exec"), space)
+        for found, expected in zip(space["f"](x, y), script(x, y), strict=True):
+            torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
 class Determinism(unittest.TestCase):

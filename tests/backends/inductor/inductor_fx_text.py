@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch.fx import Graph, GraphModule
 
-from fx_call import NoForm
+from fx_call import Call, NoForm
 from fx_names import argument_names
 from fx_text import ProgramText, function_text, program_text
 from tensor_text import bits
@@ -430,12 +430,67 @@ class Parts(Same):
             graph.output((graph.get_attr("a;b"),))
             text_of(graph)
 
-    def test_higher_order_operators_have_no_text(self) -> None:
+    def test_a_higher_order_operator_without_its_graphs_has_no_text(self) -> None:
         def pick(x: Any) -> Any:
             return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 
         with self.assertRaises(NoForm):
             text_of(captured(pick, X))
+
+    def test_calls_under_modes_stand_in_blocks(self) -> None:
+        graph = graph_of(("sin", [-1]), (operator.mul, [0], 2), ("cos", [1]), (torch.matmul, [2], [-1]), ("exp", [3]))
+        grad, cast = {"grad": False}, {"autocast": ["cpu", "bfloat16", True]}
+        modes = [[], [grad], [grad, cast], [cast], []]
+        for node, its in zip((node for node in graph.nodes if "call" in node.op), modes):
+            node.meta["modes"] = its
+        text = program_text(graph, ["x"])
+        self.assertEqual(text.body, [
+            "sin = x.sin()",
+            "with torch.no_grad():",
+            "    product = sin * 2",
+            "    with torch.autocast(\"cpu\", dtype=torch.bfloat16):",
+            "        cos = product.cos()",
+            "with torch.autocast(\"cpu\", dtype=torch.bfloat16):",
+            "    product_2 = cos @ x",
+            "return product_2.exp()",
+        ])  # fmt: skip
+
+    def test_graphs_of_a_cond_are_functions(self) -> None:
+        short = {"takes": 1, "calls": [{"m": "cos", "a": [{"$": 0}]}], "gives": {"tuple": [{"$": 1}]}}
+        calls = [{"f": "operator.iadd", "a": [{"$": 0}, {"%": 2}]}, {"m": "sin", "a": [{"$": 1}]}]
+        long = {"takes": 1, "calls": calls, "gives": {"tuple": [{"$": 2}]}}
+        graph, root = Graph(), torch.nn.Module()
+        operands = [graph.placeholder("p"), graph.placeholder("x"), 3]
+        arguments = [{"%": 0}, {"graph": long}, {"graph": short}, {"tuple": [{"%": 1}]}]
+        made = Call({"f": "torch.ops.higher_order.cond", "a": arguments}, operands).add_to(graph, root)
+        graph.output((graph.call_function(operator.getitem, (made, 0)),))
+        text = program_text(graph, ["p", "x"])
+        self.assertEqual(text.function("f"), [
+            "def f(p, x):",
+            "    def true_fn(x):",
+            "        x += 3",
+            "        return x.sin()",
+            "    return torch.cond(p, true_fn, lambda x: x.cos(), (x,))",
+        ])  # fmt: skip
+
+    def test_an_autograd_function_is_a_class(self) -> None:
+        forward = {"takes": 1, "calls": [{"m": "exp", "a": [{"$": 0}]}],
+                   "gives": {"tuple": [{"tuple": [{"$": 1}]}, {"tuple": [{"$": 1}]}]}}  # fmt: skip
+        backward = {"takes": 2, "calls": [{"f": "operator.mul", "a": [{"$": 0}, {"$": 1}]}],
+                    "gives": {"tuple": [{"$": 2}]}}  # fmt: skip
+        graph, root = Graph(), torch.nn.Module()
+        arguments = [{"graph": forward}, {"graph": backward}, {"%": 0}]
+        given: dict[str, Any] = {"non_differentiable_idx": [], "saved_for_backward_idx": []}
+        call = {"f": "torch.ops.higher_order.autograd_function_apply", "a": arguments, "k": given}
+        made = Call(call, [graph.placeholder("x")]).add_to(graph, root)
+        graph.output((graph.call_function(operator.getitem, (made, 0)),))
+        text = program_text(graph, ["x"])
+        space: dict[str, Any] = {"torch": torch}
+        exec("\n".join([*text.classes, *text.function("f")]), space)
+        x = torch.rand(3, requires_grad=True)
+        space["f"](x).sum().backward()
+        assert x.grad is not None
+        self.assertTrue(torch.equal(x.grad, x.exp()))
 
     def test_exported_models(self) -> None:
         torch.manual_seed(0)

@@ -82,5 +82,43 @@ graph(%x : Tensor):)IR" +
             json::parse(R"({"slice":[{"none":1},{"none":1},{"none":1}]})"));
 }
 
+/// A mode goes from all calls at once; none is ever entered and not left, as each call says its own.
+TEST(Calls, LoseModes) {
+  const std::string cast = R"({"autocast":["cpu","bfloat16",true]})";
+  const Program start = program_of(
+      R"IR(
+graph(%x : Tensor):)IR" +
+          call_constant("one", R"({"f":"F.one","a":[{"%":0}],"in":[{"grad":false},)" + cast + "]}") +
+          call_constant("two", R"({"f":"F.two","a":[{"%":0}],"in":[)" + cast + "]}") + R"IR(
+  %y : Tensor = fx::tensor(%one, %x)
+  %z : Tensor = fx::tensor(%two, %y)
+  return (%z))IR",
+      1);
+  const auto result = run_pass("calls", start, [](const Program &program) { return calls(program, "grad"); });
+  EXPECT_EQ(only_call(result.reduction.program), json::parse(R"({"f":"F.one","a":[{"%":0}],"in":[{"grad":false}]})"));
+  const auto nodes = all_nodes(*result.reduction.program.graph);
+  for (const auto *node : nodes)
+    if (is_python_call(node) && operator_name(node) == "F.two")
+      EXPECT_FALSE(python_call_of(node).contains("in"));
+}
+
+TEST(Calls, GoOutOfGraphsThatStay) {
+  const Program start = program_of(
+      R"IR(
+graph(%p : Tensor, %x : Tensor):)IR" +
+          call_constant("call", R"({"f":"F.run","a":[{"graph":{"takes":1,"calls":[{"m":"sin","a":[{"$":0}]},)"
+                                R"({"m":"cos","a":[{"$":1}]}],"gives":{"tuple":[{"$":2}]}}},{"%":0}]})") +
+          R"IR(
+  %z : Tensor[] = fx::tensors(%call, %x)
+  return (%p))IR",
+      2);
+  const auto result = run_pass("calls", start, [](const Program &program) {
+    const json call = only_call(program);
+    return call.at("a").size() == 2 && calls(program, "cos");
+  });
+  EXPECT_EQ(only_call(result.reduction.program).at("a").at(0).at("graph"),
+            json::parse(R"({"takes":1,"calls":[{"m":"cos","a":[{"$":0}]}],"gives":{"tuple":[{"$":1}]}})"));
+}
+
 } // namespace
 } // namespace repro_minify

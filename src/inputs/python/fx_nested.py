@@ -1,0 +1,88 @@
+"""Graphs that higher-order operators are given: the branches of a cond, the body of a loop, what is checkpointed."""
+
+import contextlib
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.node import map_arg
+
+import fx_call
+import fx_modes
+from fx_inputs import attribute, tensors_in
+from fx_trace import graph_of
+from refused import Refused
+
+
+def result_of(node: Node, values: dict[Node, Any]) -> tuple[Any, bool]:
+    """Returns what the call gives, and whether it writes. Views have the version of what they are views of."""
+    args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
+    tensors = tensors_in((args, kwargs))
+    before = [tensor._version for tensor in tensors]
+    called = getattr(args[0], str(node.target)) if node.op == "call_method" else node.target
+    with fx_modes.entered(fx_modes.modes_of(node) or []):
+        result = called(*args[node.op == "call_method" :], **kwargs)
+    schema = getattr(node.target, "_schema", None)
+    writes = schema is not None and schema.is_mutable
+    return result, writes or before != [tensor._version for tensor in tensors]
+
+
+def kind_of(result: Any, writes: bool) -> str:
+    kind: str = fx_call.kind_of(result)
+    return kind + "_" if writes and not kind.endswith("_") else kind
+
+
+def nested(module: torch.nn.Module, grad: bool) -> GraphModule:
+    """Returns the module as a graph of calls that say their modes. `grad` says whether gradients are enabled where it
+    is called. Raises Refused for one that has tensors of its own."""
+    graph, switched = graph_of(module), fx_modes.Switched(grad)
+    root = torch.nn.Module()
+    for node in list(graph.nodes):
+        node.meta.pop("is_wrapped", None)  # torch.fx would patch the function in every trace to come
+        if node.op == "get_attr":
+            value = attribute(module, str(node.target))
+            if not isinstance(value, torch.nn.Module):
+                raise Refused(f"cannot be converted: a nested graph has a tensor of its own, {node.target}")
+            root.add_module(str(node.target), inner := nested(value, grad))
+            node.meta["graph"] = inner.graph
+        elif node.op.startswith("call_"):
+            take_call(node, switched)
+    for node in reversed(list(graph.nodes)):
+        if node.target in fx_modes.SWITCHES:
+            graph.erase_node(node)
+    return GraphModule(root, graph)
+
+
+def take_call(node: Node, switched: fx_modes.Switched) -> None:
+    try:
+        if not switched.take(node):
+            node.meta["modes"] = switched.now()
+    except fx_modes.BadMode as error:
+        raise Refused(f"cannot be converted: {error} ({node.name})") from error
+
+
+GIVEN = {
+    "cond": slice(3, 4),
+    "while_loop": slice(2, 4),
+    "tag_activation_checkpoint": slice(1, None),
+    "autograd_function_apply": slice(2, None),
+}
+"""The arguments of a higher-order operator that its graphs are given, where they are given them as they are."""
+
+
+def note_kinds(node: Node, values: dict[Node, Any]) -> None:
+    """Has the calls of the graphs say what they give, where they can be run on their own: a graph can then be put in
+    the place of the operator."""
+    given = GIVEN.get(getattr(node.target, "__name__", ""))
+    if given is None:
+        return
+    args = map_arg(node.args, values.__getitem__)
+    flat = [value for part in args[given] for value in (part if isinstance(part, (list, tuple)) else [part])]
+    copied = [value.detach().clone() if isinstance(value, torch.Tensor) else value for value in flat]
+    for graph in (argument.graph for argument in node.args if isinstance(argument, GraphModule)):
+        with contextlib.suppress(Exception), torch.random.fork_rng():  # a branch that is not taken may raise
+            own = dict(zip(graph.find_nodes(op="placeholder"), copied, strict=True))
+            for call in (inner for inner in graph.nodes if inner.op.startswith("call_")):
+                own[call], writes = result_of(call, own)
+                call.meta["parts"] = fx_call.parts_of(own[call])
+                call.meta["kind"] = kind_of(own[call], writes)

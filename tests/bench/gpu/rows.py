@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Runs the tool on a CUDA device, real or pretended, and writes one JSON and one table: see scripts/gpu_rows.sh.
+
+    rows.py --program build/release/repro-minify --python PYTHON --work FOLDER -o rows.json [--pretend LIBRARY]
+
+Every row is one run of the program in a folder of its own: one reduction by one job and by four, functions that are
+reduced from Python under TorchInductor, and the 42 cases under float16 autocast and without it. No time fails anything;
+a row whose repro does not verify, or that ends in another way than it may, makes the exit code 1.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+CASES = ROOT / "fixtures" / "cases"
+ENDED = {0: "reduced", 1: "does not fail", 124: "out of time"}
+
+
+@dataclass
+class Row:
+    """One run: which, how it ended, and what its report says."""
+
+    group: str
+    name: str
+    command: list[str] = field(repr=False)
+    ended: str = ""
+    said: str = ""  # the last line of standard error, where it was not reduced
+    seconds: float = 0.0
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Card:
+    """Asks the driver every second how much of the card's memory is in use; `peak` is the most, in MiB."""
+
+    def __init__(self) -> None:
+        self.peak, self._ended = 0, threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "Card":
+        if shutil.which("nvidia-smi"):
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+
+    def _watch(self) -> None:
+        question = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+        while not self._ended.wait(1.0):
+            asked = subprocess.run(question, capture_output=True, text=True)
+            self.peak = max([self.peak, *(int(word) for word in asked.stdout.split() if word.isdigit())])
+
+
+class Rows:
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given, self.made = given, list[Row]()
+        self.environment = {**os.environ, "REPRO_MINIFY_PROGRAM": str(given.program)}
+        self.environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src/python"), str(HERE)])
+        self.environment["REPRO_MINIFY_PYTHON"] = str(given.python)
+
+    def folder(self, row: Row) -> Path:
+        return Path(self.given.work) / row.group / row.name
+
+    def run(self, row: Row) -> Row:
+        """Runs it, for as long as one row may take, and fills in what its report says."""
+        folder, begin = self.folder(row), time.monotonic()
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        command = ["timeout", "--kill-after=10", str(self.given.limit), *row.command]
+        environment = dict(self.environment)
+        if self.given.pretend and row.command[0] == str(self.given.program):
+            environment["LD_PRELOAD"] = str(self.given.pretend)
+        ended = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+        row.seconds = round(time.monotonic() - begin, 1)
+        row.ended = ENDED.get(ended.returncode, f"exit code {ended.returncode}")
+        folder.parent.joinpath(row.name + ".log").write_text(ended.stdout + ended.stderr)
+        if ended.returncode:
+            row.said = (ended.stderr.strip().splitlines() or [""])[-1][:300]
+        if (folder / "report.json").exists():
+            row.facts = facts_of(json.loads((folder / "report.json").read_text()))
+        return row
+
+    def run_all(self, rows: Sequence[Row], at_a_time: int) -> None:
+        with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
+            for row in pool.map(self.run, rows):
+                self.made.append(row)
+                print(line_of(row), flush=True)
+
+    def reduction(self, group: str, name: str, case: dict[str, Any], *more: str) -> Row:
+        row = Row(group, name, [str(self.given.program), str(CASES / case["case"] / "failing.pt")])
+        row.command += ["--backend", case["backend"], "--device", "cuda", "--quiet", "--python", str(self.given.python)]
+        row.command += [*(["--grad"] if case["grad"] else []), "-o", str(self.folder(row)), *more]
+        return row
+
+
+def facts_of(report: dict[str, Any]) -> dict[str, Any]:
+    seconds, script = report["seconds"], report["repro_py"]
+    return {
+        "before": report["before"]["operators"],
+        "after": report["after"]["operators"],
+        "checks": report["checks"],
+        "ms_a_check": round(1000 * seconds["checks"] / max(report["checks"], 1)),
+        "search": round(seconds["search"], 1),
+        "verified": report["verified"],
+        "script_verified": script["verified"],
+        "unverified": report["verification"] or script["verification"],
+        "kind": report["verdict"]["kind"],
+        "guilty": (report["bisect"] or {}).get("guilty"),
+    }
+
+
+def line_of(row: Row) -> str:
+    """One line of the table."""
+    facts = row.facts
+    if "checks" not in facts:
+        return f"{row.group:12} {row.name:32} {row.ended:14} {row.seconds:6.1f} s  {row.said[:150]}"
+    verified = "/".join({True: "yes", False: "NO", None: "-"}[facts[key]] for key in ("verified", "script_verified"))
+    counts = f"{facts['before']:4} to {facts['after']:2}, {facts['checks']:3} checks of {facts['ms_a_check']:5} ms"
+    return (
+        f"{row.group:12} {row.name:32} {row.ended:14} {row.seconds:6.1f} s  {counts}, verified {verified}, "
+        f"{facts['kind']}, {facts['guilty']} {facts['unverified'][:150]}"
+    )
+
+
+def rows_of_jobs(rows: Rows, case: dict[str, Any]) -> list[Row]:
+    return [rows.reduction("jobs", f"{case['case']}-{jobs}", case, "--jobs", jobs, "--no-verify") for jobs in "14"]
+
+
+def is_well(row: Row, is_pretended: bool) -> bool:
+    """True if what was reduced was verified where it was asked, or there is nothing to reduce: the model does not fail,
+    or eager itself raises, as a model of the CPU may do on a device."""
+    right = row.ended in ("reduced", "does not fail") or "eager itself raises" in row.said
+    script = None if is_pretended else row.facts.get("script_verified")  # Python sees no pretended device
+    return right and False not in (row.facts.get("verified"), script)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=Path, required=True)
+    parser.add_argument("--python", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--pretend", type=Path)
+    parser.add_argument("--only", action="append", default=[], help="a group, or a part of a row's name")
+    parser.add_argument("--limit", type=int, default=150, help="seconds that one row may take")
+    parser.add_argument("--at-a-time", type=int, default=max(1, (os.cpu_count() or 2) // 2))
+    given = parser.parse_args()
+    rows, cases = Rows(given), json.loads((CASES / "expected.json").read_text())
+    asked = functions(rows, given)
+    asked += [rows.reduction("float16", case["case"], case, "--jobs", "2") for case in cases]
+    asked += [rows.reduction("float32", case["case"], case, "--jobs", "2", "--no-autocast") for case in cases]
+    alone = [row for case in cases if case["case"] == "freeze_linear_bn_3d" for row in rows_of_jobs(rows, case)]
+    wanted = lambda row: not given.only or any(word in f"{row.group}/{row.name}" for word in given.only)  # noqa: E731
+    with Card() as card:
+        rows.run_all([row for row in alone if wanted(row)], 1)
+        rows.run_all([row for row in asked if wanted(row)], given.at_a_time)
+    given.output.write_text(json.dumps({"memory": card.peak, "rows": [asdict(row) for row in rows.made]}, indent=1))
+    bad = [row for row in rows.made if not is_well(row, given.pretend is not None)]
+    print(f"{len(rows.made)} rows, {len(bad)} to look at; at most {card.peak} MiB of the card's memory in use")
+    for row in bad:
+        print("look at:", line_of(row))
+    return 1 if bad else 0
+
+
+def functions(rows: Rows, given: argparse.Namespace) -> list[Row]:
+    """None where the device is pretended, which the Python that compiles does not see."""
+    if given.pretend:
+        return []
+    from programs import PROGRAMS
+
+    made = [Row("inductor", name, [str(given.python), str(HERE / "fx_row.py"), name, "cuda"]) for name in PROGRAMS]
+    for row in made:
+        row.command.append(str(rows.folder(row)))
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main())
