@@ -38,11 +38,12 @@ protected:
     return path;
   }
 
-  /// `_foreach_mul_` that reads what it writes, between a few layers: TorchInductor of PyTorch 2.13 gets it wrong.
+  /// `_foreach_mul_` that reads what it writes, between a few layers, one of which gives a tuple: TorchInductor of
+  /// PyTorch 2.13 gets it wrong.
   std::string mirror() const {
     return program("x, weight, state, other",
                    {"h = torch.nn.functional.linear(x, weight)", "h = torch.nn.functional.gelu(h)",
-                    "torch._foreach_mul_([state], [state.flip(0)])",
+                    "h = h - torch.var_mean(h, -1, keepdim=True)[1]", "torch._foreach_mul_([state], [state.flip(0)])",
                     "h = torch.nn.functional.layer_norm(h + state, (4,))", "return (h, other * 2)"},
                    "[torch.randn(3, 4), torch.randn(4, 4), torch.randn(4), torch.randn(4)]");
   }

@@ -52,8 +52,6 @@ def test_one_from_behind_aotautograd_says_so() -> None:
 
 @pytest.mark.parametrize("path", sorted((DOORS / "compiled").glob("*/*.py")), ids=lambda path: path.parent.name)
 def test_those_of_pytorchs_own(path: Path) -> None:
-    if path.parent.name == "block_dynamo_compile_error":
-        pytest.skip("a call gives a tensor and None")
     assert fx_graph_of.convert(compile_program.read(path.read_text(), str(path), 0)).script
 
 
@@ -62,9 +60,18 @@ def test_an_operator_that_is_not_there_is_named() -> None:
         Refused, match=r"calls missing::scale, an operator that PyTorch does not have: .*--load-library"
     ):
         kept("return (torch.ops.missing.scale.default(x, 2),)  # torch.ops.comment.only(x)")
-    own = "LIBRARY = torch.library.Library('own_of_program', 'DEF'); LIBRARY.define('scale(Tensor x) -> Tensor')"
-    with pytest.raises(Refused, match="own_of_program::scale, an operator that is registered from Python"):
+    own = (
+        "LIBRARY = torch.library.Library('own_of_program', 'DEF'); LIBRARY.define('scale(Tensor x) -> Tensor')\n"
+        "LIBRARY.impl('scale', lambda x: x * 2, 'CompositeExplicitAutograd')"
+    )
+    with pytest.raises(Refused, match="own_of_program::scale, an operator that is registered from Python; --import"):
         kept("return (torch.ops.own_of_program.scale.default(x),)", before=own)
+
+
+def test_random_numbers_that_eager_does_not_draw_are_not_kept() -> None:
+    body = "s = torch.ops.prims.inductor_seed.default(x.device); return (x * s,)"
+    with pytest.raises(Refused, match="random numbers of TorchInductor's own generator"):
+        kept(body, "aot")
 
 
 def test_levels_of_torch_func_are_refused() -> None:

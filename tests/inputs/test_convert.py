@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("torch")
 import convert  # noqa: E402
 import exported  # noqa: E402
+from refused import Refused  # noqa: E402
 
 DOORS = Path(__file__).resolve().parents[2] / "fixtures" / "doors"
 
@@ -25,11 +26,17 @@ def test_calls_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
     assert kept["notes"] == traced["notes"] == []
 
 
-def test_what_cannot_be_kept_is_traced_and_that_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_kept_is_traced_and_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(_: Any) -> Any:
+        raise Refused("has a call without a form")
+
+    monkeypatch.setattr("fx_graph_of.convert", refuses)
     found = answer("branch", tmp_path, True)
     assert "dialect" not in found and (tmp_path / "converted-1.pt").is_file()
-    assert found["notes"][0].startswith("it is traced to TorchScript, as its calls are not kept: cannot be converted")
-    assert "the branch that its inputs take (true) is kept" in found["notes"][1]
+    assert found["notes"] == [
+        "it is traced to TorchScript, as its calls are not kept: has a call without a form",
+        "of torch.cond, the branch that its inputs take (true) is kept",
+    ]
 
 
 def test_where_neither_can_be_both_reasons_are_said(tmp_path: Path) -> None:

@@ -48,7 +48,5 @@ def test_every_call_is_kept_and_does_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((DOORS / "exported").glob("*.pt2")), ids=lambda path: path.stem)
 def test_those_of_pytorchs_own(path: Path) -> None:
-    if path.stem in ("branch", "no_grad"):
-        pytest.skip("it calls a higher-order operator")
     loaded = exported.read(str(path), 0)
     assert fx_graph_of.convert(loaded).script

@@ -54,6 +54,13 @@ def refuse_what_is_registered_from_python(name: str) -> None:
         )
 
 
+def refuse_inductors_random_numbers(name: str) -> None:
+    """Raises NoForm for an operator that TorchInductor puts into a graph before it is lowered: of its own generator,
+    from which eager draws other numbers."""
+    if name.startswith("torch.ops.prims.inductor_") and ("seed" in name or "rand" in name):
+        raise fx_call.NoForm("random numbers of TorchInductor's own generator")
+
+
 class Observer:
     """Runs the graph, and writes each of its calls down as source."""
 
@@ -109,6 +116,7 @@ class Observer:
             text, operands = fx_call.encode(node)
             if node.op == "call_function":
                 refuse_what_is_registered_from_python(fx_call.name_of(node.target))
+                refuse_inductors_random_numbers(fx_call.name_of(node.target))
             kind = kind_of(result, writes)
         except fx_call.NoForm as error:
             raise Refused(f"cannot be converted: the call {node.name} has no form here: {error}") from error

@@ -16,6 +16,6 @@ def refuse_unregistered(texts: Iterable[str]) -> None:
         if not hasattr(getattr(torch.ops, namespace), operator):
             raise Refused(
                 f"calls {namespace}::{operator}, an operator that PyTorch does not have: where a shared library "
-                "registers it, name that with --load-library FILE.so; one that is registered from Python cannot be "
-                "called here"
+                "registers it, name that with --load-library FILE.so; where a module of Python does, name it with "
+                "--import MODULE"
             )

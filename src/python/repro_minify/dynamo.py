@@ -29,8 +29,9 @@ from .checking import check
 from .errors import BadInput, ReproMinifyError, first_line
 from .graph_program import save_graph
 from .graphs import Graph
-from .minifying import minify
+from .minifying import minify, with_found
 from .options import CheckOptions, MinifyOptions, arguments_of
+from .registered import lines_for, modules_for
 from .result import Result
 from .verdict import Verdict
 
@@ -114,6 +115,12 @@ def surroundings(graph: torch.fx.GraphModule, args: Sequence[Any]) -> dict[str, 
     return found
 
 
+def written(graph: Graph, program: Path, grad: bool) -> tuple[str, tuple[str, ...]]:
+    """Returns why another process cannot run it, or an empty text, and the modules that it has to import for it."""
+    modules = modules_for(graph.module, program.parent)
+    return save_graph(graph, program, grad, lines_for(modules)), tuple(modules)
+
+
 def checked(program: Path, options: Mapping[str, Any]) -> Verdict:
     known = CheckOptions.__annotations__
     chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
@@ -193,8 +200,11 @@ class CheckedGraph:
         """Writes the graph as a program, and checks that. Symbolic sizes are what they are in this call."""
         if any(isinstance(arg, torch._subclasses.FakeTensor) for arg in args):
             raise BadInput("it is called with fake tensors, which have no data")
-        if problem := apart(lambda: save_graph(Graph(self.graph, tuple(args)), program, bool(options["grad"]))):
+        problem, modules = apart(lambda: written(Graph(self.graph, tuple(args)), program, bool(options["grad"])))
+        if problem:
             raise BadInput(problem)
+        if modules:
+            options["imports"] = with_found(options.get("imports", ()), modules)
         verdict = checked(program, options)
         if verdict.failed or not verdict.lets_whole_numbers_pass or {"compare", "ignore_non_fp"} & options.keys():
             return verdict
@@ -213,6 +223,8 @@ class CheckedGraph:
             said = f"it cannot be kept: {error}"
             log.warning("graph %d: %s", self.number, said)
         else:
+            if "imports" in options:  # what was copied beside the program has moved with it
+                options["imports"] = [one.replace(str(folder), str(place.absolute())) for one in options["imports"]]
             _report.model = place / PROGRAM
             said = self.minified(place / PROGRAM, options)
         if self.raises:
