@@ -48,9 +48,9 @@ python_tests() {
   scripts/tidy.sh --changed
   step "what tests alone need"
   install_packages chromium groff-base
-  step "triage, conversion, and the scripts that check"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/triage tests/scripts tests/inputs
-  step "the Python package: a wheel, installed into a fresh virtual environment"
+  step "triage, and the scripts that check"
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/triage tests/scripts
+  step "the Python package: a wheel, installed into a fresh virtual environment; conversion"
   "${heeding[@]}" scripts/test_python.sh --durations=10
   step "pages and the terminal, as a browser and a terminal see them"
   "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/pages

@@ -38,4 +38,4 @@ CXX=${CXX:-c++} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/pyt
 
 cd "$environments" # not the clone: what is imported is what was installed
 env -u PYTHONPATH -u REPRO_MINIFY_PROGRAM "$environments/fresh/bin/python" -m pytest -q -p no:cacheprovider \
-  "$root/tests/python" "$root/tests/inputs/test_fx_graph_of.py" "$@"
+  "$root/tests/python" "$root/tests/inputs" "$@"
