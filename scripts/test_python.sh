@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/test_python.sh [pytest's arguments]: makes a wheel, installs it into a fresh virtual environment that has the
-# same torch, not the one it was built against, and runs tests/python there. Needs a Python with torch; says so and does
-# nothing where scripts/setup.sh found none.
+# same torch, not the one it was built against, and runs tests/python and tests/inputs there. Needs a Python with torch;
+# says so and does nothing where scripts/setup.sh found none.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh" >&2
 if [ -z "$torch_python" ]; then
