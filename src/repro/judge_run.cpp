@@ -28,6 +28,13 @@ std::string last_part(const std::string &text) {
   return text.substr(text.size() - std::min<size_t>(text.size(), 600));
 }
 
+/// Returns the line in which a repro says why it could not be tried, without the stack that LibTorch's messages end
+/// with; the end of the text where it says nothing of that.
+std::string why_untried(const std::string &text) {
+  const size_t at = text.rfind("cannot be tried");
+  return at == std::string::npos ? last_part(text) : text.substr(at, std::min<size_t>(text.find('\n', at) - at, 600));
+}
+
 /// Returns a script's last words: the exception of its last traceback, without the lines that name files of this
 /// machine, or else the end of the text. A long traceback may have lost its beginning.
 std::string last_words(const std::string &text) {
@@ -225,9 +232,9 @@ ReproRun run_repro(const std::vector<std::string> &command, const std::string &f
 }
 
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted) {
-  const std::string seen = last_part(run.printed + run.job_end.output_tail);
+  const std::string all = run.printed + run.job_end.output_tail, seen = last_part(all);
   if (run.job_end.ending != Ending::Exited || run.job_end.exit_code != 1)
-    return {false, "repro " + how_it_ended(run.job_end) + " instead of exit code 1: " + seen};
+    return {false, "repro " + how_it_ended(run.job_end) + " instead of exit code 1: " + why_untried(all)};
   const size_t at = find_line(run.printed, marker);
   if (at == std::string::npos)
     return {false, "repro ended with exit code 1, and never came to the line \"" + marker + "\": " + seen};

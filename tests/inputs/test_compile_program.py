@@ -9,6 +9,7 @@ import compile_program  # noqa: E402
 import fx_graph_of  # noqa: E402
 from loaded import Loaded  # noqa: E402
 from refused import Refused  # noqa: E402
+from traced import argument_names  # noqa: E402
 
 DOORS = Path(__file__).resolve().parents[2] / "fixtures" / "doors"
 
@@ -77,3 +78,8 @@ def test_random_numbers_that_eager_does_not_draw_are_not_kept() -> None:
 def test_levels_of_torch_func_are_refused() -> None:
     with pytest.raises(Refused, match="yet: levels of torch.func are entered"):
         kept("torch._C._functorch._grad_increment_nesting(); return (x,)")
+
+
+def test_names_of_dynamos_are_without_its_own_words() -> None:
+    wanted = ["L_self_modules_stem_parameters_weight_", "L_x_", "L_x_", "G_", "plain_L"]
+    assert argument_names(wanted, 6) == ["stem_weight", "x", "x_", "x__", "plain_L", "x5"]

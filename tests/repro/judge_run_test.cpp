@@ -42,6 +42,16 @@ TEST_F(JudgeRun, TheFailureIsTheFailure) {
   EXPECT_TRUE(verified.same_failure) << verified.message;
 }
 
+/// LibTorch's messages end with the stack, which is long and says nothing to a user.
+TEST_F(JudgeRun, TheReasonIsSaidWithoutTheStack) {
+  const auto verified = judged("print('cannot be tried, eager itself raises: no kernel')\n"
+                               "print('frame #0: f\\n' * 99)\nexit(2)",
+                               accuracy);
+  EXPECT_FALSE(verified.same_failure);
+  EXPECT_EQ(verified.message, "repro ended with exit code 2 instead of exit code 1: cannot be tried, eager itself "
+                              "raises: no kernel");
+}
+
 /// The sentence on a failure without a signal may begin with a digit.
 TEST_F(JudgeRun, AnotherNumberOfResultsIsTheFailure) {
   const Signature structure{FailureKind::Structure, "output", ""};

@@ -15,11 +15,21 @@ from portable import Portable
 from refused import Refused
 
 
+WORDS_OF_DYNAMO = {"L", "G", "self", "modules", "parameters", "buffers"}
+
+
+def readable(name: str) -> str:
+    """Dynamo's name of an input without its own words: L_self_modules_stem_parameters_weight_ is stem_weight."""
+    if not name.startswith(("L_", "G_")):
+        return name
+    return "_".join(word for word in name.split("_") if word and word not in WORDS_OF_DYNAMO)
+
+
 def argument_names(wanted: list[str], count: int) -> list[str]:
     """Identifiers, each once."""
     names: list[str] = []
     for i in range(count):
-        name = re.sub(r"\W", "_", wanted[i] if i < len(wanted) else f"x{i}", flags=re.ASCII)
+        name = re.sub(r"\W", "_", readable(wanted[i]) if i < len(wanted) else f"x{i}", flags=re.ASCII)
         if not name or name[0].isdigit() or keyword.iskeyword(name) or name in ("self", "torch"):
             name = "x_" + name
         while name in names:
