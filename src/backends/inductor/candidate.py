@@ -197,7 +197,7 @@ class Candidate:
     """Answers all that one check asks for: its programs, three at most, share a process."""
 
     def __init__(self):
-        self.programs = {}
+        self.programs = []
         self.modes = None
 
     @staticmethod
@@ -244,9 +244,8 @@ class Candidate:
     def compile(self, header, blobs):
         self.begin(header)
         configure_for_this(header["entries"])
-        number = len(self.programs)
-        self.programs[number] = Program(header, blobs)
-        return {"program": number}, []
+        self.programs.append(Program(header, blobs))
+        return {"program": len(self.programs) - 1}, []
 
     def run(self, header, blobs):
         return self.programs[header["program"]].run(header, blobs)
@@ -263,7 +262,7 @@ class Candidate:
         """repro.py as text, and whether it reads its values from files."""
         with repro_in_folder(header, blobs) as (repro, folder):
             if repro.has_module and entries.front_end != "fx":
-                repro = emit_fx.typed(repro.script, inputs_of(header, blobs), header["facts"], folder) or repro
+                repro = emit_fx.typed(repro, folder) or repro
             if emit.is_tried(repro):
                 emit.choose_front_end(repro, folder)
             return {"text": repro.text(), "reads_files": repro.literals is None}, []
@@ -292,16 +291,13 @@ class Candidate:
             return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
 
 
-def inputs_of(header, blobs):
-    reader = wire.Reader(blobs)
-    return [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
-
-
 @contextlib.contextmanager
 def repro_in_folder(header, blobs):
+    reader = wire.Reader(blobs)
+    inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
     script = load(header, blobs)
     kind = emit_fx.FxRepro if fx_candidate.calls_python(script) else emit.Repro
-    repro = kind(script, inputs_of(header, blobs), header["facts"])
+    repro = kind(script, inputs, header["facts"])
     with tempfile.TemporaryDirectory() as folder:
         repro.save_values(folder)
         yield repro, folder

@@ -116,15 +116,17 @@ class TypedRepro(FxRepro):
         return fx_candidate.with_results(graph_module.graph, template)
 
 
-def typed(script, inputs, facts, folder):
+def typed(other, folder):
     """Returns repro.py of a TorchScript program as a person types it, if it fails so too under torch.compile; None if
-    it does not, or has no such text."""
+    it does not, or has no such text. `other` is its emit.Repro. One that hangs would have to be waited for."""
+    if other.facts["kind"] == "hang":
+        return None
     try:
-        repro = TypedRepro(script, [[*row] for row in inputs], facts)
+        repro = TypedRepro(other.script, other.inputs, other.facts)
     except (Untranslatable, KeyError, ValueError):
         return None
     repro.save_values(folder)
-    return repro if facts["kind"] != "hang" and Trial(repro, folder).fails() else None
+    return repro if Trial(repro, folder).fails() else None
 
 
 def draws(node):

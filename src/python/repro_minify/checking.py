@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 from .command import is_path, words_of
-from .errors import DoesNotFail
+from .errors import CannotTrace, DoesNotFail
 from .options import CheckOptions
 from .program import raise_for, run
 from .verdict import Verdict, verdict_of_run
@@ -29,8 +29,13 @@ def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: 
             options = cast(CheckOptions, {**settings_of_device(model, inputs), **options})
         try:
             words = words_of(model, inputs, backend, options, folder)
-        except DoesNotFail as error:  # itself; it has no trace to be checked
-            return Verdict("pass", "", "", str(error), backend, {})
+        except CannotTrace as error:
+            from .original import original_of, untraced  # it imports torch
+
+            found = untraced(error, model, original_of(model, inputs, backend, folder, options))
+            if isinstance(found, DoesNotFail):  # itself; it has no trace to be checked
+                return Verdict("pass", "", "", str(found), backend, {})
+            raise found from error.__cause__
         verdict = verdict_of_words(words)
         if verdict.failed or is_path(model):
             return verdict

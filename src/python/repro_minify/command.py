@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import BadInput, CannotTrace
+from .errors import BadInput
 from .options import arguments_of
 
 
@@ -16,8 +16,7 @@ def is_path(value: object) -> bool:
 def words_of(model: Any, inputs: Any, backend: str | None, options: Mapping[str, object], folder: Path) -> list[str]:
     """Returns the arguments of the program. What has to be saved first goes to `folder`, which is made where needed.
 
-    For a model that has no TorchScript raises CannotTrace, with how the model itself fails under torch.compile if it
-    does, and DoesNotFail if it is known that it does not.
+    Raises CannotTrace for a model that has no TorchScript.
     """
     words = arguments_of(options)
     if backend is not None and "oracle" not in options:
@@ -32,12 +31,7 @@ def words_of(model: Any, inputs: Any, backend: str | None, options: Mapping[str,
     from .saving import save_failing  # it imports torch
 
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        saved = save_failing(model, inputs, folder, bool(options.get("grad")))
-    except CannotTrace as error:
-        from .original import refused  # it needs this module
-
-        raise refused(error, model, inputs, backend, folder, options) from error.__cause__
+    saved = save_failing(model, inputs, folder, bool(options.get("grad")))
     words += [f"--model={saved.model}", f"--inputs={saved.inputs}"]
     return words + (["--train"] if saved.train and "train" not in options else [])
 

@@ -86,7 +86,7 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     model, inputs, backend, failing, options = asked
     if is_path(model):
         return reduce(words_of(model, inputs, backend, options, failing), quiet)
-    from .original import original_of, through_dynamo  # it imports torch
+    from .original import original_of, through_dynamo, untraced  # it imports torch
 
     failing.mkdir(parents=True, exist_ok=True)
     original = original_of(*asked)
@@ -98,8 +98,9 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     try:
         words = words_of(model, inputs, backend, options, failing)
     except CannotTrace as error:
-        error.args = ("; ".join([str(error), *refused]),)
-        raise
+        both = untraced(error, model, original)
+        both.args = ("; ".join([str(both), *refused]),)
+        raise both from error.__cause__
     try:
         return reduce(words, quiet)
     except DoesNotFail as error:

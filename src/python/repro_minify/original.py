@@ -245,14 +245,13 @@ def original_of(
     return failure_of_original(as_callable(model), given_arguments(model, inputs), folder, options)
 
 
-def refused(error: CannotTrace, *asked: Any) -> ReproMinifyError:
+def untraced(error: CannotTrace, model: Any, original: Original | None) -> ReproMinifyError:
     """Returns the error of a model that cannot be traced: with how the model itself fails under torch.compile, if it
-    does; if it does not, and that is known, that it does not. `asked` are the arguments of original_of()."""
-    original = original_of(*asked)
+    does; if it does not, and that is known, that it does not."""
     if original is None:
         return error
     if not original:
-        return DoesNotFail(f"{name_of(asked[0])}: does not fail: under torch.compile it gives the same as in eager")
+        return DoesNotFail(f"{name_of(model)}: does not fail: under torch.compile it gives the same as in eager")
     both = CannotTrace(f"{error}; {original}")
     both.original = original
     return both
