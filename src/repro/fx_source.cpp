@@ -83,6 +83,8 @@ private:
   static std::string mode_text(const json &mode) {
     if (mode.contains("grad"))
       return mode["grad"] == true ? "torch.enable_grad()" : "torch.no_grad()";
+    if (mode.contains("kernels"))
+      return "torch.nn.attention.sdpa_kernel(...)";
     if (!mode.contains("autocast") || !mode["autocast"].is_array() || mode["autocast"].size() != 3)
       return "?";
     const json &cast = mode["autocast"];

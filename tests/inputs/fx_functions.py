@@ -195,9 +195,25 @@ def mapped(x: Any, y: Any) -> Any:
     return rows, torch.vmap(lambda a: torch.vmap(lambda b: a * b)(y))(x)
 
 
+def gradients(x: Any, y: Any) -> Any:
+    def loss(a: Any, b: Any) -> Any:
+        return (a.sin() * b).sum(), a + 1
+
+    both, shifted = torch.func.grad(loss, argnums=(0, 1), has_aux=True)(x, y)
+    rows = torch.vmap(torch.func.grad(torch.func.grad(torch.sin)))(x)
+    return both, shifted, rows, torch.func.grad_and_value(lambda a: (a * y).sum())(x)
+
+
+def jacobians(x: Any, y: Any) -> Any:
+    out, pull = torch.func.vjp(lambda a: (a.sin(), a * y), x)
+    moved = torch.func.jvp(lambda a: (a.cos() * y, a), (x,), (y,))
+    rows, columns = torch.func.jacrev(torch.sin)(x), torch.func.jacfwd(lambda a: a * y)(x)
+    return out, pull((y, x)), moved, rows, columns, torch.func.hessian(lambda a: a.sin().sum())(x)
+
+
 FUNCTIONS = [
     *(set_part, augmented, foreach, halves, through_view, written_out, named, parts, pooled, numbers, dtypes, indexed),
     *(einsum, no_results, norms, attention, interpolated, drawn, fills, scalars, scattered, copied, overlapping),
     *(resized, complex_parts, conditional, statistics, texts, same_twice, fft),
-    *(switched, cast, branched, looped, checkpointed, nested_results, mapped),
+    *(switched, cast, branched, looped, checkpointed, nested_results, mapped, gradients, jacobians),
 ]

@@ -99,7 +99,7 @@ def eager_calls(script, module, float64):
     def as_it_is(graph_module, _):
         return fx_candidate.in_float64(graph_module) if float64 else graph_module
 
-    return FxCompiled(script, module, fx_candidate.build, as_it_is)
+    return FxCompiled(script, module, fx_candidate.build_for_eager, as_it_is)
 
 
 def compiled(script, module, options):

@@ -7,7 +7,8 @@ import torch
 
 import fx_candidate
 import fx_graph
-from emit import Literals, Repro, Trial
+import fx_users_calls
+from emit import MOST_LITERAL_BYTES, Literals, Repro, Trial
 from fx_call import NoForm, resolve_or_none
 from fx_names import argument_names
 from fx_text import program_text
@@ -16,7 +17,8 @@ from module import attributes_read, make_module, named_tensors
 from tensor_text import tensor_text
 
 TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence",
-         "Function")  # fmt: skip
+         "Function", "BlockMask", "flex_attention")  # fmt: skip
+LONGEST_NUMBER = 24  # characters of a number in a literal
 
 
 class TypedLiterals(Literals):
@@ -59,6 +61,7 @@ class FxRepro(Repro):
     def read_program(self, script):
         self.objects = []
         graph = self.graph_of(script)
+        self.leave_out_unread(graph)
         roles = [role for _, role, _, _ in self.inputs]
         names = typed_names([name for name, _, _, _ in self.inputs])
         self.inputs = [[name, *rest] for name, (_, *rest) in zip(names, self.inputs)]
@@ -76,6 +79,22 @@ class FxRepro(Repro):
         """The program with what forward returns for its result."""
         graph_module, template = fx_candidate.as_it_stands(script, fx_candidate.holder_of(script))
         return fx_candidate.with_results(graph_module.graph, template)
+
+    def leave_out_unread(self, graph):
+        """A mask of flex_attention that masks nothing is not written: nor are the inputs that it has, where no file of
+        inputs has a place for each."""
+        given = [each for each in self.inputs if each[1] == "input"]
+        placeholders = graph.find_nodes(op="placeholder")
+        for node, (_, _, _, tensor) in zip(placeholders, given, strict=True):
+            node.meta["sizes"] = tensor.shape
+        read = {node for node in placeholders if node.users}
+        fx_users_calls.prepare(graph)
+        if sum(tensor.numel() for _, _, _, tensor in self.inputs) > MOST_LITERAL_BYTES // LONGEST_NUMBER:
+            return
+        for node, each in zip(placeholders, given, strict=True):
+            if node in read and not node.users:
+                graph.erase_node(node)
+                self.inputs.remove(each)
 
     def draws_random_numbers(self):
         return self.drawn

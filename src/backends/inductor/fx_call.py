@@ -34,7 +34,9 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
+import fx_func
 import fx_modes
+import fx_numpy
 
 KINDS = {"tensor": "Tensor", "tensors": "Tensor[]", "int": "int", "float": "float", "bool": "bool"}
 
@@ -64,6 +66,8 @@ def name_of(target: Any) -> str:
         return f"torch.ops.{target}"
     if isinstance(target, torch._ops.HigherOrderOperator):
         return f"torch.ops.higher_order.{target.name()}"
+    if name := fx_numpy.name_of(target):
+        return f"fx_numpy.{name}"
     name = getattr(target, "__name__", "")
     for place in ("torch", "torch.nn.functional", "torch.Tensor", "torch.linalg", "torch.fft", "torch.special"):
         if getattr(resolve_or_none(place), name, None) is target:
@@ -252,7 +256,8 @@ class Call:
 
     def run(self) -> Any:
         """Calls it, once. Returns what it gives, the tensors alone where it has parts."""
-        with fx_modes.entered(self.modes):
+        gradients = [{"grad": True}] if self.target in fx_func.WITH_GRADIENTS else []
+        with fx_modes.entered(self.modes + gradients):
             args, kwargs = pytree.tree_map_only(GraphModule, fx_modes.switching, (self.args, self.kwargs))
             if self.is_method:
                 result = getattr(args[0], self.target)(*args[1:], **kwargs)

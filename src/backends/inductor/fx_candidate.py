@@ -7,7 +7,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import fx_modes
-import fx_vmap
+import fx_transforms
 from calls import Untranslatable, attribute_name, call, function, graph_of
 from fx_call import Call
 from fx_graph import Argument, Attribute, Output, with_output
@@ -181,8 +181,17 @@ def in_order_of_use(graph):
 def build(script, holder, _arguments):
     """The GraphModule that Dynamo would hand on where gradients are as they are now, and the template of its result.
     Raises Untranslatable."""
+    return built(script, holder, fx_transforms.expand)
+
+
+def build_for_eager(script, holder, _arguments):
+    """The same with levels of torch.func as calls: it runs at any depth of levels."""
+    return built(script, holder, lambda _: None)
+
+
+def built(script, holder, expand):
     graph_module, template = as_it_stands(script, holder)
-    fx_vmap.expand(graph_module.graph)
+    expand(graph_module.graph)
     in_order_of_use(graph_module.graph)
     return fx_modes.switching(graph_module), template
 

@@ -14,8 +14,9 @@ from torch.fx import Node
 
 import fx_aten
 import fx_effects
-import fx_higher_order
+import fx_numpy
 import fx_signatures
+import fx_users_calls
 from fx_call import NoForm, name_of
 from fx_names import is_name
 from fx_signatures import Arguments
@@ -45,6 +46,11 @@ ATTRIBUTES = {
 }  # fmt: skip
 LAST = sys.maxsize  # the end of a slice in ATen that ends where the tensor does
 Place = Callable[[Node], ast.expr]
+
+
+def of_array(made: ast.expr) -> ast.Call:
+    """A tensor made of an array of NumPy's."""
+    return call("torch.as_tensor", [made])
 
 
 class Expressions:
@@ -101,8 +107,14 @@ class Expressions:
         target: Any = node.target
         if isinstance(target, torch._ops.OpOverload):
             return self.overload(target, arguments)
-        if name := fx_higher_order.operator_name(node):
+        if name := fx_users_calls.operator_name(node):
             return self.higher_order(node, name)
+        if target is fx_numpy.attribute:
+            inner = Expressions(self.as_array, self.numbers)
+            made = ast.Attribute(inner.value(node.args[0]), str(node.args[1]), ast.Load())
+            return of_array(made)
+        if name := fx_numpy.name_of(target):
+            return self.numpy(name, arguments)
         module, name = getattr(target, "__module__", None), getattr(target, "__name__", "")
         if module == "_operator":
             written = self.operator(name, node.args)
@@ -144,18 +156,42 @@ class Expressions:
         return self.subscript(value, index)
 
     def higher_order(self, node: Node, name: str) -> ast.expr:
-        if not fx_higher_order.bodies_of(node):
+        if not fx_users_calls.bodies_of(node):
             raise NoForm(f"the higher-order operator {name} without its graphs")
-        if name == fx_higher_order.AUTOGRAD:
+        if name == fx_users_calls.AUTOGRAD:
             forward, _, *args = node.args
             return self.call(ast.Attribute(self.value(forward), "apply", ast.Load()), tuple(args), {})
-        called = fx_higher_order.as_users_call(name, node.args, dict(node.kwargs))
-        if name == "vmap":
-            function = self.call(dotted(called.function), (node.args[0],), called.kwargs)
-            return self.call(function, called.args, {})
-        if called.module:
-            self.modules.add(called.module)
-        return self.call(dotted(called.function), called.args, called.kwargs)
+        called: fx_users_calls.UsersCall = node.meta["called"]
+        self.modules |= {called.module} - {""}
+        function = dotted(called.function)
+        if called.made_by is not None:
+            function = self.call(function, *called.made_by)
+        if called.part is not None:
+            function = ast.Subscript(function, number(called.part), ast.Load())
+        return self.call(function, called.args, called.kwargs)
+
+    def numpy(self, name: str, arguments: Arguments) -> ast.expr:
+        """A call of NumPy's between tensors."""
+        kind, _, name = name.partition(".")
+        inner = Expressions(self.as_array, self.numbers)
+        args, kwargs = arguments
+        if kind == "operator" and name in BINARY:
+            made: ast.expr = ast.BinOp(inner.value(args[0]), BINARY[name], inner.value(args[1]))
+        elif kind == "method" and name == "__getitem__":
+            made = inner.subscript(args[0], args[1])
+        elif kind == "method":
+            made = inner.call(ast.Attribute(inner.value(args[0]), name, ast.Load()), args[1:], kwargs)
+        elif kind == "function":
+            made = inner.call(dotted(f"np.{name}"), args, kwargs)
+        else:
+            raise NoForm(f"NumPy's operator {name}")
+        return made if name == "__setitem__" else of_array(made)
+
+    def as_array(self, node: Node) -> ast.expr:
+        tree = self.place(node)
+        if isinstance(tree, ast.Call) and fx_numpy.is_one(node.target):
+            return tree.args[0]
+        return tree if self.numbers.has(node) else ast.Call(ast.Attribute(tree, "numpy", ast.Load()), [], [])
 
     def torch_operator(self, name: str, arguments: Arguments) -> ast.expr | None:
         """An operator in the place of a function that does the same; None where it does more."""
@@ -318,8 +354,9 @@ def public_name(target: Any) -> str:
 
 
 def dotted(name: str) -> ast.expr:
-    """A dotted name; torch.nn.functional is F."""
+    """A dotted name; torch.nn.functional is F, and flex_attention is imported by its own name."""
     name = name.replace("torch.nn.functional.", "F.", 1) if name.startswith("torch.nn.functional.") else name
+    name = name.removeprefix("torch.nn.attention.flex_attention.")
     first, *rest = name.split(".")
     place: ast.expr = ast.Name(first, ast.Load())
     for word in rest:

@@ -1,117 +1,38 @@
-"""Higher-order operators as people call them: torch.cond with a lambda or a nested function for each branch, a loop, a
-checkpoint, an autograd.Function of their own."""
+"""The graphs that calls are given as text: a lambda or a nested function for each branch of torch.cond, a loop, a
+checkpoint, a class for an autograd.Function."""
 
 import ast
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.fx import Graph, Node
 
 import fx_names
-import fx_vmap
 from fx_call import NoForm
+from fx_users_calls import AUTOGRAD, bodies_of, operator_name, results_of
 
 LONGEST_LAMBDA = 60
-LOOPS = "torch._higher_order_ops"
-AUTOGRAD = "autograd_function_apply"
-
-
-class UsersCall(NamedTuple):
-    function: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    module: str = ""  # to be imported
-    alone: bool = False  # what its graphs give may be the one result itself, not a tuple of it
-
-
-def as_users_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsersCall:
-    """The function to call in the place of an operator of this name, and with what; the operator itself where there is
-    no other."""
-    if name == "cond":
-        return UsersCall("torch.cond", args, kwargs, alone=True)
-    if name == "tag_activation_checkpoint":
-        module = "torch.utils.checkpoint"
-        return UsersCall(f"{module}.checkpoint", args, kwargs, module, alone=True)
-    if name == "while_loop" and len(args) == 4 and not args[3]:
-        return UsersCall(f"{LOOPS}.while_loop", args[:3], kwargs, LOOPS)
-    if name == "map_impl" and len(args) == 3 and len(args[1]) == 1:
-        return UsersCall(f"{LOOPS}.map", (args[0], *args[1], *args[2]), kwargs, LOOPS, alone=True)
-    if name == "scan" and len(args) == 4 and len(args[1]) == len(args[2]) == 1 and not args[3] and not kwargs:
-        return UsersCall(f"{LOOPS}.scan", (args[0], *args[1], *args[2]), kwargs, LOOPS)
-    if name == "vmap":
-        body, _, in_dims, out_dims, randomness, *arguments = args
-        return UsersCall("torch.vmap", tuple(arguments), vmap_keywords(in_dims, out_dims, randomness), alone=True)
-    return UsersCall(f"torch.ops.higher_order.{name}", args, kwargs, "torch._higher_order_ops")
-
-
-def vmap_keywords(in_dims: Any, out_dims: Any, randomness: Any) -> dict[str, Any]:
-    """The keywords of torch.vmap, one number where all dimensions are the same, and none that goes without saying."""
-    said: dict[str, Any] = {}
-    for name, dims in (("in_dims", tuple(in_dims)), ("out_dims", tuple(out_dims))):
-        if any(dim != 0 for dim in dims):
-            said[name] = dims[0] if len(set(dims)) == 1 else dims
-    return said if randomness == "error" else {**said, "randomness": randomness}
-
-
 NAMES = {
     "cond": ("true_fn", "false_fn"),
     "while_loop": ("cond_fn", "body_fn"),
     "scan": ("combine_fn",),
+    "flex_attention": ("score_mod",),
+    "BlockMask": ("mask_mod",),
     AUTOGRAD: ("Function", "Function"),
 }
 
 
-def operator_name(node: Node) -> str:
-    """The name of the higher-order operator that the node calls; an empty text for any other node."""
-    target = node.target
-    if target is fx_vmap.vmapped:
-        return "vmap"
-    return str(target.name()) if isinstance(target, torch._ops.HigherOrderOperator) else ""
-
-
-def is_body(value: Any) -> bool:
-    """True for a graph that a call is given."""
-    return isinstance(value, Node) and value.op == "get_attr" and "graph" in value.meta
-
-
-def bodies_of(node: Node) -> list[Node]:
-    return [given for given in node.all_input_nodes if is_body(given)]
-
-
-def results_of(node: Node) -> list[Any]:
-    """The results of each graph of a call, those of an autograd.Function without what it saves."""
-    given = [body.meta["graph"].output_node().args[0] for body in bodies_of(node)]
-    return [given[0][0]] if operator_name(node) == AUTOGRAD else given
-
-
-def take_single_results(graph: Graph) -> None:
-    """Has what reads the one result of a call read the call itself, where it is written so that it gives no tuple."""
-    for node in list(graph.nodes):
-        if gives_one(node):
-            node.meta["alone"] = True
-            for user in list(node.users):
-                user.replace_all_uses_with(node)
-                graph.erase_node(user)
-
-
-def gives_one(node: Node) -> bool:
-    """True if the call is written so that its one result is no tuple."""
-    if "alone" in node.meta:
-        return True
-    name = operator_name(node)
-    if not name or not (name == AUTOGRAD or as_users_call(name, node.args, dict(node.kwargs)).alone):
-        return False
-    first = [user.target is operator.getitem and user.args[1] == 0 for user in node.users]
-    return all(first) and all(isinstance(one, (list, tuple)) and len(one) == 1 for one in results_of(node))
-
-
 class Bodies:
-    """The texts of the graphs that calls are given. `text` makes one of a graph, names and how it returns."""
+    """The texts of the graphs that calls are given. `text` makes one of a graph, names and how it returns; `name_of`
+    says what a value around the call is called."""
 
-    def __init__(self, calls: list[Node], text: Callable[..., Any], taken: set[str]) -> None:
+    def __init__(
+        self, calls: list[Node], text: Callable[..., Any], taken: set[str], name_of: Callable[[Node], str]
+    ) -> None:
         self.text = text
+        self.name_of = name_of
         self.lambdas: dict[Node, str] = {}
         self.names: dict[Node, str] = {}
         self.lines: list[str] = []
@@ -124,12 +45,13 @@ class Bodies:
                 self.add_functions(node, taken)
 
     def add_functions(self, node: Node, taken: set[str]) -> None:
-        bodies, names = bodies_of(node), NAMES.get(operator_name(node), ())
+        called = operator_name(node) or getattr(node.target, "__name__", "")
+        bodies, names = bodies_of(node), NAMES.get(called, ())
         for body, name in zip(bodies, [*names, *["body"] * len(bodies)]):
             graph: Graph = body.meta["graph"]
             if operator_name(node) == "scan" and isinstance(graph.output_node().args[0], list):
                 graph.output_node().args = (tuple(graph.output_node().args[0]),)
-            text = self.made(graph, gives_one(node))
+            text = self.made(body, node.meta.get("bare", True))
             alone = text.expression is not None and not text.definitions
             if alone and len(text.lambda_text()) <= LONGEST_LAMBDA:
                 self.lambdas[body] = text.callable_text()
@@ -137,9 +59,13 @@ class Bodies:
                 self.names[body] = fx_names.unique(name, taken)
                 self.lines += text.function(self.names[body])
 
-    def made(self, graph: Graph, bare: bool) -> Any:
+    def made(self, body: Node, bare: bool) -> Any:
+        graph: Graph = body.meta["graph"]
         count = len(graph.find_nodes(op="placeholder"))
-        text = self.text(graph, fx_names.argument_names(["argument"] * count), bare=bare)
+        outside = {name: self.name_of(given) for name, given in body.meta.get("captured", {}).items()}
+        taken = {name.split(".")[0] for name in outside.values()}
+        names = [fx_names.unique(name, taken) for name in fx_names.argument_names(["argument"] * count)]
+        text = self.text(graph, names, attributes=outside, bare=bare)
         self.keep(text)
         return text
 

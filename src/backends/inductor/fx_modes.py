@@ -3,8 +3,9 @@
 A call says itself under which modes it runs: "in" of its JSON (fx_call.py) lists those that differ from what the whole
 program runs under, the outermost first. So there is no call that enters a mode and none that leaves one, and no edit of
 a program can separate the two. A mode is {"grad": false} or {"autocast": ["cpu", "bfloat16", true]}: device, dtype
-(null for the device's own), and whether it is on. Inference mode is taken as one without gradients: its tensors do not
-say that they were written to.
+(null for the device's own), and whether it is on; or {"kernels": [["MATH"], false]}, those of attention that may be
+chosen, and whether their order says which comes first. Inference mode is taken as one without gradients: its tensors do
+not say that they were written to.
 """
 
 import ast
@@ -16,10 +17,22 @@ import torch
 from torch.amp.autocast_mode import _enter_autocast, _exit_autocast
 from torch.autograd.grad_mode import _enter_inference_mode, _exit_inference_mode
 from torch.fx import Graph, GraphModule, Node
+from torch.nn import attention
 
 set_grad_enabled: Any = torch._C._set_grad_enabled
-SWITCHES = (set_grad_enabled, _enter_autocast, _exit_autocast, _enter_inference_mode, _exit_inference_mode)
+NAMES_OF_KERNELS = ("_sdpa_kernel", "_backend_from_string")  # of torch.nn.attention
+choose_kernels, kernel_named = (getattr(attention, name) for name in NAMES_OF_KERNELS)
+SWITCHES = (set_grad_enabled, _enter_autocast, _exit_autocast, _enter_inference_mode, _exit_inference_mode,
+            choose_kernels, kernel_named)  # fmt: skip
 """The functions that enter and leave modes in a graph of Dynamo's."""
+
+KERNELS = set(attention.SDPBackend.__members__)
+
+
+def kernels_now() -> list[str]:
+    """The kernels of attention that may be chosen around the program."""
+    return [kernel.name for kernel in attention._cur_sdpa_kernel_backends()]
+
 
 Mode = dict[str, Any]
 Modes = list[Mode]
@@ -41,12 +54,16 @@ def switch_of(mode: Any) -> tuple[Any, tuple[Any, ...]]:
             known = name is None or isinstance(dtype, torch.dtype)
             if isinstance(device, str) and torch.amp.is_autocast_available(device) and known and type(enabled) is bool:
                 return _enter_autocast, (device, dtype, enabled, None)
+        if kind == "kernels" and isinstance(given, list) and len(given) == 2 and set(given[0]) <= KERNELS:
+            return choose_kernels, (given[0], bool(given[1]))
     raise BadMode(f"no mode of calls: {mode!r:.60}")
 
 
 def manager_of(mode: Mode) -> Any:
     """The context manager of a mode."""
     switch, given = switch_of(mode)
+    if switch is choose_kernels:
+        return attention.sdpa_kernel([kernel_named(name) for name in given[0]], given[1])
     return torch.autocast(*given) if switch is _enter_autocast else torch.set_grad_enabled(*given)
 
 
@@ -65,6 +82,10 @@ def written(mode: Mode) -> ast.expr:
         device, dtype, enabled, _ = given
         said = "enabled=False" if not enabled else f"dtype={dtype}" if dtype else ""
         text = f"torch.autocast({', '.join(filter(None, (repr(device), said)))})"
+    elif switch is choose_kernels:
+        names = ", ".join(f"torch.nn.attention.SDPBackend.{name}" for name in given[0])
+        first = ", set_priority=True" if given[1] else ""
+        text = f"torch.nn.attention.sdpa_kernel({names if len(given[0]) == 1 else f'[{names}]'}{first})"
     else:
         text = "torch.enable_grad()" if given[0] else "torch.no_grad()"
     return ast.parse(text, mode="eval").body
@@ -77,6 +98,8 @@ class Switched:
         self.around = grad
         self.grad = grad
         self.casts: dict[Node, Mode] = {}  # by the call that has entered them
+        self.kernels: dict[Node, str] = {}  # by the call that has given one of that name
+        self.chosen: list[Mode] = []
         self.before: dict[Node, bool] = {}  # whether gradients were on where inference mode was entered
 
     def take(self, node: Node) -> bool:
@@ -93,6 +116,11 @@ class Switched:
             self.casts[node] = mode
         elif node.target is _exit_autocast:
             self.casts.pop(given[0], None)
+        elif node.target is kernel_named:
+            self.kernels[node] = given[0]
+        elif node.target is choose_kernels:
+            names = [self.kernels[name] for name in given[0]]
+            self.chosen = [] if set(names) == set(kernels_now()) else [{"kernels": [names, bool([*given, False][1])]}]
         elif node.target is _enter_inference_mode:
             self.before[node], self.grad = self.grad, not given[0]
         else:
@@ -102,7 +130,13 @@ class Switched:
     def now(self) -> Modes:
         """The modes that the next call runs under: of autocast on one device, the innermost alone."""
         innermost = {mode["autocast"][0]: mode for mode in self.casts.values()}
-        return ([{"grad": self.grad}] if self.grad != self.around else []) + list(innermost.values())
+        return ([{"grad": self.grad}] if self.grad != self.around else []) + list(innermost.values()) + self.chosen
+
+
+def with_gradients(modes: Modes) -> Modes:
+    """The same modes with gradients enabled, where they are not already."""
+    said = [mode["grad"] for mode in modes if "grad" in mode]
+    return modes if (said[-1] if said else torch.is_grad_enabled()) else [*modes, {"grad": True}]
 
 
 def modes_of(node: Node) -> Modes | None:
@@ -124,7 +158,7 @@ def with_switches(graph: Graph, around: bool) -> None:
             while len(open_modes) > same:
                 leave(graph, *open_modes.pop(), around)
             for mode in wanted[same:]:
-                open_modes.append((mode, graph.call_function(*switch_of(mode))))
+                open_modes.append((mode, enter(graph, *switch_of(mode))))
 
 
 def common(one: Modes, other: Modes) -> int:
@@ -133,9 +167,17 @@ def common(one: Modes, other: Modes) -> int:
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
+def enter(graph: Graph, switch: Any, given: tuple[Any, ...]) -> Node:
+    if switch is choose_kernels:
+        given = ([graph.call_function(kernel_named, (name,)) for name in given[0]], given[1])
+    return graph.call_function(switch, given)
+
+
 def leave(graph: Graph, mode: Mode, entering: Node, around: bool) -> None:
     if "autocast" in mode:
         graph.call_function(_exit_autocast, (entering,))
+    elif "kernels" in mode:
+        enter(graph, choose_kernels, (kernels_now(), False))
     else:
         graph.call_function(set_grad_enabled, (around,))
 

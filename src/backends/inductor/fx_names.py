@@ -11,7 +11,7 @@ PATHS = {"self", "fn", "mod", "modules", "parameters", "buffers", "args", "kwarg
 LONGEST = 20
 LETTERS = "x y z w v u t s r q p".split()
 SIZES = "n m k j i".split()
-MODULES = {"torch", "F", "nn", "math", "operator", "self"}
+MODULES = {"torch", "F", "nn", "np", "math", "operator", "self"}
 SHADOWED = {"input", "id", "iter", "filter", "hash"}  # builtins that nothing written here calls
 FORBIDDEN = MODULES | set(keyword.kwlist) | set(keyword.softkwlist) | set(dir(builtins)) - SHADOWED
 
@@ -37,6 +37,8 @@ NOUNS = {
     "topk": "largest", "pool": "pooled", "upsample": "resized", "convolution": "conv", "to_copy": "converted",
     "index_select": "picked", "gather": "gathered", "tag_activation_checkpoint": "checkpointed",
     "autograd_function_apply": "applied", "map_impl": "mapped", "vmapped": "mapped", "while_loop": "carried",
+    "differentiated": "gradients", "pulled": "gradients", "pushed": "moved", "BlockMask": "block_mask",
+    "flex_attention": "attention",
 }  # fmt: skip
 
 
@@ -103,7 +105,7 @@ def path_of(words: list[str]) -> str:
 
 def name_for_result(target: str) -> str:
     """A name for what a function or method of this name gives, without a number."""
-    plain = re.sub(r"^_+(foreach_)?|^new_|_like$|_+$", "", target) if target not in NOUNS else target
+    plain = re.sub(r"^_+(foreach_)?|^wrapped_|^new_|_like$|_+$", "", target) if target not in NOUNS else target
     if plain not in NOUNS:
         plain = next((noun for noun in ("norm", "pool", "upsample", "dropout") if noun in plain), plain)
     name = NOUNS.get(plain, plain)

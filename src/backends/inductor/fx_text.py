@@ -20,13 +20,15 @@ from typing import Any
 
 from torch.fx import Graph, Node
 from torch.fx.node import map_arg
+from torch.nn.attention.flex_attention import flex_attention
 
 import fx_effects
 import fx_modes
 import fx_names
 from fx_call import NoForm
 from fx_expressions import BINARY, Expressions
-from fx_higher_order import Bodies, is_body, operator_name, take_single_results
+from fx_higher_order import Bodies
+from fx_users_calls import bodies_of, is_body, prepare
 
 WIDTH = 100
 MOST_IN_ONE = 16  # calls in one expression
@@ -96,7 +98,7 @@ class Writer:
     def __init__(
         self, graph: Graph, arguments: list[str], attributes: Mapping[str, str], numbers: Collection[str]
     ) -> None:
-        take_single_results(graph)
+        prepare(graph)
         self.graph = graph
         self.attributes = attributes
         self.numbers = fx_effects.Numbers(numbers)
@@ -109,7 +111,6 @@ class Writer:
         if clash := set(arguments) & (fx_names.FORBIDDEN | self.first_words()):
             raise ValueError(f"these names mean something else: {sorted(clash)}")
         self.nodes = [node for node in graph.nodes if node.op not in ("placeholder", "get_attr", "output")]
-        self.bodies = Bodies([node for node in self.nodes if operator_name(node)], program_text, self.taken)
         self.output = next(iter(graph.find_nodes(op="output")))
         self.uses: dict[Node, int] = dict.fromkeys(graph.nodes, 0)
         for node in graph.nodes:
@@ -127,12 +128,26 @@ class Writer:
                 self.placed.discard(node.args[0])  # `x += 1` wants a name
         self.limit_sizes()
         self.names: dict[Node, str] = {}
+        self.captured: dict[Node, str] = {}  # the names of values that nested functions read
+        self.bodies = Bodies([node for node in self.nodes if bodies_of(node)], program_text, self.taken, self.outside)
         self.marks: dict[ast.AST, list[Node]] = {}  # the calls that a part of the text makes itself, in order
+
+    def outside(self, node: Node) -> str:
+        """The name of a value that a nested function reads, which it has from then on."""
+        self.placed.discard(node)
+        node = self.stands_for(node)
+        if node.op == "get_attr":
+            return self.attributes.get(str(node.target), f"self.{node.target}")
+        if node not in self.arguments and node not in self.captured:
+            self.captured[node] = fx_names.unique(self.wanted_name(node), self.taken)
+        return self.arguments.get(node) or self.captured[node]
 
     def first_words(self) -> set[str]:
         """The packages of the functions that are called: no name may stand for another value."""
         targets = (node.target for node in self.graph.nodes if node.op == "call_function")
         words = {str(getattr(target, "__module__", None) or "torch").split(".")[0] for target in targets}
+        if any(node.target is flex_attention for node in self.graph.nodes):
+            words |= {"BlockMask", "flex_attention"}
         return words | {place.split(".")[0] for place in self.attributes.values()}
 
     def count(self, node: Node) -> Node:
@@ -232,14 +247,18 @@ class Writer:
         modules = {module for module in self.expressions.modules if module.split(".")[0] in used} | {"torch"} & used
         modules |= {"torch"} if any(one.modes for one in statements) else set()
         lines = {f"import {module}" for module in modules - {"builtins"}} | self.bodies.imports
+        flex = sorted({"BlockMask", "flex_attention"} & used)
+        lines |= {f"from torch.nn.attention.flex_attention import {', '.join(flex)}"} if flex else set()
+        lines |= {"import numpy as np"} & {f"import numpy as {name}" for name in used}
         functional = "import torch.nn.functional as F"
         return sorted(lines - {functional}) + ([functional] if "F" in used or functional in lines else [])
 
     def name_values(self) -> None:
-        self.names, taken = {}, set(self.taken)
+        self.names, taken = dict(self.captured), set(self.taken)
         for node in self.nodes:
             in_a_name = self.is_setting(node) or self.stands_for(node) is not node
-            if node not in self.placed and node not in self.absorbed and self.uses[node] and not in_a_name:
+            named = node in self.placed or node in self.absorbed or node in self.names or in_a_name
+            if self.uses[node] and not named:
                 self.names[node] = fx_names.unique(self.wanted_name(node), taken)
 
     def wanted_name(self, node: Node) -> str:

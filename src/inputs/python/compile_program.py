@@ -24,7 +24,6 @@ import torch._inductor.inductor_prims
 from torch._dynamo.debug_utils import InputReader
 from torch._dynamo.repro import after_aot, after_dynamo
 
-import fx_vmap
 from loaded import Loaded
 from refused import Refused
 from unregistered import refuse_unregistered
@@ -186,22 +185,8 @@ def parsed(text: str) -> ast.Module:
         raise Refused(f"is no Python program that can be read: too deep or long ({type(error).__name__})") from error
 
 
-def refuse_levels(tree: ast.Module) -> None:
-    """Raises Refused for what a call cannot say of itself, and reading the program would do: it enters a level of
-    torch.func other than torch.vmap's, or chooses kernels."""
-    known = {f"torch._functorch.predispatch.{function.__name__}" for function in fx_vmap.FUNCTIONS}
-    known |= {"torch._functorch", "torch._functorch.predispatch"}
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    for name in (ast.unparse(part) for one in classes for part in ast.walk(one) if isinstance(part, ast.Attribute)):
-        if "._functorch" in name and name not in known:
-            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({name})")
-        if name == "torch.nn.attention._sdpa_kernel":
-            raise Refused("cannot be converted yet: torch.nn.attention.sdpa_kernel chooses kernels inside the graph")
-
-
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = parsed(text)
-    refuse_levels(tree)
     loaded = Loaded(torch.nn.Module(), ())
     entries = without_config(tree)
     config_words(entries, loaded)

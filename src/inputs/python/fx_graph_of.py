@@ -11,13 +11,14 @@ import torch
 from torch.fx.node import Node, map_arg
 
 import fx_call
+import fx_func
 import fx_modes
 import fx_run
 import imports
 from agreement import copies, difference, others_of, run
 from fx_devices import Devices
 from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
-from fx_nested import kind_of, nested, note_kinds, result_of, take_call
+from fx_nested import grad_in, kind_of, nested, note_kinds, result_of, take_call
 from fx_source import Source, compiled
 from fx_trace import graph_of
 from loaded import Loaded
@@ -84,7 +85,7 @@ class Observer:
             if node.op == "get_attr" and node not in self.values:
                 self.values[node] = value = attribute(self.module, node.target)
                 if isinstance(value, torch.nn.Module):
-                    self.bound[node] = nested(value, self.switched.grad)
+                    self.bound[node] = nested(value, grad_in(node, self.switched.grad))
             elif node.op.startswith("call_"):
                 self.call(node)
             self.release(node)
@@ -198,7 +199,8 @@ def converted(loaded: Loaded, devices: Devices) -> Converted:
     names = [observer.source.words[given.node] for given in observer.inputs.all]
     results, alone, left_out = observer.results()
     notes = observer.notes
-    original: Any = Original(loaded, observer.inputs.all)
+    differentiates = any(node.target in fx_func.WITH_GRADIENTS for node in observer.graph.nodes)
+    original: Any = Original(loaded, observer.inputs.all, differentiates)
     if not results:
         if not written:
             raise Refused("returns no tensor and writes to no input, so that there is nothing to compare")

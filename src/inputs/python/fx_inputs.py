@@ -98,10 +98,11 @@ class Inputs:
 
 
 class Original:
-    """The module as a function of the inputs of the program, attributes among them. It is not changed itself."""
+    """The module as a function of the inputs of the program, attributes among them. It is not changed itself.
+    `differentiates`: it has levels of torch.func that want gradients enabled around them."""
 
-    def __init__(self, loaded: Loaded, inputs: list[Input]) -> None:
-        self.loaded, self.inputs = loaded, inputs
+    def __init__(self, loaded: Loaded, inputs: list[Input], differentiates: bool) -> None:
+        self.loaded, self.inputs, self.differentiates = loaded, inputs, differentiates
 
     def __call__(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         module, args = copy.deepcopy(self.loaded.module), list(self.loaded.args)
@@ -114,4 +115,5 @@ class Original:
             owner._parameters.pop(name, None)
             owner._buffers.pop(name, None)
             object.__setattr__(owner, name, tensor)
-        return tuple(tensors_in(module(*args)))
+        with torch.set_grad_enabled(self.differentiates or torch.is_grad_enabled()):
+            return tuple(tensors_in(module(*args)))

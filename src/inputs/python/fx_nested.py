@@ -8,10 +8,14 @@ from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
 import fx_call
+import fx_func
 import fx_modes
 from fx_inputs import attribute, tensors_in
 from fx_trace import graph_of
 from refused import Refused
+
+
+MOST_NUMBERS = 64  # of a tensor in a nested graph
 
 
 def result_of(node: Node, values: dict[Node, Any]) -> tuple[Any, bool]:
@@ -32,6 +36,11 @@ def kind_of(result: Any, writes: bool) -> str:
     return kind + "_" if writes and not kind.endswith("_") else kind
 
 
+def grad_in(holder: Node, grad: bool) -> bool:
+    """True if the graph that this attribute is runs with gradients, where those around it have them or not (`grad`)."""
+    return grad or any(user.target in fx_func.WITH_GRADIENTS for user in holder.users)
+
+
 def nested(module: torch.nn.Module, grad: bool) -> GraphModule:
     """Returns the module as a graph of calls that say their modes. `grad` says whether gradients are enabled where it
     is called. Raises Refused for one that has tensors of its own."""
@@ -42,8 +51,10 @@ def nested(module: torch.nn.Module, grad: bool) -> GraphModule:
         if node.op == "get_attr":
             value = attribute(module, str(node.target))
             if not isinstance(value, torch.nn.Module):
-                raise Refused(f"cannot be converted: a nested graph has a tensor of its own, {node.target}")
-            root.add_module(str(node.target), inner := nested(value, grad))
+                node.replace_all_uses_with(literal(graph, node, value))
+                graph.erase_node(node)
+                continue
+            root.add_module(str(node.target), inner := nested(value, grad_in(node, grad)))
             node.meta["graph"] = inner.graph
         elif node.op.startswith("call_"):
             take_call(node, switched)
@@ -51,6 +62,16 @@ def nested(module: torch.nn.Module, grad: bool) -> GraphModule:
         if node.target in fx_modes.SWITCHES:
             graph.erase_node(node)
     return GraphModule(root, graph)
+
+
+def literal(graph: torch.fx.Graph, node: Node, value: torch.Tensor) -> Node:
+    """A call that makes a small tensor, in the place of an attribute."""
+    if value.numel() > MOST_NUMBERS:
+        raise Refused(f"cannot be converted: a nested graph has a large tensor of its own, {node.target}")
+    with graph.inserting_before(node):
+        made = graph.call_function(torch.tensor, (value.tolist(),), {"dtype": value.dtype, "device": value.device})
+    made.meta["modes"] = []
+    return made
 
 
 def take_call(node: Node, switched: fx_modes.Switched) -> None:

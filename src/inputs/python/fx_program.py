@@ -37,7 +37,6 @@ def defined_in(tree: ast.Module, path: str) -> dict[str, Any]:
 
 def read(text: str, path: str, seed: int) -> Loaded:
     tree = compile_program.parsed(text)
-    compile_program.refuse_levels(tree)
     loaded = Loaded(torch.nn.Module(), ())
     compile_program.config_words(compile_program.without_config(tree), loaded)
     torch.manual_seed(seed)

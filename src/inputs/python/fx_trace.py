@@ -11,20 +11,17 @@ from unittest import mock
 import torch
 import torch.fx.proxy
 import torch.utils._pytree as pytree
-from torch._functorch import predispatch
+from torch._dynamo import utils
 from torch.autograd import grad_mode
+from torch.nn import attention
 from torch.overrides import TorchFunctionMode
 
 import fx_modes
-import fx_vmap
+import fx_numpy
+import fx_transforms
 from refused import Refused
 
-LEVELS = ("torch._C._functorch", "torch._functorch")
-"""Modules whose functions enter and leave the levels of torch.func."""
-
-
-def enters_level(target: Any) -> bool:
-    return (getattr(target, "__module__", None) or "").startswith(LEVELS)
+ENTERING = {kind.enter for kind in fx_transforms.KINDS}
 
 
 class Recorded(torch.fx.Proxy):
@@ -87,23 +84,34 @@ class HigherOrder:
         return lambda *args, **kwargs: self.tracer.create_proxy("call_function", operator, args, kwargs)
 
 
+def called_by(tracer: torch.fx.Tracer) -> Callable[..., Any]:
+    """The method of an object that is called, of NumPy's functions, for one."""
+    return lambda self, *args, **kwargs: tracer.create_proxy("call_function", self, args, kwargs)
+
+
 @contextlib.contextmanager
 def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
     """While it is open, what no TorchFunctionMode is told of is recorded: entering and leaving inference mode, and
-    calls of higher-order operators and of what torch.vmap is made of."""
+    calls of higher-order operators and of what levels of torch.func are made of."""
 
     def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args: tracer.create_proxy("call_function", function, args, {})
+        return lambda *args, **kwargs: tracer.create_proxy("call_function", function, args, kwargs)
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch.object(torch.ops, "higher_order", HigherOrder(tracer)))
         for function in (grad_mode._enter_inference_mode, grad_mode._exit_inference_mode):
             stack.enter_context(mock.patch.object(grad_mode, function.__name__, recorded(function)))
+        stack.enter_context(mock.patch.object(torch, "as_tensor", recorded(torch.as_tensor)))  # it asks its argument
         autograd = torch._C._autograd  # `x.data`
         data_of = recorded(autograd._get_data_attr)
         stack.enter_context(mock.patch.object(autograd, "_get_data_attr", data_of))
-        for function in fx_vmap.FUNCTIONS:
-            stack.enter_context(mock.patch.object(predispatch, function.__name__, recorded(function)))
+        for kind in fx_numpy.FUNCTIONS:
+            stack.enter_context(mock.patch.object(kind, "__call__", called_by(tracer)))
+        for name in fx_modes.NAMES_OF_KERNELS:
+            stack.enter_context(mock.patch.object(attention, name, recorded(getattr(attention, name))))
+        for place, names in fx_transforms.PLACES.items():
+            for name in names:
+                stack.enter_context(mock.patch.object(place, name, recorded(getattr(place, name))))
         yield
 
 
@@ -116,6 +124,7 @@ class Recorder(torch.fx.Tracer):
         super().__init__()
         functional = torch.nn.functional
         named = [value for key, value in vars(functional).items() if not key.startswith("_")]
+        named.append(utils.numpy_attr_wrapper)
         self._autowrap_function_ids = {id(value) for value in named if inspect.isfunction(value)}
         self._autowrap_search = [functional]
 
@@ -157,9 +166,9 @@ def graph_of(module: torch.nn.Module) -> torch.fx.Graph:
 
 
 def with_levels_folded(graph: torch.fx.Graph, module: torch.nn.Module) -> torch.fx.Graph:
-    """Returns the graph with each level of torch.vmap as one call. Raises Refused where other levels are entered."""
-    fx_vmap.fold(graph, module)
+    """Returns the graph with each level of torch.func as one call. Raises Refused where one has no such form."""
+    fx_transforms.fold(graph, module)
     for node in graph.nodes:
-        if enters_level(node.target):
-            raise Refused(f"cannot be converted yet: levels of torch.func are entered inside the graph ({node.name})")
+        if node.target in ENTERING:
+            raise Refused(f"cannot be converted: a level of torch.func is entered that has no form ({node.name})")
     return graph

@@ -185,6 +185,8 @@ class CheckedGraph:
         options = {**surroundings(self.graph, args), **self.options}
         if self.mode:
             options["inductor_config"] = [f"mode={self.mode}"]
+        if any(isinstance(example, torch.SymInt) for example in self.examples):
+            options.setdefault("dynamic", True)
         with tempfile.TemporaryDirectory(prefix="repro-minify-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             try:
@@ -197,7 +199,7 @@ class CheckedGraph:
         return verdict
 
     def checked(self, args: Sequence[Any], program: Path, options: dict[str, Any]) -> Verdict:
-        """Writes the graph as a program, and checks that. Symbolic sizes are what they are in this call."""
+        """Writes the graph as a program, and checks that."""
         if any(isinstance(arg, torch._subclasses.FakeTensor) for arg in args):
             raise BadInput("it is called with fake tensors, which have no data")
         problem, modules = apart(lambda: written(Graph(self.graph, tuple(args)), program, bool(options["grad"])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import importlib
 import keyword
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._dynamo import utils
 
 from .errors import CannotTrace, first_line
 from .graphs import Graph
@@ -130,6 +132,46 @@ def instance_of(graph: torch.fx.Graph, child: str, name: str) -> str:
     return f"torch.fx.symbolic_trace({name}())" if users & INTERPRETED else f"{name}()"
 
 
+def made_of_numpys(value: Any) -> str:
+    """Returns the text of an object that Dynamo calls in the place of a function of NumPy's; empty for another."""
+
+    if isinstance(value, utils.numpy_method_wrapper):
+        return f"torch._dynamo.utils.numpy_method_wrapper({value.method!r})"
+    if isinstance(value, utils.numpy_operator_wrapper):
+        return f"torch._dynamo.utils.numpy_operator_wrapper(getattr(__import__('operator'), {value.op.__name__!r}))"
+    if isinstance(value, utils.numpy_to_tensor_wrapper):
+        for place in ("torch._numpy", "torch._numpy.linalg", "torch._numpy.fft", "torch._numpy.random"):
+            name = getattr(value.f, "__name__", "")
+            if getattr(importlib.import_module(place), name, None) is value.f:
+                return f"torch._dynamo.utils.numpy_to_tensor_wrapper({place}.{name})"
+    return ""
+
+
+def differentiates(module: torch.fx.GraphModule) -> bool:
+    """True if it enters a level of torch.func that wants gradients enabled around it."""
+    return any(node.target is torch._C._functorch._grad_increment_nesting for node in module.graph.nodes)
+
+
+def with_sizes_read(graph: Graph) -> Graph:
+    """The same, where a size that it is given, which was symbolic, is read of the input that has it."""
+    module, args = copy.deepcopy(graph.module), list(graph.args)
+    placeholders = module.graph.find_nodes(op="placeholder")
+    places: dict[str, tuple[torch.fx.Node, int]] = {}
+    for node in placeholders:
+        example = node.meta.get("example_value")
+        for dim, size in enumerate(example.shape if isinstance(example, torch.Tensor) else ()):
+            places.setdefault(str(size), (node, dim))
+    for at, node in reversed(list(enumerate(placeholders))):
+        example = node.meta.get("example_value")
+        if isinstance(example, torch.SymInt) and str(example) in places and at < len(args):
+            with module.graph.inserting_after(placeholders[-1]):
+                node.replace_all_uses_with(module.graph.call_method("size", places[str(example)]))
+            module.graph.erase_node(node)
+            del args[at]
+            placeholders.remove(node)
+    return Graph(module, tuple(args))
+
+
 class Writer:
     """Collects the classes and imports of a program; `problem` says why another process cannot run it."""
 
@@ -173,10 +215,9 @@ class Writer:
         except (ImportError, AttributeError):
             found = None
         if found is not value or home == "__main__":
+            if made := made_of_numpys(value):
+                return f"import torch._dynamo.utils\nimport torch._numpy\n{name} = {made}"
             self.problem = f"it calls {inner or name}, which cannot be imported by a name"
-            called = getattr(value, "__name__", "")
-            if home == "torch._dynamo.utils" and called.startswith("wrapped_"):
-                self.problem = f"it calls NumPy's {called.removeprefix('wrapped_')}, which has no form here"
             return f"# {name}: {self.problem}"
         outer, _, last = f"{home}.{inner}".rpartition(".")
         renamed = last if last == name else f"{last} as {name}"
@@ -197,11 +238,11 @@ def save_graph(graph: Graph, path: Path, grad: bool, modules: Sequence[str] = ()
     registers its operators. Returns why another process cannot run it, or an empty text. Raises CannotTrace where there
     is no such source or data."""
     data = path.with_name(path.stem.replace("program", "data") + ".pt")
-    writer = Writer()
+    writer, graph = Writer(), with_sizes_read(graph)
     try:
         tensors = writer.add_class("Repro", graph.module)
         writer.imports.update(modules)
-        text = writer.text(path.name, data.name, grad)
+        text = writer.text(path.name, data.name, grad or differentiates(graph.module))
         ast.parse(text)
         torch.save([*graph.args, *(tensor.detach() for tensor in tensors)], data)
         torch.load(data, weights_only=True)

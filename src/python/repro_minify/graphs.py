@@ -61,9 +61,10 @@ def graphs_of(
     kwargs: dict[str, Any],
     grad: bool,
     autocast: torch.dtype | None = None,
+    dynamic: bool = False,
 ) -> Graphs:
-    """Returns the graphs of one call, with static sizes; `problem` says how what they give in eager differs from what
-    the function gives. `grad`: the inputs require gradients, which are compared too.
+    """Returns the graphs of one call, with static sizes unless `dynamic`; `problem` says how what they give in eager
+    differs from what the function gives. `grad`: the inputs require gradients, which are compared too.
 
     Raises what Dynamo raises. What Dynamo has compiled in this process is forgotten: give it one of its own.
     """
@@ -71,6 +72,6 @@ def graphs_of(
     torch._dynamo.reset()
     expected = ran(call, arguments, how)
     with torch._dynamo.config.patch(suppress_errors=False):
-        found = ran(torch.compile(call, backend=keeper, dynamic=False), arguments, how)
+        found = ran(torch.compile(call, backend=keeper, dynamic=dynamic), arguments, how)
     keeper.graphs.problem = difference(expected, found, in_float64(call, arguments, how))
     return keeper.graphs

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -60,7 +61,7 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     """
     quiet = bool(options.get("quiet"))
     if is_path(model) and (inputs is None or is_path(inputs)):
-        return reduce(words_of(model, inputs, backend, options, Path()), quiet)
+        return reduce_program((model, inputs, backend, Path(), options), quiet)
     output = Path(os.fspath(options["output"])) if "output" in options else free_folder(Path(stem_of(model)))
     failing = folder_of_failing(output)
     if failing.exists() and not (options.get("force") or options.get("resume")):
@@ -85,7 +86,7 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     them does, its trace."""
     model, inputs, backend, failing, options = asked
     if is_path(model):
-        return reduce(words_of(model, inputs, backend, options, failing), quiet)
+        return reduce_program(asked, quiet)
     from .original import original_of, through_dynamo, untraced  # it imports torch
 
     failing.mkdir(parents=True, exist_ok=True)
@@ -139,10 +140,31 @@ def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result
     for program in saved.programs:
         with contextlib.suppress(DoesNotFail):
             try:
-                return reduce(words_of(program, None, backend, options, failing), quiet), refused
+                return reduce_program((program, None, backend, failing, options), quiet), refused
             except BadInput as error:
                 refused.append(str(error))
     return None, refused
+
+
+def reduce_program(asked: Asked, quiet: bool) -> Result:
+    """Reduces the program at a path, under dynamic sizes only where it does not fail without."""
+    program, inputs, backend, failing, options = asked
+    static = without_dynamic(options)
+    if static != options:
+        with contextlib.suppress(DoesNotFail):
+            return reduce(words_of(program, inputs, backend, static, failing), quiet)
+    return reduce(words_of(program, inputs, backend, options, failing), quiet)
+
+
+def without_dynamic(options: MinifyOptions) -> MinifyOptions:
+    """The same options with static sizes: what fails so too needs no dynamic ones."""
+    config = options.get("inductor_config", ())
+    if isinstance(config, Mapping):
+        config = {key: value for key, value in config.items() if key != "dynamic"}
+    else:
+        config = [text for text in ([config] if isinstance(config, str) else config) if not text.startswith("dynamic=")]
+    rest = {key: value for key, value in options.items() if key not in ("dynamic", "inductor_config")}
+    return cast(MinifyOptions, {**rest, **({"inductor_config": config} if "inductor_config" in options else {})})
 
 
 def with_found(given: Texts, found: tuple[str, ...]) -> list[str]:

@@ -46,6 +46,7 @@ class SharedOptions(TypedDict, total=False):
     iou_threshold: float
     python: str | os.PathLike[str]
     inductor_config: Texts | Mapping[str, object]
+    dynamic: bool
     skip_stage: Texts
     dump_stage: Texts
     emulate_precision_casts: bool
@@ -97,6 +98,9 @@ def arguments_of(options: Mapping[str, object]) -> list[str]:
     """The words of the command line. A name that the program does not know is left for it to refuse."""
     words = []
     for name, value in options.items():
+        if name == "dynamic":
+            words += [f"--inductor-config=dynamic={text_of(value)}"] if value is not None else []
+            continue
         option = "import" if name == "imports" else name.replace("_", "-")
         if value is True:
             words.append(f"--{option}")

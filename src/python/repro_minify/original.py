@@ -99,7 +99,8 @@ def how_of(options: Mapping[str, Any]) -> How:
     dtype = getattr(torch, options.get("autocast_dtype") or "bfloat16") if options.get("autocast") else None
     config = {key: value for key, value in entries.items() if key not in OF_COMPILE}
     grad = bool(options.get("grad")) and not options.get("only_fwd")
-    return How(grad, dtype, entries.get("mode"), entries.get("dynamic"), config)
+    dynamic = options.get("dynamic", entries.get("dynamic"))
+    return How(grad, dtype, entries.get("mode"), dynamic, config)
 
 
 def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:

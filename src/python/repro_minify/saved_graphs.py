@@ -50,7 +50,8 @@ def save_graphs(model: Any, inputs: Any, folder: Path, options: Mapping[str, Any
 
     def work() -> SavedGraphs:
         args, kwargs = given_arguments(model, inputs)
-        return written(graphs_of(as_callable(model), args, kwargs, how.grad, how.autocast), folder, how.grad)
+        graphs = graphs_of(as_callable(model), args, kwargs, how.grad, how.autocast, bool(how.dynamic))
+        return written(graphs, folder, how.grad)
 
     try:
         return apart(work)

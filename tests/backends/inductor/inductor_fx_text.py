@@ -12,6 +12,7 @@ from typing import Any
 
 sys.path.insert(0, sys.argv.pop(1))
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch.fx import Graph, GraphModule
@@ -491,6 +492,54 @@ class Parts(Same):
         space["f"](x).sum().backward()
         assert x.grad is not None
         self.assertTrue(torch.equal(x.grad, x.exp()))
+
+    def test_levels_of_torch_func_are_called_as_people_do(self) -> None:
+        graph, root = Graph(), torch.nn.Module()
+        body = {"takes": 2, "calls": [{"f": "operator.mul", "a": [{"$": 0}, {"$": 1}]}, {"m": "sum", "a": [{"$": 2}]}],
+                "gives": {"tuple": [{"$": 3}]}}  # fmt: skip
+        x, y = graph.placeholder("x"), graph.placeholder("y")
+        arguments = [{"graph": body}, {"tuple": [{"%": 2}]}, {"%": 0}, {"%": 1}]
+        grad = Call({"f": "fx_func.differentiated", "a": arguments}, [x, y, 0]).add_to(graph, root)
+        arguments = [{"graph": body}, {"%": 2}, {"%": 2}, {"%": 0}, {"%": 1}, {"%": 3}]
+        total = Call({"m": "sum", "a": [{"%": 0}]}, [x]).add_to(graph, root)
+        pulled = Call({"f": "fx_func.pulled", "a": arguments}, [x, y, 1, total]).add_to(graph, root)
+        graph.output((graph.call_function(operator.getitem, (grad, 0)),
+                      graph.call_function(operator.getitem, (pulled, 0))))  # fmt: skip
+        self.assertEqual(program_text(graph, ["x", "y"]).function("f"), [
+            "def f(x, y):",
+            "    gradients = torch.func.grad(lambda x, y: (x * y).sum())(x, y)",
+            "    part = torch.func.vjp(lambda x: (x * y).sum(), x)[1](x.sum())[0]",
+            "    return gradients, part",
+        ])  # fmt: skip
+
+    def test_flex_attention_is_called_as_people_do(self) -> None:
+        graph, root = Graph(), torch.nn.Module()
+        added = [{"f": "operator.getitem", "a": [{"$": 5}, {"$": 2}]}, {"f": "operator.add", "a": [{"$": 0}, {"$": 6}]}]
+        score = {"takes": 6, "calls": added, "gives": {"$": 7}}
+        mask = {"takes": 4, "calls": [{"f": "operator.ge", "a": [{"$": 2}, {"$": 3}]}], "gives": {"$": 4}}
+        none = {"none": 1}
+        blocks = [{"%": 4}, {"%": 4}, {"%": 5}, {"%": 5}, *[none] * 10, {"%": 4}, {"%": 4}, {"graph": mask}]
+        arguments = [{"%": 0}, {"%": 1}, {"%": 2}, {"graph": score}, {"tuple": blocks}, {"%": 6}, {"dict": []},
+                     {"tuple": [{"%": 3}]}, {"tuple": []}]  # fmt: skip
+        given = [graph.placeholder(name) for name in ("q", "k", "v", "bias", "n")]
+        operands = [*given[:4], 128, given[4], 0.5]
+        call = {"f": "torch.ops.higher_order.flex_attention", "a": arguments}
+        made = Call(call, operands).add_to(graph, root)
+        graph.output((graph.call_function(operator.getitem, (made, 0)),))
+        text = program_text(graph, ["q", "k", "v", "bias", "n"])
+        self.assertEqual(text.imports, ["from torch.nn.attention.flex_attention import BlockMask, flex_attention"])
+        source = " ".join(" ".join(text.function("f")).split())
+        self.assertIn("block_mask = BlockMask((128, 128), n, n, None,", source)
+        self.assertIn("BLOCK_SIZE=(128, 128), mask_mod=lambda x, y, z, w: z >= w)", source)
+        self.assertIn("score_mod=lambda x, y, z, w, v: x + bias[z], block_mask=block_mask, scale=0.5)", source)
+
+    def test_functions_of_numpy_are_written_with_np(self) -> None:
+        def function(x: torch.Tensor) -> torch.Tensor:
+            return torch.from_numpy(np.linalg.norm(x.numpy() * 2, axis=0))
+
+        text = program_text(captured(function, torch.ones(2, 3)), ["x"])
+        self.assertIn("import numpy as np", text.imports)
+        self.assertIn("np.linalg.norm(x.view_as(x).numpy() * 2, axis=0)", " ".join(text.function("f")))
 
     def test_exported_models(self) -> None:
         torch.manual_seed(0)
