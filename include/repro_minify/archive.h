@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace repro_minify {
@@ -23,6 +24,11 @@ struct Archive {
 /// Returns the Program as a reader of its file gets it: written as TorchScript and loaded again, which can change it
 /// (the loader drops operators that it takes for dead).
 Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options);
+
+/// Returns the Program as bytes that another process of ours can make an Instance of. Computes nothing.
+std::string to_bytes(const Program &program);
+/// Returns of what to_bytes() gave the same as instantiate_reloaded() of the Program. Throws c10::Error.
+Instance instantiate_bytes(std::string_view bytes, const InstantiateOptions &options);
 
 /// Loads the archive afresh each time, since a backend may have changed constants in place, and clones the arguments.
 /// A method of another name becomes forward (see with_method_as_forward).

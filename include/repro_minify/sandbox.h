@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
@@ -47,10 +49,46 @@ public:
   /// Before anything of a model runs: see repro_minify::confine().
   virtual void confine(const Confinement &) {}
 };
-/// Runs in the child, with default signal handlers (a crash leaves its frames first), no input, and standard output and
+
+/// Answers questions, one after the other, in a process that is kept: for answers that are cheap in a process that was
+/// dear to set up, as one that holds a device.
+struct Service {
+  /// Called in the child, for each question.
+  std::function<void(Child &, const std::string &question)> answer;
+  /// Called in the child after each answer. False: something is left that another answer could depend on, and the
+  /// process ends. What it throws means the same.
+  std::function<bool()> is_as_before;
+  int most_questions = 200; ///< a process answers no more than that
+};
+
+/// Runs in a child, with default signal handlers (a crash leaves its frames first), no input, and standard output and
 /// error going to JobEnd::output_tail. It must not count on threads of the parent: fork() copies only the one that
 /// calls it.
-using Job = std::function<void(Child &)>;
+///
+/// A job of a Service goes to a process that has answered an earlier question of the same service, if one is free.
+/// There an end other than Ending::Replied has no meaning, nor has an answer after which the process is not as before,
+/// as what came earlier may be the cause: a TaskGroup then asks again in a fresh process, and gives the outcome of
+/// that.
+class Job {
+public:
+  Job() = default;
+  template <typename Run>
+  requires std::is_invocable_v<Run &, Child &> Job(Run run) : run_(std::move(run)) {}
+  /// `make_question` is called in the parent for a process that is kept, and in the child for a fresh one.
+  Job(std::shared_ptr<const Service> service, std::function<std::string()> make_question)
+      : run_([service, make_question](Child &child) { service->answer(child, make_question()); }),
+        service_(std::move(service)), make_question_(std::move(make_question)) {}
+
+  explicit operator bool() const { return static_cast<bool>(run_); }
+  void operator()(Child &child) const { run_(child); }
+  const std::shared_ptr<const Service> &service() const { return service_; } ///< null: the job has a process of its own
+  std::string question() const { return make_question_(); }
+
+private:
+  std::function<void(Child &)> run_;
+  std::shared_ptr<const Service> service_;
+  std::function<std::string()> make_question_;
+};
 
 enum class Ending {
   Replied,     ///< the job returned; `reply` is whole
@@ -83,14 +121,14 @@ struct JobEnd {
 
 class TaskList;
 
-/// Several children at a time. Not thread-safe: one thread owns it, in the process that made it. Whatever
-/// function of a group is called looks at the children of every group of the thread: it reaps those that have ended,
-/// kills those whose time is over, takes in what they print and starts what is queued. A child that prints more than a
-/// pipe holds waits until then.
-/// Children die with the parent (PR_SET_PDEATHSIG) and are in process groups of their own, so that Ctrl-C reaches the
-/// parent alone and grandchildren are killed with the child, also those that have left the group: the parent becomes a
-/// subreaper (PR_SET_CHILD_SUBREAPER). "With the parent" means with the thread that forked them: it has to live as long
-/// as its children.
+/// Several children at a time, and for each at most one that waits for the next question of a Service. Not thread-safe:
+/// one thread owns it, in the process that made it. Whatever function of a group is called looks at the children of
+/// every group of the thread: it reaps those that have ended, kills those whose time is over, takes in what they print
+/// and starts what is queued. A child that prints more than a pipe holds waits until then. Children die with the parent
+/// (PR_SET_PDEATHSIG) and are in process groups of their own, so that Ctrl-C reaches the parent alone and grandchildren
+/// are killed with the child, also those that have left the group: the parent becomes a subreaper
+/// (PR_SET_CHILD_SUBREAPER). "With the parent" means with the thread that forked them: it has to live as long as its
+/// children.
 class TaskGroup {
 public:
   using Ticket = std::uint64_t;

@@ -117,7 +117,7 @@ void add_run_options(CLI::App &app, Options &options, Command command) {
                "refuse to run a model where this machine cannot confine it");
   if (command == Command::Reduce || command == Command::Analyze)
     app.add_option("-j,--jobs", options.jobs,
-                   std::string("checks at a time (default: one for each core)") +
+                   std::string("checks at a time (default: one for each core; 1 with --device cuda)") +
                        (command == Command::Reduce ? "; the result is the\nsame for any number" : ""))
         ->check(whole_number(1, most_threads));
 }

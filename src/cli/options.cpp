@@ -130,7 +130,9 @@ MinifyOptions minify_options(const Options &options) {
   how.timeout_seconds = options.timeout_seconds;
   how.memory_bytes = options.memory_bytes;
   how.require_confinement = options.require_confinement;
-  how.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  // The jobs of a device would wait for one another, and each takes memory for a context of its own.
+  const unsigned at_once = how.check.device.is_cpu() ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+  how.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(at_once);
   how.passes = {options.passes, options.skip_passes};
   how.time_budget_seconds = options.time_budget_seconds;
   how.folder = output_folder(options, ".repro");

@@ -28,7 +28,7 @@ struct Options {
   double timeout_seconds = 0; ///< 0: from what the original takes
   uint64_t memory_bytes = 0;  ///< 0: what fits
   bool require_confinement = false;
-  int jobs = 0; ///< 0: one for each core
+  int jobs = 0; ///< 0: one for each core, or one for a device
   std::string check = "accuracy";
   bool only_forward = false;
   bool require_fp64 = false;

@@ -4,6 +4,7 @@
 #include "program/device.h"
 #include "program/double_precision.h"
 #include "program/method_as_forward.h"
+#include "program/pickled.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
 #include "repro_minify/run_settings.h"
@@ -46,10 +47,24 @@ Instance instantiate(const Archive &archive, const InstantiateOptions &options) 
 }
 
 Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options) {
-  const Instance written = instantiate(program, {.requires_grad = options.requires_grad});
-  std::stringstream archive;
-  written.module.save(archive);
-  return as_wanted(torch::jit::load(archive, c10::kCPU), written.arguments, /*train=*/false, options);
+  return instantiate_bytes(to_bytes(program), options);
+}
+
+std::string to_bytes(const Program &program) {
+  const Instance instance = instantiate(program, {.requires_grad = true, .clone_values = false});
+  std::ostringstream archive;
+  instance.module.save(archive);
+  const auto bytes =
+      pickled(c10::ivalue::Tuple::create({std::move(archive).str(), c10::ivalue::Tuple::create(instance.arguments)}));
+  return {bytes.data(), bytes.size()};
+}
+
+Instance instantiate_bytes(std::string_view bytes, const InstantiateOptions &options) {
+  const c10::IValue both = unpickled(bytes);
+  const auto &parts = both.toTupleRef().elements();
+  std::istringstream archive(parts[0].toStringRef());
+  return as_wanted(torch::jit::load(archive, c10::kCPU), parts[1].toTupleRef().elements().vec(), /*train=*/false,
+                   options);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 #include "repro_minify/reducer.h"
 
+#include "check/device_service.h"
 #include "check/module_factory.h"
 #include "repro_minify/backend_parts.h"
 
@@ -17,7 +18,10 @@ InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend,
   };
   test.revive = [backend] { revive_backend(*backend); };
   test.settings = run_settings(*backend, options);
-  test.job = [backend = std::move(backend), options](std::shared_ptr<const Program> program) {
+  test.job = [service = device_service(backend, options), backend,
+              options](std::shared_ptr<const Program> program) -> Job {
+    if (service)
+      return check_by(service, std::move(program));
     return check_job(factory_for(std::move(program), *backend), backend, options);
   };
   test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };

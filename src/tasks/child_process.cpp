@@ -10,18 +10,23 @@
 #include "tasks/time_limit.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +55,14 @@ private:
   sigset_t before_{};
 };
 
+/// Throws std::system_error.
+std::pair<int, int> pair_of_sockets() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "no socket for a child process");
+  return {ends[0], ends[1]};
+}
+
 bool comes_from_outside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
@@ -57,15 +70,19 @@ bool comes_from_outside(int signal) {
 } // namespace
 
 ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &frame_names)
-    : area_(limits.reply_capacity), frame_names_(frame_names), started_(Clock::now()) {
-  int end_of_child = -1;
-  make_pipe(end_, end_of_child);
-  pid_ = fork_child(job, limits);
+    : area_(limits.reply_capacity), frame_names_(frame_names), service_(job.service()), started_(Clock::now()) {
+  ChildEnds ends{.output = output_.write_end(), .end = -1, .questions = -1, .parent = getpid(), .forked = {}};
+  make_pipe(end_, ends.end);
+  if (service_)
+    std::tie(questions_, ends.questions) = pair_of_sockets();
+  pid_ = fork_child(job, limits, ends);
   const int error = errno;
-  close_descriptor(end_of_child);
+  close_descriptor(ends.end);
+  close_descriptor(ends.questions);
   output_.close_write_end();
   if (pid_ < 0) {
     close_descriptor(end_);
+    close_descriptor(questions_);
     throw std::system_error(error, std::generic_category(), "fork failed");
   }
   setpgid(pid_, pid_); // the child does it too: either may come first
@@ -76,17 +93,16 @@ ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &fra
 }
 
 /// A machine that has no room for another process may have some a moment later.
-pid_t ChildProcess::fork_child(const Job &job, const Limits &limits) {
-  const pid_t parent = getpid();
+pid_t ChildProcess::fork_child(const Job &job, const Limits &limits, ChildEnds &ends) {
   prepare_crash_handler();
   prepare_confinement();
   adopt_what_checks_leave();
   const AllSignalsBlocked blocked;
   for (auto pause = 10ms;; pause *= 2) {
-    started_ = Clock::now();
+    ends.forked = started_ = Clock::now();
     const pid_t pid = fork();
     if (pid == 0)
-      run_child(job, limits, area_, {output_.write_end(), parent, started_});
+      run_child(job, limits, area_, ends);
     if (pid > 0 || pause > 100ms)
       return pid;
     std::this_thread::sleep_for(pause);
@@ -100,15 +116,37 @@ ChildProcess::~ChildProcess() {
       std::this_thread::sleep_for(200us);
   }
   close_descriptor(end_);
+  close_descriptor(questions_);
+}
+
+ProcessorUse ChildProcess::use_so_far() const {
+  std::vector<pid_t> work = {pid_};
+  if (const pid_t helper = area_.helper())
+    work.push_back(helper);
+  return use_with_descendants(std::move(work));
 }
 
 bool ChildProcess::overdue(Clock::time_point now) const {
-  return !killed_for_ && is_late(now, [this] {
-    std::vector<pid_t> work = {pid_};
-    if (const pid_t helper = area_.helper())
-      work.push_back(helper);
-    return use_with_descendants(std::move(work));
-  });
+  return !killed_for_ && !waits_ && is_late(now, [this] { return use_so_far(); });
+}
+
+bool ChildProcess::ask(const Job &job, const Limits &limits) {
+  try {
+    if (!area_.put_question(job.question(), limits.timeout))
+      return false;
+  } catch (const std::exception &) { // in a child of its own it can be told
+    return false;
+  }
+  output_.restart();
+  expected_end_.reset();
+  started_ = Clock::now();
+  limit_.reset();
+  if (limits.timeout > 0ms)
+    limit_ = TimeLimit{started_, started_ + limits.timeout, use_so_far()};
+  waits_ = false;
+  was_kept_ = true;
+  const char byte = 0;
+  return send(questions_, &byte, 1, MSG_NOSIGNAL) == 1; // one that has gone is no reason to end
 }
 
 /// However late that is seen: what a child comes to does not depend on when its parent looks.
@@ -125,18 +163,21 @@ template <typename Use> bool ChildProcess::is_late(Clock::time_point now, const 
 }
 
 void ChildProcess::fill(pollfd *entries) const {
-  entries[0] = {end_, 0, 0}; // 0: a closed write end is always told
+  entries[0] = {end_, POLLIN, 0};
   entries[1] = {output_.read_end(), POLLIN, 0};
 }
 
 void ChildProcess::read(const pollfd *entries) {
   if (entries[1].revents)
     output_.drain();
-  if (entries[0].revents) {
-    close_descriptor(end_);
-    if (!expected_end_)
-      expected_end_ = Clock::now();
-  }
+  if (!entries[0].revents)
+    return;
+  char byte = 0;
+  if (service_ && ::read(end_, &byte, 1) == 1)
+    return; // an answer is there
+  close_descriptor(end_);
+  if (!expected_end_)
+    expected_end_ = Clock::now();
 }
 
 std::chrono::nanoseconds ChildProcess::longest_nap(Clock::time_point now) const {
@@ -167,7 +208,9 @@ std::optional<JobEnd> ChildProcess::try_answer() {
   if (killed_for_ || !area_.finished())
     return std::nullopt;
   JobEnd job_end = job_end_of(0, area_.peak_rss_bytes());
-  kill(Ending::Cancelled);
+  waits_ = service_ && area_.goes_on() && job_end.ending == Ending::Replied;
+  if (!waits_)
+    kill(Ending::Cancelled);
   return job_end;
 }
 

@@ -18,8 +18,10 @@
 #include <iostream>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -55,6 +57,12 @@ public:
   SandboxedChild(SharedArea &area, const Limits &limits, TimeLimit::Clock::time_point forked)
       : area_(area), limit_{forked, forked + limits.timeout}, has_limit_(limits.timeout.count() > 0),
         allow_for_load_(limits.allow_for_load) {}
+  /// Begins the time of another question.
+  void begin(std::chrono::nanoseconds limit) {
+    const auto now = TimeLimit::Clock::now();
+    limit_ = {now, now + limit, use_of_this_process()};
+    has_limit_ = limit.count() > 0;
+  }
   void stage(std::string_view name) override {
     leave_if_late();
     area_.set_stage(name);
@@ -64,7 +72,11 @@ public:
     area_.set_deadline(time);
   }
   void reply(std::string_view bytes) override { area_.append_reply(bytes); }
-  void confine(const Confinement &confinement) override { repro_minify::confine(confinement); }
+  /// Once: another question finds the process confined.
+  void confine(const Confinement &confinement) override {
+    if (!std::exchange(is_confined_, true))
+      repro_minify::confine(confinement);
+  }
 
 private:
   /// A stage that took too long is the last one, also where the parent has not looked since.
@@ -78,8 +90,9 @@ private:
   }
 
   SharedArea &area_;
-  const TimeLimit limit_;
-  const bool has_limit_, allow_for_load_;
+  TimeLimit limit_;
+  bool has_limit_, is_confined_ = false;
+  const bool allow_for_load_;
   const pid_t self_ = getpid();
 };
 
@@ -200,6 +213,24 @@ void set_up(const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   return ending;
 }
 
+/// True if nothing is left in the process that another answer of the service could depend on.
+bool is_as_before(const Job &job) {
+  try {
+    return job.service()->is_as_before();
+  } catch (...) {
+    return false;
+  }
+}
+
+/// Tells the parent that the answer is there, and waits for the next question. False where none will come.
+bool waits_for_question(SharedArea &area, const ChildEnds &ends) {
+  flush_output();
+  area.finish_and_go_on();
+  char byte = 0;
+  pollfd entry{ends.questions, POLLIN, 0};
+  return write(ends.end, &byte, 1) == 1 && poll(&entry, 1, -1) == 1 && read(ends.questions, &byte, 1) == 1;
+}
+
 } // namespace
 
 void is_helped_by(pid_t helper) {
@@ -210,7 +241,20 @@ void is_helped_by(pid_t helper) {
 void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) {
   set_up(limits, area, ends);
   SandboxedChild child(area, limits, ends.forked);
-  leave(area, run_job(job, area, child));
+  Ending ending = run_job(job, area, child);
+  bool as_before = job.service() && ending == Ending::Replied && is_as_before(job);
+  for (int answered = 1; as_before && answered < job.service()->most_questions; ++answered) {
+    if (!waits_for_question(area, ends))
+      _exit(0);
+    std::chrono::nanoseconds limit{};
+    const std::string question = area.take_question(limit);
+    child.begin(limit);
+    ending = run_job([&](Child &self) { job.service()->answer(self, question); }, area, child);
+    as_before = ending == Ending::Replied && is_as_before(job);
+    if (ending == Ending::Replied && !as_before)
+      ending = Ending::Threw; // what spoilt the process may have come before: the answer counts for nothing
+  }
+  leave(area, ending);
 }
 
 } // namespace repro_minify

@@ -11,6 +11,8 @@ namespace repro_minify {
 /// The values that a child got from its parent.
 struct ChildEnds {
   int output;                          ///< becomes standard output and standard error
+  int end;                             ///< one byte goes there after each answer of a process that is kept
+  int questions;                       ///< one byte comes from there for each question after the first; -1: none come
   pid_t parent;                        ///< whom the child must not outlive
   TimeLimit::Clock::time_point forked; ///< when its time began
 };
@@ -19,7 +21,8 @@ struct ChildEnds {
 /// starts have of the processors counts as this process's while its limit in time is looked at.
 void is_helped_by(pid_t helper);
 
-/// Runs the job and ends the process. All signals are blocked when it is called.
+/// Runs the job, and further questions to its Service if it has one, and ends the process. All signals are blocked when
+/// it is called.
 [[noreturn]] void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends);
 
 } // namespace repro_minify

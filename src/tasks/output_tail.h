@@ -20,6 +20,11 @@ public:
   /// Reads what is there, some megabytes at most, so that other children do not have to wait for long.
   void drain();
   const std::string &text() const { return text_; }
+  /// Forgets what was written so far.
+  void restart() {
+    drain();
+    text_.clear();
+  }
 
 private:
   int read_end_ = -1;

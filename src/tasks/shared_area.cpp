@@ -64,6 +64,8 @@ struct SharedUse {
 } // namespace
 
 struct SharedArea::Header {
+  std::atomic<bool> goes_on;
+  std::atomic<std::int64_t> question_limit;
   std::atomic<std::uint64_t> mark;
   std::atomic<std::int64_t> ended_at;
   SharedUse use_at_end;
@@ -209,6 +211,32 @@ void SharedArea::finish(Ending ending) {
   note_end();
   header().peak_rss.store(peak_rss_of_this_process());
   header().mark.store(finished_mark + static_cast<std::uint64_t>(ending));
+}
+
+void SharedArea::finish_and_go_on() {
+  header().goes_on.store(true);
+  finish(Ending::Replied);
+}
+
+std::string SharedArea::take_question(std::chrono::nanoseconds &limit) {
+  limit = std::chrono::nanoseconds(header().question_limit.load());
+  std::string question = take_reply();
+  header().reply_size.store(0);
+  return question;
+}
+
+bool SharedArea::goes_on() const {
+  return header().goes_on.load();
+}
+
+bool SharedArea::put_question(std::string_view question, std::chrono::nanoseconds limit) {
+  if (question.size() > capacity_)
+    return false;
+  std::memset(static_cast<void *>(&header()), 0, sizeof(Header));
+  new (mapping_) Header;
+  header().question_limit.store(limit.count());
+  append_reply(question);
+  return true;
 }
 
 bool SharedArea::finished() const {

@@ -16,8 +16,8 @@
 
 namespace repro_minify {
 
-/// The child writes, the parent reads once the child has ended. A child that runs wild may have written anything here,
-/// so the parent trusts no size and no ending that it finds.
+/// The child writes, the parent reads once the child has ended, or waits for the next question. A child that runs wild
+/// may have written anything here, so the parent trusts no size and no ending that it finds.
 class SharedArea {
 public:
   /// One frame of the stack of a thread that crashed.
@@ -54,9 +54,16 @@ public:
   /// Marks the reply as complete, as the child's last write; without it there is no reply. `ending`: Replied, Threw,
   /// OutOfMemory or TimedOut.
   void finish(Ending ending);
+  /// Does what finish(Ending::Replied) does, in a process that then waits for the next question.
+  void finish_and_go_on();
+  /// Takes the question that the parent has put here, and the time that it may take (0: no limit).
+  std::string take_question(std::chrono::nanoseconds &limit);
 
   // The parent's side.
   bool finished() const;
+  bool goes_on() const; ///< valid when finished()
+  /// Makes the area as new for the child, which waits, and puts a question there. False where it does not fit.
+  bool put_question(std::string_view question, std::chrono::nanoseconds limit);
   Ending ending() const; ///< valid when finished()
   bool allocation_failed() const;
   std::int64_t stage_began_ns() const; ///< steady clock; 0: no stage

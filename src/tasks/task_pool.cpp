@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,8 @@ TaskList::~TaskList() {
   // All at once, then each is waited for: the kernel takes their memory back at the same time.
   for (const auto &[ticket, child] : running_)
     child->kill(Ending::Cancelled);
+  for (const auto &child : waiting_)
+    child->kill(Ending::Cancelled);
 }
 
 bool TaskList::has_free_worker() const {
@@ -118,8 +121,9 @@ void TaskList::cancel(Ticket ticket) {
   finished_.erase(ticket);
   if (auto node = running_.extract(ticket)) {
     node.mapped()->kill(Ending::Cancelled);
-    dying_.insert(std::move(node));
+    dying_.push_back(std::move(node.mapped()));
   }
+  of_services_.erase(ticket);
   cancelled_.insert(ticket);
 }
 
@@ -130,15 +134,31 @@ void TaskList::look(std::chrono::nanoseconds longest_nap) {
 void TaskList::reap() {
   for (auto it = running_.begin(); it != running_.end();) {
     const auto entry = it++;
-    if (auto answer = entry->second->try_answer()) {
-      finished_.emplace(entry->first, std::move(*answer));
-      dying_.insert(running_.extract(entry));
-    } else if (auto job_end = entry->second->try_reap()) {
-      finished_.emplace(entry->first, std::move(*job_end));
-      running_.erase(entry);
-    }
+    auto job_end = entry->second->try_answer();
+    const bool has_answered = job_end.has_value();
+    if (!has_answered)
+      job_end = entry->second->try_reap();
+    if (!job_end)
+      continue;
+    const Ticket ticket = entry->first;
+    std::unique_ptr<ChildProcess> child = std::move(running_.extract(entry).mapped());
+    const bool was_kept = child->was_kept();
+    if (has_answered)
+      (child->waits() ? waiting_ : dying_).push_back(std::move(child));
+    end(ticket, std::move(*job_end), was_kept);
   }
-  std::erase_if(dying_, [](const auto &entry) { return entry.second->try_reap().has_value(); });
+  const auto has_gone = [](const auto &child) { return child->try_reap().has_value(); };
+  std::erase_if(waiting_, has_gone);
+  std::erase_if(dying_, has_gone);
+}
+
+/// An end without an answer, in a process that was asked before, may be the fault of an earlier question.
+void TaskList::end(Ticket ticket, JobEnd job_end, bool was_kept) {
+  auto node = of_services_.extract(ticket);
+  if (!node.empty() && was_kept && job_end.ending != Ending::Replied)
+    start(node.mapped(), /*fresh=*/true);
+  else
+    finished_.emplace(ticket, std::move(job_end));
 }
 
 void TaskList::kill_overdue(Clock::time_point now) {
@@ -155,8 +175,31 @@ void TaskList::start_queued() {
   }
 }
 
-void TaskList::start(const Queued &queued) {
+/// Those that wait for questions of another service have had their last: each holds what was dear to set up.
+bool TaskList::is_asked_of_one_that_waits(const Queued &queued) {
+  const auto is_of_another = [&](const auto &child) { return child->service() != queued.job.service().get(); };
+  const auto others = std::stable_partition(waiting_.begin(), waiting_.end(), std::not_fn(is_of_another));
+  for (auto it = others; it != waiting_.end(); ++it)
+    (*it)->kill(Ending::Cancelled), dying_.push_back(std::move(*it));
+  waiting_.erase(others, waiting_.end());
+  if (waiting_.empty())
+    return false;
+  std::unique_ptr<ChildProcess> child = std::move(waiting_.back());
+  waiting_.pop_back();
+  const bool asked = child->ask(queued.job, queued.limits);
+  if (!asked)
+    child->kill(Ending::Cancelled);
+  asked ? void(running_.emplace(queued.ticket, std::move(child))) : dying_.push_back(std::move(child));
+  return asked;
+}
+
+void TaskList::start(const Queued &queued, bool fresh) {
   try {
+    if (queued.job.service()) {
+      of_services_.insert_or_assign(queued.ticket, queued);
+      if (!fresh && is_asked_of_one_that_waits(queued))
+        return;
+    }
     running_.emplace(queued.ticket, std::make_unique<ChildProcess>(queued.job, queued.limits, pool_->frame_names_));
   } catch (const std::exception &error) {
     finished_.emplace(queued.ticket, could_not_start(error.what()));

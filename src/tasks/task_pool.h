@@ -53,16 +53,20 @@ private:
   using Children = std::map<Ticket, std::unique_ptr<ChildProcess>>;
 
   void reap();
+  void end(Ticket ticket, JobEnd job_end, bool was_kept);
+  bool is_asked_of_one_that_waits(const Queued &queued);
   void kill_overdue(ChildProcess::Clock::time_point now);
   void start_queued();
-  void start(const Queued &queued);
+  void start(const Queued &queued, bool fresh = false);
 
   const int workers_;
   const std::shared_ptr<TaskPool> pool_; // before the children, which refer to it
   Ticket next_ticket_ = 1;
   std::deque<Queued> queue_;
   Children running_;
-  Children dying_; ///< answered or cancelled, and killed; no caller waits for them, they are only reaped
+  std::map<Ticket, Queued> of_services_;               ///< what runs for a Service: it may have to be asked again
+  std::vector<std::unique_ptr<ChildProcess>> waiting_; ///< for another question of their service
+  std::vector<std::unique_ptr<ChildProcess>> dying_;   ///< killed; no caller waits for them, they are only reaped
   std::map<Ticket, JobEnd> finished_;
   std::set<Ticket> cancelled_;
 };

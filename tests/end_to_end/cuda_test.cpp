@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,23 +16,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// It ends, or is killed in the end.
-Finished run_on_cuda(const std::vector<std::string> &arguments) {
-  std::vector<std::string> words = {"env", std::string("LD_PRELOAD=") + test_paths::pretended_cuda,
-                                    test_paths::program};
+/// It ends, or is killed in the end. `settings`: of the environment.
+Finished run_on_cuda(const std::vector<std::string> &arguments, const std::vector<std::string> &settings = {}) {
+  std::vector<std::string> words = {"env", std::string("LD_PRELOAD=") + test_paths::pretended_cuda};
+  words.insert(words.end(), settings.begin(), settings.end());
+  words.push_back(test_paths::program);
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--device", "cuda"});
   return run_program(words, std::chrono::seconds(300));
 }
 
-nlohmann::json reduced_on_cuda(const std::vector<std::string> &arguments) {
+struct ReducedOnCuda {
+  nlohmann::json report;       ///< null where there is none
+  std::uintmax_t contexts = 0; ///< processes that used the device
+};
+
+/// `asked`: for $PRETENDED_CUDA.
+ReducedOnCuda reduced_on_cuda(const std::vector<std::string> &arguments, const std::string &asked = "") {
   const TemporaryFolder folder;
   std::vector<std::string> words = arguments;
   words.insert(words.end(), {"-o", folder / "x", "--no-verify", "--no-bisect", "--quiet"});
-  const Finished finished = run_on_cuda(words);
+  const fs::path contexts = folder / "contexts";
+  const Finished finished =
+      run_on_cuda(words, {"PRETENDED_CUDA_CONTEXTS=" + contexts.string(), "PRETENDED_CUDA=" + asked});
   EXPECT_EQ(finished.exit_code, 0) << describe(finished);
-  return fs::exists(folder / "x" / "report.json") ? nlohmann::json::parse(read_text(folder / "x" / "report.json"))
-                                                  : nlohmann::json();
+  const fs::path report = folder / "x" / "report.json";
+  return {fs::exists(report) ? nlohmann::json::parse(read_text(report)) : nlohmann::json(), fs::file_size(contexts)};
 }
 
 TEST(OnCuda, AResultSaysWhereItIs) {
@@ -42,12 +53,47 @@ TEST(OnCuda, AResultSaysWhereItIs) {
   EXPECT_EQ(form.at("sizes").size(), 3U) << form;
 }
 
-TEST(OnCuda, AWrongResultIsReducedToTheEnd) {
-  const auto report = reduced_on_cuda({case_named("freeze_linear_bn_3d").model(), "--backend", "freeze"});
+struct CaseOnCuda {
+  const char *name, *backend;
+  int operators_at_most;
+};
+
+void PrintTo(const CaseOnCuda &one, std::ostream *out) {
+  *out << one.name;
+}
+
+class CasesOnCuda : public testing::TestWithParam<CaseOnCuda> {};
+
+/// Most checks are answered by one process, which makes one context.
+TEST_P(CasesOnCuda, AreReducedToTheEnd) {
+  const auto [report, contexts] =
+      reduced_on_cuda({case_named(GetParam().name).model(), "--backend", GetParam().backend});
   ASSERT_TRUE(report.is_object());
   EXPECT_EQ(report.at("device"), "cuda");
   EXPECT_FALSE(report.at("interrupted"));
-  EXPECT_LE(report.at("after").at("operators"), 2) << report.at("after");
+  EXPECT_LE(report.at("after").at("operators"), GetParam().operators_at_most) << report.at("after");
+  EXPECT_LT(contexts, report.at("checks").get<unsigned>() / 2 + 12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, CasesOnCuda,
+                         testing::Values(CaseOnCuda{"freeze_linear_bn_3d", "freeze", 2},
+                                         CaseOnCuda{"freeze_conv_bn_unbatched_exc", "freeze", 2},
+                                         CaseOnCuda{"autocast_lerp_exc", "autocast", 2},
+                                         CaseOnCuda{"static_int_div_exc", "static-runtime", 1}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+/// A process whose device has an error, or has not all of its memory back, is given up, and its last answer with it.
+TEST(OnCuda, ASpoiltProcessChangesNoAnswer) {
+  const std::vector<std::string> arguments = {case_named("freeze_linear_bn_3d").model(), "--backend", "freeze"};
+  const auto [report, contexts] = reduced_on_cuda(arguments);
+  ASSERT_TRUE(report.is_object());
+  for (const char *fault : {"leak", "late-error"}) {
+    const auto [faulty, more_contexts] = reduced_on_cuda(arguments, fault);
+    ASSERT_TRUE(faulty.is_object()) << fault;
+    EXPECT_EQ(faulty.at("program"), report.at("program")) << fault;
+    EXPECT_EQ(faulty.at("checks"), report.at("checks")) << fault;
+    EXPECT_GT(more_contexts, contexts) << fault;
+  }
 }
 
 } // namespace

@@ -37,7 +37,7 @@ const Operator *operator_of(const Node *node) {
 }
 
 /// Returns the elements of a list or tuple; null for anything else.
-const json *elements_of(const json &form) {
+const json *operands_in(const json &form) {
   if (form.is_object() && form.size() == 1 && form.contains("tuple") && form["tuple"].is_array())
     return &form["tuple"];
   return form.is_array() ? &form : nullptr;
@@ -76,13 +76,13 @@ public:
 
 private:
   static const json &elements(const json &form) {
-    if (const json *found = elements_of(form))
+    if (const json *found = operands_in(form))
       return *found;
     throw std::out_of_range("neither a list nor a tuple");
   }
 
   void take_given(const json &form) {
-    if (const json *elements = elements_of(form)) {
+    if (const json *elements = operands_in(form)) {
       for (const json &element : *elements)
         take_given(element);
     } else {

@@ -1,7 +1,8 @@
 // A CUDA device for a LibTorch that has none. Its memory is the CPU's and its operators are the CPU's, so everything
 // that only depends on where tensors are can be tested on any machine: LD_PRELOAD it into the program. A process that
 // was forked from one that has used it cannot use it, as with CUDA. It has no kernels of its own, no streams and no
-// timings, and knows dense tensors alone.
+// timings, and knows dense tensors alone. $PRETENDED_CUDA may ask it to "leak" memory, or to have a "late-error" in any
+// process that synchronises a dozen times.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
@@ -9,14 +10,19 @@
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/Allocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <torch/library.h>
 
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace {
@@ -26,21 +32,60 @@ using at::Tensor;
 const c10::Device the_device(c10::kCUDA, 0);
 constexpr c10::DispatchKeySet cuda_keys(c10::DispatchKey::CUDA);
 
+/// The file that $PRETENDED_CUDA_CONTEXTS names gets a byte for each process that uses the device. It is opened before
+/// the process is confined.
+const int contexts = [] {
+  const char *path = getenv("PRETENDED_CUDA_CONTEXTS");
+  return path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+}();
+
 /// Called by every use of the device. Throws in a process that was forked from one that had used it, as CUDA does.
 void use_the_device() {
-  static const pid_t user = getpid();
+  static const pid_t user = [] {
+    if (contexts >= 0)
+      (void)!write(contexts, ".", 1);
+    return getpid();
+  }();
   TORCH_CHECK(user == getpid(), "CUDA error: initialization error");
 }
 
-class Memory final : public c10::Allocator {
+/// True if $PRETENDED_CUDA has this word in it.
+bool is_asked_to(const char *word) {
+  const char *words = getenv("PRETENDED_CUDA");
+  return words && std::strstr(words, word);
+}
+
+/// How many bytes of leaks there are. Each counts as much as a large model.
+std::atomic<std::int64_t> leaked = 0;
+
+class Memory final : public c10::DeviceAllocator {
 public:
   c10::DataPtr allocate(std::size_t bytes) override {
     use_the_device();
     void *data = c10::alloc_cpu(bytes);
-    return {data, data, c10::free_cpu, the_device};
+    std::memset(data, 0xAA, bytes);
+    return {data, data, release, the_device};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return c10::free_cpu; }
+  c10::DeleterFnPtr raw_deleter() const override { return release; }
   void copy_data(void *to, const void *from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {}
+  void recordStream(const c10::DataPtr &, c10::Stream) override {}
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    stats.allocated_bytes[0].current = leaked;
+    return stats;
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override {}
+
+private:
+  static void release(void *data) {
+    static int released = 0;
+    if (++released % 200 == 0 && is_asked_to("leak"))
+      leaked += std::int64_t{1} << 30;
+    c10::free_cpu(data);
+  }
 };
 
 Memory memory;
@@ -206,6 +251,14 @@ at::Scalar item(const Tensor &tensor) {
   return on_cpu(tensor).item();
 }
 
+/// The CPU has no kernel that converts as well.
+template <Tensor (*function)(const Tensor &, int64_t, bool)>
+Tensor normalised(const Tensor &tensor, int64_t dim, bool half_to_float) {
+  use_the_device();
+  const Tensor same = on_cpu(tensor);
+  return twin_of(function(half_to_float ? same.to(at::kFloat) : same, dim, false), the_device);
+}
+
 Tensor &set(Tensor &tensor, at::Storage storage, int64_t offset, at::IntArrayRef sizes, at::IntArrayRef strides) {
   tensor.unsafeGetTensorImpl()->set_storage_keep_dtype(std::move(storage));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, offset);
@@ -224,6 +277,8 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("as_strided", as_strided);
   library.impl("view", view);
   library.impl("_local_scalar_dense", item);
+  library.impl("_softmax", normalised<at::_softmax>);
+  library.impl("_log_softmax", normalised<at::_log_softmax>);
   library.impl("set_.source_Storage_storage_offset", set);
 }
 
@@ -246,7 +301,11 @@ struct CUDAHooks final : CUDAHooksInterface {
   DeviceIndex getCurrentDevice() const override { return 0; }
   Device getDeviceFromPtr(void *) const override { return the_device; }
   const Generator &getDefaultGenerator(DeviceIndex) const override { return detail::getDefaultCPUGenerator(); }
-  void deviceSynchronize(DeviceIndex) const override {}
+  /// Asked to, raises what an earlier kernel has done, late, and from then on for ever.
+  void deviceSynchronize(DeviceIndex) const override {
+    static int calls = 0;
+    TORCH_CHECK(++calls < 12 || !is_asked_to("late-error"), "CUDA error: an illegal memory access was encountered");
+  }
 };
 REGISTER_CUDA_HOOKS(CUDAHooks);
 
