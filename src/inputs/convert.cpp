@@ -84,6 +84,8 @@ Confinement confinement_of(const std::string &python, const std::string &path, M
     if (const std::string data = data_beside(path); !data.empty())
       confinement.readable.push_back(data);
   }
+  if (!options.inputs.empty())
+    confinement.readable.push_back(fs::absolute(options.inputs).string());
   for (const auto &library : options.libraries)
     confinement.readable.push_back(fs::absolute(library).string());
   for (const auto &module : options.imports)
@@ -108,6 +110,8 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
     words.push_back("--import=" + importable(module));
   if (options.keeps_calls)
     words.emplace_back("--calls");
+  if (!options.inputs.empty())
+    words.push_back("--inputs=" + fs::absolute(options.inputs).string());
   if (original)
     words.emplace_back("--original");
   return words;

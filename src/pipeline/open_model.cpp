@@ -18,6 +18,8 @@ void require_backend(MinifyOptions &options, ModelKind kind) {
 
 MinifyOptions with_conversion(MinifyOptions options, const Conversion &conversion) {
   options.conversion = std::make_shared<Conversion>(conversion);
+  if (conversion.keeps_calls) // they are among its inputs
+    options.inputs.reset();
   std::vector<std::string> &entries = options.backend_options.inductor_config;
   entries.insert(entries.begin(), conversion.inductor_config.begin(), conversion.inductor_config.end());
   return options;
@@ -45,14 +47,17 @@ std::string verdict_words(const std::string &path, const MinifyOptions &options,
 
 } // namespace
 
-ConvertOptions convert_options(const MinifyOptions &options) {
-  // Parameters are inputs of a program of calls, so that it has more of them than a user gives.
-  const bool brings_its_inputs = !options.inputs && options.input_specs.empty();
+ConvertOptions convert_options(const MinifyOptions &options, ModelKind kind) {
+  // Parameters are inputs of a program of calls, so that it has more of them than a user gives: those of a .pt2 are
+  // known apart.
+  const bool takes_inputs = options.inputs && kind == ModelKind::Export;
+  const bool brings_its_inputs = (!options.inputs || takes_inputs) && options.input_specs.empty();
   return {.python = options.backend_options.python,
           .seed = options.check.seed,
           .graph = options.graph,
           .keeps_calls =
               brings_its_inputs && options.oracle.empty() && run_calls_of_python(split_backend_names(options.backends)),
+          .inputs = brings_its_inputs && takes_inputs ? *options.inputs : "",
           .libraries = options.backend_options.libraries,
           .imports = options.backend_options.imports};
 }
@@ -76,7 +81,7 @@ std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptio
   if (options.method != "forward")
     throw UserError("--method: " + path + " is " + to_string(kind) + ", which has forward alone; leave it out");
   std::vector<MinifyOptions> graphs;
-  for (const Conversion &conversion : convert(path, kind, convert_options(options), reading_limits(options)))
+  for (const Conversion &conversion : convert(path, kind, convert_options(options, kind), reading_limits(options)))
     graphs.push_back(with_conversion(options, conversion));
   if (graphs.size() > 1)
     return graphs;

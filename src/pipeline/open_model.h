@@ -22,7 +22,7 @@ std::optional<MinifyOptions> open_one_graph(const std::string &path, const Minif
 MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options);
 
 /// The part of the options that convert() takes.
-ConvertOptions convert_options(const MinifyOptions &options);
+ConvertOptions convert_options(const MinifyOptions &options, ModelKind kind);
 
 /// "none of its 5 graphs fails under inductor"
 std::string none_fails(const std::string &path);

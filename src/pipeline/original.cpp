@@ -36,7 +36,9 @@ std::string original_note(const Session &session) {
   if (!options.conversion || session.backend->name() != "inductor")
     return "";
   options.listener.say(Severity::Info, session.shown_path() + ": passes; it is run once under torch.compile itself");
-  const std::string fails = failure_of_original(*options.conversion, convert_options(options), reading_limits(options));
+  const ModelKind kind = recognise(options.conversion->given, reading_limits(options));
+  const std::string fails =
+      failure_of_original(*options.conversion, convert_options(options, kind), reading_limits(options));
   return fails.empty() ? ""
                        : "; but run under torch.compile as it was given, it fails: " + fails +
                              "; --inductor-config frontend=dynamo may show it";

@@ -50,3 +50,19 @@ def test_every_call_is_kept_and_does_the_same(tmp_path: Path) -> None:
 def test_those_of_pytorchs_own(path: Path) -> None:
     loaded = exported.read(str(path), 0)
     assert fx_graph_of.convert(loaded).script
+
+
+def test_a_file_of_inputs_takes_the_place_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt2"
+    torch.export.save(torch.export.export(torch.nn.Linear(3, 2), (torch.rand(2, 3),)), path)
+    given = torch.ones(2, 3)
+    forms: list[Any] = [given, (given,), {"input": given}, ((given,), {})]
+    for saved in forms:
+        torch.save(saved, tmp_path / "inputs.pt")
+        loaded = exported.read(str(path), 0, str(tmp_path / "inputs.pt"))
+        assert not loaded.only_traced and torch.equal(loaded.args[0], torch.ones(2, 3))
+        assert torch.equal(fx_graph_of.convert(loaded).inputs[0], torch.ones(2, 3))
+    torch.save([torch.ones(2, 3)] * 2, tmp_path / "inputs.pt")
+    assert (
+        "has 2 values, and the program takes 1" in exported.read(str(path), 0, str(tmp_path / "inputs.pt")).only_traced
+    )

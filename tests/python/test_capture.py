@@ -121,3 +121,16 @@ def test_inside_a_model_that_is_compiled(work: Path) -> None:
         torch.testing.assert_close(run(x, 3), whole(x, 3))
     assert [each.problem for each in captured] == ["", ""]
     torch.testing.assert_close(replayed(captured[1]), whole(x, 2))
+
+
+def test_a_call_keeps_its_calls(work: Path) -> None:
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        torch._foreach_mul_([x], 2.0)
+        return x + 1
+
+    part = torch.nn.Sequential()
+    part.forward = scaled
+    with repro_minify.capture(part, "captured") as captured:
+        part(torch.rand(3))
+    program = captured[0].program
+    assert program and "_foreach_mul_" in program.read_text()

@@ -226,7 +226,7 @@ class Candidate:
         grad = grad and not call.detaches
         call.modes = [mode for mode in call.modes if "grad" not in mode]
         with torch.no_grad():  # each operand would be a leaf, which nothing may write to
-            output = call.run()
+            output = call.args[0] if call.is_hook else call.run()
         output = list(output) if isinstance(output, tuple) else output  # the kind of the call is Tensor[]
         written = {
             tensor.untyped_storage().data_ptr() for tensor, version in zip(given, versions)

@@ -25,9 +25,11 @@ Two more entries are there only where they say something: "in", the modes that t
 """
 
 import builtins
+import contextlib
 import importlib
 import json
 import math
+import pkgutil
 from typing import Any
 
 import torch
@@ -88,9 +90,20 @@ def resolve_or_none(name: str) -> Any:
         return None
 
 
+def load_higher_order(name: str) -> None:
+    """Imports what registers a higher-order operator: PyTorch imports most of them where they are first called."""
+    for module in pkgutil.iter_modules(torch._higher_order_ops.__path__):
+        if hasattr(torch.ops.higher_order, name):
+            return
+        with contextlib.suppress(ImportError):
+            importlib.import_module(f"torch._higher_order_ops.{module.name}")
+
+
 def resolve(name: str) -> Any:
     """Returns what a dotted name stands for. Raises ImportError or AttributeError."""
     if name.startswith("torch.ops."):
+        if name.startswith("torch.ops.higher_order."):
+            load_higher_order(name.split(".")[3])
         place: Any = torch.ops
         for word in name.split(".")[2:]:
             place = getattr(place, word)
@@ -247,6 +260,11 @@ class Call:
         self.kwargs = {name: value_of(form, operands, values or []) for name, form in call.get("k", {}).items()}
         self.modes = call.get("in", [])
         self.parts = call.get("parts")
+
+    @property
+    def is_hook(self) -> bool:
+        """True if it hooks a tensor, which it gives itself: that can be done only where gradients are wanted."""
+        return getattr(self.target, "__name__", "") == "register_hook"
 
     @property
     def detaches(self) -> bool:

@@ -86,8 +86,8 @@ class Folded:
 
 
 class Expansion:
-    """The calls that take the place of one: a copy of its graph between calls that enter and leave the level. All run under
-    the modes of the call."""
+    """The calls that take the place of one: a copy of its graph between calls that enter and leave the level. All run
+    under the modes of the call."""
 
     modes: list[dict[str, Any]]
 

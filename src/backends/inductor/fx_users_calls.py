@@ -153,11 +153,24 @@ def prepare(graph: Graph) -> None:
     for node in list(graph.nodes):
         if operator_name(node) == "flex_attention":
             fx_flex.write_as_users(node, capture)
+        elif operator_name(node) == "register_hook":
+            write_hook(node)
         elif operator_name(node) and "called" not in node.meta:
             node.meta["called"] = called = as_users_call(node)
             node.meta["bare"] = bare = called.place is not None or gives_one(node, called)
             if bare:
                 move_parts(node, called.place or (lambda _: []))
+
+
+def write_hook(node: Node) -> None:
+    """`x.register_hook(f)`, in the place of the operator that gives x again."""
+    tensor, body, *outside = node.args
+    capture(body, outside)
+    with node.graph.inserting_before(node):
+        made = node.graph.call_method("register_hook", (tensor, body))
+        made.meta["modes"] = node.meta.get("modes", [])
+    node.replace_all_uses_with(tensor)  # type: ignore[arg-type]
+    node.graph.erase_node(node)
 
 
 def gives_one(node: Node, called: UsersCall) -> bool:

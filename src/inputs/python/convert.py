@@ -1,14 +1,15 @@
 """Makes an archive of other forms of a model that people have: the file that --python runs for repro-minify.
 
     convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--import MODULE]... [--calls]
-        [--original]
+        [--inputs FILE] [--original]
 
 KIND is what repro-minify took SOURCE for: export, program, log. Into FOLDER go converted-N.pt, which has its inputs
 inside, converted-N_inputs.pt, and answer.json: {"graphs": [...]}, one object for each graph (N from 1), with "problem"
 where it could not be converted; or {"problem": ...}. It is traced to TorchScript. With --calls its calls are kept as
 they are, as TorchScript that only Python can run, and its object has "dialect": "fx"; what cannot be kept so is traced.
-With --original nothing is converted: answer.json says how graph N (the first, without --graph) fails under
-torch.compile, {"fails": ..., "lost": [...]}, as original.py has it.
+--inputs names a file of inputs for a .pt2, in the place of its own. With --original nothing is converted: answer.json
+says how graph N (the first, without --graph) fails under torch.compile, {"fails": ..., "lost": [...]}, as original.py
+has it.
 """
 
 import argparse
@@ -81,7 +82,10 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
 def converted_as_fx(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     """Writes converted-N.pt in the FX dialect; returns what converted() does."""
     import fx_graph_of
+    from refused import Refused
 
+    if loaded.only_traced:
+        raise Refused(loaded.only_traced)
     made = fx_graph_of.convert(loaded)
     save(made.script, made.inputs, folder, number)
     left_out = f"{made.left_out} of its results are no tensors, and left out"
@@ -167,7 +171,7 @@ def readers(words: argparse.Namespace) -> list[tuple[str, Callable[[], Any]]]:
 
     seed, source = words.seed, words.source
     if words.kind == "export":
-        return [("", lambda: exported.read(source, seed))]
+        return [("", lambda: exported.read(source, seed, words.inputs))]
     if words.kind == "program":
         text = Path(source).read_text(encoding="utf-8", errors="replace")
         if fx_program.is_one(text):
@@ -229,6 +233,7 @@ def main() -> None:
     parser.add_argument("--load-library", action="append", default=[])
     parser.add_argument("--import", action="append", default=[])
     parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--inputs")
     parser.add_argument("--original", action="store_true")
     words = parser.parse_args()
     import torch

@@ -13,7 +13,8 @@ from refused import Refused
 from unregistered import refuse_unregistered
 
 
-def read(path: str, seed: int) -> Loaded:
+def read(path: str, seed: int, inputs: str | None = None) -> Loaded:
+    """`inputs` names a file of inputs that are taken in the place of its own."""
     try:
         program = torch.export.load(path)
     except Exception as error:
@@ -22,6 +23,12 @@ def read(path: str, seed: int) -> Loaded:
         raise Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}") from error
     loaded = Loaded(flat_module(program), (), names=list(program.graph_signature.user_inputs))
     loaded.dynamic = dynamic_dimensions(program)
+    if inputs:
+        try:
+            loaded.args, loaded.data = given_inputs(program, inputs), inputs
+            return loaded
+        except Refused as refused:
+            loaded.only_traced = str(refused)
     if program.example_inputs is not None:
         args, kwargs = program.example_inputs
         in_order = reorder_kwargs(kwargs, program.call_spec.in_spec)
@@ -30,6 +37,33 @@ def read(path: str, seed: int) -> Loaded:
         loaded.args = drawn_inputs(program, seed)
         loaded.data = f"drawn from the shapes inside (seed {seed}), as it has no example inputs"
     return loaded
+
+
+def given_inputs(program: Any, path: str) -> tuple[Any, ...]:
+    """The leaves of what was saved: arguments in order, by name, or both. Raises Refused for what is none."""
+    names = list(program.graph_signature.user_inputs)
+    try:
+        saved = torch.load(path, weights_only=True)
+        if isinstance(saved, dict) and set(saved) == set(names):
+            return tuple(saved[name] for name in names)
+        args, kwargs = arguments_of(saved)
+        leaves = tuple(pytree.tree_leaves((args, reorder_kwargs(kwargs, program.call_spec.in_spec))))
+    except Exception as error:
+        text = " ".join(str(error).split())[:200]
+        raise Refused(f"{path}: cannot be taken for its arguments: {type(error).__name__}: {text}") from error
+    if len(leaves) != len(names):
+        raise Refused(f"{path}: has {len(leaves)} values, and the program takes {len(names)}")
+    return leaves
+
+
+def arguments_of(saved: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(saved, dict):
+        return (), saved
+    if not isinstance(saved, (list, tuple)):
+        return (saved,), {}
+    if len(saved) == 2 and isinstance(saved[0], (list, tuple)) and isinstance(saved[1], dict):
+        return tuple(saved[0]), saved[1]
+    return tuple(saved), {}
 
 
 def flat_module(program: Any) -> torch.fx.GraphModule:

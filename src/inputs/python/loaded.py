@@ -21,6 +21,8 @@ class Loaded:
     """Differences from the file, each one sentence."""
     inductor_config: list[str] = field(default_factory=list)
     """KEY=VALUE, entries of torch._inductor.config that the file sets."""
+    only_traced: str = ""
+    """Why its calls cannot be kept, where something else than a call is the reason."""
     dynamic: list[str] = field(default_factory=list)
     """Dimensions that were symbolic, for a person."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import torch
 
+from fx_call import load_higher_order
 from refused import Refused
 
 CALLED = re.compile(r"\btorch\.ops\.(\w+)\.(\w+)")
@@ -13,6 +14,8 @@ CALLED = re.compile(r"\btorch\.ops\.(\w+)\.(\w+)")
 def refuse_unregistered(texts: Iterable[str]) -> None:
     """Raises Refused with the name of the first, where `texts` name operators as Python does: torch.ops.foo.bar."""
     for namespace, operator in dict.fromkeys(found for text in texts for found in CALLED.findall(text)):
+        if namespace == "higher_order":
+            load_higher_order(operator)
         if not hasattr(getattr(torch.ops, namespace), operator):
             raise Refused(
                 f"calls {namespace}::{operator}, an operator that PyTorch does not have: where a shared library "

@@ -1,4 +1,4 @@
-"""Records the first calls of a module inside a user's own program, each as a failing.pt."""
+"""Records the first calls of a module inside a user's own program, each as a program.py and a failing.pt."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recorded:
-    """One call: its inputs.pt, and failing.pt beside it."""
+    """One call: its inputs.pt, and beside it program.py, where Dynamo makes one graph of it, and failing.pt."""
 
     folder: Path
     problem: str = ""  # why there is no failing.pt; inputs.pt then holds (args, kwargs)
 
     @property
     def model(self) -> Path:
+        """Its trace, for every backend."""
         return self.folder / "failing.pt"
+
+    @property
+    def program(self) -> Path | None:
+        """The program that keeps its calls, for inductor; None where there is none."""
+        path = self.folder / "program.py"
+        return path if path.exists() else None
 
 
 class Captured(list[Recorded]):
@@ -32,11 +39,16 @@ class Captured(list[Recorded]):
 
 
 def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) -> Recorded:
+    from .saved_graphs import save_graphs
     from .saving import save_failing, save_inputs
     from .tracing import copies
 
     folder.mkdir(parents=True, exist_ok=True)
     save_inputs(copies((args, kwargs)), folder)  # first, as the module may take the process along
+    saved = save_graphs(module, (args, kwargs), folder, {})
+    if saved.refused or saved.problem or len(saved.programs) != 1:
+        for program in saved.programs:
+            program.unlink()
     try:
         save_failing(module, (args, kwargs), folder)
     except ReproMinifyError as error:
@@ -48,10 +60,11 @@ def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
 def capture(
     module: torch.nn.Module, folder: str | os.PathLike[str], calls: int = 3, force: bool = False
 ) -> Iterator[Captured]:
-    """Writes FOLDER/call-1/failing.pt and inputs.pt, and so on, for the first `calls` calls of `module` in the block.
+    """Writes FOLDER/call-1/program.py, failing.pt and inputs.pt, and so on, for the first `calls` calls of `module` in
+    the block.
 
     Each is written before the call runs, with the buffers and parameters as they are then: one that raises is there all
-    the same, and of one that takes the process along its inputs. A call costs three more runs of the module.
+    the same, and of one that takes the process along its inputs. A call costs six more runs of the module.
     """
     import torch
 

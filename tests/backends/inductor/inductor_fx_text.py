@@ -533,6 +533,21 @@ class Parts(Same):
         self.assertIn("BLOCK_SIZE=(128, 128), mask_mod=lambda x, y, z, w: z >= w)", source)
         self.assertIn("score_mod=lambda x, y, z, w, v: x + bias[z], block_mask=block_mask, scale=0.5)", source)
 
+    def test_a_hook_is_registered_as_people_do(self) -> None:
+        graph, root = Graph(), torch.nn.Module()
+        hook = {"takes": 2, "calls": [{"f": "operator.mul", "a": [{"$": 0}, {"$": 1}]}], "gives": {"$": 2}}
+        x, y = graph.placeholder("x"), graph.placeholder("y")
+        sin = Call({"m": "sin", "a": [{"%": 0}]}, [x]).add_to(graph, root)
+        call = {"f": "torch.ops.higher_order.register_hook", "a": [{"%": 0}, {"graph": hook}, {"%": 1}]}
+        hooked = Call(call, [sin, y]).add_to(graph, root)
+        graph.output((Call({"m": "cos", "a": [{"%": 0}]}, [hooked]).add_to(graph, root),))
+        self.assertEqual(program_text(graph, ["x", "y"]).function("f"), [
+            "def f(x, y):",
+            "    sin = x.sin()",
+            "    sin.register_hook(lambda x: x * y)",
+            "    return sin.cos()",
+        ])  # fmt: skip
+
     def test_functions_of_numpy_are_written_with_np(self) -> None:
         def function(x: torch.Tensor) -> torch.Tensor:
             return torch.from_numpy(np.linalg.norm(x.numpy() * 2, axis=0))
