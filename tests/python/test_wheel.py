@@ -55,6 +55,13 @@ def test_it_finds_the_torch_beside_it() -> None:
     assert built == {"torch": torch.__version__}
 
 
+def test_it_needs_nothing_of_the_distribution_that_built_it() -> None:
+    dynamic = subprocess.run(["readelf", "-d", OWN], capture_output=True, text=True).stdout
+    needed = {line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "NEEDED" in line}
+    of_the_system = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
+    assert {name for name in needed if not name.startswith(("libtorch", "libc10"))} <= of_the_system
+
+
 def test_the_manual_has_every_option_and_is_clean() -> None:
     manual = Path(sys.prefix) / "share/man/man1/repro-minify.1"
     if not shutil.which("groff") or not shutil.which("help2man"):
