@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 torch_version=2.13.0
 packages=(build-essential clang cmake ninja-build ccache python3 python3-venv clang-format
           libboost-graph-dev libcli11-dev libspdlog-dev libgtest-dev nlohmann-json3-dev libtomlplusplus-dev libssl-dev
-          libseccomp-dev libctemplate-dev libdtl-dev libncurses-dev pkg-config graphviz help2man)
+          libseccomp-dev libctemplate-dev libdtl-dev libncurses-dev graphviz help2man)
 
 . "$root/scripts/packages.sh"
 
