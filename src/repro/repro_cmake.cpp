@@ -1,11 +1,14 @@
 #include "repro/repro_cmake.h"
 
+#include "core/loaded_library.h"
 #include "repro/render.h"
+
+#include <filesystem>
 
 namespace repro_minify {
 
 std::string repro_cmake_lists(const std::vector<std::string> &libraries, bool has_operators) {
-  const bool cuda = REPRO_MINIFY_TORCH_HAS_CUDA;
+  const bool cuda = std::filesystem::exists(torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX) + "/lib/libtorch_cuda.so");
   return render("CMakeLists.txt.tpl",
                 {{"cuda", cuda}, {"cpu", !cuda}, {"libraries", libraries}, {"has_operators", has_operators}});
 }

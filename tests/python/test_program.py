@@ -83,7 +83,7 @@ def torch_of(folder: Path, version: str | None) -> Path | None:
     return folder
 
 
-@pytest.mark.parametrize("present", ["2.12.0+cpu", "2.13.0", None])
+@pytest.mark.parametrize("present", ["2.12.0+cpu", "2.13.1", None])
 def test_another_torch_is_refused_in_a_sentence(
     present: str | None, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,10 +97,19 @@ def test_another_torch_is_refused_in_a_sentence(
     assert (present or "no torch") in said and "\n" not in said
 
 
-def test_the_same_torch_is_taken(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cpu"}))
+def test_one_built_with_cuda_wants_the_very_same(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cu130"}))
     monkeypatch.setattr(torch_version, "BUILT", work / "built.json")
     monkeypatch.setattr(torch_version, "torch_folder", lambda: torch_of(work / "torch", "2.13.0+cpu"))
+    with pytest.raises(CannotStart):
+        torch_version.require_same_torch()
+
+
+@pytest.mark.parametrize("present", ["2.13.0+cpu", "2.13.0+cu130", "2.13.0"])
+def test_the_same_version_of_torch_is_taken(present: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cpu"}))
+    monkeypatch.setattr(torch_version, "BUILT", work / "built.json")
+    monkeypatch.setattr(torch_version, "torch_folder", lambda: torch_of(work / "torch", present))
     assert torch_version.require_same_torch() == work / "torch"
 
 

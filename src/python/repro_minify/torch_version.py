@@ -27,8 +27,15 @@ def version_in(folder: Path) -> str:
     return found.group(1) if found else ""
 
 
+def serves(present: str, built: str) -> bool:
+    """True if the program runs beside the torch that is present. One that was built without CUDA loads what every build
+    of that version has."""
+    version, _, kind = built.partition("+")
+    return present == built or (kind == "cpu" and present.partition("+")[0] == version)
+
+
 def require_same_torch() -> Path:
-    """The folder of torch, if it is the one that the program of this package was built against."""
+    """The folder of torch, if the program of this package runs beside it."""
     built = str(json.loads(BUILT.read_text())["torch"])
     again = "install it from its source in this environment (pip install --force-reinstall --no-deps .)"
     folder = torch_folder()
@@ -37,7 +44,7 @@ def require_same_torch() -> Path:
             f"repro-minify was built against torch {built}, and this environment has no torch; "
             f"install torch=={built}, or another torch and then repro-minify from its source"
         )
-    if (present := version_in(folder)) != built:
+    if not serves(present := version_in(folder), built):
         raise CannotStart(
             f"repro-minify was built against torch {built}, and this environment has torch {present or 'unknown'}; "
             f"{again}, or install torch=={built}"
