@@ -89,7 +89,7 @@ struct HandOverFacts {
   /// Why C++ cannot run the program as a backend that is used from Python has compiled it; empty: it can.
   std::string no_package_because;
   std::optional<bool> verified; ///< nothing: not tried, or no answer
-  std::string verify_message;   ///< empty: not tried, or verified
+  std::string verify_message;   ///< empty: not tried, or verified; of one verified by repro.py alone, why
   ScriptVerification script;
   std::vector<OtherBackend> others;
   std::vector<AblationRow> ablation;
@@ -139,6 +139,7 @@ struct Verification {
   std::string message;                   ///< what happened
   bool with_precompiled_headers = false; ///< repro.cpp was built with headers that an earlier run has precompiled
   std::string compiler = {};             ///< that repro.cpp was built with; empty: CMake's own choice
+  bool has_tools = true;                 ///< false: this machine has no CMake or no C++ compiler
 };
 struct VerifyOptions {
   Repetition repetition;             ///< how often it is run

@@ -44,6 +44,8 @@ void say_what_came_of(const Options &options, const Result &result) {
     log::error("it is not known whether the repro verifies: " + facts.verify_message + "; --resume asks again");
   if (facts.verified.has_value() && !*facts.verified)
     log::error("THE REPRO DID NOT VERIFY: " + facts.verify_message);
+  else if (facts.verified.has_value() && !facts.verify_message.empty())
+    log::warning("repro.py is verified; " + facts.verify_message);
 }
 
 /// Says what came of the job and returns the exit code. It is 130 exactly where report.json says `interrupted`: a

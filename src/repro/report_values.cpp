@@ -150,6 +150,8 @@ json verification_values(const ReproFacts &facts) {
     return {{"verified", facts.verify_message.empty() ? "not tried" : facts.verify_message}};
   if (!*facts.verified)
     return {{"verified", ""}, {"not_verified", facts.verify_message}};
+  if (!facts.verify_message.empty())
+    return {{"verified", "yes: repro.py was run, and fails the same way; " + facts.verify_message}};
   return {{"verified", has_cpp(facts) ? "yes: repro.cpp was built and run, and fails the same way"
                                       : "yes: the oracle finds reduced.pt interesting, time and again"}};
 }

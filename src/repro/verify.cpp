@@ -62,6 +62,10 @@ JobEnd build(ProjectBuild &project, const std::function<bool()> &interrupted) {
   return job_end;
 }
 
+bool is_without_cmake(const JobEnd &job_end) {
+  return job_end.ending == Ending::Exited && job_end.exit_code == 127;
+}
+
 /// Empty if it was built.
 std::string problem_of(const JobEnd &job_end) {
   if (is_built(job_end))
@@ -69,8 +73,7 @@ std::string problem_of(const JobEnd &job_end) {
   if (is_trouble_of_the_machine(job_end))
     return "the machine could not build repro.cpp, which says nothing of it: " +
            last_lines(job_end.message + job_end.output_tail);
-  return job_end.exit_code == 127 ? "cmake was not found; install it, or use --no-verify"
-                                  : "repro.cpp does not build: " + last_lines(job_end.output_tail);
+  return "repro.cpp does not build: " + last_lines(job_end.output_tail);
 }
 
 /// repro.cpp in the making, in a folder beside it.
@@ -177,7 +180,12 @@ private:
   }
 
   Verification build_and_run(ReproBuild &repro) const {
-    if (const std::string problem = problem_of(build(repro.project, options_.interrupted)); !problem.empty())
+    const JobEnd job_end = build(repro.project, options_.interrupted);
+    if (is_without_cmake(job_end))
+      return {.message = "no CMake was found", .has_tools = false};
+    if (!is_built(job_end) && find_compiler().empty())
+      return {.message = "no C++ compiler was found", .has_tools = false};
+    if (const std::string problem = problem_of(job_end); !problem.empty())
       return {false, problem};
     Verification result = run({"env", "REPRO_PYTHON=" + python(), repro.folder + "/repro"},
                               is_python() && has_script_ && !has_package() ? judge_script : judge_run);

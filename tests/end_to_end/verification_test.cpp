@@ -3,6 +3,7 @@
 #include "all_tests.h"
 #include "cases.h"
 #include "program.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -66,6 +67,23 @@ TEST(Verification, AProgramThatOnlyExitsWithOneIsNotTheFailure) {
   EXPECT_NE(finished.err.find("THE REPRO DID NOT VERIFY"), std::string::npos) << describe(finished);
   EXPECT_NE(finished.err.find("REPRODUCED exception "), std::string::npos) << describe(finished);
   EXPECT_EQ(json::parse(read_text(repro / "report.json")).at("verified"), false);
+}
+
+/// A machine without CMake still has the Python that the model came from.
+TEST(Verification, WithoutCMakeReproPyIsWhatIsVerified) {
+  if (std::string(test_paths::python).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Case one = case_named("static_int_div_exc");
+  const InPlaceOf cmake("cmake", "exit 127");
+  const Finished finished = run_tool(one.with_backend(
+      {one.model(), "-o", repro, "--python", test_paths::python, "--no-ablation", "--no-bisect", verify}));
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  const char *why = "repro.cpp was not built, as no CMake was found";
+  EXPECT_NE(finished.err.find(std::string("repro.py is verified; ") + why), std::string::npos) << describe(finished);
+  EXPECT_EQ(json::parse(read_text(repro / "report.json")).at("verified"), true);
+  EXPECT_NE(read_text(repro / "report.md").find(why), std::string::npos);
 }
 
 /// It builds, runs, and fails: with another message.
