@@ -147,7 +147,7 @@ def calls_to_spare(folder: Path) -> list[str]:
 
 
 def tried(seed: int, given: argparse.Namespace) -> str:
-    """What came of one program: right, unseen, or what is wrong."""
+    """Returns whether one program came out right, was not seen to fail, or what is wrong with it."""
     module, inputs, length = planted(seed)
     folder = given.work / str(seed)
     folder.mkdir(parents=True, exist_ok=True)
