@@ -168,3 +168,9 @@ def test_whole_numbers_may_not_differ_at_all() -> None:
     problem = difference([large], [large + 18], None)
     assert problem == "value 1 is another, of whole numbers, which PyTorch's rule lets pass"
     assert difference([large], [large.clone()], None) == ""
+
+
+def test_a_machine_without_a_compiler_says_nothing_of_the_model() -> None:
+    how = How(grad=False, autocast=None, config={"cpp.cxx": (None, "no-such-compiler")})
+    with pytest.raises(repro_minify.ReproMinifyError, match="no C\\+\\+ compiler here"):
+        problem_of(lambda x: torch.sin(x) + 1, ((X,), {}), how)

@@ -172,6 +172,15 @@ def whole_numbers_differ(expected: list[torch.Tensor], found: list[torch.Tensor]
     return ""
 
 
+def lacks_compiler(error: BaseException | None) -> bool:
+    """True if the error comes of a machine without a C++ compiler, which says nothing of the model."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        error = getattr(error, "inner_exception", None) or error.__cause__
+    return any(type(one).__name__ == "InvalidCxxCompiler" for one in seen)
+
+
 def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
     """Returns how it fails; empty where it does not. Raises ReproMinifyError where eager is not sure of itself."""
     import torch._inductor.config
@@ -191,6 +200,8 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
         try:
             found = ran(torch.compile(call, mode=how.mode, dynamic=how.dynamic), arguments, how)
         except Exception as error:
+            if lacks_compiler(error):
+                raise ReproMinifyError("torch.compile has no C++ compiler here") from error
             return f"it raises {first_line(error)}"
     return difference(expected, found, in_float64(call, arguments, how))
 
