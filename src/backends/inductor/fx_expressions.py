@@ -251,6 +251,8 @@ class Expressions:
             target = called
         args, kwargs = arguments
         name = target._schema.name.split("::")[1]
+        if name == "numpy_T":  # Dynamo's x.T from PyTorch 2.15 on
+            return ast.Attribute(self.value(args[0]), "T", ast.Load())
         if target.namespace == "aten":
             if target._overloadname in OVERLOADS:
                 written = self.torch_operator(name, arguments)
