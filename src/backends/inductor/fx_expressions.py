@@ -44,6 +44,7 @@ SHAPED = {"zeros", "ones", "empty", "rand", "randn"}
 ATTRIBUTES = {
     "aten.mT.default": "mT", "aten.mH.default": "mH", "aten.numpy_T.default": "T", "aten.matrix_H.default": "H",
 }  # fmt: skip
+ATTRIBUTES = {"aten.numpy_T": "T", "aten.matrix_H": "H", "aten.mT": "mT", "aten.mH": "mH"}  # Dynamo's, from 2.15 on
 LAST = sys.maxsize  # the end of a slice in ATen that ends where the tensor does
 Place = Callable[[Node], ast.expr]
 
@@ -105,6 +106,8 @@ class Expressions:
         if node.op != "call_function":
             raise NoForm(f"a node of the kind {node.op}")
         target: Any = node.target
+        if name := ATTRIBUTES.get(str(target).removesuffix(".default")):
+            return ast.Attribute(self.value(node.args[0]), name, ast.Load())
         if isinstance(target, torch._ops.OpOverload):
             return self.overload(target, arguments)
         if name := fx_users_calls.operator_name(node):
@@ -251,8 +254,6 @@ class Expressions:
             target = called
         args, kwargs = arguments
         name = target._schema.name.split("::")[1]
-        if name == "numpy_T":  # Dynamo's x.T from PyTorch 2.15 on
-            return ast.Attribute(self.value(args[0]), "T", ast.Load())
         if target.namespace == "aten":
             if target._overloadname in OVERLOADS:
                 written = self.torch_operator(name, arguments)
