@@ -13,6 +13,7 @@ still lose a call, or differs; one that does not fail is counted as unseen.
 
 import argparse
 import json
+import operator
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ import torch
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "src/backends/inductor"
 sys.argv.insert(1, str(FOLDER))  # as the test takes it
-sys.path += [str(ROOT / "src/python"), str(ROOT / "tests/backends/inductor")]
+sys.path[:0] = [str(ROOT / "src/python"), str(ROOT / "tests/backends/inductor")]
 
 import fx_fault  # noqa: E402
 from inductor_fx_text_random import Choices  # noqa: E402
@@ -42,7 +43,7 @@ def add_branch(graph: torch.fx.Graph, root: torch.nn.Module, of: torch.fx.Node) 
     positive = graph.call_function(torch.gt, (graph.call_method("sum", (of,)), 0))
     bodies = (graph.get_attr("yes"), graph.get_attr("no"))
     made = graph.call_function(torch.ops.higher_order.cond, (positive, *bodies, (of,)))
-    return graph.call_function(torch._operator.getitem, (made, 0))
+    return graph.call_function(operator.getitem, (made, 0))
 
 
 def planted(seed: int) -> tuple[torch.fx.GraphModule, list[Any], int]:

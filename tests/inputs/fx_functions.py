@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
@@ -211,9 +212,23 @@ def jacobians(x: Any, y: Any) -> Any:
     return out, pull((y, x)), moved, rows, columns, torch.func.hessian(lambda a: a.sin().sum())(x)
 
 
+def kernels(x: Any, y: Any) -> Any:
+    query = x.view(1, 1, 3, 2)
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        found = F.scaled_dot_product_attention(query, query, y.view(1, 1, 3, 2))
+    return found * 2, F.scaled_dot_product_attention(query, query, query)
+
+
+def arrays(x: Any, y: Any) -> Any:
+    made = np.sin(x.numpy()) + np.linalg.norm(y.numpy()) * np.float32(2)
+    made[0] = 1
+    return torch.from_numpy(made.reshape(2, 3).sum(axis=1)), torch.from_numpy(made.reshape(2, 3).T)
+
+
 FUNCTIONS = [
     *(set_part, augmented, foreach, halves, through_view, written_out, named, parts, pooled, numbers, dtypes, indexed),
     *(einsum, no_results, norms, attention, interpolated, drawn, fills, scalars, scattered, copied, overlapping),
     *(resized, complex_parts, conditional, statistics, texts, same_twice, fft),
     *(switched, cast, branched, looped, checkpointed, nested_results, mapped, gradients, jacobians),
+    *(kernels, arrays),
 ]

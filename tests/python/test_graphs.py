@@ -136,6 +136,18 @@ def test_a_program_run_by_hand_says_whether_it_fails() -> None:
     ), ended.stderr
 
 
+def test_a_symbolic_size_is_read_of_the_input_that_has_it(work: Path) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x.sin().view(x.shape[0], 2, -1).sum(1) * x.shape[0]
+
+    (graph,) = graphs_of(function, (torch.rand(3, 4),), {}, False, dynamic=True)
+    assert save_graph(graph, Path("program.py"), False) == ""
+    space = executed(Path("program.py"))
+    assert "size(0)" in Path("program.py").read_text()
+    for x in (*space["load_args"](), torch.rand(5, 4)):
+        torch.testing.assert_close(space["Repro"]()(x)[0], function(x))
+
+
 def test_tensors_of_the_graph_are_further_arguments() -> None:
     root = torch.nn.Module()
     root.register_buffer("L_self_modules_scale_buffers_of_", X.clone())

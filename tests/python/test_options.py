@@ -10,6 +10,7 @@ from repro_minify.program import run
 
 # Options of the program that have a parameter of their own, or are for people at a terminal.
 NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_json"}
+OF_PYTHON = {"dynamic"}  # an entry of --inductor-config
 
 
 @functools.cache
@@ -21,11 +22,11 @@ def names_of(command: str) -> dict[str, dict[str, object]]:
 
 
 def test_minify_has_all_of_the_program() -> None:
-    assert set(MinifyOptions.__annotations__) == set(names_of(""))
+    assert set(MinifyOptions.__annotations__) == {*names_of(""), *OF_PYTHON}
 
 
 def test_check_has_all_of_run() -> None:
-    assert set(CheckOptions.__annotations__) == set(names_of("run"))
+    assert set(CheckOptions.__annotations__) == {*names_of("run"), *OF_PYTHON}
 
 
 def test_choices_and_presets_are_those_of_the_program() -> None:
@@ -40,6 +41,7 @@ def test_choices_and_presets_are_those_of_the_program() -> None:
 def test_words() -> None:
     assert arguments_of({"only_fwd": True, "grad": False, "tol": 0.1, "need": None}) == ["--only-fwd", "--tol=0.1"]
     assert arguments_of({"autocast": False, "equal_nan": True}) == ["--no-autocast", "--equal-nan"]
+    assert arguments_of({"dynamic": True}) == ["--inductor-config=dynamic=true"]
     assert arguments_of({"timing": False}) == ["--no-timing"]
     assert arguments_of({"passes": ["cut", "splice"], "output": Path("a b")}) == [
         "--passes=cut",

@@ -7,6 +7,7 @@ import torch
 
 import fx_candidate
 import fx_graph
+import fx_groups
 import fx_users_calls
 from emit import MOST_LITERAL_BYTES, Literals, Repro, Trial
 from fx_call import NoForm, resolve_or_none
@@ -74,6 +75,7 @@ class FxRepro(Repro):
         self.used = text.imports
         self.forward = [*text.classes, *text.function("f")]
         self.drawn = any(draws(node) for node in graph.nodes)
+        self.has_group = fx_groups.is_called(graph.nodes)
 
     def graph_of(self, script):
         """The program with what forward returns for its result."""
@@ -102,7 +104,11 @@ class FxRepro(Repro):
     def imports(self):
         lines = super().imports().splitlines()
         at = lines.index("import torch") + 1
-        return "\n".join([*lines[:at], *(line for line in self.used if line not in lines), *lines[at:]])
+        used = [line for line in self.used if line not in lines]
+        if self.has_group:
+            used += fx_groups.IMPORTS
+            lines += ["", fx_groups.LINE]
+        return "\n".join([*lines[:at], *used, *lines[at:]])
 
     def classes(self):
         attributes = [name for name, _ in self.attributes]

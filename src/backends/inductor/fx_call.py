@@ -37,6 +37,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils import _pytree as pytree
 
 import fx_func
+import fx_groups
 import fx_modes
 import fx_numpy
 
@@ -104,6 +105,8 @@ def resolve(name: str) -> Any:
     if name.startswith("torch.ops."):
         if name.startswith("torch.ops.higher_order."):
             load_higher_order(name.split(".")[3])
+        if name.startswith(f"torch.ops.{fx_groups.NAMESPACE}."):
+            fx_groups.join()
         place: Any = torch.ops
         for word in name.split(".")[2:]:
             place = getattr(place, word)

@@ -4,13 +4,13 @@ import operator
 
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 import fx_modes
 import fx_transforms
 from calls import Untranslatable, attribute_name, call, function, graph_of
 from fx_call import Call
 from fx_graph import Argument, Attribute, Output, with_output
+from wide import Wide
 
 PACKING = {"prim::ListConstruct": list, "prim::TupleConstruct": tuple}
 UNPACKING = ("prim::ListUnpack", "prim::TupleUnpack")
@@ -204,17 +204,6 @@ def as_it_stands(script, holder):
         raise
     except (ImportError, AttributeError, KeyError, ValueError) as error:
         raise Untranslatable(f"a call of this program cannot be found here: {error}") from error
-
-
-class Wide(TorchDispatchMode):
-    """Makes float64 of what is made in another floating-point dtype: of the rounding that a program asks for the
-    reference has none, however it is written, x.half() or aten.to.dtype(x, torch.float16)."""
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
-            kwargs = {**kwargs, "dtype": torch.float64}
-        return func(*args, **kwargs)
 
 
 def in_float64(graph_module):

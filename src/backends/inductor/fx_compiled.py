@@ -25,7 +25,7 @@ class FxCompiled:
         if key not in self.entries:
             self.entries[key] = self.compile(arguments)
         graph, taken, template = self.entries[key]
-        results = graph(*(arguments[position] for position in taken)) if graph else ()
+        results = graph(*(arguments[position] for position in taken)) if graph is not None else ()
 
         def leaf(value):
             if isinstance(value, Output):

@@ -6,10 +6,9 @@ from typing import Any
 
 import torch
 from torch.fx.node import map_aggregate
-from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from loaded import on_a_device_that_is_here
+from loaded import Noting, on_a_device_that_is_here
 
 CUDA = re.compile(r"cuda(:\d+)?")
 
@@ -20,16 +19,8 @@ def moved(value: Any, note: Callable[[str], None]) -> Any:
     return on_a_device_that_is_here(torch.device(value) if is_name else value, note)
 
 
-class Devices(TorchFunctionMode):
+class Devices(Noting):
     """Runs calls on devices that are here; `notes` says where that is another one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.notes: list[str] = []
-
-    def note(self, sentence: str) -> None:
-        if sentence not in self.notes:
-            self.notes.append(sentence)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.Tensor.cuda and not torch.cuda.is_available():

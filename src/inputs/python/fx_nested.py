@@ -87,6 +87,7 @@ GIVEN = {
     "while_loop": slice(2, 4),
     "tag_activation_checkpoint": slice(1, None),
     "autograd_function_apply": slice(2, None),
+    "vmapped": slice(5, None),
 }
 """The arguments of a higher-order operator that its graphs are given, where they are given them as they are."""
 

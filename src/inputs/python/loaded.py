@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 
 @dataclass
@@ -25,6 +26,18 @@ class Loaded:
     """Why its calls cannot be kept, where something else than a call is the reason."""
     dynamic: list[str] = field(default_factory=list)
     """Dimensions that were symbolic, for a person."""
+
+
+class Noting(TorchFunctionMode):
+    """A mode that changes calls; `notes` says how, each sentence once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes.append(sentence)
 
 
 def on_a_device_that_is_here(value: Any, note: Callable[[str], None]) -> Any:

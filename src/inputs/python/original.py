@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from agreement import PARTS, Ran, copies, difference, run
 from loaded import Loaded
 from traced import Flat, flat_module, traced
+from wide import Wide
 
 
 class Called(TorchDispatchMode):
@@ -22,17 +23,6 @@ class Called(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.names.add(func._schema.name)
         return func(*args, **(kwargs or {}))
-
-
-class Wide(TorchDispatchMode):
-    """Makes float64 of what is made in another floating-point dtype, a cast to float16 for one: of the rounding that a
-    program asks for the reference has none, as in a check."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
-            kwargs = {**kwargs, "dtype": torch.float64}
-        return func(*args, **kwargs)
 
 
 def operators_of(call: Any, inputs: tuple[torch.Tensor, ...]) -> set[str]:

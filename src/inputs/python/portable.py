@@ -6,9 +6,8 @@ from typing import Any
 import torch
 import torch._prims
 import torch.utils._pytree as pytree
-from torch.overrides import TorchFunctionMode
 
-from loaded import on_a_device_that_is_here
+from loaded import Noting, on_a_device_that_is_here
 
 aten = torch.ops.aten
 prims = torch.ops.prims
@@ -118,17 +117,10 @@ def with_number(op: Any, args: tuple[Any, ...]) -> Any:
     return op
 
 
-class Portable(TorchFunctionMode):
-    """`notes` collects what is not as it was."""
-
+class Portable(Noting):
     def __init__(self) -> None:
         super().__init__()
         add_inductors()
-        self.notes: list[str] = []
-
-    def note(self, sentence: str) -> None:
-        if sentence not in self.notes:
-            self.notes.append(sentence)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs = pytree.tree_map(lambda value: on_a_device_that_is_here(value, self.note), (args, kwargs or {}))

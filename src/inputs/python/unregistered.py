@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import torch
 
+import fx_groups
 from fx_call import load_higher_order
 from refused import Refused
 
@@ -16,6 +17,8 @@ def refuse_unregistered(texts: Iterable[str]) -> None:
     for namespace, operator in dict.fromkeys(found for text in texts for found in CALLED.findall(text)):
         if namespace == "higher_order":
             load_higher_order(operator)
+        if namespace == fx_groups.NAMESPACE:
+            fx_groups.join()
         if not hasattr(getattr(torch.ops, namespace), operator):
             raise Refused(
                 f"calls {namespace}::{operator}, an operator that PyTorch does not have: where a shared library "

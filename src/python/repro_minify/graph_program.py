@@ -21,6 +21,7 @@ from .graphs import Graph
 MARK = "# repro-minify: a program of torch.fx"
 GIVEN_UP = re.compile(r";  (?:[A-Za-z_]\w* = )+None$", re.MULTILINE)  # torch.fx's own, to free memory
 WORDS_OF_DYNAMO = {"L", "G", "self", "modules", "parameters", "buffers"}
+MOST_NUMBERS = 64  # of a tensor in a nested graph
 NAMES_IN_USE = {"self", "torch", "Path", "load_args", "run", "run_repro", "Repro"}
 OF_PYTHON = {"from math import inf", "from math import nan", "from types import NoneType"}
 
@@ -114,6 +115,20 @@ def with_attributes_as_arguments(module: torch.fx.GraphModule) -> tuple[torch.fx
     return graph, [value for _, value in tensors.values()]
 
 
+def with_small_tensors_written(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """The same, where small tensors that are its attributes are made by calls: a nested graph has no arguments for
+    them."""
+    made = copy.deepcopy(module)
+    for node in made.graph.find_nodes(op="get_attr"):
+        value = attribute(made, str(node.target))
+        if isinstance(value, torch.Tensor) and value.numel() <= MOST_NUMBERS:
+            how = {"dtype": value.dtype, "device": value.device}
+            with made.graph.inserting_before(node):
+                node.replace_all_uses_with(made.graph.call_function(torch.tensor, (value.tolist(),), how))
+            made.graph.erase_node(node)
+    return made
+
+
 def children_of(module: torch.fx.GraphModule, graph: torch.fx.Graph) -> dict[str, torch.fx.GraphModule]:
     """The graphs that a higher-order operator is given."""
     names = [str(node.target) for node in graph.nodes if node.op == "get_attr"]
@@ -187,8 +202,10 @@ class Writer:
         for child, inner in children_of(module, graph).items():
             its_class = f"{name}_{child.replace('.', '_')}"
             made.append(f"self.{child} = {instance_of(graph, child, its_class)}")
-            if self.add_class(its_class, inner):
-                raise CannotTrace(f"{child} has tensors of its own")
+            if self.add_class(its_class, with_small_tensors_written(inner)):
+                raise CannotTrace(f"{child} has large tensors of its own")
+        if any(str(node.target).startswith("triton_kernel_wrapper") for node in graph.nodes):
+            self.problem = "it launches a Triton kernel of the user's own, which no other process can find"
         code = graph.python_code("self")
         source = GIVEN_UP.sub("", code.src.strip())
         self.add_imports(source, code.globals)

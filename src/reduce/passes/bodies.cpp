@@ -1,5 +1,6 @@
 // Bodies: the calls of a graph instead of the higher-order operator that is given it. A branch stands for its cond, one
-// turn for a loop, what is checkpointed for the checkpoint, the forward of an autograd.Function for the function.
+// turn for a loop, what is checkpointed for the checkpoint, the forward of an autograd.Function for the function, one
+// row for a vmap where its arguments take that.
 #include "program/python_call.h"
 #include "program/surgery.h"
 #include "reduce/passes/editable_copy.h"
@@ -27,7 +28,8 @@ const std::map<std::string, Operator> &operators() {
       {"torch.ops.higher_order.cond", {{1, 2}, 3}},
       {"torch.ops.higher_order.while_loop", {{1}, 2}},
       {"torch.ops.higher_order.tag_activation_checkpoint", {{0}, 1}},
-      {"torch.ops.higher_order.autograd_function_apply", {{0}, 2, true}}};
+      {"torch.ops.higher_order.autograd_function_apply", {{0}, 2, true}},
+      {"fx_vmap.vmapped", {{0}, 5}}};
   return known;
 }
 

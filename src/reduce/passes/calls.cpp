@@ -7,7 +7,6 @@
 #include "reduce/passes/editable_copy.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -37,16 +36,17 @@ void set_modes(json &call, const json &modes) {
     call["in"] = modes;
 }
 
-/// Returns the number of the first value of a graph that a form in it names.
-std::optional<json> first_value_in(const json &form) {
+/// Adds the numbers of the values of a graph that a form in it names, each once.
+void add_values_in(const json &form, std::vector<json> &values) {
   if (!form.is_structured() || (form.is_object() && form.contains("graph")))
-    return {};
-  if (form.is_object() && form.contains("$"))
-    return form["$"];
+    return;
+  if (form.is_object() && form.contains("$")) {
+    if (std::find(values.begin(), values.end(), form["$"]) == values.end())
+      values.push_back(form["$"]);
+    return;
+  }
   for (const auto &part : form)
-    if (auto found = first_value_in(part))
-      return found;
-  return {};
+    add_values_in(part, values);
 }
 
 /// Has what reads value `gone` of a graph read `other`; the values behind it move up by one.
@@ -202,17 +202,26 @@ private:
       shorten(part);
   }
 
-  /// A call less in a graph that a higher-order operator is given: the first value that it reads is read instead.
+  /// A call less in a graph that a higher-order operator is given, or in one that a call of it is given: a value that
+  /// it reads is read instead.
   void leave_out_calls(json &graph) {
     const json whole = graph;
-    for (size_t place = 0; place < whole.value("calls", json::array()).size(); ++place) {
-      const auto read = first_value_in(whole["calls"][place]);
-      if (!read)
-        continue;
-      graph["calls"].erase(place);
-      read_instead(graph, whole.value("takes", size_t{0}) + place, *read);
-      keep();
-      graph = whole;
+    if (!whole.contains("calls") || !whole["calls"].is_array())
+      return;
+    for (size_t place = 0; place < whole["calls"].size(); ++place) {
+      std::vector<json> read;
+      add_values_in(whole["calls"][place], read);
+      for (const json &other : read) {
+        graph["calls"].erase(place);
+        read_instead(graph, whole.value("takes", size_t{0}) + place, other);
+        keep();
+        graph = whole;
+      }
+      json &inner = graph["calls"][place];
+      if (inner.is_object() && inner.contains("a") && inner["a"].is_array())
+        for (auto &argument : inner["a"])
+          if (argument.is_object() && argument.contains("graph"))
+            leave_out_calls(argument["graph"]);
     }
   }
 

@@ -120,5 +120,31 @@ graph(%p : Tensor, %x : Tensor):)IR" +
             json::parse(R"({"takes":1,"calls":[{"m":"cos","a":[{"$":0}]}],"gives":{"tuple":[{"$":1}]}})"));
 }
 
+TEST(Calls, GoOutOfGraphsInGraphsThatStay) {
+  const Program start = program_of(
+      R"IR(
+graph(%p : Tensor, %x : Tensor):)IR" +
+          call_constant("call", R"({"f":"F.run","a":[{"graph":{"takes":1,"calls":[{"f":"F.inner","a":[)"
+                                R"({"graph":{"takes":2,"calls":[{"f":"F.add","a":[{"$":0},{"$":1}]},)"
+                                R"({"m":"cos","a":[{"$":2}]}],"gives":{"$":3}}},{"$":0}]}],)"
+                                R"("gives":{"tuple":[{"$":1}]}}},{"%":0}]})") +
+          R"IR(
+  %z : Tensor[] = fx::tensors(%call, %x)
+  return (%p))IR",
+      2);
+  const auto inner = [](const Program &program) {
+    return only_call(program).at("a").at(0).at("graph").at("calls").at(0).at("a").at(0).at("graph");
+  };
+  const auto result = run_pass("calls", start, [&](const Program &program) {
+    try {
+      return inner(program).dump().find("cos") != std::string::npos;
+    } catch (const json::exception &) {
+      return false;
+    }
+  });
+  EXPECT_EQ(inner(result.reduction.program),
+            json::parse(R"({"takes":2,"calls":[{"m":"cos","a":[{"$":0}]}],"gives":{"$":2}})"));
+}
+
 } // namespace
 } // namespace repro_minify

@@ -1,0 +1,17 @@
+"""The reference in float64 of a program that asks for other floating dtypes itself."""
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Wide(TorchDispatchMode):
+    """Makes float64 of what is made in another floating-point dtype: of the rounding that a program asks for the
+    reference has none, however it is written, x.half() or aten.to.dtype(x, torch.float16)."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
+            kwargs = {**kwargs, "dtype": torch.float64}
+        return func(*args, **kwargs)
