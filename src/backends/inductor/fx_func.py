@@ -8,22 +8,25 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch._functorch import eager_transforms, predispatch
-from torch.autograd import forward_ad
 from torch.fx import Node
 
 import fx_modes
-from fx_levels import Expansion, Folded, NoLevel
+from fx_levels import Expansion, Folded, NoLevel, function_of
 
-functorch = torch._C._functorch
-hooks = torch._C._autograd
-NO_HOOKS = ("torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
-            "your use case.")  # fmt: skip
-ASIDE = (
-    hooks._saved_tensors_hooks_disable, hooks._saved_tensors_hooks_enable, functorch.set_inplace_requires_grad_allowed,
-    torch._C._set_fwd_grad_enabled, forward_ad._maybe_load_decompositions, predispatch._enter_dual_level,
-    predispatch._exit_dual_level,
-)  # fmt: skip
+ENTER_GRAD, LEAVE_GRAD = function_of("_grad_increment_nesting"), function_of("_grad_decrement_nesting")
+WRAP, UNWRAP = function_of("_wrap_for_grad"), function_of("_unwrap_for_grad")
+MARK, GRADIENTS = function_of("_set_tensor_requires_grad"), function_of("_autograd_grad")
+ALLOW = function_of("set_inplace_requires_grad_allowed")
+NO_HOOKS, HOOKS = function_of("_saved_tensors_hooks_disable"), function_of("_saved_tensors_hooks_enable")
+ENTER_JVP, LEAVE_JVP = function_of("_jvp_increment_nesting"), function_of("_jvp_decrement_nesting")
+MAKE_DUAL, UNPACK_DUAL = function_of("_make_dual"), function_of("_unpack_dual")
+ENTER_DUAL, LEAVE_DUAL = function_of("_enter_dual_level"), function_of("_exit_dual_level")
+LOAD, FORWARD = function_of("_maybe_load_decompositions"), function_of("_set_fwd_grad_enabled")
+WHY_NO_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. "
+    "Please open an issue with your use case."
+)
+ASIDE = (NO_HOOKS, HOOKS, ALLOW, FORWARD, LOAD, ENTER_DUAL, LEAVE_DUAL)
 """Functions that stand around a level and give nothing that a program reads."""
 
 
@@ -70,14 +73,14 @@ def erase_switches(level: Folded) -> None:
 def fold_grad(level: Folded) -> None:
     """Folds a level of grad, grad_and_value, vjp or jacrev. Raises NoLevel where it is none."""
     erase_switches(level)
-    wrapped, unwrapped = level.of(functorch._wrap_for_grad), level.of(predispatch._unwrap_for_grad)
+    wrapped, unwrapped = level.of(WRAP), level.of(UNWRAP)
     if any(node.args[1] != level.number for node in wrapped + unwrapped):
         raise NoLevel
-    marking = level.of(eager_transforms._set_tensor_requires_grad)
+    marking = level.of(MARK)
     for node in marking:
         node.replace_all_uses_with(node.args[0])  # type: ignore[arg-type]
     gradients = [node for node in level.graph.nodes
-                 if node.target is eager_transforms._autograd_grad and set(node.args[1]) <= set(wrapped)]  # fmt: skip
+                 if node.target is GRADIENTS and set(node.args[1]) <= set(wrapped)]  # fmt: skip
     inside = [node for node in gradients if node in level.nodes]
     taken = [user for node in inside for user in node.users]
     calls = [node for node in level.nodes if node not in {*wrapped, *unwrapped, *marking, *inside, *taken}]
@@ -133,8 +136,8 @@ def fold_pulled(
 
 def fold_jvp(level: Folded) -> None:
     """Folds a level of jvp or jacfwd. Raises NoLevel where it is none."""
-    duals, wrapped = level.of(predispatch._make_dual), level.of(functorch._wrap_for_grad)
-    unwrapped, unpacked = level.of(predispatch._unwrap_for_grad), level.of(predispatch._unpack_dual)
+    duals, wrapped = level.of(MAKE_DUAL), level.of(WRAP)
+    unwrapped, unpacked = level.of(UNWRAP), level.of(UNPACK_DUAL)
     parts = [part for node in unpacked for part in node.users]
     zeros = [node for node in level.of(torch.zeros_like) if node.args[0] in parts]
     if any(node.args[1] != level.number for node in wrapped + unwrapped):
@@ -166,23 +169,23 @@ class Differentiating(Expansion):
         super().__init__(node)
         self.modes = fx_modes.with_gradients(node.meta["modes"])
         self.number = number
-        self.call(hooks._saved_tensors_hooks_disable, NO_HOOKS)
-        self.call(functorch._grad_increment_nesting)
+        self.call(NO_HOOKS, WHY_NO_HOOKS)
+        self.call(ENTER_GRAD)
 
     def wrapped(self, arguments: Sequence[Any], wanted: Sequence[int]) -> list[Node]:
-        found = [self.call(functorch._wrap_for_grad, given, self.number) for given in arguments]
+        found = [self.call(WRAP, given, self.number) for given in arguments]
         for place in wanted:
-            self.call(functorch.set_inplace_requires_grad_allowed, True)
-            self.call(eager_transforms._set_tensor_requires_grad, found[place])
-            self.call(functorch.set_inplace_requires_grad_allowed, False)
+            self.call(ALLOW, True)
+            self.call(MARK, found[place])
+            self.call(ALLOW, False)
         return found
 
     def unwrapped(self, results: Sequence[Any]) -> list[Node]:
-        return [self.call(predispatch._unwrap_for_grad, result, self.number) for result in results]
+        return [self.call(UNWRAP, result, self.number) for result in results]
 
     def leave(self) -> None:
-        self.call(functorch._grad_decrement_nesting)
-        self.call(hooks._saved_tensors_hooks_enable)
+        self.call(LEAVE_GRAD)
+        self.call(HOOKS)
 
     def parts(self, gradient: Node, count: int) -> list[Node]:
         return [self.graph.call_function(operator.getitem, (gradient, i)) for i in range(count)]
@@ -194,7 +197,7 @@ def expanded_grad(node: Node, number: int) -> list[Node]:
     inner = level.wrapped(arguments, argnums)  # type: ignore[arg-type]
     results = level.run(inner)
     wanted = [inner[place] for place in argnums]  # type: ignore
-    gradient = level.call(eager_transforms._autograd_grad, (results[0],), wanted, create_graph=True)
+    gradient = level.call(GRADIENTS, (results[0],), wanted, create_graph=True)
     found = level.unwrapped([*level.parts(gradient, len(wanted)), *results])
     level.leave()
     return found
@@ -209,7 +212,7 @@ def expanded_pulled(node: Node, number: int) -> list[Node]:
     level.leave()
     how = {"retain_graph": True, "create_graph": True}
     given_back = (list(results), inner[:count], list(given[-outputs:]))  # type: ignore
-    return level.parts(level.call(eager_transforms._autograd_grad, *given_back, **how), count)  # type: ignore
+    return level.parts(level.call(GRADIENTS, *given_back, **how), count)  # type: ignore
 
 
 def expanded_pushed(node: Node, number: int) -> list[Node]:
@@ -217,23 +220,23 @@ def expanded_pushed(node: Node, number: int) -> list[Node]:
     _, count, *given = node.args
     level = Expansion(node)
     alone = not node.meta.get("in jvp")
-    level.call(predispatch._jvp_increment_nesting)
-    level.call(torch._C._set_fwd_grad_enabled, True)
+    level.call(ENTER_JVP)
+    level.call(FORWARD, True)
     if alone:
-        level.call(predispatch._enter_dual_level)
-    level.call(forward_ad._maybe_load_decompositions)
+        level.call(ENTER_DUAL)
+    level.call(LOAD)
     pairs = zip(given[:count], given[count : 2 * count])  # type: ignore
-    duals = [level.call(predispatch._make_dual, *pair, level=0) for pair in pairs]
-    others = [level.call(functorch._wrap_for_grad, one, number) for one in given[2 * count :]]  # type: ignore
+    duals = [level.call(MAKE_DUAL, *pair, level=0) for pair in pairs]
+    others = [level.call(WRAP, one, number) for one in given[2 * count :]]  # type: ignore
     results = level.run([*duals, *others])
     found: list[Node] = []
     for place in (0, 1):
         for result in results:
-            part = level.call(predispatch._unpack_dual, result, level=0)
+            part = level.call(UNPACK_DUAL, result, level=0)
             part = level.graph.call_function(operator.getitem, (part, place))
-            found.append(level.call(predispatch._unwrap_for_grad, part, number))
+            found.append(level.call(UNWRAP, part, number))
     if alone:
-        level.call(predispatch._exit_dual_level, level=0)
-    level.call(torch._C._set_fwd_grad_enabled, True)
-    level.call(predispatch._jvp_decrement_nesting)
+        level.call(LEAVE_DUAL, level=0)
+    level.call(FORWARD, True)
+    level.call(LEAVE_JVP)
     return found

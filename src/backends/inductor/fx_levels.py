@@ -10,8 +10,19 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
+from torch._functorch import eager_transforms, predispatch
+from torch.autograd import forward_ad
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
+
+PLACES = (predispatch, torch._C._functorch, eager_transforms, forward_ad, torch._C._autograd, torch._C)
+"""The modules of which Dynamo calls functions to make levels."""
+
+
+def function_of(name: str) -> Any:
+    """The function of that name, which PyTorch 2.13 has in Python and others in C++ alone; None where it has none."""
+    return next((getattr(place, name) for place in PLACES if hasattr(place, name)), None)
+
 
 BODY = "level_body_"  # and a number: the attribute that is the graph of a call
 

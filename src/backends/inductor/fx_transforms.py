@@ -5,15 +5,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from torch._functorch import eager_transforms, predispatch
-from torch.autograd import forward_ad
 from torch.fx import Graph, Node
 
 import fx_func
 import fx_vmap
 from fx_levels import Folded, NoLevel
-
-functorch = torch._C._functorch
 
 
 class Kind(NamedTuple):
@@ -23,11 +19,11 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind(predispatch._vmap_increment_nesting, predispatch._vmap_decrement_nesting, fx_vmap.fold),
-    Kind(functorch._grad_increment_nesting, functorch._grad_decrement_nesting, fx_func.fold_grad),
-    Kind(predispatch._jvp_increment_nesting, predispatch._jvp_decrement_nesting, fx_func.fold_jvp),
+    Kind(fx_vmap.ENTER, fx_vmap.LEAVE, fx_vmap.fold),
+    Kind(fx_func.ENTER_GRAD, fx_func.LEAVE_GRAD, fx_func.fold_grad),
+    Kind(fx_func.ENTER_JVP, fx_func.LEAVE_JVP, fx_func.fold_jvp),
 )
-ASIDE = (predispatch.lazy_load_decompositions, *fx_func.ASIDE)
+ASIDE = (fx_vmap.LOAD, *fx_func.ASIDE)
 CALLS = {
     fx_vmap.vmapped: fx_vmap.expanded,
     fx_func.differentiated: fx_func.expanded_grad,
@@ -35,24 +31,15 @@ CALLS = {
     fx_func.pushed: fx_func.expanded_pushed,
 }
 """The calls of programs, and what takes them apart."""
-PLACES = {
-    predispatch: ["lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
-                  "_remove_batch_dim", "_jvp_increment_nesting", "_jvp_decrement_nesting", "_enter_dual_level",
-                  "_exit_dual_level", "_make_dual", "_unpack_dual", "_unwrap_for_grad"],
-    functorch: ["_grad_increment_nesting", "_grad_decrement_nesting", "_wrap_for_grad",
-                "set_inplace_requires_grad_allowed"],
-    eager_transforms: ["_autograd_grad", "_set_tensor_requires_grad"],
-    forward_ad: ["_maybe_load_decompositions"],
-    torch._C._autograd: ["_saved_tensors_hooks_disable", "_saved_tensors_hooks_enable"],
-    torch._C: ["_set_fwd_grad_enabled"],
-}  # fmt: skip
-"""The functions of which Dynamo makes levels, by the module that has them."""
+FUNCTIONS: list[Any] = [function for holder in (fx_vmap, fx_func) for name, function in vars(holder).items()
+             if name.isupper() and callable(function)]  # fmt: skip
+"""The functions of which Dynamo makes levels."""
 
 
 def fold(graph: Graph, module: torch.nn.Module) -> None:
     """Makes each level one call, the inner ones first. The graphs become attributes of the module. What makes no such
     call stays as it is."""
-    enters = {kind.enter for kind in KINDS}
+    enters = {kind.enter for kind in KINDS} - {None}
     if not any(node.target in enters for node in graph.nodes):
         return
     for node in reversed(list(graph.nodes)):

@@ -3,11 +3,13 @@
 from typing import Any
 
 import torch
-from torch._functorch import predispatch
 from torch.fx import Node
 
-from fx_levels import Expansion, Folded, NoLevel
+from fx_levels import Expansion, Folded, NoLevel, function_of
 
+ENTER, LEAVE = function_of("_vmap_increment_nesting"), function_of("_vmap_decrement_nesting")
+ADD, REMOVE = function_of("_add_batch_dim"), function_of("_remove_batch_dim")
+LOAD = function_of("lazy_load_decompositions")
 Dims = tuple[int | None, ...]
 
 
@@ -20,7 +22,7 @@ def vmapped(body: Any, size: int, in_dims: Dims, out_dims: Dims, randomness: str
 
 def fold(level: Folded) -> None:
     """Raises NoLevel where the calls do not make one torch.vmap."""
-    added, removed = level.of(predispatch._add_batch_dim), level.of(predispatch._remove_batch_dim)
+    added, removed = level.of(ADD), level.of(REMOVE)
     if any(node.args[2] != level.number for node in added) or any(node.args[1] != level.number for node in removed):
         raise NoLevel
     for node in added:
@@ -43,11 +45,11 @@ def expanded(node: Node, number: int) -> list[Node]:
     """The results of a call of vmapped(), of what Dynamo's graphs have in its place."""
     _, size, in_dims, out_dims, randomness, *arguments = node.args
     level = Expansion(node)
-    level.call(predispatch.lazy_load_decompositions)
-    level.call(predispatch._vmap_increment_nesting, size, randomness)
-    results = level.run([given if dim is None else level.call(predispatch._add_batch_dim, given, dim, number)
+    level.call(LOAD)
+    level.call(ENTER, size, randomness)
+    results = level.run([given if dim is None else level.call(ADD, given, dim, number)
                          for dim, given in zip(in_dims, arguments)])  # type: ignore[arg-type]  # fmt: skip
-    given = [level.call(predispatch._remove_batch_dim, result, number, size, dim)
+    given = [level.call(REMOVE, result, number, size, dim)
              for result, dim in zip(results, out_dims)]  # type: ignore[arg-type]  # fmt: skip
-    level.call(predispatch._vmap_decrement_nesting)
+    level.call(LEAVE)
     return given

@@ -16,12 +16,13 @@ from torch.autograd import grad_mode
 from torch.nn import attention
 from torch.overrides import TorchFunctionMode
 
+import fx_levels
 import fx_modes
 import fx_numpy
 import fx_transforms
 from refused import Refused
 
-ENTERING = {kind.enter for kind in fx_transforms.KINDS}
+ENTERING = {kind.enter for kind in fx_transforms.KINDS} - {None}
 
 
 class Recorded(torch.fx.Proxy):
@@ -109,9 +110,10 @@ def recorded_by(tracer: torch.fx.Tracer) -> Iterator[None]:
             stack.enter_context(mock.patch.object(kind, "__call__", called_by(tracer)))
         for name in fx_modes.NAMES_OF_KERNELS:
             stack.enter_context(mock.patch.object(attention, name, recorded(getattr(attention, name))))
-        for place, names in fx_transforms.PLACES.items():
-            for name in names:
-                stack.enter_context(mock.patch.object(place, name, recorded(getattr(place, name))))
+        for of_levels in fx_transforms.FUNCTIONS:
+            name = of_levels.__name__
+            for place in (place for place in fx_levels.PLACES if getattr(place, name, None) is of_levels):
+                stack.enter_context(mock.patch.object(place, name, recorded(of_levels)))
         yield
 
 
