@@ -125,6 +125,8 @@ class Builder:
         text, *operands = self.operands(node)
         operands = [operand.whole() if isinstance(operand, Several) else operand for operand in operands]
         made = Call(text, operands)
+        if made.is_hook and made.args[0].op == "placeholder":
+            raise Untranslatable("a hook of an input, which Dynamo keeps out of its graphs")
         result = made.add_to(self.graph, self.holder)
         given = Several(result, made.parts) if "tensors" in node.kind() else result
         self.assign(node, [given] * node.outputsSize())
