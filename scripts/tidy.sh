@@ -33,8 +33,8 @@ if [ "${1:-}" = --changed ]; then
   since=${2:-$(beginning)}
   [ -n "$since" ] || exit 0
   configure core
-  git diff --name-only --diff-filter=d "$since" -- src/{core,tasks,toolchain}/*.cpp \
-    src/inputs/pickle/*.cpp src/program/dataflow/*.cpp src/reduce/{questions,search}/*.cpp | look_at
+  git diff --name-only --diff-filter=d "$since" -- src/{core,tasks}/*.cpp \
+    src/program/pickle*.cpp src/reduce/search*.cpp src/backends/inductor_like/kernel*.cpp | look_at
 else
   configure OFF
   find src tests -name '*.cpp' | grep -E "${1:-.}" | look_at

@@ -1,4 +1,10 @@
+#include "backends/backend_parts.h"
+
+#include "core/frame.h"
 #include "repro_minify/backend_parts.h"
+#include "repro_minify/program.h"
+
+#include <stdexcept>
 
 namespace repro_minify {
 
@@ -40,6 +46,14 @@ void revive_backend(const Backend &backend) {
 std::vector<std::string> steps_of(const Backend &backend) {
   const CompilationSteps *steps = backend.parts().steps;
   return steps ? steps->names() : std::vector<std::string>();
+}
+
+int listening_socket_of(const std::string &backend, const std::string &path) {
+  try {
+    return listening_socket(path);
+  } catch (const std::runtime_error &error) {
+    throw UserError("--backend " + backend + ": " + error.what());
+  }
 }
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 // The table of backends: one row each, made in the backend's own file.
 #pragma once
+
 #include "repro_minify/backend.h"
 
 #include <memory>
@@ -29,5 +30,19 @@ BackendRow plugin_row();
 /// `line` is split as split_words() does. Throws UserError for one without words.
 std::unique_ptr<Backend> make_command_backend(const std::string &line, const BackendOptions &options);
 BackendRow command_row();
+
+// The names of backends as --backend takes them: one or several.
+
+/// Splits each text at its commas. What follows `pass:` and is no backend's name is another pass of it
+/// ("pass:cse,dce,jit" is `pass:cse,dce` and `jit`); what begins with `plugin:` or `command:` goes to the end of its
+/// text, commas included.
+std::vector<std::string> split_backend_names(const std::vector<std::string> &texts);
+
+/// Throws UserError for a name that no backend has, and starts nothing: what a plugin or a program is, is not known
+/// yet.
+void require_known_backends(const std::vector<std::string> &names);
+
+/// True if all of these run calls of torch.fx, and so take a program of such calls as it is.
+bool run_calls_of_python(const std::vector<std::string> &names);
 
 } // namespace repro_minify

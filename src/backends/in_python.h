@@ -1,13 +1,17 @@
-// The interface of backends that can be used from Python: their calls and repros in Python.
+// Backends that can be used from Python: their calls, their repros, and the interpreter with torch that runs them.
 #pragma once
+
 #include "repro_minify/backend.h"
 
 #include <nlohmann/json.hpp>
+
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace repro_minify {
+
+// The interface of backends that can be used from Python: their calls and repros in Python.
 
 struct PythonRepro {
   std::string text;         ///< repro.py
@@ -50,5 +54,16 @@ public:
   /// The PyTorch in it.
   virtual const std::string &torch_version() const = 0;
 };
+
+// The Python that has torch, and the Python files of ours that it runs.
+
+/// A Python file of this installation, else of the source tree.
+std::string script_of_ours(const std::string &installed, const std::string &in_source);
+/// The interpreter to use: `given`, else that of the virtual environment LibTorch lies in, else python3; empty if none
+/// of them has torch. Imports nothing.
+std::string find_python_with_torch(const std::string &given);
+/// Returns the folders that an interpreter reads: its own with its packages, its virtual environment's, the user's, and
+/// those of PYTHONPATH.
+std::vector<std::string> folders_of_python(const std::string &python);
 
 } // namespace repro_minify

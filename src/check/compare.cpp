@@ -1,11 +1,8 @@
 // The walk through the structure of two values; the leaves are compared in compare_tensors.cpp and compare_values.cpp.
 #include "repro_minify/compare.h"
 
-#include "check/compare_close.h"
-#include "check/compare_statistics.h"
 #include "check/compare_tensors.h"
 #include "check/compare_values.h"
-#include "check/tensor_form.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/class_type.h>

@@ -1,9 +1,8 @@
 // torch.testing.assert_close of PyTorch 2.13.0, step by step, by the same ATen calls; and its sibling that knows no
 // tolerance at all. docs/comparison.md says both in prose.
-#include "check/compare_close.h"
+#include "check/compare_tensors.h"
 
 #include "check/compare_values.h"
-#include "check/tensor_form.h"
 
 #include <ATen/ATen.h>
 

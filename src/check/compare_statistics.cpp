@@ -1,9 +1,7 @@
-#include "check/compare_statistics.h"
-
-#include "check/blocks.h"
 #include "check/compare_tensors.h"
-#include "core/differing_texts.h"
-#include "core/position_text.h"
+
+#include "core/number_text.h"
+#include "core/text.h"
 
 #include <ATen/ATen.h>
 

@@ -2,11 +2,8 @@
 // prose.
 #include "check/compare_tensors.h"
 
-#include "check/blocks.h"
-#include "check/compare_close.h"
 #include "check/compare_values.h"
-#include "check/tensor_form.h"
-#include "core/out_of_memory.h"
+#include "core/no_answer.h"
 
 #include <ATen/ATen.h>
 

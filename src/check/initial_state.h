@@ -1,6 +1,7 @@
 // The values of a module and its arguments before anything ran. Those that are still the same are neither copied nor
 // compared: a large model's parameters are most of what a check would copy, and hardly any forward writes to one.
 #pragma once
+
 #include "check/run_program.h"
 #include "repro_minify/program.h"
 
@@ -40,5 +41,22 @@ private:
 
 /// Where one side left a value as it was and another did not, the former gets what it was, from a fresh instance.
 void complete_state(Observed &ref, Observed &res, Observed *fp64, const std::function<Instance()> &fresh, bool module);
+
+// The content of memory that was allocated and never written. It is garbage, and a program that reads it answers
+// otherwise in each run; here it holds the same in every run, until it is asked to hold something else.
+
+enum class Fill { Usual, Other };
+inline Fill other(Fill fill) {
+  return fill == Fill::Usual ? Fill::Other : Fill::Usual;
+}
+
+/// The value that the C library's allocator is given for Fill::Usual (mallopt's M_PERTURB, which fills what is freed
+/// with this byte, and what is allocated with its complement).
+inline constexpr int usual_perturbation = 85;
+
+/// From now on, in this process. Reaches what malloc and posix_memalign hand out, and so tensors on the CPU, but for
+/// some of up to 1 KiB: what glibc hands out of its cache for a thread is not filled. Where the C library is not glibc,
+/// and on other devices, it reaches nothing.
+void fill_unwritten_memory(Fill fill);
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 // Which compared value a failure shows in. Internal to src/check and what is above it.
 #pragma once
+
 #include "repro_minify/check.h"
 
 #include <functional>

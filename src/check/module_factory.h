@@ -1,5 +1,6 @@
 // The ModuleFactory of a check, in the form that the backend takes.
 #pragma once
+
 #include "repro_minify/check.h"
 
 namespace repro_minify {

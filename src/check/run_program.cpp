@@ -1,6 +1,5 @@
 #include "check/run_program.h"
 
-#include "check/bytes_of_tensors.h"
 #include "check/compare_values.h"
 #include "program/shared_pages.h"
 #include "program/values.h"

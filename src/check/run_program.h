@@ -1,9 +1,13 @@
 // One run of a module: forward, and backward when gradients are wanted. After run_fwd_maybe_bwd and
 // reduce_to_scalar_loss of PyTorch's accuracy check (torch/_dynamo/debug_utils.py and testing.py, 2.13.0).
 #pragma once
-#include "check/operator_count.h"
+
+#include "check/operators.h"
 #include "repro_minify/program.h"
 
+#include <ATen/ATen.h>
+
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -50,5 +54,16 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
 /// `mean`, the sum of it. None, numbers and strings do not count (PyTorch raises for them). Undefined when nothing
 /// requires grad. Throws std::invalid_argument ("don't know how to reduce TYPE") for anything else.
 at::Tensor reduce_to_scalar_loss(const c10::IValue &output);
+
+// The memory that tensors take; a tensor that is named twice counts twice.
+
+/// Returns the bytes of any range of tensors. One that is undefined, or has no one piece of memory, counts as zero.
+template <typename Tensors> std::size_t bytes_of_tensors(const Tensors &tensors) {
+  std::size_t bytes = 0;
+  for (const at::Tensor &tensor : tensors)
+    if (tensor.defined() && tensor.layout() == at::kStrided)
+      bytes += tensor.nbytes();
+  return bytes;
+}
 
 } // namespace repro_minify

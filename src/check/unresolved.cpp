@@ -1,6 +1,8 @@
 #include "check/unresolved.h"
 
-#include "core/out_of_memory.h"
+#include "core/no_answer.h"
+#include "core/number_text.h"
+#include "repro_minify/run_settings.h"
 #include "tasks/limits.h"
 
 #include <utility>
@@ -27,6 +29,50 @@ bool is_want_of_means(const std::error_code &code) {
   return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
          code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
          code == std::errc::too_many_files_open_in_system || code == std::errc::io_error;
+}
+
+Verdict ask_until_answered(const std::function<Verdict()> &once, const std::function<void()> &before_again,
+                           const std::function<bool()> &interrupted) {
+  for (int again = 0;; ++again) {
+    Verdict verdict = once();
+    if (!verdict.no_answer || again == most_asked_again || !pause_before_asking_again(again, interrupted))
+      return verdict;
+    if (before_again)
+      before_again();
+  }
+}
+
+namespace {
+
+std::string in_gib(uint64_t bytes) {
+  return rounded_text(static_cast<double>(bytes) / (1 << 30)) + " GiB";
+}
+
+} // namespace
+
+Verdict unless_memory_is_short(const Verdict &verdict, std::uint64_t limit) {
+  const bool is_the_backends = verdict.outcome == Verdict::Outcome::Fail && verdict.eager_bytes < limit / 3;
+  if (!verdict.out_of_memory || is_the_backends)
+    return verdict;
+  Verdict result;
+  result.trouble = Verdict::Trouble::Memory;
+  result.message = "not enough memory for this check: it may take " + in_gib(limit) +
+                   ", three quarters of what is free" +
+                   (verdict.eager_bytes > 0 ? ", and eager alone takes " + in_gib(verdict.eager_bytes) : "") +
+                   "; --memory-limit gives it more";
+  result.wall_seconds = verdict.wall_seconds;
+  return result;
+}
+
+bool device_is_lost(const std::string &message, c10::Device device) {
+  if (!device.is_cuda() || message.find("CUDA error") == std::string::npos)
+    return false;
+  try {
+    synchronize(device);
+  } catch (const std::exception &) {
+    return true;
+  }
+  return false;
 }
 
 } // namespace repro_minify

@@ -1,11 +1,19 @@
-// Verdicts that say nothing of the backend. Internal to src/check.
+// Verdicts that say nothing of the backend, and what tells that one is such. A check that had none is made again.
 #pragma once
-#include "repro_minify/check.h"
 
+#include "repro_minify/check.h"
+#include "tasks/sandbox.h"
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <system_error>
 
 namespace repro_minify {
+
+// Verdicts that say nothing of the backend. Internal to src/check.
 
 Verdict unresolved(std::string message);
 
@@ -18,5 +26,25 @@ bool is_past_the_limit(const std::string &message);
 
 /// True for a lack of means (no thread, no process, no room, a file that cannot be read) that may be over in a moment.
 bool is_want_of_means(const std::error_code &code);
+
+// A check that had no answer is made again: what was missing may be there a moment later.
+
+/// Returns the Verdict of `once`, asked again while it has no answer, `most_asked_again` times at most. `before_again`
+/// is called before each time but the first; once `interrupted` returns true, `once` is not asked again.
+Verdict ask_until_answered(const std::function<Verdict()> &once, const std::function<void()> &before_again = {},
+                           const std::function<bool()> &interrupted = {});
+
+// A machine that has too little memory for a check.
+
+/// `limit`: what the check could take, three quarters of the machine's free memory, as no other limit was given. Where
+/// the model is so large that eager alone takes a third of it, a check that goes past it says nothing of the backend:
+/// that has the model too, and what it makes of it.
+Verdict unless_memory_is_short(const Verdict &verdict, std::uint64_t limit);
+
+// Tells from an error's message whether the device is lost. Internal to src/check.
+
+/// True if `message` is a CUDA error that stays: the device raises it again when asked for nothing at all. (An illegal
+/// address, a device-side assertion: the context is gone until its process ends.)
+bool device_is_lost(const std::string &message, c10::Device device);
 
 } // namespace repro_minify

@@ -1,8 +1,6 @@
 // The options of the command line, as CLI11 takes them: in the order, and under the headings, of docs/reference.md.
-#include "cli/number_option.h"
 #include "cli/options.h"
-#include "cli/path_option.h"
-#include "cli/version.h"
+#include "cli/validators.h"
 
 #include <limits>
 

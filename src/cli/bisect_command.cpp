@@ -1,17 +1,31 @@
 // Which step of the backend makes the model wrong?
-#include "backends/backend_list.h"
+#include "backends/backend_registry.h"
 #include "cli/interruption.h"
-#include "cli/listening.h"
 #include "cli/options.h"
-#include "cli/results/bisection_text.h"
+#include "cli/progress_printer.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "pipeline/open_model.h"
+#include "repro_minify/bisect.h"
 #include "repro_minify/session.h"
 
 #include <iostream>
+#include <string>
+#include <vector>
 
 namespace repro_minify {
 namespace {
+
+/// A table with a row for each check, and what follows from them.
+std::string bisection_text(const Bisection &bisection) {
+  std::vector<std::vector<std::string>> rows = {
+      {"what ran", "of " + std::to_string(bisection.steps.size()), "", "what came of it"}};
+  for (const auto &check : bisection.checks)
+    rows.push_back({clean(check.what), check.steps ? std::to_string(*check.steps) : "-",
+                    check.fails ? "wrong" : "right", check.message.empty() ? "-" : clean(check.message)});
+  return table_text(rows) + '\n' + clean(bisection.message) + '\n' +
+         (bisection.note.empty() ? "" : clean(bisection.note) + '\n');
+}
 
 int run_bisection(const Options &options) {
   require_known_backends(split_backend_names(options.backends));

@@ -1,5 +1,6 @@
 // Options from a TOML file, and back to one. The names are those of the command line, without the hyphens in front.
 #pragma once
+
 #include <CLI/CLI.hpp>
 
 #include <map>
@@ -16,5 +17,11 @@ void apply_config(CLI::App &app, const CLI::App &known, const std::string &path)
 /// `defaults` has the values of options that were not given and whose default depends on others. Reading it back with
 /// apply_config repeats the run from anywhere.
 std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults);
+
+// --help-json: the options for programs.
+
+/// Returns a JSON list of commands with their options, read from the parser itself: the program first (its name is
+/// empty), then its subcommands.
+std::string help_json(const CLI::App &app);
 
 } // namespace repro_minify

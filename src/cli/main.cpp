@@ -1,13 +1,11 @@
 // The command line. Every subcommand has a file of its own; errors end here, in one sentence.
 #include "cli/config_file.h"
-#include "cli/help_json.h"
 #include "cli/interruption.h"
 #include "cli/options.h"
-#include "core/closest.h"
-#include "core/text_table.h"
+#include "core/text.h"
 
 #include "core/log.h"
-#include "program/error_report.h"
+#include "program/compute.h"
 
 #include <ATen/Parallel.h>
 

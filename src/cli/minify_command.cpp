@@ -1,22 +1,46 @@
 // The main command: minify(), with what it says printed.
 #include "cli/interruption.h"
-#include "cli/listening.h"
 #include "cli/options.h"
-#include "cli/results/reduction_text.h"
-#include "core/joined.h"
+#include "cli/progress_printer.h"
 #include "core/log.h"
+#include "core/number_text.h"
+#include "core/text.h"
 #include "repro_minify/minify.h"
+#include "repro_minify/repro.h"
 
 #include <atomic>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A row for each pass that tried anything.
+std::string passes_table(const Reduction &reduction) {
+  std::vector<std::vector<std::string>> rows = {
+      {"pass", "turns", "tried", "worked", "operators removed", "checks", "seconds"}};
+  for (const auto &pass : reduction.passes)
+    if (pass.tried > 0)
+      rows.push_back({pass.pass, std::to_string(pass.runs), std::to_string(pass.tried), std::to_string(pass.worked),
+                      std::to_string(pass.operators_removed), std::to_string(pass.checks), rounded_text(pass.seconds)});
+  std::string table = table_text(rows);
+  table.pop_back();
+  return "what each pass did:\n" + table;
+}
+
+/// A row for each phase of the whole job.
+std::string phases_table(const ReproFacts &facts) {
+  std::vector<std::vector<std::string>> rows = {{"phase", "seconds"}};
+  for (const auto &[name, seconds] : facts.phases)
+    rows.push_back({name, rounded_text(seconds)});
+  return "where the time went:\n" + table_text(rows);
+}
 
 /// It was to be verified, and the machine gave no process or no memory for it.
 bool has_no_answer(const ReproFacts &facts) {

@@ -1,5 +1,6 @@
 // The options of the command line, the same for every subcommand.
 #pragma once
+
 #include "repro_minify/minify_options.h"
 
 #include <CLI/CLI.hpp>
@@ -100,5 +101,10 @@ int bisect_command(const Options &options);
 int backends_command(const Options &options);
 /// --list-passes
 int passes_command();
+
+// The text of --version.
+
+/// The version, and on lines of their own what this was built from and with: torch, the commit, the compiler.
+std::string version_text();
 
 } // namespace repro_minify

@@ -1,15 +1,14 @@
 // Check once, and say what came of it.
-#include "backends/backend_list.h"
-#include "backends/torch_python.h"
-#include "cli/listening.h"
+#include "backends/backend_registry.h"
+#include "backends/in_python.h"
 #include "cli/options.h"
-#include "cli/results/run_text.h"
+#include "cli/progress_printer.h"
+#include "cli/run_text.h"
+#include "core/files.h"
 #include "core/log.h"
-#include "core/temporary_folder.h"
-#include "inputs/convert.h"
+#include "pipeline/convert.h"
 #include "pipeline/open_model.h"
-#include "pipeline/reading_limits.h"
-#include "program/error_report.h"
+#include "program/compute.h"
 #include "program/operator_libraries.h"
 
 #include <nlohmann/json.hpp>

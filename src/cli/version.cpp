@@ -1,4 +1,4 @@
-#include "cli/version.h"
+#include "cli/options.h"
 
 #include "repro_minify_commit.h" // src/commit.cmake writes it at each build
 

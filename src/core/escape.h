@@ -1,5 +1,8 @@
 // Text from a model is hostile until escaped for the language it ends up in.
 #pragma once
+
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace repro_minify {
@@ -27,5 +30,19 @@ std::string markdown_fence(const std::string &text, const std::string &language)
 std::string html_text(const std::string &text);
 /// One word for a POSIX shell.
 std::string shell_word(const std::string &text);
+
+// Any text as a plain C++ string literal, for code that is generated.
+
+/// With its quotes. Bytes that are no printable ASCII are escaped, and so is what could end the literal or begin a
+/// trigraph. Text with a zero byte has to become a std::string of explicit length.
+std::string cpp_string(const std::string &text);
+
+// Numbers in generated C++.
+
+/// Returns `value` as a C++ expression of any integral type that holds it. In C++ a literal has no sign: the least
+/// number has none.
+inline std::string integer_literal(std::int64_t value) {
+  return value == std::numeric_limits<std::int64_t>::min() ? "(-9223372036854775807 - 1)" : std::to_string(value);
+}
 
 } // namespace repro_minify

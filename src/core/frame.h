@@ -1,6 +1,7 @@
 // Messages over a socket: a JSON header, and behind it the blobs whose sizes it lists. Who is at the other end may have
 // gone mad: no length is believed before it was found to be one.
 #pragma once
+
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
@@ -28,5 +29,12 @@ struct FrameHeader {
 bool send_header(int socket, nlohmann::json content, const std::vector<std::int64_t> &blobs);
 /// Nothing when the other side has gone. Throws std::runtime_error for what is no header.
 std::optional<FrameHeader> receive_header(int socket);
+
+// Unix sockets in a folder of the program's own. Problems are a std::runtime_error, in words for the user of the tool.
+
+/// A socket that listens at `path`, closed on exec.
+int listening_socket(const std::string &path);
+/// A connection to it, closed on exec; -1 when no process listens.
+int connected_socket(const std::string &path);
 
 } // namespace repro_minify

@@ -1,7 +1,9 @@
 // The check itself could not be made, for want of something that may be there a moment later: a process, room on the
 // disk, a compiler. It says nothing of what was checked.
 #pragma once
+
 #include <stdexcept>
+#include <string_view>
 
 namespace repro_minify {
 
@@ -10,5 +12,16 @@ class NoAnswer : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
 };
+
+// Recognises messages that memory has run out: those of LibTorch's allocators for the CPU (on Linux, and
+// elsewhere), which have no error class of their own, and of CUDA's.
+
+/// Asks for no memory itself: there may be none left.
+inline bool is_out_of_memory(std::string_view message) {
+  for (const std::string_view words : {"not enough memory", "can't allocate memory", "out of memory"})
+    if (message.find(words) != std::string_view::npos)
+      return true;
+  return false;
+}
 
 } // namespace repro_minify

@@ -1,8 +1,10 @@
 // Numbers in texts, the same under every locale.
 #pragma once
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace repro_minify {
 
@@ -20,5 +22,11 @@ double rounded(double value, int digits);
 std::string fixed_text(double value, int digits);
 /// `width` digits or more, with zeros in front: "0x0a" without its "0x" is padded_text(10, 2, 16).
 std::string padded_text(std::uint64_t value, std::size_t width, int base = 10);
+
+// Two numbers side by side, with the digits that matter.
+
+/// With `digits` significant digits, or as many more as it takes to see by how much they differ: "1.00000012" and
+/// "1.00000024". Whole numbers below ten thousand million have all their digits; NaN is "nan".
+std::pair<std::string, std::string> differing_texts(double one, double other, int digits);
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 // Where eager and optimised part, of a model.
 #pragma once
+
 #include "repro_minify/analysis.h"
 #include "repro_minify/session.h"
 

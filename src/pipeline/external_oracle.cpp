@@ -1,8 +1,8 @@
 #include "pipeline/external_oracle.h"
 
-#include "core/start_program.h"
+#include "core/programs.h"
 #include "repro_minify/repro.h"
-#include "tasks/run_until_answered.h"
+#include "tasks/sandbox.h"
 
 #include <filesystem>
 #include <optional>

@@ -1,7 +1,8 @@
 // A job in progress: what the stages of minify() hand to one another. One file a stage.
 #pragma once
-#include "report/course.h"
+#include "repro/course.h"
 #include "repro_minify/analysis.h"
+#include "repro_minify/minify.h"
 #include "repro_minify/repro.h"
 #include "repro_minify/session.h"
 
@@ -42,6 +43,16 @@ struct MinifyJob {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 };
+
+// The first question: does the model, as it was given, fail in a way that can be reduced?
+
+/// Why there is nothing to reduce, as the end of the job; nothing: go on. Throws UserError for a model that cannot be
+/// checked at all.
+std::optional<Result> nothing_to_reduce(const Session &session, const FailureRate &rate);
+
+/// A test that is always true would be reduced to nothing (throws UserError), and one that is not sure of itself to
+/// anything: then the end of the job. Nothing for a check under a backend.
+std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate);
 
 /// The search. What fails as a Program and no longer as its file is searched for once more, each candidate as its file.
 /// The result is in `job.folder` as reduced.pt and inputs.pt.

@@ -1,10 +1,55 @@
 #include "pipeline/open_model.h"
 
-#include "backends/backend_list.h"
-#include "pipeline/reading_limits.h"
+#include "backends/backend_registry.h"
+#include "repro/results_folder.h"
+#include "repro_minify/program.h"
 #include "repro_minify/session.h"
+#include "tasks/limits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
 
 namespace repro_minify {
+
+std::chrono::milliseconds limit_of(double seconds) {
+  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(std::ceil(seconds * 1000))));
+}
+
+std::uint64_t memory_limit(const MinifyOptions &options) {
+  return options.memory_bytes > 0 ? options.memory_bytes : memory_that_fits();
+}
+
+Limits reading_limits(const MinifyOptions &options) {
+  Limits limits = generous_limits();
+  if (options.timeout_seconds > 0)
+    limits.timeout = limit_of(options.timeout_seconds);
+  limits.memory_bytes = memory_limit(options);
+  limits.interrupted = options.listener.interrupted;
+  return limits;
+}
+
+namespace fs = std::filesystem;
+
+void require_free(const std::string &folder, bool force) {
+  std::error_code error;
+  if (!fs::exists(folder, error))
+    return;
+  if (!fs::is_directory(folder, error))
+    throw UserError(folder + ": is a file; name a folder with -o");
+  if (!force && !fs::is_empty(folder, error))
+    throw UserError(folder + ": exists; give --force to write into it, or another folder with -o");
+  begin_results(folder);
+}
+
+void make_folder(const std::string &folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw UserError(folder + ": cannot be made: " + error.message());
+  lock_results(folder);
+}
+
 namespace {
 
 /// Who has a failure of torch.compile need not say under what it fails.

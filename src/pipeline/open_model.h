@@ -1,6 +1,7 @@
-// From what the user named to TorchScript: what is something else is converted first, and may hold several graphs.
+// How long, and with how much memory, a stranger's files are read.
 #pragma once
-#include "inputs/convert.h"
+
+#include "pipeline/convert.h"
 #include "repro_minify/minify_options.h"
 
 #include <optional>
@@ -8,6 +9,25 @@
 #include <vector>
 
 namespace repro_minify {
+
+/// At least one millisecond: none would mean no limit.
+std::chrono::milliseconds limit_of(double seconds);
+
+/// Bytes that a check may add.
+std::uint64_t memory_limit(const MinifyOptions &options);
+
+/// To read the model and its inputs is a check like any other.
+Limits reading_limits(const MinifyOptions &options);
+
+// The folder that a job writes into. Nothing that exists is touched unless the user said so.
+
+/// Refuses before any work is done. Throws UserError.
+void require_free(const std::string &folder, bool force);
+
+/// Only when there is something to write. Throws UserError.
+void make_folder(const std::string &folder);
+
+// From what the user named to TorchScript: what is something else is converted first, and may hold several graphs.
 
 /// The options for each graph of a model: those given, with its Conversion, and with what that brings along. For
 /// TorchScript one, without a Conversion. A graph that could not be converted is among several, but never alone. Throws

@@ -1,11 +1,8 @@
-#include "pipeline/original.h"
-
-#include "check/coverage_text.h"
-#include "check/let_pass_text.h"
-#include "inputs/convert.h"
+#include "check/verdict_text.h"
+#include "pipeline/convert.h"
 #include "pipeline/external_oracle.h"
+#include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
-#include "pipeline/reading_limits.h"
 
 namespace repro_minify {
 namespace {

@@ -1,13 +1,12 @@
 // The search, as a Session asks for it.
 #include "check/leaf_showing.h"
 #include "pipeline/minify_job.h"
-#include "pipeline/save_now_and_then.h"
 #include "program/compute.h"
-#include "reduce/add_up.h"
 #include "reduce/reduce_recorded.h"
-#include "reduce/reloaded.h"
 
 #include <algorithm>
+#include <chrono>
+#include <string>
 #include <utility>
 
 namespace repro_minify {
@@ -19,6 +18,26 @@ double seconds_for_search(const MinifyJob &job) {
   const double budget = job.options().time_budget_seconds;
   return std::max(0.001, budget - std::min(budget / 3, most_for_the_rest) - job.seconds_so_far());
 }
+
+/// The best so far, on disk while the search goes on. Nothing is lost if we are killed: the journal leads back to here.
+/// A file for each small step forward would cost more than the step.
+class SaveNowAndThen {
+public:
+  SaveNowAndThen(std::string folder, bool grad) : folder_(std::move(folder)), grad_(grad) {}
+
+  void operator()(const Program &program) {
+    if (Clock::now() - last_ < std::chrono::milliseconds(500))
+      return;
+    save_program(program, folder_, grad_, "reduced", /*durable=*/false);
+    last_ = Clock::now();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  std::string folder_;
+  bool grad_;
+  Clock::time_point last_{}; ///< the machine's start: the first is saved
+};
 
 ReduceOptions reduce_options_of(MinifyJob &job, std::shared_ptr<Journal> journal) {
   const MinifyOptions &options = job.options();

@@ -1,5 +1,6 @@
 // The identity of a reduction: two with the same one may share a journal.
 #pragma once
+
 #include "repro_minify/session.h"
 
 namespace repro_minify {

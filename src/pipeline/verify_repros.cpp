@@ -1,14 +1,12 @@
 // Does what is handed over show the failure? repro.py and repro.cpp are run before anybody is given them.
 #include "backends/in_python.h"
-#include "backends/torch_python.h"
-#include "core/read_file.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "pipeline/minify_job.h"
 #include "repro/repro_script.h"
 #include "repro_minify/backend_parts.h"
+#include "tasks/compiler.h"
+#include "tasks/project_build.h"
 #include "tasks/task.h"
-#include "toolchain/compiler.h"
-#include "toolchain/kept_headers.h"
 
 #include <utility>
 

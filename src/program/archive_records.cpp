@@ -1,11 +1,20 @@
 #include "program/archive_records.h"
 
-#include "inputs/pickle/depth.h"
-#include "inputs/pickle/storage.h"
-#include "program/saved_tensors.h"
+#include "program/flat_graph.h"
+#include "program/module_edits.h"
+#include "program/pickle.h"
+#include "program/saved_values.h"
+#include "program/shared_pages.h"
+#include "program/values.h"
+#include "repro_minify/archive.h"
 #include "repro_minify/program.h"
+#include "repro_minify/run_settings.h"
 
 #include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <set>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -89,6 +98,101 @@ void require_sound_records(const std::string &path) {
   } catch (const CannotRead &problem) {
     throw UserError(path + ": " + problem.what());
   }
+}
+
+namespace {
+
+constexpr const char *state_functions[] = {"__getstate__", "__setstate__"};
+
+/// LibTorch's own classes (packed weights) have functions of these names too: in C++, the same each time.
+bool has_in_its_code(const c10::ClassType &type, const char *name) {
+  const torch::jit::Function *function = type.findMethod(name);
+  return function && function->isGraphFunction();
+}
+
+/// The classes of TorchScript of all objects in the model, in whatever lists and dicts they are kept.
+std::set<c10::ClassTypePtr> classes_of(const torch::jit::Module &module) {
+  std::set<c10::ClassTypePtr> classes;
+  std::set<const void *> seen;
+  c10::IValue(module._ivalue()).visit([&](const c10::IValue &value) {
+    if (!value.isObject())
+      return false;
+    classes.insert(value.toObjectRef().type());
+    return !seen.insert(value.toObject().get()).second; // what was met before is not entered again
+  });
+  return classes;
+}
+
+} // namespace
+
+bool has_state_functions(const torch::jit::Module &module) {
+  for (const auto &type : classes_of(module))
+    if (has_in_its_code(*type, "__setstate__"))
+      return true;
+  return false;
+}
+
+std::string archive_without_state_functions(const torch::jit::Module &module) {
+  for (const auto &type : classes_of(module))
+    for (const char *name : state_functions)
+      if (has_in_its_code(*type, name))
+        type->unsafeRemoveMethod(name);
+  std::ostringstream archive;
+  module.save(archive);
+  return archive.str();
+}
+
+namespace {
+
+Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &arguments, bool train,
+                   const InstantiateOptions &options) {
+  Instance instance{std::move(module), {}};
+  redirect_device_constants(instance.module, options.device);
+  write_out_casts(instance.module);
+  if (!train)
+    instance.module.eval();
+  for (auto parameter : instance.module.parameters())
+    parameter.set_requires_grad(options.requires_grad && parameter.requires_grad());
+  if (options.double_precision)
+    widen_module(instance.module);
+  if (!options.device.is_cpu())
+    move_module(instance.module, options.device);
+  SharedCloner cloner(
+      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device});
+  for (const auto &argument : arguments)
+    instance.arguments.push_back(cloner.clone(argument));
+  return instance;
+}
+
+} // namespace
+
+Instance instantiate(const Archive &archive, const InstantiateOptions &options) {
+  seed_cpu(archive.seed);
+  torch::jit::Module module = torch::jit::load(archive.path, c10::kCPU);
+  if (archive.loaded)
+    share_pages_with(module, *archive.loaded);
+  return as_wanted(with_method_as_forward(module, archive.method), archive.arguments, archive.train, options);
+}
+
+Instance instantiate_reloaded(const Program &program, const InstantiateOptions &options) {
+  return instantiate_bytes(to_bytes(program), options);
+}
+
+std::string to_bytes(const Program &program) {
+  const Instance instance = instantiate(program, {.requires_grad = true, .clone_values = false});
+  std::ostringstream archive;
+  instance.module.save(archive);
+  const auto bytes =
+      pickled(c10::ivalue::Tuple::create({std::move(archive).str(), c10::ivalue::Tuple::create(instance.arguments)}));
+  return {bytes.data(), bytes.size()};
+}
+
+Instance instantiate_bytes(std::string_view bytes, const InstantiateOptions &options) {
+  const c10::IValue both = unpickled(bytes);
+  const auto &parts = both.toTupleRef().elements();
+  std::istringstream archive(parts[0].toStringRef());
+  return as_wanted(torch::jit::load(archive, c10::kCPU), parts[1].toTupleRef().elements().vec(), /*train=*/false,
+                   options);
 }
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-#include "program/arguments.h"
+#include "program/archive_records.h"
 
 #include "program/values.h"
 #include "repro_minify/program.h"

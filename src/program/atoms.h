@@ -1,6 +1,6 @@
 // Who reads which version of which value: the index that cutting works on.
 #pragma once
-#include "program/dataflow/dataflow.h"
+#include "core/dataflow.h"
 #include "repro_minify/record.h"
 
 #include <memory>

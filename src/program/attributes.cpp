@@ -1,7 +1,6 @@
-#include "program/attributes.h"
-
 #include "program/flat_graph.h"
-#include "program/objects.h"
+
+#include "program/values.h"
 
 #include <algorithm>
 #include <map>

@@ -1,9 +1,7 @@
-#include "program/autocast_blocks.h"
+#include "program/flat_graph.h"
 
 #include "program/compute.h"
-#include "program/flat_graph.h"
-#include "program/inline_calls.h"
-#include "program/run_node.h"
+#include "program/surgery.h"
 
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>

@@ -1,12 +1,14 @@
 #include "program/compute.h"
 
 #include "program/executor.h"
-#include "program/map_tensors.h"
-#include "program/pickled.h"
 #include "program/values.h"
+#include "repro_minify/program.h"
 #include "tasks/limits.h"
-#include "tasks/run_until_answered.h"
+#include "tasks/sandbox.h"
 
+#include <csignal>
+#include <filesystem>
+#include <new>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -73,6 +75,101 @@ std::string first_sentence(const std::string &message) {
       error = line;
   }
   return error.empty() ? first : error;
+}
+
+namespace {
+
+/// The first letter of the reply: it tells what was read from what is wrong with the file.
+constexpr char was_read = '+', was_refused = '-';
+
+std::string seconds_of(const Limits &limits) {
+  return std::to_string(limits.timeout.count() / 1000) + " s";
+}
+
+std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
+  switch (job_end.ending) {
+  case Ending::Crashed:
+    return "ends a process with signal " + std::to_string(job_end.signal) +
+           (job_end.signal == SIGSEGV ? " (is something nested without end?)" : "");
+  case Ending::TimedOut:
+    return "takes more than " + seconds_of(limits) + "; --timeout gives it longer";
+  case Ending::OutOfMemory:
+    return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
+  default:
+    return "ends a process (exit code " + std::to_string(job_end.exit_code) + ")";
+  }
+}
+
+} // namespace
+
+std::string read_in_sandbox(const std::string &origin, const std::string &doing,
+                            const std::function<std::string(Child &)> &reading, const Limits &limits) {
+  JobEnd job_end = run_until_answered(
+      [&](Child &child) {
+        child.confine({});
+        keep_stack_in_reserve();
+        try {
+          child.reply(was_read + reading(child));
+        } catch (const UserError &error) {
+          child.reply(was_refused + std::string(error.what()));
+        }
+      },
+      limits);
+  if (job_end.ending == Ending::Replied && !job_end.reply.empty()) {
+    const bool is_read = job_end.reply[0] == was_read;
+    job_end.reply.erase(0, 1);
+    if (!is_read)
+      throw UserError(job_end.reply);
+    return std::move(job_end.reply);
+  }
+  if (job_end.ending == Ending::Threw)
+    throw UserError(origin + ": cannot be read: " + first_sentence(job_end.message));
+  if (limits.interrupted && limits.interrupted())
+    throw UserError(origin + ": interrupted while " + doing);
+  if (!is_answer(job_end))
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            origin + ": " + doing + " in a process of its own" +
+                                (job_end.message.empty() ? "" : " (" + job_end.message + ")"));
+  throw UserError(origin + ": " + doing + " " + how_it_ended(job_end, limits) + ", so it is not read here");
+}
+
+void try_in_sandbox(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
+                    const Limits &limits) {
+  read_in_sandbox(
+      origin, doing,
+      [&](Child &child) {
+        reading(child);
+        return std::string();
+      },
+      limits);
+}
+
+namespace {
+
+std::string internal(const std::string &what) {
+  return "internal error: " + (what.empty() ? "of an unknown kind" : what) +
+         "; this is a bug of repro-minify (or of LibTorch in its process), not of your command: please report it with "
+         "the command line, and with the model if you can";
+}
+
+} // namespace
+
+ErrorReport report_of(const std::exception_ptr &error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const UserError &user) {
+    return {true, user.what()};
+  } catch (const std::filesystem::filesystem_error &file) {
+    return {true, file.path1().string() + ": " + file.code().message()};
+  } catch (const std::system_error &machine) { // no process, no memory, no temporary folder
+    return {false, std::string("the machine does not give what is needed: ") + machine.what()};
+  } catch (const std::bad_alloc &) {
+    return {false, "the machine does not give what is needed: memory"};
+  } catch (const std::exception &other) {
+    return {false, internal(first_sentence(other.what()))};
+  } catch (...) {
+    return {false, internal("")};
+  }
 }
 
 } // namespace repro_minify

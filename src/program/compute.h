@@ -1,10 +1,12 @@
 // Arithmetic belongs in children: the reducing process must never enter an OpenMP region, for a process that has done
 // so and forks leaves children that hang for ever.
 #pragma once
+
 #include "repro_minify/sandbox.h"
 
 #include <ATen/core/ivalue.h>
 
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -24,5 +26,25 @@ void require_reply(const JobEnd &job_end);
 
 /// The part of an exception's message a person needs: no C++ frames, no TorchScript traceback.
 std::string first_sentence(const std::string &message);
+
+// An untrusted file is read in a child first. The process that reduces touches only what a child has read
+// to the end.
+
+/// Runs `reading` in a confined child with less stack than this process has; returns what it returns. Throws UserError
+/// in one sentence that begins with `origin`: with the child's own UserError, or how it ended. `doing`: "loading it".
+std::string read_in_sandbox(const std::string &origin, const std::string &doing,
+                            const std::function<std::string(Child &)> &reading, const Limits &limits);
+/// The same where nothing is wanted of it but that it ends.
+void try_in_sandbox(const std::string &origin, const std::string &doing, const std::function<void(Child &)> &reading,
+                    const Limits &limits);
+
+// The report on an exception that ends the program.
+
+struct ErrorReport {
+  bool is_users = false; ///< something that was given is wrong; otherwise it is our fault, or the machine's
+  std::string sentence;  ///< what was wrong, and what to do
+};
+
+ErrorReport report_of(const std::exception_ptr &error);
 
 } // namespace repro_minify

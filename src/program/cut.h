@@ -1,7 +1,7 @@
 // Invariant 1: any set of nodes is a valid Program. What a kept node reads and no kept node makes comes back as an
 // input that holds what the eager run recorded.
 #pragma once
-#include "program/dataflow/dataflow.h"
+#include "core/dataflow.h"
 #include "repro_minify/record.h"
 
 #include <memory>

@@ -1,9 +1,6 @@
 #include "program/flat_graph.h"
 
 #include "program/atoms.h"
-#include "program/attributes.h"
-#include "program/flat_form.h"
-#include "program/inline_calls.h"
 #include "program/materialise.h"
 #include "program/surgery.h"
 #include "program/values.h"

@@ -1,5 +1,6 @@
-// Values a person can write down: "zeros", "ones", "full:NUMBER", "arange", "randn:SEED", "rand:SEED".
+// Values that a person can write down: as a formula, or element by element.
 #pragma once
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <vector>
 
 namespace repro_minify {
+
+// Values a person can write down: "zeros", "ones", "full:NUMBER", "arange", "randn:SEED", "rand:SEED".
 
 /// The tensor a formula stands for, contiguous; nothing for one that the dtype does not have (a randn of integers), or
 /// an arange of over 100. The reducing process may call it: it has one thread, and then no kernel enters OpenMP.
@@ -27,5 +30,23 @@ std::string number_text(double value);
 std::string dtype_source(at::ScalarType dtype);
 /// "{2, 3}".
 std::string sizes_source(const std::vector<int64_t> &sizes);
+
+// The elements of a small tensor as plain numbers, and back: what a simplification looks at and changes. Element-wise
+// loops, no kernels: the reducing process may call all of this.
+
+/// Dense, real, on the CPU, with a storage of its own kind: the tensors that can be made again from their elements.
+bool is_plain(const at::Tensor &tensor);
+
+/// Row-major, whatever the strides are; nothing for a tensor that is not plain or has more than `most` elements.
+/// Integers beyond 2^53 lose their last bits.
+std::optional<std::vector<double>> elements_of(const at::Tensor &tensor, std::int64_t most);
+
+/// The same elements in a new tensor: `strides` empty is contiguous. Numbers that the dtype cannot hold saturate.
+at::Tensor tensor_of(const std::vector<double> &elements, const std::vector<std::int64_t> &sizes, at::ScalarType dtype,
+                     const std::vector<std::int64_t> &strides = {});
+
+/// Strides of a tensor of these sizes with the order of dimensions, and the expanded dimensions, that `like` has; empty
+/// when `like` is contiguous.
+std::vector<std::int64_t> strides_like(const at::Tensor &like, const std::vector<std::int64_t> &sizes);
 
 } // namespace repro_minify

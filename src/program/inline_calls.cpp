@@ -1,6 +1,3 @@
-#include "program/inline_calls.h"
-
-#include "program/autocast_blocks.h"
 #include "program/flat_graph.h"
 
 #include <torch/csrc/jit/ir/constants.h>

@@ -1,7 +1,6 @@
 #include "program/materialise.h"
 
 #include "program/names.h"
-#include "program/objects.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>

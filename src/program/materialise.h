@@ -1,6 +1,7 @@
 // Turns a concrete value into graph values: a tensor becomes a graph input, anything else a constant or the
 // construction of one (a list of tensors is built from inputs).
 #pragma once
+
 #include "repro_minify/program.h"
 
 #include <string>

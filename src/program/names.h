@@ -1,6 +1,7 @@
 // The one place that makes names: every text that is written of a Program (C++, TorchScript, Python, DOT) has its
 // inputs, parameters and buffers under the same name, and that is a name in all of these languages.
 #pragma once
+
 #include <string>
 
 namespace repro_minify {

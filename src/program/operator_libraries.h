@@ -1,9 +1,12 @@
-// Shared libraries of operators that are no part of PyTorch (--load-library).
+// Operators that LibTorch's registry gains or loses for a model.
 #pragma once
+
 #include <string>
 #include <vector>
 
 namespace repro_minify {
+
+// Shared libraries of operators that are no part of PyTorch (--load-library).
 
 /// Into this process, once each, and so into all it forks. Throws UserError, which names the option.
 void load_operator_libraries(const std::vector<std::string> &paths);
@@ -12,5 +15,24 @@ std::vector<std::string> names_of_libraries(const std::vector<std::string> &path
 
 /// The operator that an error of LibTorch's compiler says it does not know; empty: none.
 std::string unknown_operator_in(const std::string &message);
+
+// Operators that reach out of a model: into files, or to other processes. No model has them here.
+
+/// Takes them out of LibTorch's registry, once, for this process and all it forks: code that names one does not
+/// compile, under whatever alias it calls it, and so nothing of it runs.
+void forget_forbidden_operators();
+/// The one that an error of LibTorch's compiler names; empty: none.
+std::string forbidden_operator_in(const std::string &message);
+
+// x.view(torch.int32) in a TorchScript program.
+
+/// Views of a tensor's memory as another dtype. In TorchScript a dtype is an int, and torch.view(x, 3) is a view of
+/// another shape: aten::view.dtype cannot be said. PyTorch's own name for it that can be is an operator that Python
+/// registers when torch is imported.
+inline constexpr const char *dtype_view_name = "prims::view_of_dtype";
+
+/// Registers it in this process, once, as Python does. Only where a program calls it: a plugin may bring a Python of
+/// its own, which registers it itself.
+void register_dtype_view();
 
 } // namespace repro_minify

@@ -1,6 +1,6 @@
 #include "program/python_call.h"
 
-#include "program/any_node.h"
+#include "program/surgery.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 

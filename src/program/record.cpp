@@ -3,8 +3,8 @@
 #include "program/compute.h"
 #include "program/materialise.h"
 #include "program/python_call.h"
-#include "program/run_node.h"
 #include "program/shared_pages.h"
+#include "program/surgery.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>

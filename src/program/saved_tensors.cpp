@@ -1,6 +1,6 @@
-#include "program/saved_tensors.h"
+#include "program/saved_values.h"
 
-#include "inputs/pickle/storage.h"
+#include "program/pickle.h"
 
 #include <ATen/ATen.h>
 

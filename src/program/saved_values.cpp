@@ -1,7 +1,6 @@
 #include "program/saved_values.h"
 
-#include "inputs/pickle/storage.h"
-#include "program/saved_tensors.h"
+#include "program/pickle.h"
 
 #include <ATen/ATen.h>
 
@@ -16,7 +15,7 @@ using Saved = pickle::Value; ///< LibTorch has a Value too
 using SavedKind = Saved::Kind;
 
 /// A list that holds itself has no end, and one that holds another twice, forty times over, none to speak of.
-constexpr int deepest = 100;
+constexpr int deepest_nesting = 100;
 constexpr int64_t most_values = int64_t{1} << 22;
 
 constexpr const char *only_python =
@@ -28,7 +27,7 @@ public:
   explicit Converter(const StorageBytes &storage) : tensors_(storage) {}
 
   c10::IValue convert(const Saved &value) {
-    if (++depth_ > deepest)
+    if (++depth_ > deepest_nesting)
       throw CannotRead("is nested too deeply, or in itself");
     if (++count_ > most_values)
       throw CannotRead("holds too many values; save tensors, not lists of numbers");

@@ -1,12 +1,33 @@
 #include "program/surgery.h"
 
-#include "program/any_node.h"
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 
 namespace repro_minify {
+
+bool any_node(const torch::jit::Block *block, const std::function<bool(const torch::jit::Node *)> &is) {
+  return std::any_of(block->nodes().begin(), block->nodes().end(), [&](const torch::jit::Node *node) {
+    return is(node) || std::any_of(node->blocks().begin(), node->blocks().end(),
+                                   [&](const torch::jit::Block *inner) { return any_node(inner, is); });
+  });
+}
+
+bool writes(const torch::jit::Node *node) {
+  const auto *schema = node->maybeSchema();
+  return schema && schema->is_mutable();
+}
+
+bool writes_to_something(const torch::jit::Graph &graph) {
+  return any_node(graph.block(), writes);
+}
+
+bool draws_random_numbers(const torch::jit::Graph &graph) {
+  return any_node(graph.block(), [](const torch::jit::Node *node) { return node->isNondeterministic(); });
+}
 
 using torch::jit::Block;
 using torch::jit::Node;
@@ -79,6 +100,110 @@ bool is_written_to(const Value *value) {
     const auto *alias = schema->arguments()[use.offset].alias_info();
     return alias && alias->isWrite();
   });
+}
+
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+
+/// Deals the decisions of a run out to the nodes that they were made at.
+class PathWalk {
+public:
+  explicit PathWalk(const Recording &recording) : recording_(recording), path_(recording.nodes.size()) {}
+
+  void follow(const Block *block) {
+    for (const Node *node : block->nodes())
+      if (node->kind() == torch::jit::prim::If)
+        follow(node->blocks()[decide(node) ? 0 : 1]);
+      else if (node->kind() == torch::jit::prim::Loop)
+        for (int64_t trips = decide(node); trips > 0; --trips)
+          follow(node->blocks()[0]);
+  }
+
+  std::vector<std::vector<int64_t>> path() { return std::move(path_); }
+
+private:
+  int64_t decide(const Node *node) {
+    const int64_t decision = recording_.decisions.at(next_++);
+    path_[recording_.node_index.at(node)].push_back(decision);
+    return decision;
+  }
+
+  const Recording &recording_;
+  std::vector<std::vector<int64_t>> path_;
+  size_t next_ = 0;
+};
+
+} // namespace
+
+std::vector<std::vector<int64_t>> path_of(const Recording &recording) {
+  PathWalk walk(recording);
+  walk.follow(recording.program.graph->block());
+  return walk.path();
+}
+
+Block *only_block_taken(const Node *node, const std::vector<int64_t> &decisions) {
+  const auto differs = [&](int64_t decision) { return decision != decisions.front(); };
+  if (decisions.empty() || std::any_of(decisions.begin(), decisions.end(), differs))
+    return nullptr;
+  return const_cast<Block *>(node->blocks()[decisions.front() ? 0 : 1]);
+}
+
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// Registered as operators, but all that their functions do is to say that the interpreter has an instruction for them.
+bool is_instruction(const Node *node) {
+  return node->kind() == torch::jit::aten::warn || node->kind() == torch::jit::aten::wait;
+}
+
+/// An operator that the interpreter has no instruction of its own for: it calls the very function that is called here.
+bool is_plain_operator(const Node *node) {
+  const auto *schema = node->maybeSchema();
+  return node->kind().is_aten() && !is_instruction(node) && node->blocks().empty() && schema && !schema->is_vararg() &&
+         !schema->is_varret();
+}
+
+/// The interpreter itself runs the node, in a graph of its own.
+void interpret(Node *node, std::vector<c10::IValue> &stack) {
+  auto graph = std::make_shared<torch::jit::Graph>();
+  std::unordered_map<const Value *, Value *> inputs;
+  std::vector<c10::IValue> arguments;
+  for (size_t i = 0; i < node->inputs().size(); ++i) {
+    const Value *input = node->input(i);
+    if (inputs.count(input))
+      continue;
+    // A constant stays one: some operators' instructions want it that way.
+    if (input->node()->kind() == torch::jit::prim::Constant) {
+      inputs[input] =
+          graph->appendNode(graph->createClone(const_cast<Node *>(input->node()), [](Value *v) { return v; }))
+              ->output();
+      continue;
+    }
+    inputs[input] = graph->addInput()->setType(input->type());
+    arguments.push_back(stack[i]);
+  }
+  Node *clone = graph->appendNode(graph->createClone(node, [&](Value *v) { return inputs.at(v); }));
+  for (Value *output : clone->outputs())
+    graph->registerOutput(output);
+  torch::jit::Code code(graph, "node");
+  torch::jit::InterpreterState(code).run(arguments);
+  stack = std::move(arguments);
+}
+
+} // namespace
+
+void run_node(Node *node, std::vector<c10::IValue> &stack) {
+  // Compiling a graph for the interpreter takes longer than most operators do.
+  if (node->kind() == torch::jit::prim::Constant)
+    stack = {torch::jit::toIValue(node->output()).value()};
+  else if (is_plain_operator(node))
+    node->getOperation()(stack);
+  else
+    interpret(node, stack);
 }
 
 } // namespace repro_minify

@@ -1,10 +1,32 @@
-// Edits of a graph that are made in more than one place.
+// Questions about a graph, and edits of it, that are needed in more than one place.
 #pragma once
+
+#include "repro_minify/record.h"
+
+#include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace repro_minify {
+
+// Questions about all nodes of a graph, those in blocks included.
+
+/// True if `is` is true of any node of the block.
+bool any_node(const torch::jit::Block *block, const std::function<bool(const torch::jit::Node *)> &is);
+
+/// True if the operator writes to an operand, by its schema.
+bool writes(const torch::jit::Node *node);
+
+/// True if any node writes to an operand.
+bool writes_to_something(const torch::jit::Graph &graph);
+
+/// True if any node may give another value the next time.
+bool draws_random_numbers(const torch::jit::Graph &graph);
+
+// Edits of a graph that are made in more than one place.
 
 /// Copies the nodes of `block` to in front of `before`, with `arguments` for the block's inputs. Returns what stands
 /// for its outputs.
@@ -27,5 +49,20 @@ bool has_effects(const torch::jit::Node *node);
 
 /// True if any reader writes to `value`, by its schema.
 bool is_written_to(const torch::jit::Value *value);
+
+// The way that a recorded run took through control flow, node by node.
+
+/// Returns for each node index (Recording::nodes): for a prim::If which block was taken (0 or 1), for a prim::Loop how
+/// many trips it made, once for each time that it was executed, in that order. Empty for every other node.
+std::vector<std::vector<int64_t>> path_of(const Recording &recording);
+
+/// The block of a prim::If that was taken whenever it was executed; nullptr when that differs, or when it never was.
+torch::jit::Block *only_block_taken(const torch::jit::Node *node, const std::vector<int64_t> &decisions);
+
+// One node of a graph, run as the interpreter runs it.
+
+/// `stack` holds the operands, one for each input, and then the results. Not for prim::If and prim::Loop, whose blocks
+/// read more than their operands.
+void run_node(torch::jit::Node *node, std::vector<c10::IValue> &stack);
 
 } // namespace repro_minify

@@ -1,7 +1,6 @@
 #include "program/trace.h"
 
 #include "program/compute.h"
-#include "program/flat_form.h"
 #include "program/flat_graph.h"
 #include "program/materialise.h"
 #include "program/tracer.h"

@@ -1,9 +1,12 @@
-// The half of a traced run that computes: it belongs in a sandbox child.
+// The log of a traced run, as numbers that a child can send: nodes are named by their addresses, which a forked child
+// shares with its parent as long as the graphs were there before.
 #pragma once
-#include "program/trace_log.h"
 
+#include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/ir/ir.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +15,33 @@
 #include <vector>
 
 namespace repro_minify {
+
+/// One step. Each defines one or more numbered values; the arguments of the method are the first.
+struct TraceStep {
+  enum Kind : int64_t {
+    Operator,  ///< `node` was run on `operands`: defines its outputs
+    Constant,  ///< constants[index], of the type of `value` if there is one
+    Attribute, ///< of the model, by its path: constants[index]
+    Tuple,     ///< of `operands`
+    List,      ///< of `operands`, with elements as `value` has them
+  };
+  Kind kind = Operator;
+  torch::jit::Node *node = nullptr;
+  const torch::jit::Value *value = nullptr;
+  int64_t index = 0;
+  std::vector<int64_t> operands;
+};
+
+struct TraceLog {
+  std::vector<TraceStep> steps;
+  std::vector<c10::IValue> constants;
+  std::vector<int64_t> outputs; ///< numbers of values
+
+  c10::IValue packed() const;
+  static TraceLog unpacked(const c10::IValue &packed);
+};
+
+// The half of a traced run that computes: it belongs in a sandbox child.
 
 /// Runs a method node by node and notes what a flat program would have to do to get the same. The model's own objects
 /// are written to.

@@ -1,6 +1,5 @@
 #include "program/value_digest.h"
 
-#include "program/objects.h"
 #include "program/values.h"
 #include "repro_minify/identity.h"
 

@@ -1,14 +1,24 @@
 #include "program/values.h"
 
-#include "program/map_tensors.h"
-#include "program/objects.h"
 #include "program/shared_pages.h"
+#include "program/value_digest.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/ScalarType.h>
+#include <caffe2/serialize/in_memory_adapter.h>
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/import_read.h>
+#include <torch/csrc/jit/serialization/pickle.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <sstream>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -177,6 +187,106 @@ std::string describe(const c10::IValue &value) {
     text += layout.str();
   }
   return text;
+}
+
+std::optional<c10::ScalarType> dtype_named(const std::string &name) {
+  static const auto by_name = [] {
+    std::map<std::string, c10::ScalarType> names;
+    for (int i = 0; i < static_cast<int>(c10::ScalarType::Undefined); ++i)
+      names.emplace(dtype_name(static_cast<c10::ScalarType>(i)), static_cast<c10::ScalarType>(i));
+    return names;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? std::nullopt : std::optional(found->second);
+}
+
+namespace {
+
+/// The pickler takes no undefined tensor: an empty one goes in its place, and a list says which ones they are.
+c10::IValue without_undefined(const c10::IValue &value) {
+  c10::List<int64_t> undefined;
+  int64_t count = 0;
+  const auto defined = map_tensors(value, [&](const at::Tensor &tensor) {
+    if (!tensor.defined())
+      undefined.push_back(count);
+    ++count;
+    return tensor.defined() ? tensor : at::empty({0});
+  });
+  // A value without any goes as it is: what it shares with itself stays shared.
+  return c10::ivalue::Tuple::create({undefined.empty() ? value : defined, undefined});
+}
+
+c10::IValue with_undefined(const c10::IValue &pair) {
+  const auto &parts = pair.toTupleRef().elements();
+  const auto positions = parts[1].toIntVector();
+  if (positions.empty())
+    return parts[0];
+  int64_t count = 0;
+  return map_tensors(parts[0], [&](const at::Tensor &tensor) {
+    return std::binary_search(positions.begin(), positions.end(), count++) ? at::Tensor() : tensor;
+  });
+}
+
+} // namespace
+
+std::vector<char> pickled(const c10::IValue &value) {
+  return torch::jit::pickle_save(without_undefined(value));
+}
+
+c10::IValue unpickled(std::string_view bytes) {
+  // torch::jit::pickle_load() does the same, but wants a copy of its own.
+  caffe2::serialize::PyTorchStreamReader reader(
+      std::make_unique<caffe2::serialize::MemoryReadAdapter>(bytes.data(), static_cast<off_t>(bytes.size())));
+  return with_undefined(torch::jit::readArchiveAndTensors("data", "", "", {}, {}, {}, reader));
+}
+
+namespace {
+
+const std::string opaque_classes = "__torch__.torch.classes.";
+
+std::string class_name(const c10::IValue &object) {
+  return object.toObjectRef().type()->name()->qualifiedName();
+}
+
+std::string digest_of_state(const c10::IValue &object) {
+  auto *get_state = object.toObjectRef().type()->findMethod("__getstate__");
+  if (!get_state)
+    return "";
+  Digest digest;
+  digest.add(class_name(object));
+  return add_value(digest, (*get_state)({object})) ? digest.text() : "";
+}
+
+} // namespace
+
+bool is_opaque_class(const c10::TypePtr &type) {
+  const auto given = type->cast<c10::ClassType>();
+  return given && given->name() && given->name()->qualifiedName().starts_with(opaque_classes);
+}
+
+bool is_opaque_object(const c10::IValue &value) {
+  return value.isObject() && is_opaque_class(value.toObjectRef().type());
+}
+
+bool holds_object(const c10::IValue &value) {
+  std::vector<c10::IValue> leaves;
+  flatten_value(value, leaves);
+  return std::any_of(leaves.begin(), leaves.end(), is_opaque_object);
+}
+
+c10::IValue copy_of_object(const c10::IValue &object) {
+  const std::string name = class_name(object);
+  const bool is_packed = name.starts_with(opaque_classes + "quantized.") || name.starts_with(opaque_classes + "rnn.");
+  return is_packed ? object : object.deepcopy();
+}
+
+const std::string &digest_of_object(const c10::IValue &object) {
+  // Unpacking weights takes its time. What is in here lives on, so that its address is not used again.
+  static thread_local std::unordered_map<const void *, std::pair<c10::IValue, std::string>> known;
+  const auto [entry, is_new] = known.try_emplace(&object.toObjectRef(), object, std::string());
+  if (is_new)
+    entry->second.second = digest_of_state(object);
+  return entry->second.second;
 }
 
 } // namespace repro_minify

@@ -1,13 +1,17 @@
 // Copies of values that keep what matters to a failing program: strides, storage offsets, requires_grad, and which
 // tensors share storage.
 #pragma once
+
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/core/jit_type.h>
+#include <c10/core/ScalarType.h>
 
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,5 +52,38 @@ void *storage_of(const at::Tensor &tensor);
 std::string describe(const c10::IValue &value);
 /// "float32", "int64", "bool": PyTorch's Python names.
 std::string dtype_name(at::ScalarType type);
+
+// Makes the same change to every tensor in a value.
+
+/// The value with every tensor in it, undefined ones too, replaced by what `change` makes of it: depth first, in
+/// lists, tuples and the values of dicts.
+c10::IValue map_tensors(const c10::IValue &value, const std::function<at::Tensor(const at::Tensor &)> &change);
+
+// The way back from the name of a dtype, as dtype_name() of values.h has it.
+
+/// The dtype of which `name` is the dtype_name(): "float32" gives kFloat. Nothing where there is none.
+std::optional<c10::ScalarType> dtype_named(const std::string &name);
+
+// Values as bytes and back: what one process of ours hands to another.
+
+/// Undefined tensors included; tensors that share storage still do when they are back. Throws c10::Error for what the
+/// pickler does not take.
+std::vector<char> pickled(const c10::IValue &value);
+/// Throws c10::Error.
+c10::IValue unpickled(std::string_view bytes);
+
+// Objects of C++ classes, such as the packed parameters of a quantised operator: values without attributes that a graph
+// could read.
+
+bool is_opaque_class(const c10::TypePtr &type);
+bool is_opaque_object(const c10::IValue &value);
+/// True if there is such an object in a value.
+bool holds_object(const c10::IValue &value);
+
+/// A copy by the object's own __getstate__ and __setstate__; packed parameters themselves, as nothing writes to them.
+c10::IValue copy_of_object(const c10::IValue &object);
+
+/// Returns a digest of the object's content, as far as the object can say what that is; empty where it cannot.
+const std::string &digest_of_object(const c10::IValue &object);
 
 } // namespace repro_minify

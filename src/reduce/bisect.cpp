@@ -1,6 +1,6 @@
 #include "repro_minify/bisect.h"
 
-#include "reduce/search/guilty_step.h"
+#include "reduce/search_guilty_step.h"
 #include "repro_minify/backend_parts.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "reduce/candidate_checker.h"
 
-#include "check/ask_until_answered.h"
+#include "check/unresolved.h"
 
 #include <utility>
 

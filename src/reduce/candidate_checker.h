@@ -7,10 +7,8 @@
 #pragma once
 #include "reduce/checker.h"
 #include "reduce/journal.h"
-#include "reduce/questions/learned_timeout.h"
-#include "reduce/questions/memory.h"
-#include "reduce/questions/tally.h"
-#include "reduce/questions/under_way.h"
+#include "reduce/search_memory.h"
+#include "reduce/search_under_way.h"
 
 #include <functional>
 #include <memory>

@@ -1,12 +1,28 @@
 // The interface that answers the questions of a turn: the CandidateChecker runs checks, AssumingChecker looks ahead.
 #pragma once
-#include "reduce/passes/pass_services.h"
-#include "reduce/reduction_goal.h"
+
+#include "reduce/passes/pass.h"
+#include "repro_minify/reducer.h"
 
 #include <string>
 #include <vector>
 
 namespace repro_minify {
+
+// The subject of all questions of a reduction: whether a Program still fails with what was seen.
+
+struct ReductionGoal {
+  InterestingnessTest test;
+  Signature wanted;
+  ReduceOptions options;
+
+  /// True if this Verdict is the failure that is looked for.
+  bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted, options.same_failure); }
+  /// A failure that shows in an output needs one.
+  bool cannot_fail(const Program &program) const {
+    return wanted.where == "output" && program.graph->outputs().empty();
+  }
+};
 
 class Checker {
 public:

@@ -1,7 +1,7 @@
 // The journal: one JSON line for each verdict, appended and flushed as it comes, so that it survives whatever happens
 // next. It is also the memory of an earlier run that was killed: resuming is replaying it.
 #pragma once
-#include "core/plain_file.h"
+#include "core/files.h"
 #include "repro_minify/reducer.h"
 
 #include <cstdint>

@@ -1,6 +1,12 @@
 #include "reduce/lookahead.h"
 
+#include "reduce/search_futures.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <variant>
 
 namespace repro_minify {
 namespace {
@@ -8,7 +14,69 @@ namespace {
 /// Different futures often lead to the same question, and to known ones: so many are gone into for each worker.
 constexpr int tries_for_each_worker = 4;
 
+constexpr int most_questions_of_a_leap = 500;
+
+/// Says that all works but what this run knows not to. What is guessed at, or what an earlier run was told, has no say:
+/// what is asked next must not depend on either.
+class Optimist final : public AssumingChecker {
+public:
+  Optimist(const CandidateChecker &checker, const Verdict &yes)
+      : AssumingChecker(checker, {}, yes, [] { return false; }) {}
+
+  const Verdict &check(const Program &program, const std::vector<LazyProgram> &) override {
+    leave_if_over();
+    if (++questions_ > most_questions_of_a_leap)
+      dry_run_.stop();
+    if (const Verdict *known = checker_.told(canonical_hash(program)))
+      return *known;
+    return goal().cannot_fail(program) ? no() : yes_;
+  }
+  const Verdict &check_in_full(const Program &program) override { return check(program, {}); }
+
+private:
+  int questions_ = 0;
+};
+
+class Steps final : public ReductionObserver {
+public:
+  void improved(const ReductionState &state) override { programs.push_back(state.best); }
+  std::vector<Program> programs;
+};
+
 } // namespace
+
+const Verdict &AssumingChecker::no() {
+  static const Verdict no = [] {
+    Verdict verdict;
+    verdict.outcome = Verdict::Outcome::Pass;
+    return verdict;
+  }();
+  return no;
+}
+
+const Verdict &AssumingChecker::check(const Program &program, const std::vector<LazyProgram> &) {
+  leave_if_over();
+  std::string hash = canonical_hash(program);
+  if (const Verdict *verdict = checker_.foreseen(hash))
+    return *verdict;
+  auto assumed = assumed_.find(hash);
+  if (assumed == assumed_.end()) {
+    if (const Verdict *verdict = checker_.in_vain(hash))
+      return *verdict;
+    if (goal().cannot_fail(program))
+      return no();
+    dry_run_.leave_at({program, std::move(hash)});
+  }
+  return assumed->second ? yes_ : no();
+}
+
+const Verdict &AssumingChecker::check_in_full(const Program &program) {
+  const Verdict &verdict = check(program, {});
+  const bool assumed = &verdict == &yes_ || &verdict == &no();
+  if (assumed && static_cast<size_t>(size_of(program).outputs) != yes_.outputs.size())
+    dry_run_.end();
+  return verdict;
+}
 
 Lookahead::Lookahead(CandidateChecker &checker, const LastRecording &recorder,
                      const std::vector<const ReductionPass *> &passes, const ReductionState &state)
@@ -40,6 +108,26 @@ std::optional<Guess> Lookahead::next() {
     return std::nullopt;
   auto &[question, assumed] = *foreseen;
   return checker_.guess_at(std::move(question.program), std::move(question.key), std::move(assumed));
+}
+
+std::vector<Program> steps_if_all_works(const CandidateChecker &checker, const LastRecording &recorder,
+                                        const std::vector<const ReductionPass *> &passes, const ReductionState &from) {
+  std::vector<const ReductionPass *> simplifying;
+  std::copy_if(passes.begin(), passes.end(), std::back_inserter(simplifying),
+               [](const ReductionPass *pass) { return pass->goal == Goal::Simplicity; });
+  Optimist answers(checker, from.verdict);
+  LastRecording own_recorder = recorder; // what is recorded here is of programs that may never come to be
+  Steps steps;
+  Turns turns(answers, own_recorder, simplifying, steps);
+  const auto end = answers.run([&] {
+    ReductionState state{from.best, from.verdict, from.order, Schedule(simplifying),
+                         std::vector<std::string>(simplifying.size())};
+    while (const auto pass = state.schedule.next()) {
+      TurnReport report;
+      turns.take(state, *pass, report);
+    }
+  });
+  return std::holds_alternative<CameToItsEnd>(end) ? std::move(steps.programs) : std::vector<Program>();
 }
 
 } // namespace repro_minify

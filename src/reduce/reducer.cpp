@@ -1,17 +1,16 @@
 #include "repro_minify/reducer.h"
 
 #include "reduce/candidate_checker.h"
-#include "reduce/leap.h"
 #include "reduce/lookahead.h"
-#include "reduce/nearest_passing_program.h"
 #include "reduce/passes/pass.h"
 #include "reduce/reduce_recorded.h"
-#include "reduce/selected_passes.h"
 #include "reduce/turns.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace repro_minify {
@@ -23,6 +22,34 @@ constexpr int most_operators_to_begin_with_a_leap = 256;
 /// Leaves a reduction whose caller throws when it is told of a better Program. No std::exception: no pass is to blame.
 struct CallerThrew {
   std::exception_ptr what;
+};
+
+/// The candidate that passes and differs least from the best so far: maintainers diff the two.
+class NearestPassingProgram {
+public:
+  /// A candidate that was not accepted; `best` is the Order of what it was made from.
+  void consider(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) {
+    if (verdict.outcome != Verdict::Outcome::Pass || order.operators == 0)
+      return;
+    const int operators = std::abs(order.operators - best.operators);
+    const int nodes = std::abs(order.nodes - best.nodes);
+    const Distance distance{operators == 0 && nodes == 0, operators, nodes, std::abs(order.outputs - best.outputs),
+                            std::abs(order.inputs - best.inputs)};
+    if (!closest_ || distance < closest_->distance)
+      closest_ = Candidate{candidate, distance};
+  }
+  /// There is another best: what was close to the old one is not close any more.
+  void reset() { closest_.reset(); }
+  std::optional<Program> program() const { return closest_ ? std::optional(closest_->program) : std::nullopt; }
+
+private:
+  /// A difference in the program says more than one in its data: those come last.
+  using Distance = std::tuple<bool, int, int, int, int>;
+  struct Candidate {
+    Program program;
+    Distance distance;
+  };
+  std::optional<Candidate> closest_;
 };
 
 /// Runs passes in the order of the Schedule until none accepts anything.

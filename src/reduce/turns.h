@@ -1,15 +1,73 @@
-// The turns of a reduction. Where it stands is a value, so that what may come can be gone through on a copy.
+// Recordings cost a child each, and several passes in a row want the one of the same Program.
 #pragma once
+
 #include "reduce/checker.h"
 #include "reduce/passes/pass.h"
-#include "reduce/recorder.h"
-#include "reduce/schedule.h"
+#include "repro_minify/record.h"
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace repro_minify {
+
+class LastRecording {
+public:
+  LastRecording() = default;
+  /// Begins with one of `program` that was made already, under the settings that will be asked for; null for none.
+  LastRecording(const Program &program, std::shared_ptr<const Recording> first);
+  /// The Program's Recording: the last one made if it is of this very graph and these very values. Throws
+  /// std::runtime_error for a Program that eager cannot run.
+  std::shared_ptr<const Recording> recording_of(const Program &program, const RunSettings &settings,
+                                                const Limits &limits);
+
+private:
+  bool is_of(const Program &program) const;
+
+  std::shared_ptr<const Recording> last_;
+  Program of_; ///< kept alive, so that no other Program can have its addresses
+};
+
+// Which pass has its turn next: the one with the most expected gain for its cost, until none finds anything.
+//
+// Cost is counted in checks, weighted by the size of what is checked, rather than in seconds: a clock would give
+// another order on another machine, with another number of jobs, or when a killed run is resumed.
+
+class Schedule {
+public:
+  explicit Schedule(const std::vector<const ReductionPass *> &passes);
+
+  /// Index of the pass to run next; nothing when all have found nothing since the last change. Passes of one goal take
+  /// turns until none of them finds anything, then those of the other do.
+  std::optional<size_t> next();
+  /// Takes the outcome of a turn. `accepted`: the program changed, so every pass may find something again.
+  void took_turn(size_t pass, bool accepted, double gain, double cost);
+  /// After its turn: the pass has more to try, but only once all others of its goal have found nothing.
+  void deferred(size_t pass);
+  bool is_deferred(size_t pass) const { return rows_[pass].deferred; }
+  bool had_turn(size_t pass) const { return rows_[pass].turns > 0; }
+  /// Passes that may find something still.
+  int open() const;
+
+private:
+  struct Row {
+    Goal goal;
+    bool open = true;
+    double gain; ///< recent turns count most
+    double cost;
+    bool deferred = false;
+    int turns = 0;
+  };
+  std::optional<size_t> best_of(Goal goal) const;
+  static bool comes_before(const Row &a, const Row &b);
+
+  std::vector<Row> rows_;
+  Goal goal_ = Goal::Size;
+};
+
+// The turns of a reduction. Where it stands is a value, so that what may come can be gone through on a copy.
 
 /// The text in ReductionState::incomplete_because if a pass left out nothing but a question that had no answer, however
 /// often asked.

@@ -1,6 +1,5 @@
 #include "repro/elements_text.h"
 
-#include "program/elements.h"
 #include "program/formula.h"
 
 #include <cstddef>

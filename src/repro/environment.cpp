@@ -1,13 +1,11 @@
 // Asks torch.utils.collect_env about a Python and its machine, for issue.md. Importing torch takes two seconds of
 // a processor, and the answer changes only when something is installed: so it is kept for a day.
-#include "core/cache_folder.h"
 #include "core/digest.h"
-#include "core/file_mark.h"
-#include "core/find_program.h"
-#include "core/read_file.h"
+#include "core/files.h"
+#include "core/programs.h"
 #include "repro/atomic_file.h"
 #include "repro_minify/repro.h"
-#include "tasks/sandboxed_command.h"
+#include "tasks/sandbox.h"
 
 #include <chrono>
 #include <cstdlib>

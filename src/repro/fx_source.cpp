@@ -1,7 +1,7 @@
 #include "repro/fx_source.h"
 
-#include "core/joined.h"
 #include "core/number_text.h"
+#include "core/text.h"
 #include "program/python_call.h"
 
 #include <torch/csrc/jit/ir/constants.h>

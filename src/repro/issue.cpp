@@ -1,7 +1,7 @@
 // issue.md: pasted into an issue tracker as it is.
 #include "check/leaf_showing.h"
+#include "core/files.h"
 #include "core/number_text.h"
-#include "core/read_file.h"
 #include "program/python_call.h"
 #include "repro/ablation_names.h"
 #include "repro/atomic_file.h"

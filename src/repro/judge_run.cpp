@@ -1,7 +1,7 @@
 #include "repro/judge_run.h"
 
-#include "core/become_program.h"
-#include "core/read_file.h"
+#include "core/files.h"
+#include "core/programs.h"
 #include "repro_minify/sandbox.h"
 
 #include <algorithm>

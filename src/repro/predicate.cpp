@@ -1,6 +1,6 @@
 #include "repro/predicate.h"
 
-#include "check/compare_close.h"
+#include "check/compare_tensors.h"
 #include "check/leaf_showing.h"
 #include "core/number_text.h"
 

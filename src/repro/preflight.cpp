@@ -1,6 +1,6 @@
 // The reasons for which such reports are closed: pytorch/pytorch, .claude/skills/triaging-issues/ and
 // .claude/skills/scrub-issue/.
-#include "program/any_node.h"
+#include "program/surgery.h"
 #include "repro/ablation_names.h"
 #include "repro/triage.h"
 

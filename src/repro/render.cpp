@@ -1,6 +1,5 @@
 #include "repro/render.h"
 
-#include "core/cpp_string.h"
 #include "core/escape.h"
 #include "repro/templates.h"
 

@@ -1,8 +1,8 @@
 // Fills in the values that the reports for people show of a run.
 #include "repro/report_values.h"
 
-#include "core/joined.h"
 #include "core/number_text.h"
+#include "core/text.h"
 #include "program/values.h"
 #include "repro/elements_text.h"
 #include "repro/reported.h"

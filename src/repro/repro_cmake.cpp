@@ -1,6 +1,6 @@
 #include "repro/repro_cmake.h"
 
-#include "core/loaded_library.h"
+#include "core/programs.h"
 #include "repro/render.h"
 
 #include <filesystem>

@@ -1,10 +1,9 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
-#include "check/unwritten_memory.h"
-#include "core/joined.h"
-#include "program/any_node.h"
-#include "program/dtype_view.h"
-#include "program/objects.h"
+#include "check/initial_state.h"
+#include "core/text.h"
+#include "program/operator_libraries.h"
+#include "program/surgery.h"
 #include "program/values.h"
 #include "repro/atomic_file.h"
 #include "repro/render.h"

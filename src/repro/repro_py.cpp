@@ -1,7 +1,7 @@
 #include "repro/repro_py.h"
 
 #include "backends/in_python.h"
-#include "check/unwritten_memory.h"
+#include "check/initial_state.h"
 #include "program/values.h"
 #include "repro/atomic_file.h"
 #include "repro/render.h"

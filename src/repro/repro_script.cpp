@@ -1,9 +1,9 @@
 #include "repro/repro_script.h"
-#include "core/joined.h"
 #include "core/number_text.h"
+#include "core/text.h"
 
 #include "backends/in_python.h"
-#include "program/any_node.h"
+#include "program/surgery.h"
 #include "program/values.h"
 #include "repro/predicate.h"
 #include "repro/python_source.h"

@@ -1,6 +1,6 @@
 #include "repro/results_folder.h"
 
-#include "core/plain_file.h"
+#include "core/files.h"
 #include "repro_minify/program.h"
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 // Saves a program in reduced.pt and inputs.pt, two files that belong together.
-#include "core/plain_file.h"
+#include "core/files.h"
 #include "program/compute.h"
-#include "program/method_as_forward.h"
+#include "program/module_edits.h"
 #include "program/parts.h"
 #include "program/read_inputs.h"
 #include "program/values.h"

@@ -1,7 +1,7 @@
 #include "repro/tensor_literal.h"
 #include "core/number_text.h"
 
-#include "core/cpp_number.h"
+#include "core/escape.h"
 #include "program/formula.h"
 #include "program/values.h"
 

@@ -1,12 +1,11 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
-#include "core/loaded_library.h"
-#include "core/read_file.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
+#include "core/programs.h"
 #include "repro/repro_cmake.h"
 #include "repro/results_folder.h"
 #include "repro/verify_repeatedly.h"
-#include "toolchain/compiler.h"
-#include "toolchain/project_build.h"
+#include "tasks/compiler.h"
+#include "tasks/project_build.h"
 
 #include "repro_minify/backend_parts.h"
 

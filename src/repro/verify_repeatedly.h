@@ -1,7 +1,7 @@
 // Runs of what was written, as many as it takes to know.
 #pragma once
 #include "repro/judge_run.h"
-#include "tasks/run_until_answered.h"
+#include "tasks/sandbox.h"
 
 #include <functional>
 

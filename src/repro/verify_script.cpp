@@ -1,8 +1,6 @@
 // repro.py is run in an interpreter of its own before it is handed over.
 #include "backends/in_python.h"
-#include "backends/torch_python.h"
-#include "core/read_file.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/compute.h"
 #include "repro/atomic_file.h"
 #include "repro/judge_run.h"

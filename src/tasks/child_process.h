@@ -1,21 +1,58 @@
-// The parent's side of one child: fork, watch, kill, reap.
+// One child: the parent's side (fork, watch, kill, reap), and the child's (everything between fork() and _exit()).
 #pragma once
+
 #include "repro_minify/sandbox.h"
 #include "tasks/crash_frames.h"
-#include "tasks/output_tail.h"
-#include "tasks/processor_use.h"
 #include "tasks/shared_area.h"
 #include "tasks/time_limit.h"
-
-#include <sys/types.h>
 
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+
+#include <sys/types.h>
 
 struct pollfd;
 
 namespace repro_minify {
+
+// The end of what a child writes.
+
+/// A pipe rather than a file: a child that writes for ever waits for its reader, and fills neither disk nor memory.
+class OutputTail {
+public:
+  /// Throws std::system_error.
+  OutputTail();
+  ~OutputTail();
+  OutputTail(const OutputTail &) = delete;
+  OutputTail &operator=(const OutputTail &) = delete;
+
+  int write_end() const { return write_end_; }
+  int read_end() const { return read_end_; } ///< -1 when every writer has gone
+  /// The child has its own by now.
+  void close_write_end();
+  /// Reads what is there, some megabytes at most, so that other children do not have to wait for long.
+  void drain();
+  const std::string &text() const { return text_; }
+  /// Forgets what was written so far.
+  void restart() {
+    drain();
+    text_.clear();
+  }
+
+private:
+  int read_end_ = -1;
+  int write_end_ = -1;
+  std::string text_;
+};
+
+/// Both ends close on exec; the parent's end never blocks. Throws std::system_error.
+void make_pipe(int &read_end, int &write_end);
+/// Closes it unless it is -1, and sets it to -1.
+void close_descriptor(int &descriptor);
+
+// The parent's side of one child: fork, watch, kill, reap.
 
 struct ChildEnds;
 
@@ -85,5 +122,24 @@ private:
   std::optional<Clock::time_point> expected_end_; ///< since when the child should be ending
   std::optional<Ending> killed_for_;
 };
+
+// The child's side: everything between fork() and _exit().
+
+/// The values that a child got from its parent.
+struct ChildEnds {
+  int output;                          ///< becomes standard output and standard error
+  int end;                             ///< one byte goes there after each answer of a process that is kept
+  int questions;                       ///< one byte comes from there for each question after the first; -1: none come
+  pid_t parent;                        ///< whom the child must not outlive
+  TimeLimit::Clock::time_point forked; ///< when its time began
+};
+
+/// In a check's process; nothing elsewhere. `helper` works for it from now on: what that process and those that it
+/// starts have of the processors counts as this process's while its limit in time is looked at.
+void is_helped_by(pid_t helper);
+
+/// Runs the job, and further questions to its Service if it has one, and ends the process. All signals are blocked when
+/// it is called.
+[[noreturn]] void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends);
 
 } // namespace repro_minify

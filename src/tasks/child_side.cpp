@@ -1,12 +1,11 @@
-#include "tasks/child_side.h"
+#include "tasks/child_process.h"
 
-#include "core/out_of_memory.h"
+#include "core/no_answer.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
-#include "tasks/crash_handler.h"
+#include "tasks/crash_frames.h"
 #include "tasks/descendants.h"
 #include "tasks/limits.h"
-#include "tasks/processor_use.h"
 #include "tasks/shared_area.h"
 #include "tasks/time_limit.h"
 

@@ -1,9 +1,8 @@
 #include "repro_minify/confinement.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "tasks/descendants.h"
-#include "tasks/landlock.h"
-#include "tasks/system_call_filter.h"
+#include "tasks/kernel_rules.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tasks/crash_handler.h"
+#include "tasks/crash_frames.h"
 
 #include "tasks/shared_area.h"
 

@@ -1,16 +1,6 @@
 #include "tasks/descendants.h"
 
-#include "tasks/hunt.h"
-#include "tasks/processor_use.h"
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tasks/time_limit.h"
 
 #include <algorithm>
 #include <array>
@@ -22,6 +12,15 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace repro_minify {
 namespace {

@@ -1,7 +1,6 @@
 #include "tasks/shared_area.h"
 
 #include "repro_minify/sandbox.h"
-#include "tasks/processor_use.h"
 #include "tasks/time_limit.h"
 
 #include <algorithm>

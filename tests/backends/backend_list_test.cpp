@@ -1,4 +1,4 @@
-#include "backends/backend_list.h"
+#include "backends/backend_registry.h"
 
 #include <gtest/gtest.h>
 

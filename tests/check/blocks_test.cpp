@@ -1,5 +1,5 @@
 // Large tensors are compared a block at a time: the answer is that of the whole.
-#include "check/blocks.h"
+#include "check/compare_tensors.h"
 
 #include "repro_minify/compare.h"
 

@@ -1,7 +1,6 @@
 // Eager runs once for all checks of a program, and no check answers otherwise for it.
-#include "check/eager_memo.h"
-
 #include "check/kept_runs.h"
+
 #include "program/fixture.h"
 #include "program/values.h"
 #include "repro_minify/confinement.h"

@@ -2,7 +2,7 @@
 #include "check/leaf_showing.h"
 
 #include "check/compare_runs.h"
-#include "check/tensor_form.h"
+#include "check/compare_values.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

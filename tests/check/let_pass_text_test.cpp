@@ -1,4 +1,4 @@
-#include "check/let_pass_text.h"
+#include "check/verdict_text.h"
 
 #include <gtest/gtest.h>
 

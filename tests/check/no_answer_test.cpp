@@ -1,7 +1,6 @@
 // Tests of errors that say nothing of the program, wherever they occur.
-#include "backends/cannot_compile.h"
-#include "check/ask_until_answered.h"
-#include "check/short_of_memory.h"
+#include "backends/backend_parts.h"
+#include "check/unresolved.h"
 #include "core/no_answer.h"
 #include "program/fixture.h"
 #include "repro_minify/backend_parts.h"

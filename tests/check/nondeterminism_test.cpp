@@ -1,4 +1,4 @@
-#include "check/nondeterminism.h"
+#include "check/operators.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which operators a backend rewrote, told from what each side called.
-#include "check/operator_count.h"
+#include "check/operators.h"
 #include "check/run_program.h"
 
 #include "backends/backend_registry.h"

@@ -1,6 +1,6 @@
 // Tests of the settings of a run: seeds, autocast, determinism, devices.
 #include "check/cuda_device.h"
-#include "check/device_error.h"
+#include "check/unresolved.h"
 #include "program/compute.h"
 #include "program/fixture.h"
 #include "repro_minify/check.h"

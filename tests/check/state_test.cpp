@@ -1,6 +1,6 @@
 // State that neither side wrote to is neither copied nor compared; a write is found out, whatever way it takes.
 #include "check/initial_state.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/fixture.h"
 #include "program/shared_pages.h"
 #include "program/values.h"

@@ -4,7 +4,7 @@
 #include "all_tests.h"
 #include "backends/libtorch/simple_backend.h"
 #include "check/oracle.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/flat_graph.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"

@@ -1,4 +1,4 @@
-#include "core/become_program.h"
+#include "core/programs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/closest.h"
+#include "core/text.h"
 
 #include <gtest/gtest.h>
 

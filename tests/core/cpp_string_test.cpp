@@ -1,4 +1,4 @@
-#include "core/cpp_string.h"
+#include "core/escape.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "core/differing_texts.h"
-#include "core/position_text.h"
+#include "core/number_text.h"
+#include "core/text.h"
 
 #include <gtest/gtest.h>
 

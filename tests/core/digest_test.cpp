@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 namespace repro_minify {
 namespace {

@@ -1,6 +1,6 @@
-#include "core/find_program.h"
+#include "core/programs.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of what makes two runs the same, and of how a person is told that they are not.
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "repro_minify/identity.h"
 
 #include <gtest/gtest.h>

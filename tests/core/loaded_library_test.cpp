@@ -1,4 +1,4 @@
-#include "core/loaded_library.h"
+#include "core/programs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Messages of any length and any bytes: what models raise is theirs to choose.
-#include "core/normalise.h"
+#include "core/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/out_of_memory.h"
+#include "core/no_answer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,5 @@
 // Tests that what lies in a folder that others may write into is only taken for a file if it is one.
-#include "core/plain_file.h"
-
-#include "core/read_file.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/python_module.h"
+#include "core/programs.h"
 
 #include <gtest/gtest.h>
 

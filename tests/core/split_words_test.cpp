@@ -1,4 +1,4 @@
-#include "core/split_words.h"
+#include "core/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
-#include "core/start_program.h"
+#include "core/programs.h"
 
-#include "core/read_file.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <gtest/gtest.h>
 

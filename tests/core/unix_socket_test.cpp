@@ -1,6 +1,6 @@
-#include "core/unix_socket.h"
+#include "core/frame.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <gtest/gtest.h>
 

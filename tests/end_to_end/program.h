@@ -1,6 +1,6 @@
 // Runs a program as a user would, and tells what came of it.
 #pragma once
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <sys/types.h>
 

@@ -3,7 +3,6 @@
 #include "all_tests.h"
 #include "program/compute.h"
 #include "program/fixture.h"
-#include "program/objects.h"
 #include "program/trace.h"
 #include "program/value_digest.h"
 #include "program/values.h"

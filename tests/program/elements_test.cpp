@@ -1,6 +1,5 @@
-#include "program/elements.h"
-
 #include "program/formula.h"
+
 #include "reduce/passes/golden.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests that the errors that end the program are told apart: whose fault it is, and what to do.
-#include "program/error_report.h"
+#include "program/compute.h"
 
 #include "repro_minify/program.h"
 

@@ -1,7 +1,7 @@
 #include "program/python_call.h"
 
-#include "program/device.h"
 #include "program/executor.h"
+#include "program/module_edits.h"
 #include "program/program_from.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Whatever people save is read as Python reads it, or refused in a sentence; and no file at all does any harm.
-#include "core/temporary_folder.h"
-#include "program/arguments.h"
+#include "core/files.h"
+#include "program/archive_records.h"
 #include "program/fixture.h"
 #include "program/read_inputs.h"
 #include "program/values.h"

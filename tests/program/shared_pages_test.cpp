@@ -1,7 +1,7 @@
 // Large tensors that copies of a program have in common.
 #include "program/shared_pages.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/values.h"
 #include "repro_minify/archive.h"
 

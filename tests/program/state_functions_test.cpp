@@ -1,7 +1,7 @@
 // Tests that values which a model's own code makes while it is loaded are made in a child: none of it runs here.
-#include "program/state_functions.h"
+#include "program/archive_records.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/fixture.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Two searches of one program are counted as both, and what the first one removed as nothing.
-#include "reduce/add_up.h"
+#include "reduce/reduce_recorded.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // How long the CandidateChecker waits for an answer before it believes in a hang.
 #include "reduce/candidate_checker.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/program_from.h"
 #include "reduce/structural_oracle.h"
 

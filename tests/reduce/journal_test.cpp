@@ -1,7 +1,7 @@
 // A journal that a full disk has cut short for a moment is one that can be resumed from.
 #include "reduce/journal.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "reduce/structural_oracle.h"
 
 #include <gtest/gtest.h>

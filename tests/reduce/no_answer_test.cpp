@@ -1,6 +1,6 @@
 // A check without an answer is asked again, and says nothing: whatever goes wrong with every tenth check, the result is
 // the undisturbed one.
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "reduce/chain.h"
 #include "reduce/journal.h"
 #include "reduce/passes/golden.h"

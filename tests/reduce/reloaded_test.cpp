@@ -1,6 +1,6 @@
 // Tests that a test that saves and loads the Program sees what saving changes.
 #include "reduce/passes/golden.h"
-#include "reduce/reloaded.h"
+#include "reduce/reduce_recorded.h"
 
 #include <gtest/gtest.h>
 

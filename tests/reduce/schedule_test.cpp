@@ -1,5 +1,5 @@
 // Whose turn it is: what the reducer decides beside the passes.
-#include "reduce/schedule.h"
+#include "reduce/turns.h"
 
 #include <gtest/gtest.h>
 

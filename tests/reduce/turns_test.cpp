@@ -1,8 +1,8 @@
 // Tests of what a turn does about trouble that is not its pass's fault, and when its outcome is no longer needed.
 #include "reduce/turns.h"
 
-#include "reduce/assuming_checker.h"
 #include "reduce/chain.h"
+#include "reduce/lookahead.h"
 #include "reduce/passes/golden.h"
 
 #include <gtest/gtest.h>

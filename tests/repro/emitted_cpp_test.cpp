@@ -1,6 +1,6 @@
 // Every repro.cpp that can be written compiles: all of them in one file, so that LibTorch's headers are read once.
 #include "check/oracle.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/fixture.h"
 #include "program/formula.h"
 #include "program/hostile_names.h"

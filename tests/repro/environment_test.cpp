@@ -1,6 +1,6 @@
 // Tests that a Python is asked about itself once a day, and again where something was installed.
-#include "core/find_program.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
+#include "core/programs.h"
 #include "repro_minify/repro.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The texts of a repro, for a dozen of the combinations of failure kind, gradients, autocast and device: one file in
 // golden/ for each, which people read. REPRO_MINIFY_WRITE_GOLDENS=1 writes them again.
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "repro/render.h"
 #include "repro/repro_script.h"
 #include "repro/small_program.h"

@@ -1,5 +1,5 @@
 // issue.md: its first line, its one block of code, and what it says where something is not known.
-#include "core/read_file.h"
+#include "core/files.h"
 #include "repro/ablation_names.h"
 #include "repro/small_program.h"
 

@@ -1,6 +1,6 @@
 // Verified means verified: what exits with 1 for any other reason than the failure itself does not count.
-#include "core/find_program.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
+#include "core/programs.h"
 #include "repro/judge_run.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // report.md and report.json say the same of a run, whatever came of it.
-#include "core/read_file.h"
+#include "core/files.h"
 #include "repro/report_values.h"
 #include "repro/small_program.h"
 

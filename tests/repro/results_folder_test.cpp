@@ -1,7 +1,7 @@
 // Whose the files in the folder of results are.
 #include "repro/results_folder.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <gtest/gtest.h>
 

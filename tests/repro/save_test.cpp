@@ -1,5 +1,5 @@
 // reduced.pt and inputs.pt belong together at any moment, however a run ends.
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/fixture.h"
 #include "program/read_inputs.h"
 #include "repro/atomic_file.h"

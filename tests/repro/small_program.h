@@ -1,6 +1,6 @@
 // A program and facts that every text of a repro can be written from.
 #pragma once
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "program/materialise.h"
 #include "repro_minify/repro.h"
 

@@ -1,7 +1,6 @@
 // Tests of what a confined child may reach. The kernel of the machine decides what can be asked.
-#include "core/temporary_folder.h"
-#include "tasks/landlock.h"
-#include "tasks/system_call_filter.h"
+#include "core/files.h"
+#include "tasks/kernel_rules.h"
 
 #include "jobs.h"
 

@@ -1,7 +1,7 @@
 // Tests of what a stranger's program may have at a time: processes, files, and bytes in them.
-#include "tasks/growth.h"
+#include "tasks/limits.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "jobs.h"
 
 #include <fstream>

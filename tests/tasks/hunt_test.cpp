@@ -1,5 +1,5 @@
 // A hunt ends early where others keep coming, and late where all were killed: on a busy machine it takes long to die.
-#include "tasks/hunt.h"
+#include "tasks/descendants.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Limits that are not a time from the fork on: those that the job sets itself, and a caller who does not want to wait.
 #include "repro_minify/sandbox.h"
-#include "tasks/child_side.h"
-#include "tasks/processor_use.h"
+#include "tasks/child_process.h"
+#include "tasks/time_limit.h"
 #include "work_now_and_then.h"
 
 #include <gtest/gtest.h>

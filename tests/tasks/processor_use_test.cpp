@@ -1,6 +1,6 @@
 // How long a process had a processor, and waited for one, as it sees it itself and as others see it.
 #include "jobs.h"
-#include "tasks/processor_use.h"
+#include "tasks/time_limit.h"
 #include "work_now_and_then.h"
 
 #include <fstream>

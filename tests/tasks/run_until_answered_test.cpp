@@ -1,7 +1,7 @@
 // Tests of which ends of a child say nothing of its job, and that the job is then begun again.
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "failing_fork.h"
-#include "tasks/run_until_answered.h"
+#include "tasks/sandbox.h"
 
 #include <gtest/gtest.h>
 

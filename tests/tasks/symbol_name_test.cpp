@@ -1,5 +1,5 @@
 // Tests of what symbol_name() leaves of a demangled name.
-#include "tasks/symbol_name.h"
+#include "tasks/crash_frames.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
 #include "backends/external/command_server.h"
 
-#include "backends/cannot_compile.h"
-#include "backends/helper_socket.h"
+#include "backends/backend_parts.h"
+#include "core/frame.h"
 #include "core/no_answer.h"
-#include "core/start_program.h"
-#include "core/unix_socket.h"
+#include "core/programs.h"
 #include "repro_minify/program.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/limits.h"

@@ -1,6 +1,6 @@
 // A program of the user's that is started once and asked over a socket: what takes long to load is loaded once.
 #pragma once
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <sys/types.h>
 

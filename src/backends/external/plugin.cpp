@@ -1,14 +1,14 @@
 // Anybody's backend as a shared library with the functions of repro_minify/backend_plugin.h.
 #include "repro_minify/backend_plugin.h"
 
+#include "backends/backend_parts.h"
 #include "backends/backend_registry.h"
-#include "backends/cannot_compile.h"
-#include "backends/external/embedded/texts.h"
-#include "core/cpp_string.h"
+#include "backends/external/texts.h"
+#include "core/escape.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
-#include "tasks/run_until_answered.h"
+#include "tasks/sandbox.h"
 
 #include <ATen/ATen.h>
 #include <ATen/DLConvertor.h>

@@ -358,7 +358,7 @@ def settings(given):
 
 
 def hold_unwritten_memory_still():
-    """Fills uninitialised memory in this process as the checks of other backends do: see check/unwritten_memory.h."""
+    """Fills uninitialised memory in this process as the checks of other backends do: see check/initial_state.h."""
     perturb = -6
     with contextlib.suppress(AttributeError):  # not glibc
         ctypes.CDLL(None).mallopt(perturb, 85)

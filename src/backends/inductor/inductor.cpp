@@ -1,18 +1,17 @@
 // The real TorchInductor: the program goes to a Python process that compiles and runs it (backends/inductor/), and what
 // comes of it is brought back.
+#include "backends/backend_parts.h"
 #include "backends/backend_registry.h"
-#include "backends/cannot_compile.h"
 #include "backends/in_python.h"
 #include "backends/inductor/inductor_bisector.h"
 #include "backends/inductor/inductor_worker.h"
 #include "backends/inductor/remote_executor.h"
 #include "backends/inductor/remote_module.h"
-#include "backends/torch_python.h"
 #include "core/no_answer.h"
-#include "core/python_module.h"
+#include "core/programs.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
-#include "toolchain/compiler.h"
+#include "tasks/compiler.h"
 
 #include <ATen/ATen.h>
 #include <torch/version.h>

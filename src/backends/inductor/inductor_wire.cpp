@@ -1,10 +1,9 @@
 #include "backends/inductor/inductor_wire.h"
 
-#include "backends/cannot_compile.h"
+#include "backends/backend_parts.h"
 #include "core/frame.h"
 #include "core/json_number.h"
 #include "core/no_answer.h"
-#include "program/dtype_named.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>

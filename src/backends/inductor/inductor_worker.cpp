@@ -1,17 +1,16 @@
 #include "backends/inductor/inductor_worker.h"
 
-#include "backends/cannot_compile.h"
-#include "backends/helper_socket.h"
-#include "backends/torch_python.h"
+#include "backends/backend_parts.h"
+#include "backends/in_python.h"
+#include "core/frame.h"
 #include "core/no_answer.h"
-#include "core/start_program.h"
-#include "core/unix_socket.h"
+#include "core/programs.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "repro_minify/sandbox.h"
-#include "tasks/child_side.h"
-#include "tasks/processor_use.h"
-#include "toolchain/kernel_cache.h"
+#include "tasks/child_process.h"
+#include "tasks/compiler.h"
+#include "tasks/time_limit.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 // The Python process behind the `inductor` backend: it imports torch once and forks a child for each connection.
 #pragma once
 #include "backends/inductor/inductor_wire.h"
-#include "core/temporary_folder.h"
+#include "core/files.h"
 
 #include <sys/types.h>
 

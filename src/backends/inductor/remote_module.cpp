@@ -1,8 +1,7 @@
 #include "backends/inductor/remote_module.h"
 
-#include "backends/cannot_compile.h"
+#include "backends/backend_parts.h"
 #include "core/no_answer.h"
-#include "core/out_of_memory.h"
 #include "program/compute.h"
 #include "program/values.h"
 #include "tasks/limits.h"

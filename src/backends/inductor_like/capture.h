@@ -1,12 +1,32 @@
-// The first stage: a module and its arguments to a straight line, by TorchScript's own tracer. Calls are inlined,
-// control flow that does not depend on data is followed, and what autocast does becomes part of the graph.
+// Compiling runs the program several times; the run that follows has to draw the random numbers that eager draws.
 #pragma once
-#include "backends/cannot_compile.h"
+
+#include "backends/backend_parts.h"
 #include "backends/inductor_like/straight_line.h"
 
+#include <ATen/core/Generator.h>
+#include <ATen/core/ivalue.h>
+
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace repro_minify::inductor_like {
+
+/// Gives the CPU's generator, and those of the CUDA devices that `inputs` lie on, their state back at its end.
+class KeepRandomState {
+public:
+  explicit KeepRandomState(const std::vector<c10::IValue> &inputs);
+  ~KeepRandomState();
+  KeepRandomState(const KeepRandomState &) = delete;
+  KeepRandomState &operator=(const KeepRandomState &) = delete;
+
+private:
+  std::vector<std::pair<at::Generator, at::Tensor>> states_;
+};
+
+// The first stage: a module and its arguments to a straight line, by TorchScript's own tracer. Calls are inlined,
+// control flow that does not depend on data is followed, and what autocast does becomes part of the graph.
 
 /// The program is not of a kind that can be compiled; it runs as ATen. The message says why.
 class NotCovered : public std::runtime_error {

@@ -1,7 +1,7 @@
-#include "backends/inductor_like/cuda_repro.h"
+#include "backends/inductor_like/repro_source.h"
 
-#include "backends/inductor_like/codegen/cuda_kernel.h"
-#include "backends/inductor_like/codegen/cuda_library.h"
+#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel_library.h"
 #include "core/escape.h"
 
 namespace repro_minify::inductor_like {
@@ -25,8 +25,8 @@ const std::vector<std::string> &cuda_repro_includes() {
 
 std::string cuda_repro_kernels(const Plan &plan) {
   return "// ---- The kernels that inductor-like generated.\nstatic const char* const kernels = " +
-         raw_string("\n" + cuda_kernel_file(plan.source)) + ";\n// ---- End of the kernels.\n\n" + nvrtc_text + "\n" +
-         cuda_driver_text + "\nstatic const at::Device kernels_device(\"" + plan.device.str() + R"(");
+         raw_string("\n" + cuda_kernel_file(plan.source)) + ";\n// ---- End of the kernels.\n\n" + kernel_nvrtc_text +
+         "\n" + kernel_cuda_driver_text + "\nstatic const at::Device kernels_device(\"" + plan.device.str() + R"(");
 
 static const CudaModule& compiled_kernels() {
   static const CudaModule module = [] {

@@ -1,4 +1,4 @@
-#include "backends/inductor_like/decompose.h"
+#include "backends/inductor_like/stages.h"
 
 #include "backends/inductor_like/capture.h"
 

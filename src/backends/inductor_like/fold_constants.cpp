@@ -1,4 +1,4 @@
-#include "backends/inductor_like/fold_constants.h"
+#include "backends/inductor_like/stages.h"
 
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 

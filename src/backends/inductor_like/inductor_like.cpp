@@ -2,19 +2,18 @@
 // not cover runs as ATen.
 #include "backends/backend_registry.h"
 #include "backends/inductor_like/capture.h"
-#include "backends/inductor_like/codegen/library.h"
-#include "backends/inductor_like/launch.h"
+#include "backends/inductor_like/kernel_library.h"
+#include "backends/inductor_like/plan.h"
 #include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
-#include "core/find_program.h"
-#include "core/joined.h"
 #include "core/no_answer.h"
+#include "core/programs.h"
+#include "core/text.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 #include "repro_minify/run_settings.h"
-#include "tasks/run_until_answered.h"
-#include "toolchain/compiler.h"
-#include "toolchain/kernel_cache.h"
+#include "tasks/compiler.h"
+#include "tasks/sandbox.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>

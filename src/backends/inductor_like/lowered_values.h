@@ -1,9 +1,9 @@
 // The values of a lowering, each as an expression, in memory, or both, and the kernels that put them there.
 #pragma once
-#include "backends/inductor_like/fold_constants.h"
 #include "backends/inductor_like/lazy.h"
 #include "backends/inductor_like/lowering.h"
 #include "backends/inductor_like/pointwise.h"
+#include "backends/inductor_like/stages.h"
 #include "program/values.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "backends/inductor_like/lazy.h"
 #include "backends/inductor_like/lowered_values.h"
 #include "backends/inductor_like/pointwise.h"
-#include "backends/inductor_like/reductions.h"
 #include "backends/inductor_like/views.h"
 
 #include <ATen/Version.h>

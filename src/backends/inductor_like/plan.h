@@ -1,6 +1,7 @@
 // The steps of a compiled program: operators that run as ATen and kernels, in order, over a table of slots.
 #pragma once
-#include "backends/inductor_like/codegen/kernel.h"
+
+#include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/straight_line.h"
 
 #include <functional>
@@ -64,5 +65,14 @@ std::vector<c10::IValue> run(const Plan &plan, const Launch &launch, const std::
 at::ScalarType dtype_of(Element element);
 /// Nothing for a type that kernels do not know.
 std::optional<Element> element_of(at::ScalarType type);
+
+// A plan's kernels compiled, loaded, and ready to be started where its tensors are.
+
+/// Why no kernel can be made for the device; empty if one can. The CPU is not asked about.
+std::string no_kernels_because(c10::Device device);
+
+/// Throws std::runtime_error with the first error of the compiler's. On CUDA kernels run on the device's current
+/// stream.
+Launch build(const Plan &plan);
 
 } // namespace repro_minify::inductor_like

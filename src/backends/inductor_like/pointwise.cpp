@@ -1,8 +1,10 @@
 #include "backends/inductor_like/pointwise.h"
 
-#include "backends/inductor_like/codegen/vector_math.h"
+#include "backends/inductor_like/kernel_math.h"
 
+#include <cstdint>
 #include <map>
+#include <string>
 
 namespace repro_minify::inductor_like {
 namespace {
@@ -16,82 +18,79 @@ struct Simple {
 };
 
 /// Those that take tensors and numbers only, and nothing that changes what they compute.
-const std::map<std::string, Simple> &simple_operators() {
-  static const std::map<std::string, Simple> table = {
-      {"aten::mul", {"$0 * $1", "$0 * $1"}},
-      {"aten::multiply", {"$0 * $1", "$0 * $1"}},
-      {"aten::true_divide", {"$0 / $1", ""}},
-      {"aten::neg", {"-$0", "-$0"}},
-      {"aten::abs", {"@fabs($0)", "absolute<T>($0)"}},
-      {"aten::square", {"$0 * $0", "$0 * $0"}},
-      {"aten::exp", {"@exp($0)", ""}},
-      {"aten::exp2", {"@looped_exp2(#, $0)", ""}},
-      {"aten::expm1", {"@expm1($0)", ""}},
-      {"aten::log", {"@log($0)", ""}},
-      {"aten::log2", {"@log2($0)", ""}},
-      {"aten::log10", {"@log10($0)", ""}},
-      {"aten::log1p", {"@log1p($0)", ""}},
-      {"aten::sqrt", {"@sqrt($0)", ""}},
-      {"aten::rsqrt", {"T(1) / @sqrt($0)", ""}},
-      {"aten::reciprocal", {"T(1) / $0", ""}},
-      {"aten::sin", {"@sin($0)", ""}},
-      {"aten::cos", {"@cos($0)", ""}},
-      {"aten::tan", {"@tan($0)", ""}},
-      {"aten::asin", {"@asin($0)", ""}},
-      {"aten::acos", {"@acos($0)", ""}},
-      {"aten::atan", {"@atan($0)", ""}},
-      {"aten::sinh", {"@sinh($0)", ""}},
-      {"aten::cosh", {"@cosh($0)", ""}},
-      {"aten::tanh", {"@tanh($0)", ""}},
-      {"aten::asinh", {"@asinh($0)", ""}},
-      {"aten::acosh", {"@acosh($0)", ""}},
-      {"aten::atanh", {"@looped_atanh(#, $0)", ""}},
-      {"aten::atan2", {"@atan2($0, $1)", ""}},
-      {"aten::erf", {"@erf($0)", ""}},
-      {"aten::erfc", {"@erfc($0)", ""}},
-      {"aten::sigmoid", {"T(1) / (T(1) + @looped_exp(#, -$0))", ""}},
-      {"aten::silu", {"$0 / (T(1) + @looped_exp(#, -$0))", ""}},
-      {"aten::mish", {"$0 * @looped_tanh(#, chosen<T>($0 > T(20), $0, @looped_log1p(#, @looped_exp(#, $0))))", ""}},
-      {"aten::elu", {"chosen<T>($0 > 0, $0 * $2, @looped_expm1(#, $0 * $3) * ($1 * $2))", ""}},
-      {"aten::softplus", {"chosen<T>($0 * $1 > $2, $0, @looped_log1p(#, @looped_exp(#, $0 * $1)) / $1)", ""}},
-      {"aten::log_sigmoid", {"smallest_of<T>($0, 0) - @log1p(@vectorized_exp(-@fabs($0)))", ""}},
-      {"aten::relu", {"largest_of<T>($0, 0)", "largest_of<T>($0, 0)"}},
-      {"aten::sign", {"sign_of<T>($0)", "sign_of<T>($0)"}},
-      {"aten::sgn", {"sign_of<T>($0)", "sign_of<T>($0)"}},
-      {"aten::floor", {"@floor($0)", "$0"}},
-      {"aten::ceil", {"@ceil($0)", "$0"}},
-      {"aten::trunc", {"@trunc($0)", "$0"}},
-      {"aten::frac", {"$0 - @trunc($0)", ""}},
-      {"aten::remainder", {"float_remainder<T>($1, @fmod($0, $1))", "floor_remainder<T>($0, $1)"}},
-      {"aten::fmod", {"@fmod($0, $1)", "$0 % $1"}},
-      {"aten::floor_divide", {"float_floor_quotient<T>($0, $1, @fmod($0, $1))", "floor_quotient<T>($0, $1)"}},
-      {"aten::maximum", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
-      {"aten::minimum", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},
-      {"aten::isnan", {"$0 != $0", "false", Operands::Promoted}},
-      {"aten::isinf", {"@fabs($0) == __builtin_inf()", "false", Operands::Promoted}},
-      {"aten::isfinite", {"@fabs($0) < __builtin_inf()", "true", Operands::Promoted}},
-      {"aten::eq", {"$0 == $1", "$0 == $1", Operands::Promoted}},
-      {"aten::ne", {"$0 != $1", "$0 != $1", Operands::Promoted}},
-      {"aten::lt", {"$0 < $1", "$0 < $1", Operands::Promoted}},
-      {"aten::le", {"$0 <= $1", "$0 <= $1", Operands::Promoted}},
-      {"aten::gt", {"$0 > $1", "$0 > $1", Operands::Promoted}},
-      {"aten::ge", {"$0 >= $1", "$0 >= $1", Operands::Promoted}},
-      {"aten::logical_and", {"$0 && $1", "$0 && $1", Operands::Boolean}},
-      {"aten::logical_or", {"$0 || $1", "$0 || $1", Operands::Boolean}},
-      {"aten::logical_xor", {"$0 != $1", "$0 != $1", Operands::Boolean}},
-      {"aten::logical_not", {"!$0", "!$0", Operands::Boolean}},
-      {"aten::bitwise_and", {"", "$0 & $1"}},
-      {"aten::bitwise_or", {"", "$0 | $1"}},
-      {"aten::bitwise_xor", {"", "$0 ^ $1"}},
-      {"aten::__and__", {"", "$0 & $1"}},
-      {"aten::__or__", {"", "$0 | $1"}},
-      {"aten::__xor__", {"", "$0 ^ $1"}},
-      {"aten::clamp_min", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
-      {"aten::clamp_max", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},
-      {"aten::threshold", {"$0 <= $1 ? $2 : $0", "$0 <= $1 ? $2 : $0"}},
-  };
-  return table;
-}
+const std::map<std::string, Simple> simple_operators = {
+    {"aten::mul", {"$0 * $1", "$0 * $1"}},
+    {"aten::multiply", {"$0 * $1", "$0 * $1"}},
+    {"aten::true_divide", {"$0 / $1", ""}},
+    {"aten::neg", {"-$0", "-$0"}},
+    {"aten::abs", {"@fabs($0)", "absolute<T>($0)"}},
+    {"aten::square", {"$0 * $0", "$0 * $0"}},
+    {"aten::exp", {"@exp($0)", ""}},
+    {"aten::exp2", {"@looped_exp2(#, $0)", ""}},
+    {"aten::expm1", {"@expm1($0)", ""}},
+    {"aten::log", {"@log($0)", ""}},
+    {"aten::log2", {"@log2($0)", ""}},
+    {"aten::log10", {"@log10($0)", ""}},
+    {"aten::log1p", {"@log1p($0)", ""}},
+    {"aten::sqrt", {"@sqrt($0)", ""}},
+    {"aten::rsqrt", {"T(1) / @sqrt($0)", ""}},
+    {"aten::reciprocal", {"T(1) / $0", ""}},
+    {"aten::sin", {"@sin($0)", ""}},
+    {"aten::cos", {"@cos($0)", ""}},
+    {"aten::tan", {"@tan($0)", ""}},
+    {"aten::asin", {"@asin($0)", ""}},
+    {"aten::acos", {"@acos($0)", ""}},
+    {"aten::atan", {"@atan($0)", ""}},
+    {"aten::sinh", {"@sinh($0)", ""}},
+    {"aten::cosh", {"@cosh($0)", ""}},
+    {"aten::tanh", {"@tanh($0)", ""}},
+    {"aten::asinh", {"@asinh($0)", ""}},
+    {"aten::acosh", {"@acosh($0)", ""}},
+    {"aten::atanh", {"@looped_atanh(#, $0)", ""}},
+    {"aten::atan2", {"@atan2($0, $1)", ""}},
+    {"aten::erf", {"@erf($0)", ""}},
+    {"aten::erfc", {"@erfc($0)", ""}},
+    {"aten::sigmoid", {"T(1) / (T(1) + @looped_exp(#, -$0))", ""}},
+    {"aten::silu", {"$0 / (T(1) + @looped_exp(#, -$0))", ""}},
+    {"aten::mish", {"$0 * @looped_tanh(#, chosen<T>($0 > T(20), $0, @looped_log1p(#, @looped_exp(#, $0))))", ""}},
+    {"aten::elu", {"chosen<T>($0 > 0, $0 * $2, @looped_expm1(#, $0 * $3) * ($1 * $2))", ""}},
+    {"aten::softplus", {"chosen<T>($0 * $1 > $2, $0, @looped_log1p(#, @looped_exp(#, $0 * $1)) / $1)", ""}},
+    {"aten::log_sigmoid", {"smallest_of<T>($0, 0) - @log1p(@vectorized_exp(-@fabs($0)))", ""}},
+    {"aten::relu", {"largest_of<T>($0, 0)", "largest_of<T>($0, 0)"}},
+    {"aten::sign", {"sign_of<T>($0)", "sign_of<T>($0)"}},
+    {"aten::sgn", {"sign_of<T>($0)", "sign_of<T>($0)"}},
+    {"aten::floor", {"@floor($0)", "$0"}},
+    {"aten::ceil", {"@ceil($0)", "$0"}},
+    {"aten::trunc", {"@trunc($0)", "$0"}},
+    {"aten::frac", {"$0 - @trunc($0)", ""}},
+    {"aten::remainder", {"float_remainder<T>($1, @fmod($0, $1))", "floor_remainder<T>($0, $1)"}},
+    {"aten::fmod", {"@fmod($0, $1)", "$0 % $1"}},
+    {"aten::floor_divide", {"float_floor_quotient<T>($0, $1, @fmod($0, $1))", "floor_quotient<T>($0, $1)"}},
+    {"aten::maximum", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
+    {"aten::minimum", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},
+    {"aten::isnan", {"$0 != $0", "false", Operands::Promoted}},
+    {"aten::isinf", {"@fabs($0) == __builtin_inf()", "false", Operands::Promoted}},
+    {"aten::isfinite", {"@fabs($0) < __builtin_inf()", "true", Operands::Promoted}},
+    {"aten::eq", {"$0 == $1", "$0 == $1", Operands::Promoted}},
+    {"aten::ne", {"$0 != $1", "$0 != $1", Operands::Promoted}},
+    {"aten::lt", {"$0 < $1", "$0 < $1", Operands::Promoted}},
+    {"aten::le", {"$0 <= $1", "$0 <= $1", Operands::Promoted}},
+    {"aten::gt", {"$0 > $1", "$0 > $1", Operands::Promoted}},
+    {"aten::ge", {"$0 >= $1", "$0 >= $1", Operands::Promoted}},
+    {"aten::logical_and", {"$0 && $1", "$0 && $1", Operands::Boolean}},
+    {"aten::logical_or", {"$0 || $1", "$0 || $1", Operands::Boolean}},
+    {"aten::logical_xor", {"$0 != $1", "$0 != $1", Operands::Boolean}},
+    {"aten::logical_not", {"!$0", "!$0", Operands::Boolean}},
+    {"aten::bitwise_and", {"", "$0 & $1"}},
+    {"aten::bitwise_or", {"", "$0 | $1"}},
+    {"aten::bitwise_xor", {"", "$0 ^ $1"}},
+    {"aten::__and__", {"", "$0 & $1"}},
+    {"aten::__or__", {"", "$0 | $1"}},
+    {"aten::__xor__", {"", "$0 ^ $1"}},
+    {"aten::clamp_min", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
+    {"aten::clamp_max", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},
+    {"aten::threshold", {"$0 <= $1 ? $2 : $0", "$0 <= $1 ? $2 : $0"}},
+};
 
 std::vector<size_t> first(size_t count) {
   std::vector<size_t> inputs(count);
@@ -224,8 +223,8 @@ std::optional<PointwiseRule> pointwise_rule(const jit::Node *node, const Observa
   const bool floating = is_floating(compute);
   if (const auto special = special_rule(node, kind, seen, floating))
     return special;
-  const auto found = simple_operators().find(kind);
-  if (found == simple_operators().end())
+  const auto found = simple_operators.find(kind);
+  if (found == simple_operators.end())
     return std::nullopt;
   const Simple &simple = found->second;
   const char *expression = floating ? simple.floating : simple.integral;
@@ -277,12 +276,45 @@ std::string filled_in(const std::string &expression, const std::vector<std::stri
 }
 
 bool is_heavy(const jit::Node *node) {
-  const auto found = simple_operators().find(node->kind().toQualString());
-  return (found != simple_operators().end() && std::string(found->second.floating).find('@') != std::string::npos &&
+  const auto found = simple_operators.find(node->kind().toQualString());
+  return (found != simple_operators.end() && std::string(found->second.floating).find('@') != std::string::npos &&
           found->first != "aten::abs" && found->first != "aten::floor" && found->first != "aten::ceil" &&
           found->first != "aten::trunc" && found->first != "aten::sqrt") ||
          node->kind().toQualString() == std::string("aten::pow") ||
          node->kind().toQualString() == std::string("aten::gelu");
+}
+
+std::optional<ReductionRule> reduction_rule(const torch::jit::Node *node) {
+  static const std::map<std::string, ReductionRule> table = {
+      {"aten::sum", {Fold::Sum, 0, false}},      {"aten::sum.dim_IntList", {Fold::Sum, 1, false}},
+      {"aten::mean", {Fold::Sum, 0, true}},      {"aten::mean.dim", {Fold::Sum, 1, true}},
+      {"aten::amax", {Fold::Largest, 1, false}}, {"aten::amin", {Fold::Smallest, 1, false}},
+      {"aten::max", {Fold::Largest, 0, false}},  {"aten::min", {Fold::Smallest, 0, false}},
+      {"aten::prod", {Fold::Product, 0, false}}, {"aten::prod.dim_int", {Fold::Product, 1, false}},
+      {"aten::any", {Fold::Any, 0, false}},      {"aten::any.dim", {Fold::Any, 1, false}},
+      {"aten::all", {Fold::All, 0, false}},      {"aten::all.dim", {Fold::All, 1, false}}};
+  if (!node->maybeSchema())
+    return std::nullopt;
+  const std::string &overload = node->schema().overload_name();
+  const auto found = table.find(node->kind().toQualString() + (overload.empty() ? "" : "." + overload));
+  return found == table.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<bool> reduced_dims(const torch::jit::Node *node, const ReductionRule &rule, size_t rank,
+                               const Observation &seen) {
+  std::vector<int64_t> dims;
+  if (rule.dims > 0) {
+    const c10::IValue &given = seen.constant(node->input(rule.dims));
+    if (given.isInt())
+      dims = {given.toInt()};
+    else if (given.isIntList())
+      dims = given.toIntVector();
+  }
+  std::vector<bool> reduced(rank, dims.empty());
+  for (const int64_t dim : dims)
+    if (rank > 0)
+      reduced[static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim)] = true;
+  return reduced;
 }
 
 } // namespace repro_minify::inductor_like

@@ -1,8 +1,10 @@
 // The operators that compute each element from the elements at the same place: a row of a table each.
 #pragma once
-#include "backends/inductor_like/codegen/element.h"
+
+#include "backends/inductor_like/kernel_body.h"
 #include "backends/inductor_like/straight_line.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,5 +36,20 @@ std::string filled_in(const std::string &expression, const std::vector<std::stri
 
 /// True if evaluating the operator is expensive enough that a value with several readers is computed once.
 bool is_heavy(const torch::jit::Node *node);
+
+// Operators that are reductions, and the dimensions that they reduce.
+
+struct ReductionRule {
+  Fold fold = Fold::None;
+  size_t dims = 0; ///< input with the dimensions; 0: all
+  bool mean = false;
+};
+
+/// Nothing for an operator that is none, or not one of a kernel's.
+std::optional<ReductionRule> reduction_rule(const torch::jit::Node *node);
+
+/// Returns for each of the `rank` dimensions of the source whether it is reduced.
+std::vector<bool> reduced_dims(const torch::jit::Node *node, const ReductionRule &rule, size_t rank,
+                               const Observation &seen);
 
 } // namespace repro_minify::inductor_like

@@ -1,9 +1,7 @@
 #include "backends/inductor_like/repro_source.h"
 
 #include "backends/inductor_like/capture.h"
-#include "backends/inductor_like/codegen/vector_math.h"
-#include "backends/inductor_like/cuda_repro.h"
-#include "core/cpp_number.h"
+#include "backends/inductor_like/kernel_math.h"
 #include "core/escape.h"
 #include "core/number_text.h"
 

@@ -1,13 +1,9 @@
 #include "backends/inductor_like/stages.h"
 
 #include "backends/inductor_like/capture.h"
-#include "backends/inductor_like/decompose.h"
-#include "backends/inductor_like/fold_constants.h"
-#include "backends/inductor_like/launch.h"
 #include "backends/inductor_like/lowering.h"
-#include "backends/inductor_like/random_state.h"
+#include "backends/inductor_like/plan.h"
 #include "core/no_answer.h"
-#include "core/out_of_memory.h"
 #include "program/compute.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>

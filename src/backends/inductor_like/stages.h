@@ -1,13 +1,47 @@
-// The stages of the compilation, in order, from a module to a plan.
+// The steps that make a graph ready to be lowered, and all stages in their order.
 #pragma once
-#include "backends/inductor_like/functionalise.h"
+
 #include "backends/inductor_like/plan.h"
+#include "backends/inductor_like/straight_line.h"
 #include "repro_minify/backend.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace repro_minify::inductor_like {
+
+// The second stage: no operator writes to a tensor any more. One that did is replaced by its functional twin, and later
+// readers of the same memory read the new value.
+
+/// An input that the program writes to, and the output of the functional graph that it has to be given.
+struct InputUpdate {
+  size_t input = 0;
+  size_t output = 0;
+};
+
+struct Functional {
+  StraightLine line; ///< its outputs: those of the original, then the new contents of inputs
+  std::vector<InputUpdate> updates;
+};
+
+/// Throws NotCovered for an operator that writes and has no functional twin, and for memory shared in a way that
+/// cannot be said with views of one contiguous tensor.
+Functional functionalise(const StraightLine &line);
+
+// A stage: what depends on constants alone is computed while compiling.
+
+StraightLine fold_constants(const StraightLine &line);
+
+/// Inputs that are constant, and every value that depends on such alone.
+std::set<const torch::jit::Value *> constant_values(const StraightLine &line);
+
+// A stage: composite operators become the simple ones they are made of, written as TorchScript. 16-bit operands are
+// computed in float32 and rounded once, as in TorchInductor's decompositions.
+
+StraightLine decompose(const StraightLine &line);
+
+// The stages of the compilation, in order, from a module to a plan.
 
 /// The names that --skip-stage takes, in order. (Skipping functionalise is NotCovered; the kernels' are parts of one
 /// lowering.)

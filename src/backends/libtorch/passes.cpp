@@ -1,7 +1,7 @@
 // pass:NAME[,NAME...]: named JIT passes on the flat graph, parameters as constants, run by the plain interpreter.
 #include "backends/backend_registry.h"
 #include "backends/libtorch/simple_backend.h"
-#include "core/joined.h"
+#include "core/text.h"
 
 #include <torch/csrc/jit/passes/batch_mm.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>

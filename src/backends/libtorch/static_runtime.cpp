@@ -1,6 +1,6 @@
 // Static Runtime: the frozen graph with planned memory and out variants of operators.
+#include "backends/backend_parts.h"
 #include "backends/backend_registry.h"
-#include "backends/cannot_compile.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
 

@@ -1,5 +1,5 @@
 // Autograd: inputs that need no gradient.
-#include "reduce/passes/by_halves.h"
+#include "reduce/passes/in_bulk.h"
 
 #include <ATen/core/Tensor.h>
 

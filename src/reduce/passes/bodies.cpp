@@ -3,7 +3,7 @@
 // row for a vmap where its arguments take that.
 #include "program/python_call.h"
 #include "program/surgery.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 
 #include <map>
 #include <optional>

@@ -1,8 +1,7 @@
 // Branches: a prim::If becomes the branch that the eager run took. All of them at once first: where the failure needs
 // one, the others can still go.
-#include "program/path.h"
 #include "program/surgery.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 #include "reduce/passes/in_bulk.h"
 
 #include <algorithm>

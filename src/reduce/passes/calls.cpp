@@ -4,7 +4,7 @@
 
 #include "program/flat_graph.h"
 #include "program/python_call.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "program/atoms.h"
 #include "program/materialise.h"
 #include "program/surgery.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 #include "reduce/passes/in_bulk.h"
 
 #include "repro_minify/record.h"

@@ -1,9 +1,9 @@
 // Dtypes: float32 where the failure does not need another type, else the plainest that does; dtype arguments in the
 // graph follow.
-#include "reduce/passes/by_halves.h"
+#include "reduce/passes/in_bulk.h"
 
-#include "reduce/order/plainness.h"
 #include "reduce/passes/edit_constants.h"
+#include "reduce/passes/order.h"
 #include "reduce/passes/remake_input.h"
 #include "repro_minify/record.h"
 

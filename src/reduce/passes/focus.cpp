@@ -1,7 +1,7 @@
 #include "reduce/passes/focus.h"
 
-#include "program/elements.h"
-#include "reduce/order/plainness.h"
+#include "program/formula.h"
+#include "reduce/passes/order.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,6 +1,6 @@
 // Where in recorded data the failure probably is: a smaller piece of the data is taken around it.
 #pragma once
-#include "reduce/passes/pass_services.h"
+#include "reduce/passes/pass.h"
 
 #include <map>
 #include <optional>

@@ -1,9 +1,8 @@
 // Loops: a prim::Loop becomes its first iteration, or another one: where all of them written out still fail, the
 // failing one is bisected, and what the others made is an input.
 #include "program/cut.h"
-#include "program/path.h"
 #include "program/surgery.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 

@@ -2,7 +2,7 @@
 // packed output is returned as its parts.
 #include "program/atoms.h"
 #include "program/surgery.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 #include "reduce/passes/in_bulk.h"
 #include "repro_minify/record.h"
 

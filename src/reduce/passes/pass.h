@@ -1,11 +1,8 @@
-// A reduction pass proposes smaller Programs; the engine decides. One file a pass, one row in the registry.
-//
-// A pass may propose anything: what does not fail with the wanted Signature, or is not lower in the Order, is turned
-// down. It only has to end, and to propose the same when it is asked again: no clock, no unseeded randomness.
+// The view that a pass has of the search that it is part of.
 #pragma once
+
 #include "program/flat_graph.h"
-#include "reduce/order/order.h"
-#include "reduce/passes/pass_services.h"
+#include "reduce/passes/order.h"
 #include "repro_minify/check.h"
 #include "repro_minify/program.h"
 #include "repro_minify/record.h"
@@ -13,9 +10,34 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace repro_minify {
+
+/// A Program that is made only when it is needed.
+using LazyProgram = std::function<Program()>;
+
+class PassServices {
+public:
+  virtual ~PassServices() = default;
+  /// The failure that is looked for.
+  virtual const Signature &wanted() const = 0;
+  /// Returns what the Check says of any Program, with all its numbers: for hints. It accepts nothing.
+  virtual Verdict verdict_of(const Program &program) = 0;
+  /// Returns what eager computes, value by value, and remembers the last Recording. Throws std::runtime_error where the
+  /// Program cannot be run.
+  virtual std::shared_ptr<const Recording> record(const Program &program) = 0;
+  /// How many questions can be looked at at a time: more than one, and it is worth saying what comes next.
+  virtual int questions_at_once() const = 0;
+  /// Says what is done next before the first cut, for a user who asks where the time went.
+  virtual void enter_phase(const std::string &phase) = 0;
+};
+
+// A reduction pass proposes smaller Programs; the engine decides. One file a pass, one row in the registry.
+//
+// A pass may propose anything: what does not fail with the wanted Signature, or is not lower in the Order, is turned
+// down. It only has to end, and to propose the same when it is asked again: no clock, no unseeded randomness.
 
 /// All that most passes know of the search that they are part of.
 struct PassContext {

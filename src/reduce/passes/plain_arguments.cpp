@@ -1,9 +1,8 @@
 // Arguments: what an operator's schema has as default, None where a tensor is optional, simple numbers for the rest.
-#include "reduce/passes/by_halves.h"
+#include "reduce/passes/in_bulk.h"
 
-#include "reduce/order/plainness.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/size_constants.h"
+#include "reduce/passes/order.h"
 #include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>

@@ -1,8 +1,8 @@
 // Strides: each input contiguous, from the beginning of memory that no other input lives in.
-#include "reduce/passes/by_halves.h"
+#include "reduce/passes/in_bulk.h"
 
-#include "program/elements.h"
-#include "reduce/order/plainness.h"
+#include "program/formula.h"
+#include "reduce/passes/order.h"
 
 #include <ATen/ATen.h>
 

@@ -1,11 +1,10 @@
 // Plain values: recorded data becomes something a person can write down, so that the repro needs no data file. Ones,
 // zeros, one number everywhere, a count, a seeded randn or rand; for all inputs at once first, then one by one.
-#include "reduce/passes/by_halves.h"
+#include "reduce/passes/in_bulk.h"
 
-#include "program/elements.h"
 #include "program/formula.h"
-#include "reduce/order/plainness.h"
 #include "reduce/passes/focus.h"
+#include "reduce/passes/order.h"
 #include "reduce/passes/remake_input.h"
 
 #include <ATen/core/Tensor.h>

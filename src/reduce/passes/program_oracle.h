@@ -1,7 +1,7 @@
 // Lets the search of reduce/search ask about Programs: whatever an index set means, a pass says how one is made of it.
 #pragma once
 #include "reduce/passes/pass.h"
-#include "reduce/search/search.h"
+#include "reduce/search.h"
 
 #include <functional>
 #include <utility>

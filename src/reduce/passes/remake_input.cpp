@@ -1,6 +1,5 @@
 #include "reduce/passes/remake_input.h"
 
-#include "program/elements.h"
 #include "program/formula.h"
 
 #include <ATen/ATen.h>

@@ -1,10 +1,10 @@
 // Short values: data that no formula replaces gets few digits, or nothing but its extremes, so that it is a short
 // literal.
-#include "reduce/passes/by_halves.h"
+#include "reduce/passes/in_bulk.h"
 
 #include "core/number_text.h"
-#include "program/elements.h"
-#include "reduce/order/plainness.h"
+#include "program/formula.h"
+#include "reduce/passes/order.h"
 #include "reduce/passes/remake_input.h"
 
 #include <ATen/core/Tensor.h>

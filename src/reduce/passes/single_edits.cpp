@@ -1,8 +1,8 @@
 #include "reduce/passes/single_edits.h"
 
-#include "program/any_node.h"
 #include "program/atoms.h"
-#include "reduce/passes/editable_copy.h"
+#include "program/surgery.h"
+#include "reduce/passes/edit_constants.h"
 #include "repro_minify/record.h"
 
 #include <algorithm>
@@ -175,6 +175,40 @@ std::vector<LazyProgram> single_edits(const Program &program, int number) {
     if (fits && !is_what_a_cut_does(node, results, value) && tried.insert(value).second)
       candidates.push_back([=, &program] { return bypassed(program, node, results, value); });
   }
+  return candidates;
+}
+
+// A loop that carries one value less.
+
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// The loop's carried value number `carried` left as it was before the loop.
+Program without_carried(const Program &program, const Node *original, size_t carried) {
+  EditableCopy copy(program);
+  Node *loop = copy.of(original);
+  Block *body = loop->blocks()[0];
+  Value *before = loop->input(carried + 2);
+  body->inputs()[carried + 1]->replaceAllUsesWith(before);
+  loop->output(carried)->replaceAllUsesWith(before);
+  body->eraseOutput(carried + 1);
+  body->eraseInput(carried + 1);
+  loop->eraseOutput(carried);
+  loop->removeInput(carried + 2);
+  drop_unused(copy.program);
+  return std::move(copy.program);
+}
+
+} // namespace
+
+std::vector<LazyProgram> loop_edits(const Program &program, const Node *loop) {
+  std::vector<LazyProgram> candidates;
+  if (loop->kind() == torch::jit::prim::Loop)
+    for (size_t carried = 0; carried < loop->outputs().size(); ++carried)
+      candidates.push_back([&program, loop, carried] { return without_carried(program, loop, carried); });
   return candidates;
 }
 

@@ -1,6 +1,7 @@
 // Edits that remove one node, or one value that a loop carries, and that no cut can do.
 #pragma once
-#include "reduce/passes/pass_services.h"
+
+#include "reduce/passes/pass.h"
 #include "repro_minify/program.h"
 
 #include <vector>

@@ -2,10 +2,10 @@
 // follow. All at once to 1 and 2, then one group of dimensions after the other, then single dimensions.
 #include "reduce/passes/pass.h"
 
-#include "program/elements.h"
+#include "program/formula.h"
+#include "reduce/passes/edit_constants.h"
 #include "reduce/passes/focus.h"
 #include "reduce/passes/remake_input.h"
-#include "reduce/passes/size_constants.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,12 +1,69 @@
-// The units that a splice can leave out, and what is read instead: an earlier tensor of the same shape and dtype.
+// The units that a splice removes or keeps whole: a node, or nodes that write in place together with all that makes and
+// reads what they write to. Seen from outside, such a unit writes to nothing.
 #pragma once
-#include "reduce/passes/splice_units.h"
 
+#include "program/atoms.h"
+#include "repro_minify/record.h"
+
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace repro_minify {
+
+struct Unit {
+  std::vector<const torch::jit::Node *> nodes; ///< of the top level, in order
+  std::vector<Version> reads;                  ///< of other units and of inputs; packing is read through
+  std::vector<Version> exits;                  ///< what other units, or the outputs, read of it
+  bool loose = false; ///< writes to what others write to or make: order matters, and it cannot go on its own
+  bool writes_to_inputs = false;
+};
+
+/// The units of a Recording's Program, each behind those it reads.
+class SpliceUnits {
+public:
+  /// Keeps a reference.
+  explicit SpliceUnits(const Recording &recording);
+
+  const std::vector<Unit> &units() const { return units_; }
+  std::vector<std::pair<int, int>> edges() const;
+  /// Returns the unit of the node of the top level that this one is or is in; -1 for packing.
+  int unit_of(const torch::jit::Node *node) const;
+  /// -1 for a graph input as given.
+  int maker(const Version &version) const;
+  /// Returns the version that a reader sees: at the node of the top level that it is or is in, or as an output of the
+  /// graph.
+  Version seen(const torch::jit::Value *value, const torch::jit::Node *reader) const;
+  /// Made at the top level, or an input of the graph.
+  bool is_outer(const torch::jit::Value *value) const;
+  /// Packing that is never written to: its readers read its parts.
+  bool is_read_through(const torch::jit::Node *node) const;
+
+private:
+  using Groups = std::vector<int>; ///< by node of the top level
+
+  const torch::jit::Node *outermost(const torch::jit::Node *node) const;
+  const std::vector<int> &writers(const torch::jit::Value *value) const;
+  void collect_reads();
+  void add_reads(const torch::jit::Node *node, int reader, std::vector<Version> &reads) const;
+  void add_read(const torch::jit::Value *value, int reader, std::vector<Version> &reads) const;
+  Groups by_what_they_write_to() const;
+  Groups without_cycles(const Groups &groups, std::vector<char> &loose) const;
+  std::vector<std::pair<int, int>> edges_between(const Groups &groups) const;
+  void make_units(const Groups &groups, const std::vector<char> &loose);
+  void find_exits();
+
+  const Recording &recording_;
+  std::vector<const torch::jit::Node *> top_level_;
+  std::map<const torch::jit::Node *, int> position_; ///< in top_level_
+  std::vector<std::vector<Version>> reads_;          ///< by position
+  std::vector<Version> outputs_;
+  std::vector<int> unit_at_; ///< by position
+  std::vector<Unit> units_;
+};
+
+// The units that a splice can leave out, and what is read instead: an earlier tensor of the same shape and dtype.
 
 struct SpliceSite {
   /// A version that others read of it.

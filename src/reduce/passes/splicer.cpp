@@ -1,7 +1,7 @@
 #include "reduce/passes/splicer.h"
 
 #include "program/atoms.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 #include "reduce/passes/splice_sites.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Which values can stand in for which, and the Programs that come of it: the edit behind splice.cpp.
 #pragma once
-#include "program/dataflow/dataflow.h"
+#include "core/dataflow.h"
 #include "repro_minify/record.h"
 
 #include <memory>

@@ -1,9 +1,8 @@
 // Trips: fewer iterations of a loop, the loop kept. The least number that fails is sought from below: doubling, then
 // halving the gap. It begins with two: that one is enough is first seen without the loop (see loops.cpp). A number of
 // trips that is computed is left to the cut, which makes it a constant.
-#include "program/path.h"
 #include "program/surgery.h"
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 

@@ -1,17 +1,16 @@
 // Programs as CUDA kernels. Without a GPU: lowered on the CPU, written for CUDA, and run as cuda_on_cpu.h says, or put
 // to the real NVRTC. With one: as the tool runs them.
-#include "backends/inductor_like/codegen/cuda_kernel.h"
-#include "backends/inductor_like/codegen/cuda_library.h"
 #include "backends/inductor_like/codegen/cuda_on_cpu.h"
-#include "backends/inductor_like/codegen/library.h"
-#include "backends/inductor_like/launch.h"
+#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel_library.h"
+#include "backends/inductor_like/plan.h"
 #include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
 #include "check/cuda_device.h"
 #include "program/fixture.h"
 #include "repro_minify/check.h"
 #include "repro_minify/run_settings.h"
-#include "toolchain/compiler.h"
+#include "tasks/compiler.h"
 
 #include <gtest/gtest.h>
 #include <torch/script.h>

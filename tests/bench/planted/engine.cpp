@@ -1,7 +1,7 @@
 // Ours: nothing is known beside the graph.
 #include "bench/planted/tools.h"
 
-#include "reduce/search/search.h"
+#include "reduce/search.h"
 
 namespace repro_minify::bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "bench/planted/measure.h"
 
-#include "reduce/search/answers.h"
+#include "reduce/search_sets.h"
 
 #include <algorithm>
 #include <chrono>

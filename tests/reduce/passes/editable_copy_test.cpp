@@ -1,5 +1,5 @@
 // Tests that the nodes and values of a program are found again in its copy, inside of blocks too.
-#include "reduce/passes/editable_copy.h"
+#include "reduce/passes/edit_constants.h"
 
 #include "reduce/passes/golden.h"
 

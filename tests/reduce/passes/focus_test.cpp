@@ -1,7 +1,7 @@
 // Where in an input's data the failure probably is, by what is known of the result.
 #include "reduce/passes/focus.h"
 
-#include "check/tensor_form.h"
+#include "check/compare_values.h"
 #include "program/program_from.h"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 
 #include "program/executor.h"
 #include "program/formula.h"
-#include "program/input_spec.h"
 #include "program/program_from.h"
+#include "program/read_inputs.h"
 #include "reduce/passes/golden.h"
 
 #include <torch/csrc/jit/ir/constants.h>

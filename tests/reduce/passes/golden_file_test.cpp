@@ -2,7 +2,7 @@
 // what comes out again.
 #include "reduce/passes/golden_file.h"
 
-#include "core/read_file.h"
+#include "core/files.h"
 #include "reduce/passes/golden.h"
 #include "test_paths.h"
 

@@ -1,4 +1,4 @@
-#include "reduce/passes/splice_units.h"
+#include "reduce/passes/splice_sites.h"
 
 #include "reduce/passes/erf_error.h"
 #include "reduce/passes/golden.h"

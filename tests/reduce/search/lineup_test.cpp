@@ -1,4 +1,4 @@
-#include "reduce/search/lineup.h"
+#include "reduce/search_expectation.h"
 
 #include "planted_faults.h"
 

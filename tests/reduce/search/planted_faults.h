@@ -1,6 +1,6 @@
 // Graphs with faults planted in them; for the tests of the search and for its bench.
 #pragma once
-#include "program/dataflow/dataflow.h"
+#include "core/dataflow.h"
 
 #include <cstdint>
 #include <functional>

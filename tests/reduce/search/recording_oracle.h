@@ -2,7 +2,7 @@
 #pragma once
 #include "planted_faults.h"
 
-#include "reduce/search/search.h"
+#include "reduce/search.h"
 
 #include <utility>
 #include <vector>

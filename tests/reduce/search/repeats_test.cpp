@@ -1,4 +1,4 @@
-#include "reduce/search/repeats.h"
+#include "reduce/search_repeats.h"
 
 #include "planted_faults.h"
 

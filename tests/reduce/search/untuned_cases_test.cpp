@@ -1,6 +1,6 @@
 // Planted failures that no constant of the search was tuned on (docs/notes/search.md): other seeds, other graphs.
+#include "reduce/search.h"
 #include "reduce/search/mean_questions.h"
-#include "reduce/search/search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Every input that libFuzzer was begun with, or has found something with, once more: under whatever sanitizers this is
 // built with, and without clang.
-#include "core/read_file.h"
+#include "core/files.h"
 #include "security/fuzz/harness.h"
 #include "test_paths.h"
 

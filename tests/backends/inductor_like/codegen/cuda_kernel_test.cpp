@@ -1,11 +1,11 @@
 // CUDA kernels against those for the processor, without a GPU: cuda_on_cpu.h says how.
-#include "backends/inductor_like/codegen/cuda_kernel.h"
+#include "backends/inductor_like/kernel_cuda.h"
 
-#include "backends/inductor_like/codegen/library.h"
+#include "backends/inductor_like/kernel_library.h"
 #include "cuda_on_cpu.h"
 #include "load.h"
 #include "random_kernels.h"
-#include "toolchain/kernel_folder.h"
+#include "tasks/kernel_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // The way of a CUDA kernel from source to result, with libraries in the place of NVRTC and the driver that need no GPU
 // (fake_cuda/).
-#include "backends/inductor_like/codegen/cuda_library.h"
+#include "backends/inductor_like/kernel_library.h"
 
-#include "backends/inductor_like/codegen/cuda_kernel.h"
+#include "backends/inductor_like/kernel_cuda.h"
+#include "tasks/kernel_folder.h"
 #include "test_paths.h"
-#include "toolchain/kernel_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -151,7 +151,7 @@ TEST_F(CudaLibraryTest, WhatAReproContainsDoesTheSame) {
       << "#include <cstdlib>\n#include <map>\n#include <memory>\n#include <stdexcept>\n"
          "#include <string>\n#include <string_view>\n#include <vector>\n"
          "#include <dlfcn.h>\n"
-      << nvrtc_text << cuda_driver_text << R"(
+      << kernel_nvrtc_text << kernel_cuda_driver_text << R"(
 int main() {
   const Nvrtc nvrtc(Nvrtc::libraries());
   const auto driver = std::make_shared<CudaDriver>(std::getenv("DRIVER"));

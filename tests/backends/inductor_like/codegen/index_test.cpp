@@ -1,4 +1,4 @@
-#include "backends/inductor_like/codegen/index.h"
+#include "backends/inductor_like/kernel_index.h"
 
 #include <gtest/gtest.h>
 

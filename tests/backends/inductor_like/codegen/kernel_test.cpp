@@ -1,7 +1,7 @@
-#include "backends/inductor_like/codegen/kernel.h"
-#include "backends/inductor_like/codegen/library.h"
+#include "backends/inductor_like/kernel.h"
+#include "backends/inductor_like/kernel_library.h"
 #include "load.h"
-#include "toolchain/kernel_folder.h"
+#include "tasks/kernel_folder.h"
 
 #include <gtest/gtest.h>
 

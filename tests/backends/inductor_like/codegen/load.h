@@ -1,6 +1,6 @@
 // An operand of a kernel.
 #pragma once
-#include "backends/inductor_like/codegen/kernel.h"
+#include "backends/inductor_like/kernel.h"
 
 #include <cstdint>
 #include <vector>

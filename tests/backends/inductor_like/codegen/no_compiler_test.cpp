@@ -1,8 +1,8 @@
 // A compiler that cannot do its work says nothing of the source; one that finds fault with the source does.
-#include "backends/inductor_like/codegen/library.h"
+#include "backends/inductor_like/kernel_library.h"
 #include "core/no_answer.h"
-#include "toolchain/kernel_cache.h"
-#include "toolchain/kernel_folder.h"
+#include "tasks/compiler.h"
+#include "tasks/kernel_folder.h"
 
 #include <fstream>
 #include <thread>

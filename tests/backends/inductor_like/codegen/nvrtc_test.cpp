@@ -1,7 +1,6 @@
 // Generated kernels through the real NVRTC, where there is one: no GPU is needed to compile.
-#include "backends/inductor_like/codegen/cuda_helpers.h"
-#include "backends/inductor_like/codegen/cuda_kernel.h"
-#include "backends/inductor_like/codegen/cuda_library.h"
+#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel_library.h"
 #include "random_kernels.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Kernels of every element type and every fold, over views of all kinds, with data for them.
 #pragma once
-#include "backends/inductor_like/codegen/kernel.h"
+#include "backends/inductor_like/kernel.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 // Kernels that are computed in strips: functions of many numbers at once, chains of them, folds of columns.
-#include "backends/inductor_like/codegen/strips.h"
+#include "backends/inductor_like/kernel_strips.h"
 
-#include "backends/inductor_like/codegen/library.h"
-#include "backends/inductor_like/codegen/vector_math.h"
+#include "backends/inductor_like/kernel_library.h"
+#include "backends/inductor_like/kernel_math.h"
 #include "load.h"
 #include "random_kernels.h"
-#include "toolchain/kernel_folder.h"
+#include "tasks/kernel_folder.h"
 
 #include <gtest/gtest.h>
 

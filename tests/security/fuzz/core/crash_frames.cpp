@@ -2,7 +2,6 @@
 #include "tasks/crash_frames.h"
 
 #include "security/fuzz/harness.h"
-#include "tasks/symbol_name.h"
 
 #include <algorithm>
 

@@ -1,7 +1,6 @@
 // Fuzzes the reader of pickles and all that is asked about their values: the author of the inputs has written them.
-#include "inputs/pickle/array.h"
-#include "inputs/pickle/depth.h"
-#include "inputs/pickle/storage.h"
+#include "program/pickle.h"
+#include "program/pickle_array.h"
 #include "security/fuzz/harness.h"
 
 namespace repro_minify::fuzz {

@@ -1,8 +1,6 @@
 // Fuzzes the texts that a model prints, raises and is called, on their way into terminals, reports and sources.
-#include "core/cpp_string.h"
 #include "core/escape.h"
-#include "core/normalise.h"
-#include "core/split_words.h"
+#include "core/text.h"
 #include "security/fuzz/harness.h"
 
 #include <algorithm>

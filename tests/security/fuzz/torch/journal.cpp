@@ -1,7 +1,7 @@
 // The journal of an earlier run, which --resume believes once each of its lines is one.
 #include "reduce/journal.h"
 
-#include "core/temporary_folder.h"
+#include "core/files.h"
 #include "security/fuzz/harness.h"
 
 #include <fstream>

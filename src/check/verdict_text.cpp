@@ -1,0 +1,259 @@
+#include "check/verdict_text.h"
+
+#include "check/compare_tensors.h"
+#include "check/leaf_showing.h"
+#include "core/json_number.h"
+#include "program/values.h"
+#include "repro_minify/check.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+namespace repro_minify {
+
+std::string coverage_text(const Coverage &coverage) {
+  std::string text = "compiled: " + std::to_string(coverage.compiled) + " operators";
+  std::string others;
+  for (const auto &[name, count] : coverage.not_compiled)
+    others += (others.empty() ? "" : ", ") + name + (count > 1 ? " " + std::to_string(count) + "x" : "");
+  if (!others.empty())
+    text += "; not compiled: " + others;
+  return coverage.because.empty() ? text : text + " (" + coverage.because + ")";
+}
+
+namespace {
+
+/// More than the tolerance of PyTorch's minifier, and than `close` allows: no rounding that a person expects.
+bool differs_by_much(const LeafReport &leaf) {
+  if (!leaf.ref_form || !leaf.res_form)
+    return false;
+  const Tolerances close = tolerances_by_dtype(leaf.ref_form->dtype, leaf.res_form->dtype);
+  const double rtol = std::max(1e-3, close.rtol), atol = std::max(1e-3, close.atol);
+  return leaf.max_abs_error > atol + rtol * std::abs(leaf.ref_at_worst);
+}
+
+bool is_whole_and_let_pass(const LeafReport &leaf) {
+  return leaf.same && is_whole(leaf) && leaf.max_abs_error > 0;
+}
+
+} // namespace
+
+bool lets_whole_numbers_pass(const Verdict &verdict) {
+  return first_leaf(verdict, is_whole_and_let_pass).second != nullptr;
+}
+
+std::string let_pass_text(const Verdict &verdict) {
+  if (const std::string nearer = nearer_to_fp64(verdict); !nearer.empty())
+    return nearer + " differs, nearer to float64 than eager";
+  const auto [name, leaf] = first_leaf(verdict, is_whole_and_let_pass);
+  std::ostringstream text;
+  if (leaf) {
+    text << name << " differs by up to " << leaf->max_abs_error << ", and holds no floating-point numbers";
+    return text.str();
+  }
+  const auto [far_name, far] =
+      first_leaf(verdict, [](const LeafReport &each) { return each.same && differs_by_much(each); });
+  if (far)
+    text << far_name << " differs by up to " << far->max_abs_error << ", and its RMSE against float64 is "
+         << far->res_error << " where eager's is " << far->ref_error;
+  return text.str();
+}
+
+// Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
+constexpr const char *trouble_names[] = {"", "bug", "memory"};
+
+json to_json(const std::optional<TensorForm> &form) {
+  if (!form)
+    return nullptr;
+  return {{"dtype", dtype_name(form->dtype)},
+          {"sizes", form->sizes},
+          {"strides", form->strides},
+          {"device", form->device},
+          {"layout", form->layout}};
+}
+
+std::optional<TensorForm> form_from(const json &value) {
+  if (value.is_null())
+    return std::nullopt;
+  const std::string dtype = value.at("dtype");
+  const auto known = dtype_named(dtype);
+  if (!known)
+    throw std::invalid_argument("a tensor of an unknown dtype: " + dtype);
+  return TensorForm{*known, integers_from_json(value.at("sizes")), integers_from_json(value.at("strides")),
+                    value.at("device"), value.at("layout")};
+}
+
+json to_json(const LeafReport &leaf) {
+  json kinds = json::array();
+  for (FailureKind kind : leaf.kinds)
+    kinds.push_back(to_string(kind));
+  return {{"path", leaf.path},
+          {"argument", leaf.argument},
+          {"same", leaf.same},
+          {"kinds", kinds},
+          {"message", leaf.message},
+          {"ref_type", leaf.ref_type},
+          {"res_type", leaf.res_type},
+          {"ref_form", to_json(leaf.ref_form)},
+          {"res_form", to_json(leaf.res_form)},
+          {"ref_error", json_number(leaf.ref_error)},
+          {"res_error", json_number(leaf.res_error)},
+          {"ref_max_error", json_number(leaf.ref_max_error)},
+          {"nearer_to_fp64", leaf.nearer_to_fp64},
+          {"multiplier", json_number(leaf.multiplier)},
+          {"max_abs_error", json_number(leaf.max_abs_error)},
+          {"max_rel_error", json_number(leaf.max_rel_error)},
+          {"worst_index", leaf.worst_index},
+          {"ref_at_worst", json_number(leaf.ref_at_worst)},
+          {"res_at_worst", json_number(leaf.res_at_worst)},
+          {"ref_nan", leaf.ref_nan},
+          {"ref_inf", leaf.ref_inf},
+          {"res_nan", leaf.res_nan},
+          {"res_inf", leaf.res_inf}};
+}
+
+LeafReport leaf_from(const json &value) {
+  LeafReport leaf;
+  leaf.path = value.at("path");
+  leaf.argument = static_cast<int>(integer_from_json(value.value("argument", json(-1)))); // not in older journals
+  leaf.same = value.at("same");
+  for (const auto &kind : value.at("kinds"))
+    leaf.kinds.push_back(failure_kind_from(kind));
+  leaf.message = value.at("message");
+  leaf.ref_type = value.at("ref_type");
+  leaf.res_type = value.at("res_type");
+  leaf.ref_form = form_from(value.value("ref_form", json())); // nor are these two
+  leaf.res_form = form_from(value.value("res_form", json()));
+  leaf.ref_error = number_from_json(value.at("ref_error"));
+  leaf.res_error = number_from_json(value.at("res_error"));
+  leaf.ref_max_error = number_from_json(value.value("ref_max_error", json())); // not in older journals
+  leaf.nearer_to_fp64 = value.value("nearer_to_fp64", false);
+  leaf.multiplier = number_from_json(value.at("multiplier"));
+  leaf.max_abs_error = number_from_json(value.at("max_abs_error"));
+  leaf.max_rel_error = number_from_json(value.at("max_rel_error"));
+  leaf.worst_index = integer_from_json(value.at("worst_index"));
+  leaf.ref_at_worst = number_from_json(value.at("ref_at_worst"));
+  leaf.res_at_worst = number_from_json(value.at("res_at_worst"));
+  leaf.ref_nan = integer_from_json(value.at("ref_nan"));
+  leaf.ref_inf = integer_from_json(value.at("ref_inf"));
+  leaf.res_nan = integer_from_json(value.at("res_nan"));
+  leaf.res_inf = integer_from_json(value.at("res_inf"));
+  return leaf;
+}
+
+json to_json(const std::optional<Coverage> &coverage) {
+  if (!coverage)
+    return nullptr;
+  return {{"compiled", coverage->compiled}, {"not_compiled", coverage->not_compiled}, {"because", coverage->because}};
+}
+
+std::optional<Coverage> coverage_from(const json &value) {
+  if (value.is_null())
+    return std::nullopt;
+  return Coverage{value.at("compiled"), value.at("not_compiled"), value.at("because")};
+}
+
+json to_json(const std::vector<LeafReport> &leaves) {
+  json list = json::array();
+  for (const auto &leaf : leaves)
+    list.push_back(to_json(leaf));
+  return list;
+}
+
+std::vector<LeafReport> leaves_from(const json &list) {
+  std::vector<LeafReport> leaves;
+  for (const auto &leaf : list)
+    leaves.push_back(leaf_from(leaf));
+  return leaves;
+}
+
+Verdict::Trouble trouble_from(const std::string &name) {
+  const auto *known = std::find(std::begin(trouble_names), std::end(trouble_names), name);
+  if (known == std::end(trouble_names))
+    throw std::invalid_argument("a verdict of an unknown trouble");
+  return static_cast<Verdict::Trouble>(known - std::begin(trouble_names));
+}
+
+} // namespace
+
+std::string to_json(const Verdict &verdict) {
+  json signatures = json::array();
+  for (const auto &signature : verdict.signatures)
+    signatures.push_back({{"kind", to_string(signature.kind)},
+                          {"where", signature.where},
+                          {"detail", signature.detail},
+                          {"signal", signature.signal}});
+  const json result = {{"outcome", outcome_names[static_cast<int>(verdict.outcome)]},
+                       {"signatures", signatures},
+                       {"message", verdict.message},
+                       {"eager_failed", verdict.eager_failed},
+                       {"eager_raises", verdict.eager_raises},
+                       {"no_answer", verdict.no_answer},
+                       {"trouble", trouble_names[static_cast<int>(verdict.trouble)]},
+                       {"out_of_memory", verdict.out_of_memory},
+                       {"eager_bytes", verdict.eager_bytes},
+                       {"failing_call", verdict.failing_call},
+                       {"has_fp64_reference", verdict.has_fp64_reference},
+                       {"no_fp64_because", verdict.no_fp64_because},
+                       {"eager_seconds", verdict.eager_seconds},
+                       {"left_out", verdict.left_out},
+                       {"no_gradient_left", verdict.no_gradient_left},
+                       {"stateful", verdict.stateful},
+                       {"rewritten", verdict.rewritten},
+                       {"coverage", to_json(verdict.coverage)},
+                       {"outputs", to_json(verdict.outputs)},
+                       {"gradients", to_json(verdict.gradients)},
+                       {"state", to_json(verdict.state)},
+                       {"wall_seconds", verdict.wall_seconds}};
+  // Messages come from models and may hold any bytes.
+  return result.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Verdict verdict_from_json(const std::string &text) {
+  const json value = json::parse(text);
+  Verdict verdict;
+  const std::string outcome = value.at("outcome");
+  const auto *known = std::find(std::begin(outcome_names), std::end(outcome_names), outcome);
+  if (known == std::end(outcome_names))
+    throw std::invalid_argument("a verdict of an unknown outcome");
+  verdict.outcome = static_cast<Verdict::Outcome>(known - std::begin(outcome_names));
+  for (const auto &signature : value.at("signatures"))
+    verdict.signatures.push_back({failure_kind_from(signature.at("kind")), signature.at("where"),
+                                  signature.at("detail"), signature.value("signal", 0)}); // not in older journals
+  verdict.message = value.at("message");
+  verdict.eager_failed = value.at("eager_failed");
+  verdict.eager_raises = value.at("eager_raises");
+  verdict.no_answer = value.value("no_answer", false);
+  verdict.trouble = trouble_from(value.value("trouble", "")); // these three are not in older journals
+  verdict.out_of_memory = value.value("out_of_memory", false);
+  verdict.eager_bytes = value.value("eager_bytes", uint64_t{0});
+  verdict.failing_call = static_cast<int>(integer_from_json(value.at("failing_call")));
+  verdict.has_fp64_reference = value.at("has_fp64_reference");
+  verdict.no_fp64_because = value.at("no_fp64_because");
+  verdict.eager_seconds = value.value("eager_seconds", 0.0); // these three are not in older journals
+  verdict.left_out = value.value("left_out", "");
+  verdict.no_gradient_left = value.value("no_gradient_left", false);
+  verdict.stateful = value.at("stateful");
+  verdict.rewritten = value.value("rewritten", std::vector<std::string>{}); // not in older journals
+  verdict.coverage = coverage_from(value.value("coverage", json()));
+  verdict.outputs = leaves_from(value.at("outputs"));
+  verdict.gradients = leaves_from(value.at("gradients"));
+  verdict.state = leaves_from(value.at("state"));
+  verdict.wall_seconds = value.at("wall_seconds");
+  if (verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.empty())
+    throw std::invalid_argument("a failure without a signature");
+  return verdict;
+}
+
+} // namespace repro_minify

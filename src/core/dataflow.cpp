@@ -1,0 +1,243 @@
+#include "core/dataflow.h"
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/connected_components.hpp>
+#include <boost/graph/dominator_tree.hpp>
+#include <boost/graph/filtered_graph.hpp>
+#include <boost/graph/graphviz.hpp>
+#include <boost/graph/strong_components.hpp>
+#include <boost/graph/topological_sort.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+using DirectedGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+/// Bidirectional only because walking all edges of a directed one makes GCC 12 warn inside Boost.
+using PictureGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+using UndirectedGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+
+/// The vertex filter of a subgraph. A pointer, because Boost copies filters freely and default-constructs them.
+struct IsMember {
+  const std::vector<char> *members = nullptr;
+  bool operator()(std::size_t node) const { return (*members)[node] != 0; }
+};
+using Subgraph = boost::filtered_graph<UndirectedGraph, boost::keep_all, IsMember>;
+
+std::vector<char> membership(int size, const IndexSet &nodes) {
+  std::vector<char> members(static_cast<std::size_t>(size), 0);
+  for (int node : nodes)
+    members.at(static_cast<std::size_t>(node)) = 1;
+  return members;
+}
+
+/// Edges run from reader to maker: Boost emits a vertex after everything it points at, so makers come first, and since
+/// it starts from the lowest index an order that is already legal comes out unchanged.
+std::vector<int> order_makers_first(const std::vector<IndexSet> &producers) {
+  DirectedGraph reads(producers.size());
+  for (std::size_t node = 0; node < producers.size(); ++node)
+    for (int producer : producers[node])
+      boost::add_edge(node, static_cast<std::size_t>(producer), reads);
+  std::vector<int> order;
+  order.reserve(producers.size());
+  try {
+    boost::topological_sort(reads, std::back_inserter(order));
+  } catch (const boost::not_a_dag &) {
+    throw std::invalid_argument("a dataflow graph cannot contain a cycle");
+  }
+  return order;
+}
+
+class DistanceRecorder : public boost::default_bfs_visitor {
+public:
+  explicit DistanceRecorder(std::vector<int> &distances) : distances_(distances) {}
+  template <typename Edge, typename Graph> void tree_edge(Edge edge, const Graph &graph) const {
+    distances_[target(edge, graph)] = distances_[source(edge, graph)] + 1;
+  }
+
+private:
+  std::vector<int> &distances_;
+};
+
+/// The text of a quoted DOT string. Boost's own escaping leaves backslashes alone, so that a label that ends in one
+/// would swallow the closing quote; and Graphviz reads HTML entities even in plain strings.
+std::string escape_label(std::string_view label) {
+  std::string escaped;
+  for (char c : label) {
+    if (c == '"' || c == '\\')
+      escaped += {'\\', c};
+    else if (c == '\n')
+      escaped += "\\n";
+    else if (c == '&')
+      escaped += "&amp;";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      escaped += ' ';
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+} // namespace
+
+struct Dataflow::Neighbours {
+  UndirectedGraph graph;
+};
+
+Dataflow::Dataflow(int size, const std::vector<std::pair<int, int>> &def_uses) {
+  if (size < 0)
+    throw std::invalid_argument("a dataflow graph cannot have a negative number of nodes");
+  producers_.resize(static_cast<std::size_t>(size));
+  consumers_.resize(static_cast<std::size_t>(size));
+  for (const auto &[maker, reader] : def_uses) {
+    if (maker < 0 || maker >= size || reader < 0 || reader >= size)
+      throw std::invalid_argument("a dataflow edge names a node that does not exist");
+    producers_[static_cast<std::size_t>(reader)].push_back(maker);
+    consumers_[static_cast<std::size_t>(maker)].push_back(reader);
+  }
+  // A node that reads the same value twice is still one neighbour.
+  for (auto *sides : {&producers_, &consumers_})
+    for (IndexSet &side : *sides) {
+      std::sort(side.begin(), side.end());
+      side.erase(std::unique(side.begin(), side.end()), side.end());
+    }
+  topological_order_ = order_makers_first(producers_);
+  auto neighbours = std::make_shared<Neighbours>(Neighbours{UndirectedGraph(producers_.size())});
+  for (std::size_t node = 0; node < producers_.size(); ++node)
+    for (int producer : producers_[node])
+      boost::add_edge(static_cast<std::size_t>(producer), node, neighbours->graph);
+  neighbours_ = std::move(neighbours);
+}
+
+int Dataflow::size() const {
+  return static_cast<int>(producers_.size());
+}
+
+const IndexSet &Dataflow::producers(int node) const {
+  return producers_.at(static_cast<std::size_t>(node));
+}
+
+const IndexSet &Dataflow::consumers(int node) const {
+  return consumers_.at(static_cast<std::size_t>(node));
+}
+
+const std::vector<int> &Dataflow::topological_order() const {
+  return topological_order_;
+}
+
+std::vector<int> Dataflow::undirected_distances(const IndexSet &from, const IndexSet &within) const {
+  std::vector<char> members = membership(size(), within);
+  std::vector<int> distances(members.size(), size());
+  for (int node : from) {
+    members.at(static_cast<std::size_t>(node)) = 1;
+    distances[static_cast<std::size_t>(node)] = 0;
+  }
+  const Subgraph subgraph(neighbours_->graph, {}, IsMember{&members});
+  // Sized for the whole graph: vertices of a filtered graph keep their index.
+  std::vector<boost::default_color_type> colours(members.size());
+  const auto index = boost::get(boost::vertex_index, neighbours_->graph);
+  boost::queue<std::size_t> queue;
+  boost::breadth_first_search(subgraph, from.begin(), from.end(), queue, DistanceRecorder(distances),
+                              boost::make_iterator_property_map(colours.begin(), index));
+  return distances;
+}
+
+IndexSet Dataflow::ball(const IndexSet &centre, int radius, const IndexSet &within) const {
+  const std::vector<int> distances = undirected_distances(centre, within);
+  IndexSet inside;
+  for (int node = 0; node < size(); ++node) {
+    const int distance = distances[static_cast<std::size_t>(node)];
+    if (distance <= radius && distance < size())
+      inside.push_back(node);
+  }
+  return inside;
+}
+
+std::vector<IndexSet> Dataflow::components(const IndexSet &within) const {
+  const std::vector<char> members = membership(size(), within);
+  const Subgraph subgraph(neighbours_->graph, {}, IsMember{&members});
+  std::vector<boost::default_color_type> colours(members.size());
+  std::vector<std::size_t> component_of(members.size());
+  const auto index = boost::get(boost::vertex_index, neighbours_->graph);
+  const std::size_t count =
+      boost::connected_components(subgraph, boost::make_iterator_property_map(component_of.begin(), index),
+                                  boost::color_map(boost::make_iterator_property_map(colours.begin(), index)));
+  // Boost numbers components in the order in which it meets their first vertex, which is the order promised.
+  std::vector<IndexSet> components(count);
+  for (int node : within)
+    components[component_of[static_cast<std::size_t>(node)]].push_back(node);
+  return components;
+}
+
+void Dataflow::write_graphviz(std::ostream &out, const std::vector<std::string> &labels, const IndexSet &marked,
+                              const std::vector<std::string> &fills) const {
+  PictureGraph graph(producers_.size());
+  for (std::size_t node = 0; node < producers_.size(); ++node)
+    for (int producer : producers_[node])
+      boost::add_edge(static_cast<std::size_t>(producer), node, graph);
+  const std::vector<char> filled = membership(size(), marked);
+  const auto write_node = [&](std::ostream &stream, std::size_t node) {
+    stream << " [label=\"" << (node < labels.size() ? escape_label(labels[node]) : std::to_string(node)) << '"';
+    const bool has_fill = node < fills.size() && !fills[node].empty();
+    if (has_fill)
+      stream << ", style=filled, fillcolor=\"" << escape_label(fills[node]) << '"';
+    if (filled[node])
+      stream << (fills.empty() ? ", style=filled" : ", color=red, penwidth=4");
+    stream << ']';
+  };
+  boost::write_graphviz(out, graph, write_node);
+}
+
+std::vector<int> immediate_dominators(const Dataflow &dataflow) {
+  using FlowGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+  const auto size = static_cast<std::size_t>(dataflow.size());
+  // Boost wants one entry: a vertex that leads to every node without producers.
+  const std::size_t root = size;
+  FlowGraph graph(size + 1);
+  for (std::size_t node = 0; node < size; ++node) {
+    const IndexSet &producers = dataflow.producers(static_cast<int>(node));
+    if (producers.empty())
+      boost::add_edge(root, node, graph);
+    for (int producer : producers)
+      boost::add_edge(static_cast<std::size_t>(producer), node, graph);
+  }
+  std::vector<std::size_t> tree(size + 1, root);
+  boost::lengauer_tarjan_dominator_tree(
+      graph, root, boost::make_iterator_property_map(tree.begin(), boost::get(boost::vertex_index, graph)));
+  std::vector<int> result(size, no_dominator);
+  for (std::size_t node = 0; node < size; ++node)
+    if (tree[node] < size)
+      result[node] = static_cast<int>(tree[node]);
+  return result;
+}
+
+std::vector<int> strong_components(int size, const std::vector<std::pair<int, int>> &edges) {
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(static_cast<std::size_t>(size));
+  for (const auto &[from, to] : edges)
+    boost::add_edge(static_cast<std::size_t>(from), static_cast<std::size_t>(to), graph);
+  std::vector<std::size_t> found(static_cast<std::size_t>(size));
+  const auto index = boost::get(boost::vertex_index, graph);
+  const std::size_t count = boost::strong_components(graph, boost::make_iterator_property_map(found.begin(), index));
+  // Boost numbers them as its search leaves them.
+  std::vector<int> number(count, -1), result;
+  int next = 0;
+  for (const std::size_t component : found) {
+    if (number[component] < 0)
+      number[component] = next++;
+    result.push_back(number[component]);
+  }
+  return result;
+}
+
+} // namespace repro_minify

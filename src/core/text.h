@@ -1,0 +1,72 @@
+// Words, lists and tables as text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+// Words in a row.
+
+/// Empty words at the begin have nothing behind them.
+inline std::string joined(const std::vector<std::string> &words, const std::string &between = ", ") {
+  std::string text;
+  for (const auto &word : words)
+    text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+// A command line as words, without a shell.
+
+/// Splits at blanks. As a POSIX shell reads them: 'single quotes' keep everything, "double quotes" keep all but \" and
+/// \\, a backslash outside quotes keeps the next character. Nothing else has a meaning: no variables, no patterns, no
+/// redirection. Throws std::invalid_argument for a quote that is not closed or a backslash at the end.
+std::vector<std::string> split_words(const std::string &line);
+
+// The word that a mistyped one was meant to be.
+
+/// The first of those of `known` that are nearest to `word`, by letters that are missing, too many, others, or swapped
+/// with their neighbour; in either case. Empty where that is more than one in three of them, hyphens in front not
+/// counted.
+std::string closest(const std::string &word, const std::vector<std::string> &known);
+
+/// "; did you mean X?" with that, or nothing.
+std::string did_you_mean(const std::string &word, const std::vector<std::string> &known);
+
+// Tables for people, as text.
+
+/// Text from a model must not move the cursor.
+std::string clean(const std::string &text);
+
+/// Columns as wide as their widest cell, one line for each row. The first row is the heading.
+std::string table_text(const std::vector<std::vector<std::string>> &rows);
+
+// Where an element of a tensor is, as people write it.
+
+/// The coordinates of a row-major index into a tensor of these sizes.
+inline std::vector<std::int64_t> position_of(std::int64_t index, const std::vector<std::int64_t> &sizes) {
+  std::vector<std::int64_t> position(sizes.size());
+  for (std::size_t dim = sizes.size(); dim-- > 0; index /= sizes[dim])
+    position[dim] = index % sizes[dim];
+  return position;
+}
+
+/// "[2, 3]"; "[]" where there is no dimension.
+inline std::string position_text(std::int64_t index, const std::vector<std::int64_t> &sizes) {
+  std::string text;
+  for (const std::int64_t coordinate : position_of(index, sizes))
+    text += (text.empty() ? "" : ", ") + std::to_string(coordinate);
+  return "[" + text + "]";
+}
+
+// Takes out of an exception's message what differs from run to run.
+
+/// Addresses, paths, names of values and numbers become signs, lists of numbers one, and white space one blank: the
+/// same for every shape, machine and build. A number that is part of a name (int64, BFloat16), or is one ("op_type:
+/// 24"), says what is wrong, and stays. 300 bytes at most. Takes time and stack in no other way than a loop over the
+/// text does: a model may raise megabytes of anything.
+std::string without_particulars(const std::string &message);
+
+} // namespace repro_minify

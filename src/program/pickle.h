@@ -1,0 +1,125 @@
+// The content of a pickle, as data. Nothing is imported, called or built: an object is the name of its class and what
+// that would have been given.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace repro_minify::pickle {
+
+/// Why a file cannot be read, in words that follow "FILE: ".
+class CannotRead : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in the file");
+
+/// Reads bytes of a file that was not checked before: throws CannotRead where it ends too early.
+class ByteReader {
+public:
+  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+
+  size_t position() const { return position_; }
+  std::string_view take(uint64_t size) {
+    if (size > bytes_.size() - position_)
+      throw CannotRead("ends too early (was it saved, or copied, to the end?)");
+    const auto taken = bytes_.substr(position_, size);
+    position_ += size;
+    return taken;
+  }
+  uint8_t byte() { return static_cast<uint8_t>(take(1)[0]); }
+  template <typename T> T number() {
+    static_assert(std::is_integral_v<T>);
+    T value;
+    const std::string_view bytes = take(sizeof value);
+    std::memcpy(&value, bytes.data(), bytes.size());
+    return value;
+  }
+  /// Up to the end of the line, which is left behind.
+  std::string_view line() {
+    const size_t end = bytes_.find('\n', position_);
+    if (end == std::string_view::npos)
+      throw CannotRead("ends too early (was it saved, or copied, to the end?)");
+    const auto text = take(end - position_);
+    ++position_;
+    return text;
+  }
+
+private:
+  std::string_view bytes_;
+  size_t position_ = 0;
+};
+
+/// Text points into the bytes that were read. A container may hold itself: who walks one counts.
+struct Value {
+  enum class Kind {
+    None,
+    Bool,   ///< integer
+    Int,    ///< integer
+    Long,   ///< text: little-endian two's complement, more than 64 bits
+    Float,  ///< number
+    Text,   ///< text, UTF-8 (or what was taken for it)
+    Bytes,  ///< text
+    List,   ///< items
+    Tuple,  ///< items
+    Set,    ///< items
+    Dict,   ///< entries
+    Global, ///< module, text: a class or a function by its name
+    /// callee called with `argument` (a tuple; of an Enum, as LibTorch writes it, its value), given `state`; items and
+    /// entries that were put in later
+    Object,
+    Persistent, ///< argument: what the file refers to by this
+  };
+  Kind kind = Kind::None;
+  int64_t integer = 0;
+  double number = 0;
+  std::string_view text, module;
+  std::vector<const Value *> items;
+  std::vector<std::pair<const Value *, const Value *>> entries;
+  const Value *callee = nullptr, *argument = nullptr, *state = nullptr;
+
+  bool is(Kind wanted) const { return kind == wanted; }
+  /// "collections.OrderedDict", of a Global and of an Object's callee; else empty.
+  std::string name() const;
+};
+
+/// One pickle. Its values live as long as it does, and as the bytes do.
+struct Document {
+  std::deque<Value> values;
+  const Value *root = nullptr;
+  size_t size = 0; ///< bytes it took
+};
+
+/// Reads the pickle at the beginning of `bytes`, as torch.save, LibTorch and pickle.dump write them (protocols 2 to 5).
+/// Throws CannotRead.
+Document read(std::string_view bytes);
+
+// How deep values are nested in each other.
+
+/// Without recursion. A value that holds itself is as deep as what it holds beside that.
+bool is_deeper_than(const Document &document, std::size_t depth);
+
+// A storage as torch.save names it: ('storage', torch.FloatStorage, '0', 'cpu', 12, ...).
+
+struct StorageId {
+  std::string_view type;     ///< "FloatStorage"
+  std::string_view key;      ///< names its bytes in the file
+  std::string_view location; ///< "cpu", "cuda:0"
+  size_t element_size = 1;
+};
+
+/// Throws CannotRead for what refers to something else.
+StorageId storage_id(const Value &persistent);
+
+} // namespace repro_minify::pickle

@@ -1,0 +1,55 @@
+// The search, which knows index sets and an oracle, but nothing of graphs of tensors or of processes.
+#pragma once
+
+#include "core/dataflow.h"
+
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Answers whether a kept set still fails with the original Signature. Implementations remember answers, so asking
+/// twice is free. `fails` may throw (interrupted, out of time); the search lets it pass: the implementation saw every
+/// accepted set and keeps the best.
+class Oracle {
+public:
+  virtual ~Oracle() = default;
+  /// Blocks until the answer for `kept` is known.
+  virtual bool fails(const IndexSet &kept) = 0;
+  /// Sets that are likely to be asked soon, likeliest first. The very first is the one that fails() is called with
+  /// right after, so the list as it stands is what to give to the workers. An implementation with idle workers may
+  /// judge the others ahead of time; the search's decisions never depend on whether it did, so any number of jobs gives
+  /// the same result. Not called with a speculation_width of 1 or less.
+  virtual void speculate(const std::vector<IndexSet> &likely_next) { (void)likely_next; }
+};
+
+struct SearchOptions {
+  /// Sets worth one try each before anything else (a window around a suspect, one representative of each repeat).
+  std::vector<IndexSet> guesses;
+  /// How suspicious each node is, compared with the others: one non-negative number per node of the Dataflow, empty
+  /// where nothing is known. The search bisects suspicion instead of node counts; a wrong one costs a few questions.
+  std::vector<double> weights;
+  /// One label per node of the Dataflow, the same for equal operators (kind, dtype, attributes), or empty. With them
+  /// the search tries one example of each repeated piece of the program, before it bisects.
+  std::vector<std::string> labels;
+  /// True if every single deletion is tried at the end. Without it the result may have more than is needed; for a
+  /// search that is followed by another one.
+  bool certify = true;
+  /// Most nodes are expected to be needed, so that the single deletions are the questions to begin with.
+  bool mostly_needed = false;
+  /// How many sets a call of speculate() may propose (the number of workers; any value gives the same result).
+  int speculation_width = 1;
+};
+
+struct SearchResult {
+  IndexSet kept;    ///< was seen failing
+  bool one_minimal; ///< no single element of `kept` can go (each was tried)
+};
+
+/// Finds a 1-minimal failing subset of `start`, which must already have been seen failing. Also right when the oracle
+/// is not monotone: only sets that were seen failing are ever accepted.
+/// Throws std::invalid_argument for weights or labels that are not one per node, or a weight that is no number of 0 or
+/// more.
+SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options);
+
+} // namespace repro_minify

@@ -1,0 +1,110 @@
+// How a stage of the search asks about a set, whether it is run for real or ahead of time.
+#pragma once
+
+#include "core/dataflow.h"
+#include "reduce/search.h"
+#include "reduce/search_expectation.h"
+
+#include <cstddef>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace repro_minify {
+
+/// The seam that keeps parallelism out of the algorithms: a stage asks as if there were one worker, and cannot tell
+/// whether its answers come from the oracle or from a guess at what the oracle will say.
+class Questioner {
+public:
+  virtual ~Questioner() = default;
+  /// Returns true if `kept` still fails. `chance` is roughly how often such a question is answered yes; it only orders
+  /// speculation.
+  virtual bool fails(const IndexSet &kept, double chance) = 0;
+};
+
+// The stages of the search. Each is a plain value: what has been found so far. `advance` asks at most one question and
+// returns the stage that follows, changing nothing else, so that the same stage can also be run ahead against guessed
+// answers.
+
+/// The data that stay the same during one search.
+struct SearchContext {
+  const Dataflow &dataflow;
+  const SearchOptions &options;
+  std::vector<int> rank; ///< position of each node in topological order
+};
+
+// In every stage `kept` (in FindAnchor: the anchors with the first `failing` of the line) was seen failing.
+
+struct TryGuesses {
+  IndexSet kept;
+  std::size_t next = 0; ///< index of the next guess
+};
+
+struct CollapseRepeats {
+  IndexSet kept;
+};
+
+/// Looks for the shortest prefix of a line that fails together with the anchors. Its last node is the next anchor.
+struct FindAnchor {
+  std::shared_ptr<const Lineup> line; ///< `always` is the anchors
+  std::ptrdiff_t passing;             ///< a prefix of that length is believed to pass; -1: not even the anchors alone
+  std::size_t failing;                ///< a prefix of that length was seen failing
+  std::ptrdiff_t certain;             ///< as `passing`, without the belief that all that is needed is in one place
+  int misses = 0;                     ///< windows that passed since `passing` was certain
+  enum class Place { Unknown, One, Several } place = Place::Unknown; ///< whether all that is needed is in one place
+  int half = 0; ///< which half of what is far away is tried next; 2: neither
+  Experience experience = {};
+};
+
+/// Many anchors: either much is needed, or answers contradict each other and few of them are.
+struct DoubtAnchors {
+  IndexSet anchors;
+  IndexSet rest;
+  Experience experience;
+  int tried = 0; ///< anchors that were tried without
+};
+
+/// The last few anchors were each the very last in line: either all of the rest is needed, or that was chance.
+struct DoubtPath {
+  IndexSet anchors;
+  IndexSet rest;
+  Experience experience;
+};
+
+struct DeleteScattered {
+  IndexSet kept;
+  std::vector<int> failed_tries; ///< one counter per element of `kept`; settled_alone once tried alone
+  double first_chance = 0;       ///< how likely an untried element is to be needed
+  static constexpr int settled_alone = -1;
+};
+
+struct Certify {
+  IndexSet kept;
+  std::size_t next = 0;    ///< index in `kept` of the next element to try without
+  IndexSet removable = {}; ///< elements before `next` that could go, each on its own
+};
+
+struct Finished {
+  IndexSet kept;
+};
+
+using Stage =
+    std::variant<TryGuesses, CollapseRepeats, FindAnchor, DoubtAnchors, DoubtPath, DeleteScattered, Certify, Finished>;
+
+Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const CollapseRepeats &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const FindAnchor &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const DoubtPath &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const DeleteScattered &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const Finished &stage, const SearchContext &context, Questioner &questioner);
+
+Stage advance(const Stage &stage, const SearchContext &context, Questioner &questioner);
+
+/// The search for the first anchor, in topological order.
+Stage find_first_anchor(const IndexSet &kept, const SearchContext &context);
+/// Returns the stage that follows once the shortest failing prefix is known.
+Stage after_anchor(const FindAnchor &stage, const SearchContext &context);
+
+} // namespace repro_minify

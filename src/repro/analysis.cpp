@@ -1,0 +1,369 @@
+#include "repro_minify/analysis.h"
+
+#include "check/module_factory.h"
+#include "program/values.h"
+#include "repro/explained.h"
+#include "repro/intermediate.h"
+#include "repro/show_here.h"
+#include "repro_minify/backend_parts.h"
+#include "tasks/task.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace repro_minify {
+namespace {
+
+using State = AnalysisRow::State;
+using Part = AnalysisRow::Part;
+
+/// A check whose reply has in a second line what both sides compute in the call that it failed in, where `elements` are
+/// wanted of each value.
+Job check_and_show(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
+                   const CheckOptions &options, int elements) {
+  return [=](Child &child) {
+    child.confine(confinement_of(*backend));
+    const Verdict verdict = check_here(factory, *backend, options, child);
+    child.reply(to_json(verdict));
+    if (elements <= 0)
+      return;
+    child.stage("shown");
+    ShowOptions show;
+    show.call = std::max(1, verdict.failing_call);
+    show.elements = elements;
+    child.reply("\n" + show_here(factory, *backend, options, show));
+  };
+}
+
+} // namespace
+
+class Analyzer::Impl {
+public:
+  Impl(std::shared_ptr<const Recording> recording, const Verdict &verdict, std::shared_ptr<const Backend> backend,
+       const AnalyzeOptions &options)
+      : options_(options), backend_(std::move(backend)), held_(std::move(recording)), recording_(*held_),
+        values_(intermediates(recording_)), as_the_whole_(values_.size()), analysis_(outline(recording_)) {
+    analysis_.verdict = verdict;
+    analysis_.is_compared = true;
+    options_.check.measure_always = true; // each value's errors are what the picture shows
+    analysis_.why = why_not_exposed();
+    if (analysis_.why.empty())
+      expose();
+  }
+
+  Analysis end() {
+    if (analysis_.why.empty() && !compare_exposed())
+      analysis_.why = "returning every value makes the failure vanish: it changes what the backend does";
+    if (analysis_.why.empty() && !confirm_causes())
+      analysis_.why = "returning every value makes others wrong: it changes what the backend does";
+    if (!analysis_.why.empty()) {
+      analysis_.way = Analysis::Way::Prefixes;
+      compare_prefixes();
+    }
+    if (fails()) { // what passes accuses no value
+      find_first();
+      tell_causes();
+    }
+    return std::move(analysis_);
+  }
+
+private:
+  bool fails() const { return analysis_.verdict.outcome == Verdict::Outcome::Fail; }
+
+  /// Bounds what may be asked where a picture is all that it is for.
+  bool may_check(size_t checks) const {
+    return options_.most_checks == 0 || checks <= static_cast<size_t>(options_.most_checks);
+  }
+
+  /// Why one program that returns every value cannot show this failure; empty when it can.
+  std::string why_not_exposed() const {
+    if (!fails())
+      return "";
+    const Signature &signature = analysis_.verdict.signatures.front();
+    if (!is_comparison(signature.kind))
+      return "the backend raises or dies before there are values to compare";
+    if (signature.where != "output")
+      return "the failure shows in the " + signature.where + ", not in what forward returns";
+    if (options_.most_values > 0 && values_.size() > static_cast<size_t>(options_.most_values))
+      return "there are too many values to return all at once";
+    return "";
+  }
+
+  Verdict check_program(const Program &program) {
+    ++analysis_.checks;
+    return check(factory_for(std::make_shared<Program>(program), *backend_), backend_, options_.check, options_.limits);
+  }
+
+  /// Asks for what compare_exposed() waits for.
+  void expose() {
+    exposed_ = std::make_shared<Program>(expose_all(recording_, values_));
+    const Job job = check_and_show(factory_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements);
+    asked_ = std::make_unique<Task<JobEnd>>(job, options_.limits);
+    ++analysis_.checks;
+  }
+
+  /// The answer of check_and_show(). Fills `shown` with the values of both sides, where the answer has them.
+  Verdict verdict_and_values(Task<JobEnd> &task, const Program &program, BothSides &shown) {
+    JobEnd job_end = task.wait(options_.interrupted);
+    if (job_end.ending == Ending::Cancelled)
+      throw Interrupted{};
+    if (const auto end = job_end.reply.find('\n'); end != std::string::npos) {
+      shown = both_sides_from(job_end.reply.substr(end));
+      job_end.reply.resize(end);
+    }
+    const Verdict verdict = verdict_of(job_end);
+    return verdict.no_answer ? check_program(program) : verdict;
+  }
+
+  /// False when the failure is not in it.
+  bool compare_exposed() {
+    BothSides shown;
+    const Verdict verdict = verdict_and_values(*asked_, *exposed_, shown);
+    if (verdict.outputs.size() != values_.size())
+      return values_.empty();
+    if (fails() && !shows_at_an_output(verdict))
+      return false;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      LeafReport report = verdict.outputs[i];
+      // "[17]" is its position among all values, which is of no use to a reader.
+      if (report.message.rfind(report.path + ": ", 0) == 0)
+        report.message.erase(0, report.path.size() + 2);
+      report.path.clear();
+      set_row(i, report);
+    }
+    show_values(std::move(shown));
+    return true;
+  }
+
+  void show_values(BothSides sides) {
+    if (sides.outputs.size() == values_.size())
+      for (size_t i = 0; i < values_.size(); ++i)
+        analysis_.rows[i].shown = std::move(sides.outputs[i]);
+  }
+
+  /// True if an output of the program itself is wrong there too, in the same way.
+  bool shows_at_an_output(const Verdict &verdict) const {
+    const auto kind = analysis_.verdict.signatures.front().kind;
+    const auto outputs = recording_.program.graph->outputs();
+    for (size_t i = 0; i < values_.size(); ++i)
+      if (std::find(outputs.begin(), outputs.end(), values_[i].value) != outputs.end())
+        if (const auto &kinds = verdict.outputs[i].kinds; std::find(kinds.begin(), kinds.end(), kind) != kinds.end())
+          return true;
+    return false;
+  }
+
+  bool reads_wrong(size_t i, const std::vector<char> &is_wrong) const {
+    const auto &reads = analysis_.rows[i].reads;
+    return std::any_of(reads.begin(), reads.end(), [&](int read) { return is_wrong[static_cast<size_t>(read)]; });
+  }
+
+  /// A program that returns every value is another program, and a backend can be wrong in that one alone: what would be
+  /// a cause is asked again. False where that leaves nothing of a failure.
+  bool confirm_causes() {
+    std::vector<char> is_wrong(values_.size());
+    bool any = false;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const bool is_carried = reads_wrong(i, is_wrong);
+      if (analysis_.rows[i].state == State::Differs && !is_carried)
+        confirm(i);
+      const State state = analysis_.rows[i].state;
+      is_wrong[i] = state == State::Differs || state == State::Raises || (is_carried && state == State::Unknown);
+      any |= is_wrong[i];
+    }
+    return any || !fails();
+  }
+
+  /// Keeps a row that differs, or says that it does not. The check of the whole program has the answer for a value that
+  /// the program itself returns; for another one a program that ends there is checked.
+  void confirm(size_t i) {
+    if (const LeafReport *leaf = as_returned(i); leaf && !leaf->same)
+      return;
+    AnalysisRow &row = analysis_.rows[i];
+    if (!may_check(static_cast<size_t>(analysis_.checks) + 1)) {
+      row.state = State::Unknown;
+      row.message = "differs where every value is returned; a program that ends here was not asked";
+      return;
+    }
+    report_progress(analysis_.checks, 0);
+    const auto program = std::make_shared<Program>(prefix(recording_, values_[i]));
+    const Job job = check_and_show(factory_for(program, *backend_), backend_, options_.check, options_.shown_elements);
+    ++analysis_.checks;
+    BothSides shown;
+    const AnalysisRow as_exposed = row;
+    Task<JobEnd> ending_here(job, options_.limits);
+    set_row(i, verdict_and_values(ending_here, *program, shown));
+    if (fails() && row.state == State::Same && is_passed_on(i)) {
+      row = as_exposed;
+      return;
+    }
+    row.shown = shown.outputs.size() == 1 ? std::move(shown.outputs.front()) : ShownValue{};
+    if (row.state == State::Same)
+      row.message = "agrees in a program that ends here; where every value is returned it differs";
+  }
+
+  /// A backend that fuses is wrong from the second operator on. Where every wrong value that is made from this one is
+  /// what eager makes of it as it was found, it is this one that is wrong.
+  bool is_passed_on(size_t i) {
+    bool any = false;
+    for (size_t reader = i + 1; reader < values_.size(); ++reader) {
+      const auto &reads = analysis_.rows[reader].reads;
+      if (analysis_.rows[reader].state != State::Differs ||
+          std::find(reads.begin(), reads.end(), static_cast<int>(i)) == reads.end())
+        continue;
+      if (!explained().at(reader))
+        return false;
+      any = true;
+    }
+    return any;
+  }
+
+  /// For each row: whether the optimised value follows from the optimised values before it. Asked for once.
+  const std::vector<char> &explained() {
+    if (explained_.empty()) {
+      const int call = std::max(1, analysis_.verdict.failing_call);
+      const Job job = explain_job(exposed_, backend_, options_.check, values_, call);
+      const JobEnd job_end = Task<JobEnd>(job, options_.limits).wait(options_.interrupted);
+      if (job_end.ending == Ending::Cancelled)
+        throw Interrupted{};
+      ++analysis_.checks;
+      explained_ = explained_from(job_end.reply, values_.size());
+    }
+    return explained_;
+  }
+
+  /// The report that the check of the whole program has of this value; null where the program does not return it.
+  const LeafReport *as_returned(size_t i) const {
+    const auto outputs = recording_.program.graph->outputs();
+    if (outputs.size() != analysis_.verdict.outputs.size())
+      return nullptr; // lists, which have their leaves elsewhere
+    const auto at = std::find(outputs.begin(), outputs.end(), values_[i].value);
+    return at == outputs.end() ? nullptr : &analysis_.verdict.outputs[static_cast<size_t>(at - outputs.begin())];
+  }
+
+  void set_row(size_t i, const LeafReport &report) {
+    analysis_.rows[i].report = report;
+    analysis_.rows[i].state = report.same ? State::Same : State::Differs;
+    analysis_.rows[i].message = report.message;
+  }
+
+  void set_row(size_t i, const Verdict &verdict) {
+    AnalysisRow &row = analysis_.rows[i];
+    if (!verdict.outputs.empty())
+      set_row(i, verdict.outputs.front());
+    as_the_whole_[i] = fails() && shows(verdict, analysis_.verdict.signatures.front());
+    row.message = verdict.message;
+    if (verdict.outcome == Verdict::Outcome::Unresolved)
+      row.state = State::Unknown;
+    else if (verdict.outcome == Verdict::Outcome::Pass)
+      row.state = State::Same;
+    else
+      row.state = is_comparison(verdict.signatures.front().kind) ? State::Differs : State::Raises;
+  }
+
+  bool raises() const { return fails() && !is_comparison(analysis_.verdict.signatures.front().kind); }
+
+  /// A program that raises does so in longer prefixes too, so halving finds where it begins; values have errors, and
+  /// each is wanted.
+  void compare_prefixes() {
+    size_t halvings = 1;
+    while ((size_t{1} << halvings) <= values_.size())
+      ++halvings;
+    analysis_.is_compared = may_check(raises() ? halvings : values_.size());
+    if (!analysis_.is_compared)
+      return;
+    if (raises())
+      halve();
+    else
+      compare_each_prefix();
+  }
+
+  void halve() {
+    int passes = -1, fails = static_cast<int>(values_.size());
+    while (fails - passes > 1) {
+      const int middle = passes + (fails - passes) / 2;
+      set_row(middle, check_program(prefix(recording_, values_[middle])));
+      report_progress(analysis_.checks, 0);
+      (as_the_whole_[middle] ? fails : passes) = middle;
+    }
+  }
+
+  void compare_each_prefix() {
+    TaskGroup checks(options_.jobs);
+    std::deque<std::pair<size_t, TaskGroup::Ticket>> running;
+    for (size_t next = 0; next < values_.size() || !running.empty();) {
+      while (next < values_.size() && static_cast<int>(running.size()) < options_.jobs) {
+        const auto factory = factory_for(std::make_shared<Program>(prefix(recording_, values_[next])), *backend_);
+        running.emplace_back(next++, checks.submit(check_job(factory, backend_, options_.check), options_.limits));
+        ++analysis_.checks;
+      }
+      const auto job_end = checks.wait(running.front().second, options_.interrupted);
+      if (!job_end)
+        throw Interrupted{};
+      const Verdict verdict = verdict_of(*job_end);
+      set_row(running.front().first,
+              verdict.no_answer ? check_program(prefix(recording_, values_[running.front().first])) : verdict);
+      running.pop_front();
+      report_progress(static_cast<int>(next), static_cast<int>(values_.size()));
+    }
+  }
+
+  void report_progress(int done, int of) const {
+    if (options_.interrupted && options_.interrupted())
+      throw Interrupted{};
+    if (options_.progress)
+      options_.progress(done, of);
+  }
+
+  /// Finds the row where the failure begins: not one that raises another exception than the whole program, or that is
+  /// wrong in passing on the way to one.
+  void find_first() {
+    for (size_t i = 0; i < analysis_.rows.size() && !analysis_.first; ++i)
+      if (raises() ? as_the_whole_[i] : analysis_.rows[i].state == State::Differs)
+        analysis_.first = static_cast<int>(i);
+  }
+
+  /// Marks causes and carriers: a value that is wrong while all that it is made from is right is a cause; one that is
+  /// made from something wrong carries it. A value that is not known hands on what it is made from.
+  void tell_causes() {
+    std::vector<char> is_wrong(values_.size());
+    for (size_t i = 0; i < values_.size(); ++i) {
+      AnalysisRow &row = analysis_.rows[i];
+      const bool is_bad = row.state == State::Differs || row.state == State::Raises;
+      const bool is_carried = reads_wrong(i, is_wrong);
+      const bool is_late = raises() && static_cast<int>(i) != analysis_.first; // the program ended before it
+      if (is_bad)
+        row.part = is_carried || is_late ? Part::Carrier : Part::Cause;
+      is_wrong[i] = is_bad || (is_carried && row.state == State::Unknown);
+    }
+  }
+
+  AnalyzeOptions options_;
+  std::shared_ptr<const Backend> backend_;
+  const std::shared_ptr<const Recording> held_;
+  const Recording &recording_;
+  std::vector<Intermediate> values_;
+  std::vector<bool> as_the_whole_; ///< by row: the program that ends there has the Signature of the whole one
+  Analysis analysis_;
+  std::vector<char> explained_;            ///< by row, once asked for
+  std::shared_ptr<const Program> exposed_; ///< what returns every value; null where nothing is to be had of that
+  std::unique_ptr<Task<JobEnd>> asked_;
+};
+
+Analyzer::Analyzer(const Verdict &verdict, std::shared_ptr<const Backend> backend, const AnalyzeOptions &options,
+                   std::shared_ptr<const Recording> recording)
+    : impl_(std::make_unique<Impl>(std::move(recording), verdict, std::move(backend), options)) {}
+
+Analyzer::~Analyzer() = default;
+
+Analysis Analyzer::take() {
+  return impl_->end();
+}
+
+Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
+                 const AnalyzeOptions &options, std::shared_ptr<const Recording> recording) {
+  if (!recording)
+    recording = std::make_shared<Recording>(record(program, run_settings(*backend, options.check), options.limits));
+  return Analyzer(verdict, std::move(backend), options, std::move(recording)).take();
+}
+
+} // namespace repro_minify

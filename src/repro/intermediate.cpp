@@ -1,0 +1,178 @@
+#include "repro/intermediate.h"
+
+#include "program/flat_graph.h"
+
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <unordered_map>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// A copy of the graph without outputs, and where the original's values are in it.
+struct Copied {
+  Program program;
+  std::unordered_map<const Value *, Value *> values;
+};
+
+void match_values(torch::jit::Block *from, torch::jit::Block *to, Copied &copied) {
+  auto other = to->nodes().begin();
+  for (Node *node : from->nodes()) {
+    for (size_t i = 0; i < node->outputs().size(); ++i)
+      copied.values[node->output(i)] = other->output(i);
+    ++other;
+  }
+}
+
+Copied copy_without_outputs(const Program &program) {
+  Copied copied{program, {}};
+  copied.program.graph = program.graph->copy();
+  match_values(program.graph->block(), copied.program.graph->block(), copied);
+  copied.program.graph->block()->removeAllOutputs();
+  return copied;
+}
+
+/// The value as it is right after the node that makes it.
+Value *as_made(Graph &graph, Value *value, bool is_written_later) {
+  if (!is_written_later)
+    return value;
+  torch::jit::WithInsertPoint guard(value->node()->next());
+  return graph.insert(torch::jit::aten::clone, {value});
+}
+
+/// Walks from a node to what it reads, through what is neither an intermediate nor an input.
+class ReadsOf {
+public:
+  ReadsOf(const Recording &recording, const std::vector<Intermediate> &values) {
+    for (size_t i = 0; i < values.size(); ++i)
+      rows_[values[i].value] = static_cast<int>(i);
+    const auto inputs = recording.program.graph->inputs();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      inputs_[inputs[i]] = static_cast<int>(i);
+  }
+
+  Reads operator()(const Node *node) {
+    seen_.clear();
+    found_rows_.clear();
+    found_inputs_.clear();
+    walk(node);
+    return {{found_rows_.begin(), found_rows_.end()}, {found_inputs_.begin(), found_inputs_.end()}};
+  }
+
+private:
+  void walk(const Node *node) {
+    if (!seen_.insert(node).second)
+      return;
+    for (const Value *input : node->inputs())
+      look(input);
+    for (const torch::jit::Block *block : node->blocks())
+      for (const Node *inner : block->nodes())
+        for (const Value *input : inner->inputs())
+          look(input);
+  }
+
+  void look(const Value *value) {
+    if (const auto row = rows_.find(value); row != rows_.end())
+      found_rows_.insert(row->second);
+    else if (const auto input = inputs_.find(value); input != inputs_.end())
+      found_inputs_.insert(input->second);
+    else
+      walk(value->node());
+  }
+
+  std::unordered_map<const Value *, int> rows_, inputs_;
+  std::set<const Node *> seen_;
+  std::set<int> found_rows_, found_inputs_;
+};
+
+} // namespace
+
+std::vector<Intermediate> intermediates(const Recording &recording) {
+  std::vector<Intermediate> result;
+  for (const Node *node : recording.program.graph->nodes()) {
+    if (node->kind() == torch::jit::prim::Constant)
+      continue;
+    for (const Value *output : node->outputs()) {
+      const auto &writers = recording.writers[recording.value_index.at(output)];
+      if (output->type()->isSubtypeOf(*c10::TensorType::get()))
+        result.push_back({output, recording.node_index.at(node), !writers.empty()});
+    }
+  }
+  return result;
+}
+
+Program expose_all(const Recording &recording, const std::vector<Intermediate> &values) {
+  Copied copied = copy_without_outputs(recording.program);
+  Graph &graph = *copied.program.graph;
+  for (const auto &intermediate : values)
+    graph.registerOutput(as_made(graph, copied.values.at(intermediate.value), intermediate.is_written_later));
+  drop_unused(copied.program);
+  return copied.program;
+}
+
+Program prefix(const Recording &recording, const Intermediate &last) {
+  Copied copied = copy_without_outputs(recording.program);
+  Graph &graph = *copied.program.graph;
+  Node *end = copied.values.at(last.value)->node();
+  graph.registerOutput(copied.values.at(last.value));
+  while (*graph.nodes().rbegin() != end)
+    graph.nodes().rbegin()->destroy();
+  drop_unused(copied.program);
+  return copied.program;
+}
+
+std::vector<Reads> reads_of(const Recording &recording, const std::vector<Intermediate> &values) {
+  ReadsOf reads(recording, values);
+  std::vector<Reads> result;
+  for (const auto &intermediate : values)
+    result.push_back(reads(intermediate.value->node()));
+  return result;
+}
+
+namespace {
+
+/// "model.py:12: forward" of the Python frames that a trace keeps for each operator, a line each and the innermost
+/// first ("/home/me/model.py(12): forward"): the first that is neither PyTorch's own nor of the package that traces.
+/// Nothing where `source` is no such list. It is empty where no frame is the author's.
+std::optional<std::string> frame_of_the_author(const std::string &source) {
+  static const std::regex frame(R"(^(.+)\((\d+)\): (.*)$)"), not_the_authors(R"(-packages/torch/|/repro_minify/|^<)");
+  std::istringstream lines(source);
+  bool is_a_list = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, frame))
+      break;
+    is_a_list = true;
+    if (const std::string path = parts[1]; !std::regex_search(path, not_the_authors))
+      return std::filesystem::path(path).filename().string() + ":" + parts[2].str() + ": " + parts[3].str();
+  }
+  return is_a_list ? std::optional<std::string>("") : std::nullopt;
+}
+
+} // namespace
+
+std::string source_line(const Node *node) {
+  auto range = node->sourceRange();
+  // The archive's own code, or, where it was saved with debug records, what the author wrote.
+  if (const auto original = range.findSourceRangeThatGenerated())
+    range = *original;
+  const auto place = range.file_line_col();
+  if (!place || !range.source())
+    return "";
+  if (const auto frame = frame_of_the_author(range.source()->text_str().str()))
+    return *frame;
+  const auto &[file, line, column] = *place;
+  std::string text(range.source()->get_line(range.source()->lineno_for_offset(range.start())).str());
+  text.erase(0, text.find_first_not_of(" \t"));
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  return std::filesystem::path(file).filename().string() + ":" + std::to_string(line) + ": " + text;
+}
+
+} // namespace repro_minify
