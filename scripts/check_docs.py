@@ -20,7 +20,7 @@ TREE = ("docs", "src", "tests", "scripts", "fixtures", "include", ".ci", ".githu
 QUOTED = {"docs/found"}  # each issue.md as repro-minify wrote it
 HISTORY = {"CHANGELOG.md"}  # names files that were there; its links have to work
 ELSEWHERE = {
-    *("repro.cpp", "report.md", "issue.md"),  # what the program writes
+    *("repro.cpp", "test_repro.py", "report.md", "issue.md"),  # what the program writes
     *("run_it.py", "interesting.sh"),  # what a reader writes
     *("module.h", "TorchConfig.cmake"),  # LibTorch's
 }

@@ -55,6 +55,7 @@ public:
 
 struct OwnFinding {
   std::string guilty;     ///< "inductor/lowerings#4": the fourth application of that part
+  std::string name;       ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
   bool confirmed = false; ///< with the part left out, and with its applications before this one, it is right
   std::string note;       ///< what else the library knows, in sentences
 };

@@ -24,6 +24,7 @@ struct Bisection {
   /// then `message` says why. A part of a backend with a bisector of its own: "inductor/lowerings#4", its fourth
   /// application.
   std::optional<std::string> guilty;
+  std::string name; ///< of what that application is, as its library tells: "reinplace_inplaceable_ops"; may be empty
   /// Earlier steps that it takes: with these and the guilty one alone it is wrong, without any of them it is not.
   std::vector<std::string> needs;
   bool confirmed = false; ///< all steps but the guilty one: right

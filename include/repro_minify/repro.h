@@ -26,8 +26,11 @@ std::string to_string(const OtherBackend &other);
 struct ScriptVerification {
   std::optional<bool> verified; ///< nothing: not tried, or there is no repro.py; `message` says why
   std::string message;
-  int lines = 0;      ///< of code
-  double seconds = 0; ///< that the runs took
+  int lines = 0;         ///< of code
+  double seconds = 0;    ///< that the runs took
+  std::string statement; ///< the program where repro.py has it in one statement; else empty
+  std::string shown;     ///< what repro.py printed and raised, without files of this machine
+  std::optional<bool> test_verified; ///< test_repro.py; nothing: there is none
 };
 
 /// One check of the reduced program under something else: what takes part in the failure, and what does not.
@@ -137,6 +140,7 @@ void write_reports(const Program &program, const ReproFacts &facts, const std::s
 struct Verification {
   bool same_failure = false;
   std::string message;                   ///< what happened
+  std::string shown = {};                ///< what repro.py printed and raised
   bool with_precompiled_headers = false; ///< repro.cpp was built with headers that an earlier run has precompiled
   std::string compiler = {};             ///< that repro.cpp was built with; empty: CMake's own choice
   bool has_tools = true;                 ///< false: this machine has no CMake or no C++ compiler
@@ -178,8 +182,8 @@ private:
 
 /// repro.py of a backend that Python reaches, run by `python` (empty: there is none) in a fresh process. Of several
 /// ways to write it the plainest that shows the failure is kept in the folder; where none does there is no file. A
-/// script that could not be run, as there is no Python with torch, is kept. For a backend that is used from Python,
-/// what write_repro_py() wrote stays where none does, and nothing is said of it: ReproVerifier runs that.
+/// script that could not be run, as there is no Python with torch, is kept; and for a backend that is used from Python
+/// the plainest one, which write_repro() has written.
 class ScriptVerifier {
 public:
   ScriptVerifier(std::string folder, std::string python);

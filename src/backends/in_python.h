@@ -7,15 +7,23 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
 
-// The interface of backends that can be used from Python: their calls and repros in Python.
-
-struct PythonRepro {
-  std::string text;         ///< repro.py
-  bool reads_files = false; ///< it reads inputs.pt and attributes.pt
+/// A program as Python, for repro.py: all but the calls of both sides. Its members are those of emit.py's parts().
+struct PythonProgram {
+  std::vector<std::string> imports; ///< statements, "import torch" among them
+  std::string definition;           ///< statements, which define what `callable` names
+  std::string callable;             ///< "f", "Repro().eval()"
+  std::string statement;            ///< the program where it is one statement: "x.unfold(0, 2, 1).neg_()"; else empty
+  std::vector<std::pair<std::string, std::string>> inputs; ///< name, expression
+  bool writes = false;                                     ///< a call may write an input
+  bool draws = false;                                      ///< it draws random numbers
+  bool is_module = false;                                  ///< an nn.Module, which may have attributes
+  bool reads_files = false;                                ///< of those beside it: inputs.pt, attributes.pt, reduced.pt
+  bool reads_attributes = false;                           ///< attributes.pt, which is to be written
 };
 
 /// The same program compiled ahead of time, which C++ loads as model.pt2.
@@ -28,7 +36,9 @@ struct AheadOfTime {
 struct PythonCall {
   std::vector<std::string> settings;             ///< statements, each a line
   std::vector<std::string> random_settings = {}; ///< likewise, for a program that draws random numbers
-  std::string optimised;           ///< an expression of `model`, a module or a function; empty where `passes` are
+  std::string optimised; ///< an expression of `model`, a module or a function; empty where `passes` are
+  /// Another such expression, of `inputs` too, and what it imports: where the first is right this one may fail.
+  std::string without_front_end = {}, import_without_front_end = {};
   std::vector<std::string> passes; ///< statements that change `graph`
   bool needs_module = false;       ///< a function will not do
   bool plain_interpreter = false;  ///< what comes of it is not optimised again
@@ -39,15 +49,15 @@ PythonCall scripted_call(std::vector<std::string> settings = {});
 /// Returns the call of what `function` makes of a scripted module in eval mode, which is then interpreted.
 PythonCall frozen_call(const std::string &function);
 
-/// A backend that is used from Python alone, in a process of its own. Where no PythonCall comes to its failure, it
-/// writes a repro.py that does.
+/// A backend that is used from Python alone, in a process of its own, which writes programs as Python better than
+/// repro/python_source.h does.
 class ReproInPython {
 public:
   virtual ~ReproInPython() = default;
-  /// repro.py for a Program without tensor constants. `facts` are what emit.py reads. May take minutes. Called in a
-  /// sandbox child; throws what compile() throws.
-  virtual PythonRepro python_repro(const Program &program, const nlohmann::json &facts) const = 0;
-  /// Compiles the program ahead of time, under the same conditions as python_repro().
+  /// The ways to write a Program without tensor constants, the plainest first. `facts` are what emit.py reads. Called
+  /// in a sandbox child; throws what compile() throws.
+  virtual std::vector<PythonProgram> python_programs(const Program &program, const nlohmann::json &facts) const = 0;
+  /// Compiles the program ahead of time, under the same conditions as python_programs().
   virtual AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;

@@ -151,13 +151,31 @@ std::string raw_string(const std::string &text) {
 }
 
 std::string markdown_text(const std::string &text) {
+  const std::string line = printable_line(text);
+  const auto is_word = [&](size_t at) {
+    return at < line.size() && std::isalnum(static_cast<unsigned char>(line[at]));
+  };
   std::string result;
-  for (char c : printable_line(text)) {
-    if (std::string("\\`*_{}[]<>()#+!|~&@").find(c) != std::string::npos)
+  for (size_t at = 0; at < line.size(); ++at) {
+    const bool inside_word = line[at] == '_' && at > 0 && is_word(at - 1) && is_word(at + 1);
+    const bool begins_block = at == 0 && std::string_view("#+->").find(line[at]) != std::string_view::npos;
+    const bool has_meaning = std::string_view("\\`*_[<|~&@").find(line[at]) != std::string_view::npos;
+    if (begins_block || (has_meaning && !inside_word))
       result += '\\';
-    result += c;
+    result += line[at];
   }
   return result;
+}
+
+std::string markdown_code(const std::string &text) {
+  const std::string line = printable_line(text);
+  size_t longest = 0, run = 0;
+  for (const char c : line) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`'), room = longest ? " " : "";
+  return line.empty() ? "" : fence + room + line + room + fence;
 }
 
 std::string markdown_fence(const std::string &text, const std::string &language) {

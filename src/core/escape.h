@@ -24,6 +24,8 @@ std::string python_string(const std::string &text);
 std::string raw_string(const std::string &text);
 /// Inline text for Markdown, where it may stand in a table too.
 std::string markdown_text(const std::string &text);
+/// Inline code, which is shown letter by letter. No text is no code.
+std::string markdown_code(const std::string &text);
 /// A fenced block that the text cannot close.
 std::string markdown_fence(const std::string &text, const std::string &language);
 /// Text of HTML, of an attribute in quotes too.

@@ -251,26 +251,26 @@ PackageTask begin_package(MinifyJob &job, const Program &program) {
 
 /// Waits for the package, unless interrupted. Where there is none after all, a repro.cpp that was written for one is
 /// written anew.
-void finish_package(MinifyJob &job, PackageTask &task) {
+void finish_package(MinifyJob &job, const Program &program, PackageTask &task) {
   if (!task)
     return;
   const JobEnd job_end = std::exchange(task, nullptr)->wait([&] { return job.options().listener.stops(); });
   job.facts.no_package_because = why_none(job, job_end);
   if (!job.facts.no_package_because.empty() && is_of_this_run(job.folder + "/repro.cpp"))
-    write_runner(job.facts, job.folder);
+    write_runner(program, job.facts, job.folder);
 }
 
 /// Takes the package if it is made by now, before repro.cpp is written for it: if there is none, job.facts say why.
-void look_at_package(MinifyJob &job, PackageTask &task) {
+void look_at_package(MinifyJob &job, const Program &program, PackageTask &task) {
   if (task && (task->has_ended() || job.options().listener.stops()))
-    finish_package(job, task);
+    finish_package(job, program, task);
 }
 
 /// Writes repro.cpp, confirms reduced.pt beside that, and runs both repros; the other backends are asked while the
 /// compiler works. `interrupted`: they are not asked at all.
 void write_and_verify(MinifyJob &job, Verifying &verifying, const Program &program, PackageTask &package,
                       bool interrupted) {
-  look_at_package(job, package);
+  look_at_package(job, program, package);
   const auto repro = begin_repro_cpp(job, program);
   const auto begin = std::chrono::steady_clock::now();
   const bool confirmed = !job.facts.interrupted && confirm_saved(job);
@@ -283,9 +283,9 @@ void write_and_verify(MinifyJob &job, Verifying &verifying, const Program &progr
   };
   job.session.phases.enter("verify");
   if (confirmed && written && !stops(job))
-    verifying.end(program, meanwhile, [&] { finish_package(job, package); });
+    verifying.end(program, meanwhile, [&] { finish_package(job, program, package); });
   meanwhile();
-  finish_package(job, package);
+  finish_package(job, program, package);
   note_what_was_cut_short(job);
   job.facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

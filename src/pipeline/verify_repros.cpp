@@ -144,13 +144,11 @@ void Verifying::take(const Verification &verification) {
                                  (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
                                  (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
-  facts.verify_message = verification.message;
+  facts.verify_message = verification.same_failure ? "" : verification.message;
   if (!verification.has_tools) {
     facts.verified = facts.script.verified.value_or(false);
     facts.verify_message = "repro.cpp was not built, as " + verification.message;
   }
-  if (facts.backend->parts().repro_in_python && !facts.script.verified) // it is what ReproVerifier has run
-    facts.script = {facts.verified, facts.verify_message, lines_of_code(read_file(job_.folder + "/repro.py"))};
 }
 
 } // namespace repro_minify

@@ -48,6 +48,7 @@ private:
       return;
     }
     found_.guilty = finding->guilty;
+    found_.name = finding->name;
     found_.confirmed = finding->confirmed;
     found_.message = "wrong after " + finding->guilty;
     found_.note = finding->note;
@@ -210,6 +211,7 @@ std::string to_json(const Bisection &bisection) {
       {"confirmed_each_time", bisection.confirmed_each_time ? json(*bisection.confirmed_each_time) : json(nullptr)},
       {"confirmed_by_switch", bisection.confirmed_by_switch ? json(*bisection.confirmed_by_switch) : json(nullptr)},
       {"message", bisection.message},
+      {"name", bisection.name},
       {"note", bisection.note},
       {"steps", bisection.steps},
       {"checks", checks},

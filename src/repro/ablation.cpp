@@ -53,6 +53,8 @@ public:
       other.grad = !other.grad;
       add(name + with_grad(other.grad), facts_.backend, other);
     }
+    if (is_inductor(*facts_.backend)) // TorchScript is another tracker's concern
+      return std::move(rows_);
     for (const char *other : {"freeze", "jit", "nnc", "optimize-for-inference", "static-runtime"})
       if (name != other && !facts_.not_reduced)
         add_named(other);
@@ -97,6 +99,12 @@ std::vector<Variant> ladder() {
   return {{ablation_names::dynamo, {"backend=eager"}}, {ablation_names::aot_eager, {"backend=aot_eager"}}};
 }
 
+/// The parts of AOTAutograd, one by one (rungs.py).
+std::vector<Variant> parts_of_aot_eager() {
+  return {{ablation_names::functionalized, {"backend=functionalize"}},
+          {ablation_names::decomposed, {"backend=decompositions"}}};
+}
+
 /// Settings of its code generation.
 std::vector<Variant> settings_of_inductor() {
   return {{ablation_names::emulated, {"emulate_precision_casts=true"}},
@@ -114,12 +122,12 @@ public:
 
   std::vector<AblationRow> rows() && {
     if (is_inductor(*facts_.backend)) {
-      ask(ladder());
+      ask_ladder();
       ask(settings_of_inductor());
     } else {
       ask({{ablation_names::inductor}});
       if (!rows_.empty() && rows_.back().fails.value_or(false))
-        ask(ladder()); // which part of torch.compile it is
+        ask_ladder(); // which part of torch.compile it is
     }
     return std::move(rows_);
   }
@@ -135,6 +143,12 @@ private:
       if (!stops())
         rows_.push_back(row);
     }
+  }
+
+  void ask_ladder() {
+    ask(ladder());
+    if (!rows_.empty() && rows_.back().fails.value_or(false))
+      ask(parts_of_aot_eager());
   }
 
   AblationRow row_under(const Variant &variant) const {

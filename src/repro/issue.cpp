@@ -1,18 +1,20 @@
 // issue.md: pasted into an issue tracker as it is.
 #include "check/leaf_showing.h"
+#include "core/escape.h"
 #include "core/files.h"
 #include "core/number_text.h"
-#include "program/python_call.h"
+#include "core/text.h"
 #include "repro/ablation_names.h"
 #include "repro/atomic_file.h"
+#include "repro/headline.h"
 #include "repro/render.h"
-#include "repro/repro_words.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"
 
 #include <cmath>
 #include <filesystem>
-#include <set>
+#include <map>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -22,48 +24,31 @@ namespace fs = std::filesystem;
 
 constexpr size_t most_title = 256, most_body = 65536; // GitHub's
 
-std::string shortened(const std::string &text, size_t most) {
+std::string cut_to(const std::string &text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most) + " ...";
 }
 
-/// "batch_norm, linear", each once, the last first: that is where the result comes from.
-std::string operators_in_words(const Program &program) {
-  std::string text;
-  std::set<std::string> seen;
-  for (const auto *node : program.graph->nodes().reverse())
-    if (counts_as_operator(node) && seen.insert(short_operator_name(node)).second)
-      text += (text.empty() ? "" : ", ") + short_operator_name(node);
-  return text;
-}
-
-/// Text from a model in one line that begins no mark-up.
 std::string issue_title(const Program &program, const ReproFacts &facts) {
   std::string state;
   if (facts.interrupted)
     state = "INTERRUPTED, NOT VERIFIED: ";
   else if (!facts.verified.value_or(false) && !facts.script.verified.value_or(false))
     state = "NOT VERIFIED: ";
-  std::string headline_text = headline(facts);
-  if (headline_text.ends_with('.'))
-    headline_text.pop_back();
-  const std::string operators = operators_in_words(program);
-  std::string text = state + headline_text + (operators.empty() ? "" : " (" + operators + ")");
-  for (char &c : text)
-    c = static_cast<unsigned char>(c) < 32 || c == '`' || c == '<' ? ' ' : c;
-  return text.substr(0, most_title);
+  return (state + headline(program, facts)).substr(0, most_title);
 }
 
-/// The error of either side, where float64 was there to ask.
+/// Says it in the words of PyTorch's own rule, `same` of torch._dynamo.utils.
 std::string why_eager_is_right(const ReproFacts &facts) {
   if (!is_comparison(facts.signature.kind))
     return "Eager runs the same program without an exception.";
   const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  const auto error = [](double value) { return std::isnan(value) ? "no number" : rounded_text(value); };
   if (leaf && !std::isnan(leaf->ref_error) && (leaf->ref_error != 0 || leaf->res_error != 0)) // 0, 0: no numbers
-    return "Against a float64 run of the same program eager is off by " + rounded_text(leaf->ref_error) +
-           ", the optimised result by " +
-           (std::isnan(leaf->res_error) ? std::string("what is no number") : rounded_text(leaf->res_error)) +
-           " (root mean square).";
-  return "float64 has no say in it: eager's result is what the operators are documented to give.";
+    return "`torch._dynamo.utils.same` with `fp64_ref`: RMSE of eager " + error(leaf->ref_error) + ", of " +
+           markdown_text(facts.backend->title()) + " " + error(leaf->res_error) + ".";
+  return "`torch._dynamo.utils.same` has no use for `fp64_ref` (float64) here: eager's result is what the operators "
+         "are "
+         "documented to give.";
 }
 
 std::string warning_of(const ReproFacts &facts) {
@@ -76,11 +61,21 @@ std::string warning_of(const ReproFacts &facts) {
   return "";
 }
 
+/// A row for each outcome, the failing ones first. What has no answer tells a reader nothing, but for TorchInductor.
 json ablation_json(const ReproFacts &facts) {
-  json rows = json::array();
-  for (const auto &row : facts.ablation)
-    rows.push_back({{"what", row.what}, {"outcome", shortened(row.result, 300)}});
-  return rows;
+  std::map<std::pair<int, std::string>, std::vector<std::string>> rows;
+  for (const auto &row : facts.ablation) {
+    const int order = row.fails.value_or(false) ? 0 : row.fails ? 1 : 2;
+    if (!row.result.starts_with("not known: ") || row.what == ablation_names::inductor)
+      rows[{order, row.result}].push_back(row.what);
+  }
+  json list = json::array();
+  for (const auto &[outcome, what] : rows) {
+    std::string words = cut_to(outcome.second, 300);
+    words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+    list.push_back({{"outcome", words}, {"what", joined(what, "; ")}});
+  }
+  return list;
 }
 
 json labels_json(const ReproFacts &facts, const std::vector<std::string> &reasons) {
@@ -90,19 +85,56 @@ json labels_json(const ReproFacts &facts, const std::vector<std::string> &reason
   return rows;
 }
 
-json code_values(const ReproFacts &facts, const std::string &folder) {
-  const std::string script = folder + "/repro.py";
-  if (is_of_this_run(script))
-    return {{"script", read_file(script)}};
-  const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
-  const std::string cpp = folder + "/repro.cpp";
-  return {
-      {"script", ""}, {"no_script_because", shortened(why, 300)}, {"cpp", is_of_this_run(cpp) ? read_file(cpp) : ""}};
+json reasons_json(const std::vector<std::string> &reasons) {
+  json rows = json::array();
+  for (const auto &reason : reasons)
+    rows.push_back({{"why", reason}, {"is_first", rows.empty()}});
+  return rows;
 }
 
-std::string versions_of(const ReproFacts &facts) {
-  return facts.environment.empty() ? "PyTorch version: " + facts.torch_version + " (LibTorch)"
-                                   : shortened(facts.environment, 12000);
+/// The same without the comment that it begins with, which says what stands above it.
+std::string without_heading(const std::string &script) {
+  size_t at = 0;
+  while (at < script.size() && script[at] == '#')
+    at = std::min(script.find('\n', at), script.size() - 1) + 1;
+  return script.substr(std::min(script.find_first_not_of('\n', at), script.size()));
+}
+
+json code_values(const ReproFacts &facts, const std::string &folder) {
+  const std::string script = folder + "/repro.py", test = folder + "/test_repro.py";
+  if (is_of_this_run(script))
+    return {{"script", without_heading(read_file(script))},
+            {"unit_test", is_of_this_run(test) ? without_heading(read_file(test)) : ""}};
+  const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
+  const std::string cpp = folder + "/repro.cpp";
+  return {{"script", ""},
+          {"unit_test", ""},
+          {"no_script_because", cut_to(why, 300)},
+          {"cpp", is_of_this_run(cpp) ? read_file(cpp) : ""}};
+}
+
+/// Returns what collect_env says, and apart from it what it says of the processor, without its vulnerabilities.
+json versions_json(const ReproFacts &facts) {
+  if (facts.environment.empty())
+    return {{"versions", "PyTorch version: " + facts.torch_version + " (LibTorch)"}, {"processor", ""}};
+  std::istringstream lines(facts.environment);
+  std::string versions, processor;
+  bool of_processor = false;
+  for (std::string line; std::getline(lines, line);) {
+    of_processor = line == "CPU:" || (of_processor && !line.empty());
+    if (!line.starts_with("Vulnerability "))
+      (of_processor ? processor : versions) += line + "\n";
+  }
+  return {{"versions", cut_to(versions, 8000)}, {"processor", cut_to(processor, 4000)}};
+}
+
+std::string guilty_sentence(const ReproFacts &facts) {
+  if (!facts.bisection || !facts.bisection->guilty)
+    return "";
+  const std::string step = *facts.bisection->guilty, words = guilty_in_words(facts);
+  const std::string where =
+      words == step ? markdown_code(step) : markdown_text(words) + " (" + markdown_code(step) + ")";
+  return "Guilty: " + where + (facts.bisection->confirmed ? ", without which the result is right." : ".");
 }
 
 /// Its own rows are many, and none of that name.
@@ -112,25 +144,27 @@ bool is_said_of_inductor(const ReproFacts &facts) {
 
 std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
   const std::vector<std::string> reasons = preflight(program, facts);
+  const IssueForm form = issue_form(*facts.backend);
+  const std::string logs = facts.script.shown.empty() ? facts.reduced.message : facts.script.shown;
   json values = {{"title", issue_title(program, facts)},
                  {"warning", warning_of(facts)},
-                 {"sentence", headline(facts)},
-                 {"guilty", facts.bisection && facts.bisection->guilty ? bisection_sentence(facts) : ""},
-                 {"found", shortened(facts.reduced.message, 2000)},
+                 {"heading_bug", form.bug},
+                 {"heading_logs", form.logs},
+                 {"heading_versions", form.versions},
+                 {"sentence", sentence(program, facts)},
+                 {"guilty", guilty_sentence(facts)},
                  {"why_eager", why_eager_is_right(facts)},
-                 {"graph", mermaid_graph(program, facts)},
-                 {"inductor_not_asked", !is_said_of_inductor(facts)},
-                 {"has_ablation", !facts.ablation.empty()},
+                 {"inductor_not_asked", !is_said_of_inductor(facts) && !facts.ablation.empty()},
                  {"ablation", ablation_json(facts)},
                  {"labels", labels_json(facts, reasons)},
-                 {"reasons", reasons},
-                 {"logs", shortened(facts.reduced.message, 4000)},
-                 {"versions", versions_of(facts)},
+                 {"reasons", reasons_json(reasons)},
+                 {"logs", cut_to(logs, 4000)},
                  {"version", facts.version},
                  {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
                  {"operators_before", facts.before.operators},
                  {"operators_after", facts.after.operators}};
-  values.update(code_values(facts, folder));
+  for (const json &part : {code_values(facts, folder), versions_json(facts)})
+    values.update(part);
   return render("issue.md.tpl", values);
 }
 
@@ -145,7 +179,7 @@ void write_issue(const Program &program, const ReproFacts &facts, const std::str
     text = issue_text(program, fewer, folder);
   }
   if (!fits(text))
-    text = shortened(text, most_body - 16);
+    text = cut_to(text, most_body - 16);
   write_atomically(folder + "/issue.md", text);
 }
 

@@ -1,6 +1,7 @@
 #include "repro/judge_run.h"
 
 #include "core/files.h"
+#include "core/normalise.h"
 #include "core/programs.h"
 #include "repro_minify/sandbox.h"
 
@@ -134,7 +135,7 @@ bool tells_of(const std::string &text, FailureKind kind) {
   case FailureKind::Shape:
     return says("attribute 'shape'");
   case FailureKind::Structure:
-    return says("stride") || says("attribute 'layout'");
+    return says("stride") || says("attribute 'layout'") || says(" mismatch");
   default:
     return !says("attribute '");
   }
@@ -157,9 +158,50 @@ std::string as_without_python(std::string text) {
   return text;
 }
 
-/// True if some line of `said`, with what follows it, is the exception `wanted`.
+/// In which line of the script, counted from 1, the last traceback begins, and what it says after that; 0: in none. A
+/// message may name lines of functions of the script, as Dynamo's do.
+std::pair<int, std::string> last_traceback(const std::string &said) {
+  constexpr std::string_view frame = "repro.py\", line ", module = ", in <module>\n";
+  for (size_t at = said.rfind(frame); at != std::string::npos; at = at ? said.rfind(frame, at - 1) : at - 1) {
+    char *end = nullptr;
+    const long line = std::strtol(said.c_str() + at + frame.size(), &end, 10);
+    if (std::string_view(end).starts_with(module))
+      return {static_cast<int>(line), std::string(end + module.size())};
+  }
+  return {0, ""};
+}
+
+/// The words of an exception without its type: "IndexError: tuple index out of range".
+std::string without_type(const std::string &message) {
+  constexpr std::string_view of_compiler = "C++ compile error: "; // as failure.py has it
+  if (message.starts_with(of_compiler))
+    return message.substr(of_compiler.size());
+  const size_t end = message.find(": ");
+  const bool is_type =
+      end != std::string::npos && std::all_of(message.begin(), message.begin() + static_cast<long>(end), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+      });
+  return is_type ? message.substr(end + 2) : message;
+}
+
+/// True if an exception's words, normalised, begin anywhere in the text: Dynamo tells of one in words of its own,
+/// "... got IndexError('tuple index out of range')".
+bool tells_of_words(const std::string &text, const std::string &words) {
+  constexpr size_t least = 12, most = 200; // characters, of which no other exception is thought to have the same
+  const std::string wanted = words.substr(0, most), first = wanted.substr(0, wanted.find_first_of(" #'\""));
+  if (wanted.size() < least || first.empty())
+    return false;
+  for (size_t at = text.find(first); at != std::string::npos; at = text.find(first, at + 1))
+    if (without_particulars(text.substr(at, 3 * most)).starts_with(wanted))
+      return true;
+  return false;
+}
+
+/// True if some line of `said`, with what follows it, is the exception `wanted`, or tells of it.
 bool raises(const std::string &said, const std::string &wanted) {
   const std::string text = as_without_python(said), detail = as_without_python(wanted);
+  if (tells_of_words(last_traceback(text).second, without_type(detail)))
+    return true;
   for (size_t at = 0; at != std::string::npos && at < text.size();) {
     const std::string rest = text.substr(at), line = rest.substr(0, rest.find('\n'));
     const size_t error = line.find("Error: ");
@@ -172,30 +214,63 @@ bool raises(const std::string &said, const std::string &wanted) {
   return false;
 }
 
+/// In which line the last statement of a script begins. It is the one that lets the failure happen.
+int line_of_last_statement(const std::string &script) {
+  std::istringstream lines(script);
+  int count = 0, last = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++count;
+    if (!line.empty() && !std::isspace(static_cast<unsigned char>(line.front())))
+      last = count;
+  }
+  return last;
+}
+
 /// Why a script that was started did not show what is wanted; empty if it did.
-std::string script_contradiction(const ReproRun &run, const std::string &marker, const Signature &wanted) {
+std::string script_contradiction(const ReproRun &run, const std::string &script, const Signature &wanted) {
   const JobEnd &job_end = run.job_end;
   const std::string &said = job_end.output_tail;
   const std::string end = how_it_ended(job_end) + ": " + last_words(said);
-  if (find_line_beginning(run.printed, "eager: ") == std::string::npos)
+  const bool has_no_traceback =
+      wanted.kind == FailureKind::Hang || (wanted.kind == FailureKind::Crash && !is_told_by_message(wanted));
+  if (has_no_traceback && find_line_beginning(run.printed, "eager: ") == std::string::npos)
     return "never came to eager's result, and " + end;
   if (wanted.kind == FailureKind::Hang)
     return job_end.ending == Ending::TimedOut ? "" : end;
-  const bool failed = job_end.ending == Ending::Exited && job_end.exit_code == 1;
-  if (wanted.kind == FailureKind::Crash && !is_told_by_message(wanted)) {
+  if (has_no_traceback) {
     const bool exits = wanted.detail == "exit" && job_end.ending == Ending::Exited && job_end.exit_code != 0;
     return exits || (job_end.ending == Ending::Crashed && wanted.signal == job_end.signal) ? "" : end;
   }
-  if (!failed)
+  if (job_end.ending != Ending::Exited || job_end.exit_code != 1)
     return end;
+  const auto [line, told] = last_traceback(said);
+  if (line < line_of_last_statement(script))
+    return "never came to its last statement, and " + end;
   if (is_told_by_message(wanted))
     return raises(said, wanted.detail) ? "" : "raises another exception: " + last_words(said);
   if (wanted.kind == FailureKind::Memory)
     return said.find("memory") != std::string::npos ? "" : end;
-  const size_t at = find_line(said, marker);
-  if (at == std::string::npos)
-    return "never came to the line \"" + marker + "\", and " + end;
-  return tells_of(said.substr(0, at), wanted.kind) ? "" : "shows another failure: " + last_words(said);
+  const bool is_asserted = told.find("\nAssertionError") != std::string::npos;
+  return is_asserted && tells_of(told, wanted.kind) ? "" : "shows another failure: " + last_words(said);
+}
+
+/// Returns what a script printed, and the message of its exception, without lines that name files of this machine.
+std::string what_it_showed(const ReproRun &run) {
+  constexpr size_t most = 1500;
+  constexpr int most_lines = 12;
+  std::string text = run.printed.substr(0, most);
+  std::istringstream lines(last_traceback(run.job_end.output_tail).second);
+  int count = 0;
+  bool in_message = false;
+  for (std::string line; std::getline(lines, line) && count < most_lines;) {
+    in_message |= !line.empty() && !std::isspace(static_cast<unsigned char>(line.front()));
+    if (in_message && line.find(" /") == std::string::npos && line.find("\"/") == std::string::npos &&
+        !line.starts_with('/')) {
+      text += line.substr(0, most) + "\n";
+      ++count;
+    }
+  }
+  return text;
 }
 
 } // namespace
@@ -203,24 +278,31 @@ std::string script_contradiction(const ReproRun &run, const std::string &marker,
 std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,
                                             const Confinement &confinement, std::chrono::milliseconds timeout,
                                             std::shared_ptr<const void> kept) {
-  const std::string printed = folder + "/printed";
+  const std::string printed = folder + "/printed", errors = folder + "/errors";
   Limits limits;
   limits.timeout = timeout;
-  limits.interrupted = [printed] {
+  limits.interrupted = [printed, errors] {
     std::error_code none_yet;
-    const auto size = fs::file_size(printed, none_yet);
-    return !none_yet && size > most_printed;
+    const auto is_large = [&](const std::string &file) {
+      const auto size = fs::file_size(file, none_yet);
+      return !none_yet && size > most_printed;
+    };
+    return is_large(printed) || is_large(errors);
   };
-  const auto job = [command, confinement, printed](Child &child) {
-    const int file = open(printed.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
-      throw std::runtime_error("cannot write to " + printed);
+  const auto job = [command, confinement, printed, errors](Child &child) {
+    for (const auto &[path, descriptor] : {std::pair{printed, STDOUT_FILENO}, std::pair{errors, STDERR_FILENO}}) {
+      const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+      if (file < 0 || dup2(file, descriptor) < 0)
+        throw std::runtime_error("cannot write to " + path);
+    }
     const rlimit between_two_looks{2 * most_printed, 2 * most_printed};
     setrlimit(RLIMIT_FSIZE, &between_two_looks);
     child.confine(confinement);
     become_program(command);
   };
-  const auto read = [printed, kept = std::move(kept)](JobEnd job_end) {
+  // A traceback of PyTorch's is longer than the tail that is kept of a child's standard error.
+  const auto read = [printed, errors, kept = std::move(kept)](JobEnd job_end) {
+    job_end.output_tail += read_file(errors);
     return ReproRun{std::move(job_end), read_file(printed)};
   };
   return std::make_unique<Task<ReproRun>>(job, limits, read);
@@ -242,9 +324,17 @@ Verification judge_run(const ReproRun &run, const std::string &marker, const Sig
   return problem.empty() ? Verification{true, "built and run"} : Verification{false, problem};
 }
 
-Verification judge_script(const ReproRun &run, const std::string &marker, const Signature &wanted) {
-  const std::string problem = script_contradiction(run, marker, wanted);
-  return problem.empty() ? Verification{true, "run"} : Verification{false, "repro.py " + problem};
+Verification judge_script(const ReproRun &run, const std::string &script, const Signature &wanted) {
+  const std::string problem = script_contradiction(run, script, wanted);
+  return problem.empty() ? Verification{true, "run", what_it_showed(run)} : Verification{false, "repro.py " + problem};
+}
+
+bool is_failing_test(const ReproRun &run, const Signature &wanted) {
+  const std::string &said = run.job_end.output_tail;
+  if (run.job_end.ending != Ending::Exited || run.job_end.exit_code != 1 ||
+      said.find("\nFAILED (") == std::string::npos)
+    return false;
+  return is_told_by_message(wanted) ? raises(said, wanted.detail) : said.find("\nAssertionError") != std::string::npos;
 }
 
 } // namespace repro_minify

@@ -13,7 +13,7 @@ namespace repro_minify {
 
 /// A run of a repro: how it ended, and what it wrote to standard output.
 struct ReproRun {
-  JobEnd job_end; ///< its output_tail has standard error alone
+  JobEnd job_end; ///< its output_tail has standard error alone, all of it
   std::string printed;
 };
 
@@ -32,8 +32,12 @@ ReproRun run_repro(const std::vector<std::string> &command, const std::string &f
 /// signal, has to be that of `wanted`.
 Verification judge_run(const ReproRun &run, const std::string &marker, const Signature &wanted);
 
-/// The same of a script that lets the failure happen: an assertion whose message ends with the line `marker`, the
-/// exception itself, the signal, no end at all. Eager has to have been printed before ("eager: ...").
-Verification judge_script(const ReproRun &run, const std::string &marker, const Signature &wanted);
+/// The same of a script, repro.py, that lets the failure happen in its last statement: an assertion, the exception
+/// itself. Python's traceback has to begin there, in a line of this very text: all before it, eager's run too, has then
+/// gone well. A signal, and no end at all, leave no traceback: eager has to have been printed before ("eager: ...").
+Verification judge_script(const ReproRun &run, const std::string &script, const Signature &wanted);
+
+/// True if a run of test_repro.py is a test that fails, by an assertion or by the exception that is wanted.
+bool is_failing_test(const ReproRun &run, const Signature &wanted);
 
 } // namespace repro_minify

@@ -6,13 +6,22 @@
 namespace repro_minify {
 namespace {
 
+bool has_guilty_decomposition(const ReproFacts &facts) {
+  return facts.bisection && facts.bisection->guilty &&
+         facts.bisection->guilty->find("/decomposition") != std::string::npos;
+}
+
 /// The first rung of the ladder dynamo, AOTAutograd, TorchInductor that fails.
 ProposedLabel label_of_rung(const ReproFacts &facts) {
   if (fails_under(facts, ablation_names::dynamo).value_or(false))
     return {"module: dynamo", "it fails under backend=eager too, where nothing but dynamo is at work"};
+  if (fails_under(facts, ablation_names::functionalized).value_or(false))
+    return {"module: functionalization", "it fails under torch.func.functionalize alone"};
+  if (has_guilty_decomposition(facts) || fails_under(facts, ablation_names::decomposed).value_or(false))
+    return {"module: decompositions", "it fails with PyTorch's decompositions alone, without a compiler"};
   const std::optional<bool> before_inductor = fails_under(facts, ablation_names::aot_eager);
   if (before_inductor.value_or(false))
-    return {"module: pt2-dispatcher", "it fails under aot_eager too, which generates no code"};
+    return {"module: aotdispatch", "it fails under aot_eager too, which generates no code"};
   return {"module: inductor", before_inductor ? "it fails under inductor, and passes under aot_eager"
                                               : "it fails under inductor, and is not known to fail before it"};
 }
@@ -24,6 +33,10 @@ ProposedLabel label_of_torchscript(const ReproFacts &facts) {
 }
 
 } // namespace
+
+IssueForm issue_form(const Backend &backend) {
+  return {is_part_of_pytorch(backend) ? "🐛 Describe the bug" : "Describe the bug", "Error logs", "Versions"};
+}
 
 bool is_part_of_pytorch(const Backend &backend) {
   const std::string name = backend.name();
@@ -41,6 +54,8 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::v
   if (fails_in_inductor(facts)) {
     labels.push_back({"oncall: pt2", "it fails under torch.compile"});
     labels.push_back(label_of_rung(facts));
+    if (labels.back().label == "module: inductor" && facts.check.device.is_cpu())
+      labels.push_back({"oncall: cpu inductor", "it fails on the CPU"});
   } else if (is_part_of_pytorch(*facts.backend)) {
     labels.push_back(label_of_torchscript(facts));
   } else {

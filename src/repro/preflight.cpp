@@ -88,15 +88,15 @@ std::vector<std::string> preflight(const Program &program, const ReproFacts &fac
   if (const std::string reason = not_worked_on(facts); !reason.empty())
     reasons.push_back(reason);
   if (has_other_tolerance(facts))
-    reasons.emplace_back("the tolerance is narrower than the default: differences of that size are expected");
+    reasons.emplace_back("by design, numerical tolerance: the one in force is narrower than the default");
   if (returns_an_index(program))
     reasons.emplace_back("a result is an index of max, min or sort: where elements are equal, any of them is right");
   if (has_large_values(facts))
-    reasons.emplace_back("values are near the end of what their dtype can hold");
+    reasons.emplace_back("an edge case: values are near the end of what their dtype can hold");
   if (fails_under(facts, ablation_names::emulated) == std::optional(false))
-    reasons.emplace_back("it is gone with emulate_precision_casts: it is rounding that fusion leaves out");
+    reasons.emplace_back("mitigated by emulate_precision_casts=True: it is rounding that fusion leaves out");
   if (!nearer_to_fp64(facts.reduced).empty())
-    reasons.emplace_back("the optimised result is nearer to float64 than eager's");
+    reasons.emplace_back("by design, numerical tolerance: the optimised result is nearer to float64 than eager's");
   if (draws_random_numbers(*program.graph))
     reasons.emplace_back("the program draws random numbers, which the two sides need not draw alike");
   return reasons;

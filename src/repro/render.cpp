@@ -42,7 +42,7 @@ std::string statements(const std::string &text) {
 template <const char *const &Language> std::string fenced(const std::string &text) {
   return without_last_line_end(markdown_fence(text, Language));
 }
-constexpr const char *no_language = "", *of_python = "python", *of_cpp = "cpp", *of_mermaid = "mermaid";
+constexpr const char *no_language = "", *of_python = "python", *of_py = "py", *of_cpp = "cpp";
 
 /// One kind of hole: how its text is escaped.
 class Hole : public ctemplate::TemplateModifier {
@@ -68,11 +68,12 @@ void declare_holes() {
       {"x-py-comment-lines", Hole(python_comment)},
       {"x-py-string", Hole(python_string)},
       {"x-markdown", Hole(markdown_text)},
+      {"x-code", Hole(markdown_code)},
       {"x-html", Hole(html_text)},
       {"x-fence", Hole(fenced<no_language>)},
       {"x-python-fence", Hole(fenced<of_python>)},
       {"x-cpp-fence", Hole(fenced<of_cpp>)},
-      {"x-mermaid-fence", Hole(fenced<of_mermaid>)},
+      {"x-py-fence", Hole(fenced<of_py>)},
   };
   for (const auto &[name, hole] : holes)
     ctemplate::AddModifier(name, &hole);

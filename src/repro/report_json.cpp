@@ -61,7 +61,8 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
     files.insert(files.end(), {"repro.cpp", "CMakeLists.txt", "issue.md"});
   if (facts.has_passing)
     files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
-  for (const char *name : {"repro.py", "attributes.pt", "model.pt2"}) // of a backend that is used from Python
+  for (const char *name :
+       {"repro.py", "test_repro.py", "attributes.pt", "model.pt2"}) // of a backend that is used from Python
     if (is_of_this_run(folder + "/" + name))
       files.push_back(name);
   return files;
@@ -99,6 +100,8 @@ json script_json(const ReproFacts &facts) {
   const ScriptVerification &script = facts.script;
   return {{"verified", if_known(script.verified)},
           {"verification", script.message},
+          {"statement", script.statement},
+          {"test_verified", if_known(script.test_verified)},
           {"lines", script.lines},
           {"seconds", script.seconds}};
 }

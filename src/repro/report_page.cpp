@@ -2,11 +2,12 @@
 #include "repro/atomic_file.h"
 #include "repro/code.h"
 #include "repro/difference.h"
+#include "repro/headline.h"
 #include "repro/page.h"
 #include "repro/policy.h"
 #include "repro/render.h"
 #include "repro/report_values.h"
-#include "repro/repro_words.h"
+#include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro/value_list.h"
 #include "repro/values_picture.h"
@@ -226,10 +227,27 @@ json warnings_of(const ReproFacts &facts) {
 
 json files_that_are_there(const std::string &folder) {
   json list = json::array();
-  for (const char *name : {"repro.cpp", "repro.py", "reduced.pt", "passing.pt", "issue.md", "report.md", "report.json"})
+  for (const char *name :
+       {"repro.py", "test_repro.py", "repro.cpp", "reduced.pt", "passing.pt", "issue.md", "report.md", "report.json"})
     if (is_of_this_run(folder + "/" + name))
       list.push_back(name);
   return list;
+}
+
+/// The values of the first screen: expected, found, and what to do about it.
+json story_of(const ReproFacts &facts, const std::string &folder) {
+  const BothValues both = both_values(facts);
+  const std::string at = both.place.empty() ? "" : " at " + both.place;
+  const bool verified = facts.script.verified.value_or(false) || facts.verified.value_or(false);
+  json values = {{"expected", both.expected.empty() ? "" : both.expected + at},
+                 {"found_in_words", both.found.empty() ? facts.reduced.message : both.found + at},
+                 {"report_as", nullptr},
+                 {"test", nullptr}};
+  if (verified && !facts.interrupted && has_cpp(facts))
+    values["report_as"] = {{"value", "issue.md"}};
+  if (is_of_this_run(folder + "/test_repro.py"))
+    values["test"] = {{"value", "test_repro.py"}};
+  return values;
 }
 
 json passes_with_bars(const ReproFacts &facts, json rows) {
@@ -256,7 +274,7 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   const ReproFacts &facts = page.facts;
   const Graphs graphs = graphs_of(page);
   json values = report_values(page.program, facts, folder);
-  values["sentence"] = headline(facts);
+  values["sentence"] = headline(page.program, facts);
   values["warnings"] = warnings_of(facts);
   values["verifies"] = facts.verified.value_or(false) && !facts.interrupted;
   values["code"] = code_json(page, graphs, values.at("program"));
@@ -271,7 +289,8 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   values["difference"] =
       page.passing && is_short ? json{{"lines", difference_json(page.program, *page.passing)}} : json(nullptr);
   values["files"] = files_that_are_there(folder);
-  values.update(head_json());
+  for (const json &part : {story_of(facts, folder), head_json()})
+    values.update(part);
   write_atomically(folder + "/report.html", render("report.html.tpl", values));
 }
 

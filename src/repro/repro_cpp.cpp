@@ -6,11 +6,11 @@
 #include "program/surgery.h"
 #include "program/values.h"
 #include "repro/atomic_file.h"
+#include "repro/headline.h"
 #include "repro/render.h"
 #include "repro/repro_cmake.h"
 #include "repro/repro_differs.h"
 #include "repro/repro_py.h"
-#include "repro/repro_words.h"
 #include "repro/tensor_literal.h"
 #include "repro/torchscript_source.h"
 #include "repro_minify/backend_parts.h"
@@ -136,7 +136,7 @@ public:
 
 private:
   json introduction() const {
-    json values = {{"headline", headline(facts_)},
+    json values = {{"headline", headline(program_, facts_)},
                    {"found", "Found:    " + facts_.reduced.message},
                    {"torch_version", facts_.torch_version},
                    {"version", facts_.version},
@@ -308,7 +308,7 @@ private:
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_repro_py(program, facts, folder);
   if (!facts.no_package_because.empty()) {
-    write_runner(facts, folder);
+    write_runner(program, facts, folder);
     return {};
   }
   const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);

@@ -1,13 +1,13 @@
 #include "repro/repro_py.h"
 
 #include "backends/in_python.h"
-#include "check/initial_state.h"
 #include "program/values.h"
 #include "repro/atomic_file.h"
+#include "repro/headline.h"
 #include "repro/render.h"
 #include "repro/repro_cmake.h"
 #include "repro/repro_differs.h"
-#include "repro/repro_words.h"
+#include "repro/repro_script.h"
 #include "repro/torchscript_source.h"
 
 #include <torch/csrc/jit/serialization/pickle.h>
@@ -16,28 +16,6 @@
 
 namespace repro_minify {
 namespace {
-
-nlohmann::json facts_for_python(const Program &program, const ReproFacts &facts) {
-  const bool sets_determinism = facts.needs_determinism && facts.check.determinism != Determinism::Off;
-  return {{"headline", headline(facts)},
-          {"found", facts.reduced.message},
-          {"minimised", "minimised from " + std::to_string(facts.before.operators) + " operators to " +
-                            std::to_string(facts.after.operators) + " by repro-minify " + facts.version},
-          {"operator_libraries", facts.libraries},
-          {"kind", to_string(facts.signature.kind)},
-          {"marker", reproduction_marker(program, facts.signature)},
-          {"where", facts.signature.where},
-          {"differs", differs_json(facts)},
-          {"perturb", facts.reads_unwritten.value_or(false) ? nlohmann::json(usual_perturbation) : nlohmann::json()},
-          {"calls", std::max(1, facts.reduced.failing_call)},
-          {"seed", facts.check.seed},
-          {"threads", facts.check.threads},
-          {"grad", facts.check.grad},
-          {"autocast", facts.check.autocast},
-          {"autocast_dtype", dtype_name(facts.check.autocast_dtype)},
-          {"device", facts.check.device.str()},
-          {"deterministic", sets_determinism ? to_string(facts.check.determinism) : "off"}};
-}
 
 /// In the order that repro.py has them in.
 std::string saved_attributes(const Program &program) {
@@ -51,15 +29,24 @@ std::string saved_attributes(const Program &program) {
 
 } // namespace
 
-void write_repro_py(const Program &given, const ReproFacts &facts, const std::string &folder) {
-  const ReproInPython *python = facts.backend->parts().repro_in_python;
-  if (!python)
+nlohmann::json facts_for_python(const ReproFacts &facts) {
+  return {{"kind", to_string(facts.signature.kind)},
+          {"differs", differs_json(facts)},
+          {"grad", facts.check.grad},
+          {"device", facts.check.device.str()}};
+}
+
+void write_repro_py(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  if (!facts.backend->parts().repro_in_python)
     return;
-  const Program program = constants_as_buffers(given);
-  const PythonRepro repro = python->python_repro(program, facts_for_python(given, facts));
-  write_atomically(folder + "/repro.py", repro.text);
-  if (repro.reads_files)
-    write_atomically(folder + "/attributes.pt", saved_attributes(program));
+  const ReproScripts scripts = repro_scripts(program, facts);
+  if (scripts.scripts.empty())
+    return;
+  write_atomically(folder + "/repro.py", scripts.scripts.front().text);
+  const bool reads_files = std::any_of(scripts.scripts.begin(), scripts.scripts.end(),
+                                       [](const ReproScript &script) { return script.reads_files; });
+  if (reads_files)
+    write_atomically(folder + "/attributes.pt", saved_attributes(constants_as_buffers(program)));
 }
 
 std::string why_no_package(const ReproFacts &facts) {
@@ -78,15 +65,15 @@ std::string why_no_package(const ReproFacts &facts) {
 
 std::string write_package(const Program &given, const ReproFacts &facts, const std::string &folder) {
   const ReproInPython &python = *facts.backend->parts().repro_in_python;
-  const AheadOfTime made = python.ahead_of_time(constants_as_buffers(given), facts_for_python(given, facts));
+  const AheadOfTime made = python.ahead_of_time(constants_as_buffers(given), facts_for_python(facts));
   if (made.none_because.empty())
     write_atomically(folder + "/model.pt2", made.package);
   return made.none_because;
 }
 
-void write_runner(const ReproFacts &facts, const std::string &folder) {
+void write_runner(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/repro.cpp",
-                   render("repro_runner.cpp.tpl", {{"headline", headline(facts)},
+                   render("repro_runner.cpp.tpl", {{"headline", headline(program, facts)},
                                                    {"found", "Found:    " + facts.reduced.message},
                                                    {"why", facts.no_package_because}}));
   write_atomically(folder + "/CMakeLists.txt", runner_cmake_lists());

@@ -2,11 +2,14 @@
 #pragma once
 #include "repro_minify/repro.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace repro_minify {
 
-/// Writes repro.py and what it reads, where the backend is one of Python.
+/// Returns what emit.py and ahead_of_time.py are told of a failure.
+nlohmann::json facts_for_python(const ReproFacts &facts);
+/// Writes repro.py in its plainest way and what it reads, where the backend is one of Python.
 void write_repro_py(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 /// Why there can be no write_package() of such a failure; empty: there may be one.
@@ -16,6 +19,6 @@ std::string why_no_package(const ReproFacts &facts);
 /// child.
 std::string write_package(const Program &program, const ReproFacts &facts, const std::string &folder);
 /// repro.cpp where there is none: it says why, and runs repro.py.
-void write_runner(const ReproFacts &facts, const std::string &folder);
+void write_runner(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-// repro.py for the backends that Python reaches without a process of its own: short, and enough by itself.
+// repro.py for the backends that Python reaches: short, and enough by itself.
 #pragma once
 #include "repro_minify/repro.h"
 
@@ -7,9 +7,15 @@
 
 namespace repro_minify {
 
+struct ReproScript {
+  std::string text;
+  std::string statement;    ///< the program, where it is one: as PythonProgram has it
+  bool reads_files = false; ///< likewise
+  std::string test;         ///< test_repro.py: the same as a unit test; empty where there is none
+};
 /// Several ways to write the same, the plainest first: which of them shows the failure is seen when they run.
 struct ReproScripts {
-  std::vector<std::string> texts;
+  std::vector<ReproScript> scripts;
   std::string none_because; ///< why there is no text, one sentence; else empty
 };
 /// Does arithmetic: call it in a sandbox child.

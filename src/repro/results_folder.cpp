@@ -42,10 +42,10 @@ std::string key_of(const fs::path &path) {
 }
 
 /// The names of the files that any run that wrote a repro may have left.
-constexpr const char *result_names[] = {"issue.md",       "reduced.pt",   "inputs.pt",           "repro.cpp",
-                                        "CMakeLists.txt", "repro.py",     "model.pt2",           "report.html",
-                                        "report.md",      "report.json",  "passing.pt",          "passing_inputs.pt",
-                                        "attributes.pt",  "converted.pt", "converted_inputs.pt", "operators.so"};
+constexpr const char *result_names[] = {
+    "issue.md",          "reduced.pt",    "inputs.pt",    "repro.cpp",           "CMakeLists.txt", "repro.py",
+    "test_repro.py",     "model.pt2",     "report.html",  "report.md",           "report.json",    "passing.pt",
+    "passing_inputs.pt", "attributes.pt", "converted.pt", "converted_inputs.pt", "operators.so"};
 
 /// True for a file that write_atomically() has not got to rename: NAME.NUMBER.partial.
 bool is_half_made(const std::string &file) {

@@ -134,9 +134,8 @@ struct ReproVerifier::Impl {
     }
     if (is_python() && has_script_)
       fs::copy_file(given_ / "repro.py", results_ / "repro.py", fs::copy_options::overwrite_existing);
-    Verification in_python{true, ""}; // without the package it is repro.py that repro.cpp runs
-    if (has_package() && !has_script_)
-      in_python = run({python(), results_ / "repro.py"}, judge_run);
+    // Without the package it is repro.py that repro.cpp runs.
+    const Verification in_python{!has_package() || has_script_, "it does not show the failure"};
     Verification in_cpp = build_and_run(*expected_);
     in_cpp.compiler = quick;
     if (!in_cpp.same_failure && !quick.empty() && !is_interrupted()) {
@@ -148,8 +147,6 @@ struct ReproVerifier::Impl {
   }
 
 private:
-  using Judge = Verification (*)(const ReproRun &, const std::string &, const Signature &);
-
   /// Begins to build what is in the folder by now. A build of the same source that was begun goes on.
   void begin_build(const std::string &compiler) {
     copy_results(given_.string(), results_.path());
@@ -169,13 +166,13 @@ private:
   bool has_package() const { return fs::exists(results_ / "model.pt2"); }
   std::string python() const { return is_python() ? options_.python : "python3"; }
 
-  Verification run(const std::vector<std::string> &command, Judge judge) const {
+  Verification run(const std::vector<std::string> &command,
+                   const std::function<Verification(const ReproRun &)> &judge) const {
     Confinement confinement = options_.confinement;
     confinement.readable.push_back(results_.path());
     confinement.writable.push_back(printed_.path());
     return verify_repeatedly([&] { return run_repro(command, printed_.path(), options_.interrupted, confinement); },
-                             [&](const ReproRun &run) { return judge(run, marker_, wanted_); }, options_.repetition,
-                             options_.interrupted);
+                             judge, options_.repetition, options_.interrupted);
   }
 
   Verification build_and_run(ReproBuild &repro) const {
@@ -186,8 +183,12 @@ private:
       return {.message = "no C++ compiler was found", .has_tools = false};
     if (const std::string problem = problem_of(job_end); !problem.empty())
       return {false, problem};
-    Verification result = run({"env", "REPRO_PYTHON=" + python(), repro.folder + "/repro"},
-                              is_python() && has_script_ && !has_package() ? judge_script : judge_run);
+    const bool runs_script = is_python() && !has_package();
+    const std::string script = runs_script ? read_file(results_ / "repro.py") : "";
+    const auto judge = [&](const ReproRun &ended) {
+      return runs_script ? judge_script(ended, script, wanted_) : judge_run(ended, marker_, wanted_);
+    };
+    Verification result = run({"env", "REPRO_PYTHON=" + python(), repro.folder + "/repro"}, judge);
     result.with_precompiled_headers = repro.project.had_precompiled();
     return result;
   }

@@ -19,6 +19,7 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 /// Written in a child: tensors are looked at.
 ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
@@ -27,18 +28,17 @@ ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
   const auto written = compute_in_child(
       [&](Child &) -> c10::IValue {
         const ReproScripts scripts = repro_scripts(program, facts);
-        c10::List<std::string> texts;
-        texts.push_back(scripts.none_because);
-        for (const auto &text : scripts.texts)
-          texts.push_back(text);
-        return texts;
+        json list = json::array();
+        for (const auto &script : scripts.scripts)
+          list.push_back({script.text, script.statement, script.reads_files, script.test});
+        return json{{"scripts", list}, {"none_because", scripts.none_because}}.dump(-1, ' ', true,
+                                                                                    json::error_handler_t::replace);
       },
       limits);
-  ReproScripts scripts;
-  for (const auto &text : written.toListRef())
-    scripts.texts.push_back(text.toStringRef());
-  scripts.none_because = scripts.texts.front();
-  scripts.texts.erase(scripts.texts.begin());
+  const json read = json::parse(written.toStringRef());
+  ReproScripts scripts{{}, read.at("none_because")};
+  for (const json &one : read.at("scripts"))
+    scripts.scripts.push_back({one.at(0), one.at(1), one.at(2), one.at(3)});
   return scripts;
 }
 
@@ -64,9 +64,9 @@ struct ScriptVerifier::Impl {
     begun = std::chrono::steady_clock::now();
     try {
       scripts = scripts_of(*program, *facts);
-      if (scripts.texts.empty() || python.empty())
+      if (scripts.scripts.empty() || python.empty())
         return;
-      start(scripts.texts.front());
+      start(scripts.scripts.front());
       is_started = true;
     } catch (...) {
       problem = std::current_exception();
@@ -74,43 +74,63 @@ struct ScriptVerifier::Impl {
   }
 
   /// Starts a Python on one repro.py, in a folder of its own, beside the libraries that it loads.
-  void start(const std::string &text) {
+  void start(const ReproScript &given) { process = started(given, "repro.py", given.text); }
+
+  std::unique_ptr<Task<ReproRun>> started(const ReproScript &given, const char *name, const std::string &text) {
     const auto alone = std::make_shared<TemporaryFolder>();
     for (const auto *files : {&facts->libraries, &facts->modules})
       for (const auto &file : *files)
         fs::copy_file(fs::path(folder) / file, *alone / file);
-    const std::string script = *alone / "repro.py";
+    for (const char *file : {"inputs.pt", "attributes.pt", "reduced.pt"})
+      if (given.reads_files && fs::exists(fs::path(folder) / file))
+        fs::copy_file(fs::path(folder) / file, *alone / file);
+    const std::string script = *alone / name;
     std::ofstream(script) << text;
     Confinement confinement = confinement_of(*facts->backend);
     for (const auto &part : folders_of_python(python))
       confinement.readable.push_back(part);
     confinement.writable.push_back(alone->path());
-    process = start_repro({python, "-B", script}, alone->path(), confinement, patience_for(*facts), alone);
+    return start_repro({python, "-B", script}, alone->path(), confinement, patience_for(*facts), alone);
   }
 
-  Verification verify(const std::string &text, const std::function<bool()> &interrupted) {
+  Verification verify(const ReproScript &script, const std::function<bool()> &interrupted) {
     const auto run = [&] {
       if (!std::exchange(is_started, false))
-        start(text);
+        start(script);
       return process->wait(interrupted);
     };
-    const std::string marker = reproduction_marker(*program, facts->signature);
     return verify_repeatedly(
-        run, [&](const ReproRun &ended) { return judge_script(ended, marker, facts->signature); }, facts->repetition,
-        interrupted);
+        run, [&](const ReproRun &ended) { return judge_script(ended, script.text, facts->signature); },
+        facts->repetition, interrupted);
+  }
+
+  /// test_repro.py is kept where it was seen to fail.
+  std::optional<bool> verified_test(const ReproScript &script, const std::function<bool()> &interrupted) {
+    const std::string file = folder + "/test_repro.py";
+    fs::remove(file); // of an earlier run into the same folder
+    if (script.test.empty())
+      return std::nullopt;
+    const ReproRun run = started(script, "test_repro.py", script.test)->wait(interrupted);
+    if (!is_failing_test(run, facts->signature))
+      return false;
+    write_atomically(file, script.test);
+    return true;
   }
 
   /// Keeps it in the folder.
   ScriptVerification first_that_fails(const std::function<bool()> &interrupted) {
     ScriptVerification result{false, ""};
     int tried = 0;
-    for (const auto &text : scripts.texts) {
+    for (const auto &script : scripts.scripts) {
       if (interrupted && interrupted())
         break;
-      const Verification verification = verify(text, interrupted);
+      const Verification verification = verify(script, interrupted);
       if (verification.same_failure) {
-        write_atomically(folder + "/repro.py", text);
-        return {true, "run, and fails the same way", lines_of_code(text)};
+        write_atomically(folder + "/repro.py", script.text);
+        result = {
+            true, "run, and fails the same way", lines_of_code(script.text), 0, script.statement, verification.shown};
+        result.test_verified = verified_test(script, interrupted);
+        return result;
       }
       result.message += (result.message.empty() ? "" : "; or else ") + verification.message;
       // No form of the script can choose what uninitialised memory holds: further tries would be left to chance.
@@ -124,23 +144,20 @@ struct ScriptVerifier::Impl {
     if (problem)
       std::rethrow_exception(problem);
     const std::string file = folder + "/repro.py";
-    const ReproInPython *own = facts->backend->parts().repro_in_python;
-    if (scripts.texts.empty() && own)
-      return {};
-    if (scripts.texts.empty()) {
+    if (scripts.scripts.empty()) {
       fs::remove(file); // of an earlier run into the same folder
       return {std::nullopt, scripts.none_because};
     }
     if (python.empty()) {
-      write_atomically(file, scripts.texts.front());
-      return {std::nullopt, "there is no Python with torch to run it", lines_of_code(scripts.texts.front())};
+      const ReproScript &first = scripts.scripts.front();
+      write_atomically(file, first.text);
+      return {std::nullopt, "there is no Python with torch to run it", lines_of_code(first.text), 0, first.statement};
     }
     ScriptVerification result = first_that_fails(interrupted);
     if (!*result.verified && interrupted && interrupted())
       result = {std::nullopt, "interrupted"};
-    if (!result.verified.value_or(false) && own)
-      return {};
-    if (!result.verified.value_or(false))
+    const bool is_all_there_is = facts->backend->parts().repro_in_python;
+    if (!result.verified.value_or(false) && !is_all_there_is)
       fs::remove(file);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return result;

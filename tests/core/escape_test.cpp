@@ -34,7 +34,10 @@ TEST(Escape, ARawStringCannotBeClosedByItsText) {
 }
 
 TEST(Escape, MarkdownShowsTextAsItIs) {
-  EXPECT_EQ(markdown_text("a|b<img>*"), "a\\|b\\<img\\>\\*");
+  EXPECT_EQ(markdown_text("a|b<img>*"), "a\\|b\\<img>\\*");
+  EXPECT_EQ(markdown_text("> f(x)[0] + snake_case, _it_"), "\\> f(x)\\[0] + snake_case, \\_it\\_");
+  EXPECT_EQ(markdown_code("x[`a`] < 2"), "`` x[`a`] < 2 ``");
+  EXPECT_EQ(markdown_code("two\nlines"), "`two lines`");
   EXPECT_EQ(markdown_text("two\nlines"), "two lines");
   EXPECT_EQ(markdown_fence("```\nx", "cpp").substr(0, 7), "````cpp");
 }

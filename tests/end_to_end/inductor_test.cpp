@@ -133,7 +133,7 @@ TEST_F(Inductor, AFailureThatShowsFromPythonOnlyHasAReproThatSaysSo) {
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro + "/report.json"));
   EXPECT_EQ(report.at("verified"), true);
-  EXPECT_EQ(report.at("files").back(), "repro.py");
+  EXPECT_EQ(report.at("files").back(), "test_repro.py");
   const std::string source = read_text(repro + "/repro.cpp");
   EXPECT_NE(source.find("It shows from Python only: the failure is of the kind exception."), std::string::npos)
       << source;

@@ -20,7 +20,8 @@ def key_of(piece: object) -> str:
 def test_it_is_readable(transformer: Path, browser: Browser, width: int, scheme: str) -> None:
     opened = browser.open(transformer / "report.html", width, color_scheme=scheme)
     page = opened.page
-    assert page.locator("h1").inner_text() == "Wrong result from torch::jit::freeze."
+    assert page.locator("h1").inner_text().startswith("torch::jit::freeze: ")
+    assert page.locator(".story dt").all_inner_texts()[:2] == ["expected", "found"]
     assert "torch.batch_norm(torch.linear(" in page.locator("#program pre.code").inner_text()
     assert page.locator("#program svg.graph a.box").count() >= 4  # two operators, and what they read
     assert page.locator("#values table.numbers tbody tr").count() > 0
@@ -106,7 +107,7 @@ def test_hostile_text_stays_text(models: Path, browser: Browser, tmp_path: Path)
     page = opened.page
     page.locator("#original svg a.box", has_text="aten::linear").click()  # its line is the author's
     assert "</script><script>document.title='owned'</script>" in page.locator("#panel").inner_text()
-    assert page.title() == "Wrong result from torch::jit::freeze."
+    assert page.title().startswith("torch::jit::freeze: ")
     assert page.locator("img").count() == 0 and page.locator("script").count() == 1
     assert "\u202e" not in page.content(), "a mark that turns the direction of writing is shown by its number"
     assert "<img src=x onerror=alert(1)>" in page.locator("header").inner_text()

@@ -71,7 +71,7 @@ std::string texts_of(const GoldenCase &golden) {
   write_repro(program, facts, folder.path());
   const ReproScripts scripts = repro_scripts(program, facts);
   return text_in(folder / "repro.cpp") + "\n==== repro.py\n" +
-         (scripts.texts.empty() ? scripts.none_because + "\n" : scripts.texts.front());
+         (scripts.scripts.empty() ? scripts.none_because + "\n" : scripts.scripts.front().text);
 }
 
 TEST(GoldenTexts, AreAsTheyWere) {

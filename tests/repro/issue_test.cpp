@@ -13,7 +13,8 @@ namespace {
 using testing_support::facts_of;
 using testing_support::small_program;
 
-constexpr const char *script = "import torch\nassert False, 'it differs'\n";
+constexpr const char *script = "import torch\nassert False, 'it differs'\n",
+                     *heading = "# jit: add is wrong\n# and so on\n";
 
 ReproFacts verified() {
   ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);
@@ -28,7 +29,7 @@ std::string issue_of(const ReproFacts &facts, bool has_script = true) {
   const TemporaryFolder folder;
   std::ofstream(folder / "repro.cpp") << "int main() { return 17; }\n";
   if (has_script)
-    std::ofstream(folder / "repro.py") << script;
+    std::ofstream(folder / "repro.py") << heading << script;
   write_issue(small_program(), facts, folder.path());
   return read_file(folder / "issue.md");
 }
@@ -41,8 +42,9 @@ TEST(Issue, HoldsTheScriptWordForWord) {
   const std::string issue = issue_of(verified());
   EXPECT_TRUE(has(issue, std::string("```python\n") + script + "```")) << issue;
   EXPECT_FALSE(has(issue, "int main")) << issue;
+  EXPECT_FALSE(has(issue, heading)) << issue;
   EXPECT_TRUE(has(issue, "off by 7")) << issue;
-  EXPECT_TRUE(has(issue.substr(0, issue.find('\n')), "(add)")) << issue;
+  EXPECT_TRUE(issue.starts_with("TorchScript's profiling executor: add is wrong\n")) << issue;
   EXPECT_FALSE(has(issue, "NOT VERIFIED")) << issue;
   EXPECT_FALSE(has(issue, "secret/place")) << issue;
   EXPECT_TRUE(has(issue, "from the model model:")) << issue;
@@ -77,7 +79,6 @@ TEST(Issue, DoesNotContradictItself) {
     facts.backend = make_backend(backend);
     const std::string issue = issue_of(facts);
     EXPECT_TRUE(has(issue, "Likely to be closed, because TorchScript is in maintenance mode")) << issue;
-    EXPECT_FALSE(has(issue, "Nothing was found for which such reports are closed")) << issue;
     EXPECT_FALSE(has(issue, "high priority")) << issue;
   }
   facts.ablation = {{ablation_names::inductor, "fails in the same way", true}};
@@ -107,33 +108,33 @@ TEST(Issue, HasOneLineAsItsTitle) {
   facts.reduced.message = "raised " + facts.signature.detail;
   const std::string issue = issue_of(facts), title = issue.substr(0, issue.find('\n'));
   EXPECT_LE(title.size(), 256);
-  EXPECT_EQ(title.find_first_of("`<"), std::string::npos) << title;
+  EXPECT_EQ(title.find_first_of("`<"), std::string::npos) << title; // of a message
   EXPECT_TRUE(has(issue, "Eager runs the same program without an exception.")) << issue;
 }
 
 TEST(Issue, SaysWhyEagerIsRight) {
   ReproFacts facts = verified();
-  EXPECT_TRUE(has(issue_of(facts), "float64 has no say in it"));
+  EXPECT_TRUE(has(issue_of(facts), "(float64) here: eager's result is what"));
   LeafReport leaf;
   leaf.same = false;
   leaf.ref_error = 0.25;
   leaf.res_error = 8;
   facts.reduced.outputs = {leaf};
-  EXPECT_TRUE(has(issue_of(facts), "eager is off by 0.25, the optimised result by 8 ")) << issue_of(facts);
+  EXPECT_TRUE(has(issue_of(facts), "RMSE of eager 0.25, of TorchScript's profiling executor 8.")) << issue_of(facts);
   facts.reduced.outputs.at(0).ref_error = facts.reduced.outputs.at(0).res_error = 0; // NaN on one side: nothing is left
-  EXPECT_FALSE(has(issue_of(facts), "eager is off by")) << issue_of(facts);
+  EXPECT_FALSE(has(issue_of(facts), "RMSE of eager")) << issue_of(facts);
   facts.reduced.outputs.front().res_error = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(has(issue_of(facts), "the optimised result by what is no number")) << issue_of(facts);
+  EXPECT_TRUE(has(issue_of(facts), "profiling executor no number.")) << issue_of(facts);
 }
 
 TEST(Issue, SaysOfInductorWhatIsKnown) {
   ReproFacts facts = verified();
-  EXPECT_TRUE(has(issue_of(facts), "Not tried."));
+  EXPECT_TRUE(has(issue_of(facts), "- Other settings were not tried."));
   facts.ablation = {{"jit, without gradients", "fails in the same way", true}};
-  EXPECT_TRUE(has(issue_of(facts), "| inductor | not asked |"));
+  EXPECT_TRUE(has(issue_of(facts), "- Not asked: inductor\n"));
   facts.ablation.push_back({ablation_names::inductor, "not asked: there is no Python", std::nullopt});
-  EXPECT_FALSE(has(issue_of(facts), "| inductor | not asked |"));
-  EXPECT_TRUE(has(issue_of(facts), "| inductor | not asked: there is no Python |"));
+  EXPECT_FALSE(has(issue_of(facts), "- Not asked: inductor\n"));
+  EXPECT_TRUE(has(issue_of(facts), "- Not asked: there is no Python: inductor\n"));
   EXPECT_TRUE(has(issue_of(facts), "whether inductor is too is not known"));
   facts.ablation.back() = {ablation_names::inductor, "passes", false};
   EXPECT_TRUE(has(issue_of(facts), "only TorchScript is wrong"));
@@ -146,6 +147,38 @@ TEST(Issue, SaysNothingOfTheModelWhereThatIsAsked) {
   EXPECT_TRUE(has(issue_of(facts), "PyTorch version: 2.0 (LibTorch)"));
   facts.environment = "what collect_env says";
   EXPECT_TRUE(has(issue_of(facts), "what collect_env says"));
+}
+
+TEST(Issue, FoldsTheProcessorAndLeavesOutItsVulnerabilities) {
+  ReproFacts facts = verified();
+  facts.environment =
+      "PyTorch version: 2.0\n\nCPU:\nVendor ID: x\nVulnerability Mds: no\n\nVersions of relevant libraries:\nnumpy";
+  const std::string issue = issue_of(facts);
+  EXPECT_TRUE(has(issue, "<details><summary>Processor</summary>\n\n```\nCPU:\nVendor ID: x\n```")) << issue;
+  EXPECT_TRUE(has(issue, "```\nPyTorch version: 2.0\n\n\nVersions of relevant libraries:\nnumpy\n```")) << issue;
+  EXPECT_FALSE(has(issue, "Vulnerability")) << issue;
+}
+
+TEST(Issue, BeginsWithWhatIsWrongAndWhoseFaultItIs) {
+  ReproFacts facts = verified();
+  LeafReport leaf;
+  leaf.same = false;
+  leaf.kinds = {FailureKind::Accuracy};
+  leaf.ref_form = leaf.res_form = TensorForm{at::kFloat, {2, 3}, {3, 1}};
+  leaf.worst_index = 4;
+  leaf.ref_at_worst = 1;
+  leaf.res_at_worst = -0.29340001;
+  facts.reduced.outputs = {leaf};
+  facts.script.statement = "x._f(y[`a`])";
+  facts.bisection.emplace().guilty = "inductor/lowerings#2";
+  facts.bisection->name = "gt";
+  const std::string issue = issue_of(facts);
+  EXPECT_TRUE(issue.starts_with(
+      "TorchScript's profiling executor: `x._f(y[`a`])` gives -0.2934 at [1, 1], expected 1 (lowering of gt)\n"))
+      << issue;
+  EXPECT_TRUE(has(issue, "Under TorchScript's profiling executor, `` x._f(y[`a`]) `` gives `-0.2934` at `[1, 1]`, "
+                         "expected `1`. Guilty: lowering of gt (`inductor/lowerings#2`)."))
+      << issue;
 }
 
 } // namespace

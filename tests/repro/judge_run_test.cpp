@@ -134,9 +134,10 @@ TEST_F(JudgeRun, AScriptNamesTypesAsPythonDoes) {
   const TemporaryFolder folder;
   const std::string file = folder / "repro.py";
   const auto judged_as = [&](const std::string &raised, const std::string &wanted) {
-    std::ofstream(file) << "print('eager: 1')\nraise RuntimeError('modified in place: [" << raised << " [1]]')\n";
+    const std::string text = "print('eager: 1')\nraise RuntimeError('modified in place: [" + raised + " [1]]')\n";
+    std::ofstream(file) << text;
     const Signature signature{FailureKind::Exception, "", normalise_message("modified in place: [" + wanted + " [1]]")};
-    return judge_script(run_repro({"python3", "-B", file}, folder.path()), marker, signature).same_failure;
+    return judge_script(run_repro({"python3", "-B", file}, folder.path()), text, signature).same_failure;
   };
   EXPECT_TRUE(judged_as("torch.FloatTensor", "CPUFloatType"));
   EXPECT_TRUE(judged_as("torch.cuda.HalfTensor", "CUDAHalfType"));
@@ -150,12 +151,59 @@ TEST_F(JudgeRun, WhatAScriptEndedWithNamesNoFileOfThisMachine) {
   const TemporaryFolder folder;
   const std::string file = folder / "repro.py";
   for (const int depth : {1, 40}) { // of which the head is lost
-    std::ofstream(file) << "def f(n):\n    if n: f(n - 1)\n    else: raise ValueError('too bad\\n  at /tmp/x.cpp')\n"
-                        << (depth > 1 ? "g = f\ndef f(n):\n    (lambda m: g(m))(n)\n" : "") << "f(" << depth << ")\n";
-    const Verification seen = judge_script(run_repro({"python3", "-B", file}, folder.path()), marker, accuracy);
+    const std::string text =
+        std::string("def f(n):\n    if n: f(n - 1)\n    else: raise ValueError('too bad\\n  at /tmp/x.cpp')\n") +
+        (depth > 1 ? "g = f\ndef f(n):\n    (lambda m: g(m))(n)\n" : "") + "f(" + std::to_string(depth) +
+        ")\nprint(1)\n";
+    std::ofstream(file) << text;
+    const Verification seen = judge_script(run_repro({"python3", "-B", file}, folder.path()), text, accuracy);
     EXPECT_FALSE(seen.same_failure);
-    EXPECT_EQ(seen.message, "repro.py never came to eager's result, and ended with exit code 1: ValueError: too bad");
+    EXPECT_EQ(seen.message,
+              "repro.py never came to its last statement, and ended with exit code 1: ValueError: too bad");
   }
+}
+
+/// How a script of this text is judged.
+Verification judged_script(const std::string &text, const Signature &wanted) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "repro.py") << text;
+  return judge_script(run_repro({"python3", "-B", folder / "repro.py"}, folder.path()), text, wanted);
+}
+
+TEST_F(JudgeRun, AScriptFailsInItsLastStatement) {
+  const std::string fails = "assert False, 'Tensor-likes are not close!'\n";
+  const Verification seen = judged_script("print('expected 1')\n" + fails, accuracy);
+  EXPECT_TRUE(seen.same_failure) << seen.message;
+  EXPECT_EQ(seen.shown, "expected 1\nAssertionError: Tensor-likes are not close!\n");
+  EXPECT_TRUE(judged_script("for e in [1]:\n    " + fails, accuracy).same_failure);
+  EXPECT_FALSE(judged_script(fails + "print(1)\n", accuracy).same_failure);                   // before its time
+  EXPECT_FALSE(judged_script("raise ValueError('AssertionError')\n", accuracy).same_failure); // no assertion
+  EXPECT_FALSE(judged_script("print(1)\n", accuracy).same_failure);
+  EXPECT_FALSE(judged_script("exit(1)\n", accuracy).same_failure);
+  EXPECT_FALSE(judged_script("assert False, \"attribute 'dtype'\"\n", accuracy).same_failure); // another kind
+  EXPECT_TRUE(judged_script("assert False, \"attribute 'dtype'\"\n", {FailureKind::Dtype, "output", ""}).same_failure);
+}
+
+/// Dynamo's message holds the one of the operator, and names lines of the script too.
+TEST_F(JudgeRun, AnExceptionMayBeToldInOtherWords) {
+  const Signature wanted{FailureKind::Exception, "", normalise_message("IndexError: tuple index out of range")};
+  const std::string begin = "print('eager: 1')\nraise RuntimeError(\"got IndexError('",
+                    end = "')\\n  File 'repro.py', line 1, in f\")\n";
+  EXPECT_TRUE(judged_script(begin + "tuple index out of range" + end, wanted).same_failure);
+  EXPECT_FALSE(judged_script(begin + "list index out of range" + end, wanted).same_failure);
+}
+
+TEST_F(JudgeRun, ATestFailsAsATestDoes) {
+  const TemporaryFolder folder;
+  const auto fails = [&](const std::string &statement) {
+    std::ofstream(folder / "test_repro.py")
+        << "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        " << statement
+        << "\nunittest.main()\n";
+    return is_failing_test(run_repro({"python3", "-B", folder / "test_repro.py"}, folder.path()), accuracy);
+  };
+  EXPECT_TRUE(fails("assert False"));
+  EXPECT_FALSE(fails("pass"));
+  EXPECT_FALSE(fails("no_such_name"));
 }
 
 TEST_F(JudgeRun, WhatPrintsWithoutEndIsStopped) {

@@ -64,7 +64,7 @@ TEST(Reports, SayWhatDidNotVerify) {
   facts.script = {false, "it passes"};
   Reports reports = reports_of(facts);
   expect_words(reports.text, {"**no**: it printed", "no: it passes"});
-  EXPECT_EQ(reports.text.find("<nothing>"), std::string::npos) << "mark-up";
+  EXPECT_EQ(reports.text.find(" <nothing>"), std::string::npos) << "mark-up";
   EXPECT_EQ(reports.values.at("verification"), "it printed <nothing>");
   facts.verified.reset();
   reports = reports_of(facts);

@@ -128,13 +128,28 @@ TEST(Labels, NameTheFirstRungOfTheLadderThatFails) {
   facts.ablation.push_back({ablation_names::aot_eager, "passes", false});
   EXPECT_TRUE(has_label(facts, "module: inductor"));
   facts.ablation.back() = {ablation_names::aot_eager, "fails otherwise: exception", std::nullopt};
-  EXPECT_FALSE(has_label(facts, "module: pt2-dispatcher")) << "that is another failure";
+  EXPECT_FALSE(has_label(facts, "module: aotdispatch")) << "that is another failure";
   facts.ablation.back().fails = true;
-  EXPECT_TRUE(has_label(facts, "module: pt2-dispatcher"));
+  EXPECT_TRUE(has_label(facts, "module: aotdispatch"));
   EXPECT_FALSE(has_label(facts, "module: inductor"));
   facts.ablation.push_back({ablation_names::dynamo, "fails in the same way", true});
   EXPECT_TRUE(has_label(facts, "module: dynamo"));
-  EXPECT_FALSE(has_label(facts, "module: pt2-dispatcher"));
+  EXPECT_FALSE(has_label(facts, "module: aotdispatch"));
+}
+
+TEST(Labels, NameThePartOfAotAutograd) {
+  ReproFacts facts = plain();
+  EXPECT_TRUE(has_label(facts, "oncall: cpu inductor"));
+  facts.ablation.push_back({ablation_names::aot_eager, "fails in the same way", true});
+  facts.ablation.push_back({ablation_names::decomposed, "fails in the same way", true});
+  EXPECT_TRUE(has_label(facts, "module: decompositions"));
+  EXPECT_FALSE(has_label(facts, "module: aotdispatch"));
+  EXPECT_FALSE(has_label(facts, "oncall: cpu inductor"));
+  facts.ablation.push_back({ablation_names::functionalized, "fails in the same way", true});
+  EXPECT_TRUE(has_label(facts, "module: functionalization"));
+  facts = plain();
+  facts.bisection.emplace().guilty = "aot_eager_decomp_partition/decomposition#2";
+  EXPECT_TRUE(has_label(facts, "module: decompositions"));
 }
 
 TEST(Labels, WhatIsLikelyToBeClosedHasNoPriority) {
@@ -146,17 +161,6 @@ TEST(Labels, WhatIsLikelyToBeClosedHasNoPriority) {
   facts = plain();
   facts.ablation.clear();
   EXPECT_FALSE(has_label(facts, "high priority")) << "TorchScript alone";
-}
-
-TEST(Mermaid, IsDrawnUpToFortyNodes) {
-  EXPECT_TRUE(mermaid_graph(small_program(), plain()).starts_with("flowchart TD\n"));
-  Program large = small_program();
-  torch::jit::Value *last = large.graph->outputs()[0];
-  for (int i = 0; i < 41; ++i)
-    last = large.graph->insert(torch::jit::aten::relu, {last});
-  large.graph->eraseOutput(0);
-  large.graph->registerOutput(last);
-  EXPECT_EQ(mermaid_graph(large, plain()), "");
 }
 
 } // namespace

@@ -42,25 +42,28 @@ def test_one_that_gives_no_answer_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "kind", "expected"),
     [
-        ("print('REPRODUCED accuracy 3f9a2c1b'); raise SystemExit(1)", Outcome.WRONG),
-        ("raise SystemExit(1)", Outcome.NO_ANSWER),  # Python's own exit code for any error
-        ("import no_such_module", Outcome.NO_ANSWER),
-        ("print('REPRODUCED accuracy 3f9a2c1b')", Outcome.RIGHT),
-        ("raise SystemExit(2)", Outcome.NO_ANSWER),
-        ("assert False, 'expected 1, found 2\\nREPRODUCED accuracy 3f9a2c1b'", Outcome.WRONG),  # as the short ones do
-        ("print('eager: 1'); raise RuntimeError('size 7 is odd')", Outcome.WRONG),  # has no line of its own
-        ("raise RuntimeError('size 7 is odd')", Outcome.NO_ANSWER),  # eager's
-        ("print('eager: 1'); raise RuntimeError('no such thing')", Outcome.NO_ANSWER),
+        ("raise SystemExit(1)", "accuracy", Outcome.NO_ANSWER),  # Python's own exit code for any error
+        ("import no_such_module\nassert True", "accuracy", Outcome.NO_ANSWER),
+        ("print('right')", "accuracy", Outcome.RIGHT),
+        ("raise SystemExit(2)", "accuracy", Outcome.NO_ANSWER),
+        ("x = 1\nassert x == 2, 'expected 1, found 2'", "accuracy", Outcome.WRONG),
+        ("assert 1 == 2\nx = 1", "accuracy", Outcome.NO_ANSWER),  # before its last statement
+        ("print('eager: 1')\nraise RuntimeError('size 7 is odd')", "exception", Outcome.WRONG),
+        ("print('eager: 1')\nraise ValueError('got RuntimeError(size 7 is odd)')", "exception", Outcome.WRONG),
+        ("raise RuntimeError('size 7 is odd')\nprint('eager: 1')", "exception", Outcome.NO_ANSWER),  # eager's
+        ("print('eager: 1')\nraise RuntimeError('no such thing')", "exception", Outcome.NO_ANSWER),
+        ("import os\nprint('eager: 1', flush=True)\nos.abort()", "crash", Outcome.WRONG),
+        ("import os\nos.abort()", "crash", Outcome.NO_ANSWER),
     ],
 )
 def test_only_a_repro_itself_can_say_wrong(
-    text: str, expected: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, kind: str, expected: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(versions, "torch_of_python", lambda python: "2.13.0")
     (tmp_path / "repro.py").write_text(text)
-    verdict = {"kind": "exception", "message": "RuntimeError: size 3 is odd"}
+    verdict = {"kind": kind, "message": "RuntimeError: size 3 is odd"}
     (tmp_path / "report.json").write_text(json.dumps({"verdict": verdict}))
     assert run_repro(sys.executable, tmp_path / "repro.py", 60).outcome is expected
 

@@ -19,13 +19,14 @@ import torch._dynamo
 import torch._inductor
 import torch._inductor.compile_fx
 
+import ahead_of_time
 import bisector
-import emit
 import emit_fx
 import entries
 import fx_candidate
 import fx_graph
 import kernels
+import rungs  # noqa: F401  # it registers backends
 import wire
 from calls import Untranslatable, attribute_name
 from failure import first_sentence, has_compilers_verdict
@@ -259,19 +260,15 @@ class Candidate:
         return {}, []
 
     def repro(self, header, blobs):
-        """repro.py as text, and whether it reads its values from files."""
-        with repro_in_folder(header, blobs) as (repro, folder):
-            if repro.has_module and entries.front_end != "fx":
-                repro = emit_fx.typed(repro, folder) or repro
-            if emit.is_tried(repro):
-                emit.choose_front_end(repro, folder)
-            return {"text": repro.text(), "reads_files": repro.literals is None}, []
+        """The program as text for repro.py, in each way that there is: see emit.Repro.parts()."""
+        return {"programs": [repro.parts() for repro in emit_fx.programs(*program_of(header, blobs))]}, []
 
     def package(self, header, blobs):
         """The program compiled by AOTInductor, or why there is no use in that."""
-        with repro_in_folder(header, blobs) as (repro, folder):
+        with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.pt2")
-            if none_because := emit.ahead_of_time(repro, path):
+            repro = emit_fx.programs(*program_of(header, blobs))[-1]
+            if none_because := ahead_of_time.ahead_of_time(repro, path):
                 return {"none_because": none_because}, []
             with open(path, "rb") as file:
                 return {"none_because": ""}, [torch.frombuffer(bytearray(file.read()), dtype=torch.uint8)]
@@ -291,16 +288,11 @@ class Candidate:
             return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
 
 
-@contextlib.contextmanager
-def repro_in_folder(header, blobs):
+def program_of(header, blobs):
+    """The module, its inputs as [name, role, formula, tensor], and the facts of a request for texts."""
     reader = wire.Reader(blobs)
     inputs = [[name, role, formula, reader.value(value)] for name, role, formula, value in header["inputs"]]
-    script = load(header, blobs)
-    kind = emit_fx.FxRepro if fx_candidate.calls_python(script) else emit.Repro
-    repro = kind(script, inputs, header["facts"])
-    with tempfile.TemporaryDirectory() as folder:
-        repro.save_values(folder)
-        yield repro, folder
+    return load(header, blobs), inputs, header["facts"]
 
 
 def tensors_in(value):
@@ -346,7 +338,7 @@ def settings(given):
     seed_generators(given["seed"])
     if torch.get_num_threads() != given["threads"]:
         torch.set_num_threads(given["threads"])
-    deterministic = given["deterministic"] and emit.asks_for_determinism(given["warn_only"], given["device"])
+    deterministic = given["deterministic"] and asks_for_determinism(given["warn_only"], given["device"])
     torch.use_deterministic_algorithms(deterministic, warn_only=given["warn_only"])
     torch.utils.deterministic.fill_uninitialized_memory = False
     if given["device"] != "cpu":
@@ -355,6 +347,13 @@ def settings(given):
     dtype = getattr(torch, given["autocast_dtype"])
     with torch.set_grad_enabled(given["grad"]), torch.autocast(given["device"], dtype, enabled=given["autocast"]):
         yield
+
+
+def asks_for_determinism(warn_only, device):
+    """True if TorchInductor is told to use deterministic algorithms. It then leaves index_put, index_add and others to
+    ATen, and faults in its own would not show. Users do not ask for them, and the default (`warn_only`) asks for them
+    for the sake of CUDA: the CPU gives the same result twice without."""
+    return not warn_only or device != "cpu"
 
 
 def hold_unwritten_memory_still():

@@ -1,24 +1,27 @@
-"""repro.py of a program in the FX dialect: a function as a person types it, and what calls it."""
+"""The program of repro.py in the FX dialect: a function as a person types it."""
 
+import contextlib
 import operator
 import re
 
 import torch
 
+import emit
 import fx_candidate
+import fx_effects
 import fx_graph
 import fx_groups
 import fx_users_calls
-from emit import MOST_LITERAL_BYTES, Literals, Repro, Trial
+from emit import MOST_LITERAL_BYTES, Literals, Repro
 from fx_call import NoForm, resolve_or_none
 from fx_names import argument_names
 from fx_text import program_text
 from calls import Untranslatable, attribute_name
 from module import attributes_read, make_module, named_tensors
-from tensor_text import tensor_text
+from tensor_text import requiring_grad, tensor_text
 
-TAKEN = ("sys", "torch", "F", "f", "leaves", "run", "differs", "reproduced", "main", "make_inputs", "first_sentence",
-         "Function", "BlockMask", "flex_attention")  # fmt: skip
+TAKEN = emit.TAKEN | {"F", "Function", "BlockMask", "flex_attention"}
+MOST_IN_SENTENCE = 80  # characters of a program of few statements
 LONGEST_NUMBER = 24  # characters of a number in a literal
 
 
@@ -35,7 +38,7 @@ class TypedLiterals(Literals):
         except ValueError:
             del self.storages[place]
             return super().expression(name, formula, tensor)
-        return text + (".requires_grad_()" if self.keeps_grad and tensor.requires_grad else "")
+        return requiring_grad(text) if self.keeps_grad and tensor.requires_grad else text
 
 
 def typed_names(names):
@@ -57,11 +60,12 @@ def is_called(name):
 
 class FxRepro(Repro):
     literals_of = TypedLiterals
-    has_module = False
+    callable = "f"
 
     def read_program(self, script):
         self.objects = []
-        graph = self.graph_of(script)
+        graph_module, template = self.graph_of(script)
+        graph = fx_candidate.with_results(graph_module.graph, template)
         self.leave_out_unread(graph)
         roles = [role for _, role, _, _ in self.inputs]
         names = typed_names([name for name, _, _, _ in self.inputs])
@@ -69,18 +73,30 @@ class FxRepro(Repro):
         arguments = [name for name, role in zip(names, roles) if role == "input"]
         given = [attribute_name(name) for name, _ in [*script.named_parameters(), *script.named_buffers()]]
         try:
-            text = program_text(graph, arguments, attributes={target: target for target in given})
+            self.typed = program_text(graph, arguments, attributes={target: target for target in given})
         except NoForm as error:
             raise Untranslatable(f"a call of this program has no text: {error}") from error
-        self.used = text.imports
-        self.forward = [*text.classes, *text.function("f")]
-        self.drawn = any(draws(node) for node in graph.nodes)
+        self.forward = [*self.typed.classes, *self.typed.function("f")]
+        self.nodes = list(graph.nodes)
         self.has_group = fx_groups.is_called(graph.nodes)
 
     def graph_of(self, script):
-        """The program with what forward returns for its result."""
-        graph_module, template = fx_candidate.as_it_stands(script, fx_candidate.holder_of(script))
-        return fx_candidate.with_results(graph_module.graph, template)
+        """The program as a GraphModule, and the template of its result."""
+        return fx_candidate.as_it_stands(script, fx_candidate.holder_of(script))
+
+    def parts(self):
+        return {**super().parts(), "is_module": False}
+
+    def statement(self):
+        if self.typed.definitions or self.typed.classes:
+            return ""
+        if self.typed.expression is not None:
+            return self.typed.expression
+        lines = "; ".join(line for line in self.typed.body if not line.startswith("return "))
+        return lines if len(lines) <= MOST_IN_SENTENCE and "with " not in lines else ""
+
+    def writes(self):
+        return any(map(fx_effects.has_effect, self.nodes))
 
     def leave_out_unread(self, graph):
         """A mask of flex_attention that masks nothing is not written: nor are the inputs that it has, where no file of
@@ -99,35 +115,23 @@ class FxRepro(Repro):
                 self.inputs.remove(each)
 
     def draws_random_numbers(self):
-        return self.drawn
+        return any(map(draws, self.nodes))
 
     def imports(self):
-        lines = super().imports().splitlines()
-        at = lines.index("import torch") + 1
-        used = [line for line in self.used if line not in lines]
-        if self.has_group:
-            used += fx_groups.IMPORTS
-            lines += ["", fx_groups.LINE]
-        return "\n".join([*lines[:at], *used, *lines[at:]])
+        lines = super().imports()
+        used = [*self.typed.imports, *(fx_groups.IMPORTS if self.has_group else [])]
+        return [*lines[:-1], *(line for line in used if line < "import torch"), "import torch",
+                *(line for line in used if line > "import torch")]  # fmt: skip
 
-    def classes(self):
+    def definition(self):
         attributes = [name for name, _ in self.attributes]
         moved = self.moved()
-        lines = [f"{attribute_name(name)} = {self.literals[name]}{moved}" for name in attributes if self.literals]
+        lines = [fx_groups.LINE] if self.has_group else []
+        lines += [f"{attribute_name(name)} = {self.literals[name]}{moved}" for name in attributes if self.literals]
         if attributes and not self.literals:
-            names = ", ".join(map(attribute_name, attributes))
-            loaded = 'torch.load(here / "attributes.pt", weights_only=True)'
+            names, loaded = ", ".join(map(attribute_name, attributes)), self.loaded("attributes.pt")
             lines.append(f"({names},) = " + (f"(x{moved} for x in {loaded})" if moved else loaded))
-        return "\n" + "\n".join([*lines, *([""] * 2 if lines else []), *self.forward])
-
-    def make_model(self):
-        return "f"
-
-    def parameters(self):
-        return "parameters = [x for x in inputs if x.requires_grad]"
-
-    def states(self):
-        return "inputs"
+        return [*lines, *([""] * 2 if lines else []), *self.forward]
 
 
 class TypedRepro(FxRepro):
@@ -137,21 +141,17 @@ class TypedRepro(FxRepro):
         if attributes_read(script) - {name for name, _ in named_tensors(script)}:
             raise Untranslatable("a packed parameter has no text")
         arguments = [tensor for _, role, _, tensor in self.inputs if role == "input"]
-        graph_module, template = fx_graph.build(script, make_module(script)[0], arguments)
-        return fx_candidate.with_results(graph_module.graph, template)
+        return fx_graph.build(script, make_module(script)[0], arguments)
 
 
-def typed(other, folder):
-    """Returns repro.py of a TorchScript program as a person types it, if it fails so too under torch.compile; None if
-    it does not, or has no such text. `other` is its emit.Repro. One that hangs would have to be waited for."""
-    if other.facts["kind"] == "hang":
-        return None
-    try:
-        repro = TypedRepro(other.script, other.inputs, other.facts)
-    except (Untranslatable, KeyError, ValueError):
-        return None
-    repro.save_values(folder)
-    return repro if Trial(repro, folder).fails() else None
+def programs(script, inputs, facts):
+    """The ways to write a program, the plainest first."""
+    if fx_candidate.calls_python(script):
+        return [FxRepro(script, inputs, facts)]
+    written = [Repro(script, inputs, facts)]
+    with contextlib.suppress(Untranslatable, KeyError, ValueError):
+        written.insert(0, TypedRepro(script, inputs, facts))
+    return written
 
 
 def draws(node):

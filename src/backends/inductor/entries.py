@@ -65,13 +65,20 @@ def configure():
 
 
 def call_of_its_user():
-    """How torch.compile is called with these entries, as PythonCall of backends/in_python.h has it; None for a front
-    end that no user has."""
-    if front_end == "fx":
-        return None
+    """How torch.compile is called with these entries, as PythonCall of backends/in_python.h has it."""
     options = "".join(f", {key}={value!r}" for key, value in compile_options.items())
     entries = {key: value for key, value in configured if key not in COMPILE_OPTIONS}
     lines = [f"torch._inductor.config.{key} = {value!r}" for key, value in entries.items()]
     random = [] if "fallback_random" in entries else ["torch._inductor.config.fallback_random = True"]
     (lines or random).insert(0, "import torch._inductor.config")
-    return {"settings": lines, "random_settings": random, "optimised": f"torch.compile(model{options})"}
+    if front_end == "fx":
+        lines.append("from torch._inductor.compile_fx import compile_fx")
+    mode = compile_options.get("mode")
+    patches = f", config_patches=torch._inductor.list_mode_options({mode!r})" if mode else ""
+    straight = f"lambda *inputs: compile_fx(torch.fx.symbolic_trace(model), list(inputs){patches})(*inputs)"
+    return {
+        "settings": lines,
+        "random_settings": random,
+        "optimised": straight if front_end == "fx" else f"torch.compile(model{options})",
+        "without_front_end": "" if front_end else straight,
+    }

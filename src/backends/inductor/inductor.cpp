@@ -31,8 +31,25 @@ std::optional<PythonCall> call_of(const json &words) {
   words.at("settings").get_to(call.settings);
   words.at("random_settings").get_to(call.random_settings);
   words.at("optimised").get_to(call.optimised);
+  words.at("without_front_end").get_to(call.without_front_end);
+  call.import_without_front_end = "from torch._inductor.compile_fx import compile_fx";
   call.eager_is_python = true;
   return call;
+}
+
+PythonProgram python_program_of(const json &parts) {
+  PythonProgram program;
+  parts.at("imports").get_to(program.imports);
+  parts.at("definition").get_to(program.definition);
+  parts.at("callable").get_to(program.callable);
+  parts.at("statement").get_to(program.statement);
+  parts.at("inputs").get_to(program.inputs);
+  parts.at("writes").get_to(program.writes);
+  parts.at("draws").get_to(program.draws);
+  parts.at("is_module").get_to(program.is_module);
+  parts.at("reads_files").get_to(program.reads_files);
+  parts.at("reads_attributes").get_to(program.reads_attributes);
+  return program;
 }
 
 class InductorBackend : public Backend,
@@ -46,7 +63,7 @@ public:
 
   std::string name() const override { return "inductor"; }
   std::string summary() const override { return "the real TorchInductor, as torch.compile uses it, in Python"; }
-  std::string title() const override { return "TorchInductor (torch.compile)"; }
+  std::string title() const override { return "torch.compile"; }
   std::string needs() const override { return "Python with torch, a C++ compiler"; }
 
   std::string unusable_because() const override {
@@ -127,9 +144,12 @@ public:
   const std::string &python() const override { return python_; }
   const std::string &torch_version() const override { return torch_version_; }
 
-  PythonRepro python_repro(const Program &program, const json &facts) const override {
+  std::vector<PythonProgram> python_programs(const Program &program, const json &facts) const override {
+    std::vector<PythonProgram> programs;
     const json answer = ask_about("repro", program, facts).header;
-    return {answer.at("text").get<std::string>(), answer.at("reads_files").get<bool>()};
+    for (const json &parts : answer.at("programs"))
+      programs.push_back(python_program_of(parts));
+    return programs;
   }
 
   AheadOfTime ahead_of_time(const Program &program, const json &facts) const override {

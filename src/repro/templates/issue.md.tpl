@@ -4,9 +4,9 @@
 > **{{warning:x-markdown}}**
 
 {{/warning}}
-### 🐛 Describe the bug
+### {{heading_bug:x-source}}
 
-{{sentence:x-markdown}}{{#guilty}} **{{guilty:x-markdown}}**{{/guilty}}
+{{sentence:x-source}}{{#guilty}} {{guilty:x-source}}{{/guilty}}
 
 {{#script}}
 {{script:x-python-fence}}
@@ -24,29 +24,25 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 
 {{/no_cpp}}
 {{/no_script}}
-Found: {{found:x-markdown}}
+{{why_eager:x-source}}
 
-{{why_eager:x-markdown}}
-
-{{#graph}}
-{{graph:x-mermaid-fence}}
-
-{{/graph}}
-#### Ablation
-
-{{#has_ablation}}
-| the program above under | |
-|---|---|
 {{#ablation}}
-| {{what:x-markdown}} | {{outcome:x-markdown}} |
+- {{outcome:x-markdown}}: {{what:x-markdown}}
 {{/ablation}}
+{{#no_ablation}}
+- Other settings were not tried.
+{{/no_ablation}}
 {{#inductor_not_asked}}
-| inductor | not asked |
+- Not asked: inductor
 {{/inductor_not_asked}}
-{{/has_ablation}}
-{{#no_has_ablation}}
-Not tried.
-{{/no_has_ablation}}
+{{#unit_test}}
+
+<details><summary>As a unit test, which fails today</summary>
+
+{{unit_test:x-py-fence}}
+
+</details>
+{{/unit_test}}
 
 #### Proposed labels
 
@@ -56,22 +52,29 @@ Not tried.
 {{#no_labels}}
 None: PyTorch's labels are about PyTorch.
 {{/no_labels}}
+{{#reasons}}
+{{#is_first}}
 
 #### Before you file
 
-{{#reasons}}
-- Likely to be closed, because {{value:x-markdown}}.
+{{/is_first}}
+- Likely to be closed, because {{why:x-markdown}}.
 {{/reasons}}
-{{#no_reasons}}
-Nothing was found for which such reports are closed.
-{{/no_reasons}}
 
-### Error logs
+### {{heading_logs:x-source}}
 
 {{logs:x-fence}}
 
-### Versions
+### {{heading_versions:x-source}}
 
 {{versions:x-fence}}
 
-Minimised by repro-minify {{version:x-markdown}}{{#model}} from the model {{model:x-markdown}}{{/model}}: {{operators_before:x-source}} operators before, {{operators_after:x-source}} after.
+{{#processor}}
+<details><summary>Processor</summary>
+
+{{processor:x-fence}}
+
+</details>
+
+{{/processor}}
+Reduced by repro-minify {{version:x-markdown}}{{#model}} from the model {{model:x-markdown}}{{/model}}: {{operators_before:x-source}} operators before, {{operators_after:x-source}} after.

@@ -10,10 +10,19 @@
 <body>
 <header>
 <h1>{{sentence:x-html}}</h1>
-<p class="found">{{found:x-html}}</p>
+<dl class="story">
+{{#expected}}
+<dt>expected</dt><dd>{{expected:x-html}}</dd>
+{{/expected}}
+<dt>found</dt><dd>{{found_in_words:x-html}}</dd>
 {{#bisection}}
-<p><strong>{{sentence:x-html}}</strong> {{note:x-html}} ({{steps:x-html}} steps, {{checks:x-html}} checks, {{seconds:x-html}})</p>
+<dt>guilty</dt><dd><strong>{{sentence:x-html}}</strong> {{note:x-html}} ({{steps:x-html}} steps, {{checks:x-html}} checks, {{seconds:x-html}})</dd>
 {{/bisection}}
+<dt>what to do</dt><dd>{{#report_as}}Report it with <a href="{{value:x-html}}">{{value:x-html}}</a>, which holds the script that fails{{/report_as}}{{#no_report_as}}See below what was not verified{{/no_report_as}}{{#test}}; <a href="{{value:x-html}}">{{value:x-html}}</a> is a unit test that fails today{{/test}}.</dd>
+</dl>
+{{#expected}}
+<p class="found">{{found:x-html}}</p>
+{{/expected}}
 <p class="small">From <bdi>{{model:x-html}}</bdi> by repro-minify {{version:x-html}} · PyTorch {{torch_version:x-html}}</p>
 </header>
 {{#warnings}}

@@ -185,85 +185,11 @@ static std::vector<c10::IValue> make_inputs() {
 }
 
 {{/cuda}}
-static void flatten(const c10::IValue& value, std::vector<c10::IValue>& leaves) {
-  if (value.isTuple()) {
-    for (const auto& element : value.toTupleRef().elements())
-      flatten(element, leaves);
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& element : value.toTensorVector())
-      leaves.emplace_back(element);
-{{#returns_dict}}
-  } else if (value.isGenericDict()) {
-    for (const auto& entry : value.toGenericDict())
-      flatten(entry.value(), leaves);
-{{/returns_dict}}
-{{#as_given}}
-  } else if (value.isObject()) {
-    for (const auto& attribute : value.toObjectRef().slots())
-      flatten(attribute, leaves);
-{{/as_given}}
-  } else {
-    leaves.push_back(value);
-  }
-}
-
-{{#differs}}
-{{differs:x-statements}}
-
-{{/differs}}
-// One run: everything it returns{{#grad}}, then the gradients of all that require one{{/grad}}{{#state}}, then its inputs and buffers as it leaves them{{/state}}.
+{{#compares}}
+static bool differs(const c10::IValue& expected, const c10::IValue& found);
+{{/compares}}
 template <typename Call>
-static std::vector<c10::IValue> run(Call& call, const torch::jit::Module&{{#run_needs_module}} module{{/run_needs_module}}) {
-{{#grad}}
-  c10::AutoGradMode grad_mode(true);  // whatever an earlier call has left behind
-{{/grad}}
-  at::manual_seed({{seed:x-source}});
-  std::vector<c10::IValue> inputs = make_inputs();
-  std::vector<c10::IValue> results;
-{{#autocast}}
-  at::autocast::clear_cache();
-  at::autocast::set_autocast_enabled({{device_type:x-source}}, true);
-{{/autocast}}
-  flatten(call(inputs), results);
-{{#autocast}}
-  at::autocast::set_autocast_enabled({{device_type:x-source}}, false);
-{{/autocast}}
-{{#grad}}
-  at::Tensor loss;
-  for (const auto& result : results)
-    if (result.isTensor() && result.toTensor().requires_grad()) {
-      at::Tensor part = result.toTensor();
-      part = (part.is_complex() ? at::view_as_real(part) : part).sum() / (double)part.numel();
-      loss = loss.defined() ? loss + part : part;
-    }
-  std::vector<at::Tensor> leaves;
-{{#parameter_gradients}}
-  for (const auto& parameter : module.parameters())
-    if (parameter.requires_grad())
-      leaves.push_back(parameter);
-{{/parameter_gradients}}
-{{#no_parameter_gradients}}
-  (void)module; // its parameters are constants on the other side
-{{/no_parameter_gradients}}
-  for (const auto& input : inputs)
-    if (input.isTensor() && input.toTensor().requires_grad())
-      leaves.push_back(input.toTensor());
-  if (loss.defined() && !leaves.empty())
-    for (const at::Tensor& gradient :
-         torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true))
-      results.emplace_back(gradient.defined() ? gradient : at::zeros({}));  // none counts as zero
-{{/grad}}
-{{#state}}
-  for (const auto& input : inputs)
-    flatten(input, results);
-  for (const at::Tensor& buffer : module.buffers())
-    results.emplace_back(buffer);
-{{/state}}
-  for (auto& result : results)
-    if (result.isTensor() && result.toTensor().defined())
-      result = result.toTensor().detach().clone();  // the next call may reuse the memory
-  return results;
-}
+static std::vector<c10::IValue> run(Call& call, const torch::jit::Module& module);
 
 {{#file_scope}}
 {{file_scope:x-statements}}
@@ -425,4 +351,84 @@ int main() {
   std::printf("FAIL {{kind:x-source}}: %s %d\n", signalled ? "signal" : "exit code", number);
   return reproduced();
 {{/ends_the_process}}
+}
+
+static void flatten(const c10::IValue& value, std::vector<c10::IValue>& leaves) {
+  if (value.isTuple()) {
+    for (const auto& element : value.toTupleRef().elements())
+      flatten(element, leaves);
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& element : value.toTensorVector())
+      leaves.emplace_back(element);
+{{#returns_dict}}
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict())
+      flatten(entry.value(), leaves);
+{{/returns_dict}}
+{{#as_given}}
+  } else if (value.isObject()) {
+    for (const auto& attribute : value.toObjectRef().slots())
+      flatten(attribute, leaves);
+{{/as_given}}
+  } else {
+    leaves.push_back(value);
+  }
+}
+
+{{#differs}}
+{{differs:x-statements}}
+
+{{/differs}}
+// One run: everything it returns{{#grad}}, then the gradients of all that require one{{/grad}}{{#state}}, then its inputs and buffers as it leaves them{{/state}}.
+template <typename Call>
+static std::vector<c10::IValue> run(Call& call, const torch::jit::Module&{{#run_needs_module}} module{{/run_needs_module}}) {
+{{#grad}}
+  c10::AutoGradMode grad_mode(true);  // whatever an earlier call has left behind
+{{/grad}}
+  at::manual_seed({{seed:x-source}});
+  std::vector<c10::IValue> inputs = make_inputs();
+  std::vector<c10::IValue> results;
+{{#autocast}}
+  at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled({{device_type:x-source}}, true);
+{{/autocast}}
+  flatten(call(inputs), results);
+{{#autocast}}
+  at::autocast::set_autocast_enabled({{device_type:x-source}}, false);
+{{/autocast}}
+{{#grad}}
+  at::Tensor loss;
+  for (const auto& result : results)
+    if (result.isTensor() && result.toTensor().requires_grad()) {
+      at::Tensor part = result.toTensor();
+      part = (part.is_complex() ? at::view_as_real(part) : part).sum() / (double)part.numel();
+      loss = loss.defined() ? loss + part : part;
+    }
+  std::vector<at::Tensor> leaves;
+{{#parameter_gradients}}
+  for (const auto& parameter : module.parameters())
+    if (parameter.requires_grad())
+      leaves.push_back(parameter);
+{{/parameter_gradients}}
+{{#no_parameter_gradients}}
+  (void)module; // its parameters are constants on the other side
+{{/no_parameter_gradients}}
+  for (const auto& input : inputs)
+    if (input.isTensor() && input.toTensor().requires_grad())
+      leaves.push_back(input.toTensor());
+  if (loss.defined() && !leaves.empty())
+    for (const at::Tensor& gradient :
+         torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true))
+      results.emplace_back(gradient.defined() ? gradient : at::zeros({}));  // none counts as zero
+{{/grad}}
+{{#state}}
+  for (const auto& input : inputs)
+    flatten(input, results);
+  for (const at::Tensor& buffer : module.buffers())
+    results.emplace_back(buffer);
+{{/state}}
+  for (auto& result : results)
+    if (result.isTensor() && result.toTensor().defined())
+      result = result.toTensor().detach().clone();  // the next call may reuse the memory
+  return results;
 }

@@ -1,5 +1,6 @@
 """In which versions of torch a bug shows: its repro.py, run by one interpreter after another."""
 
+import ast
 import json
 import os
 import re
@@ -16,8 +17,7 @@ from .build_facts import torch_of_python
 from .errors import TriageError
 from .identity import without_numbers
 
-MARKER = "REPRODUCED "  # the line that a repro ends with when it has seen its failure (docs/exit-codes.md)
-EAGER = "eager: "  # what it prints once the other side has had its turn
+EAGER = "eager: "  # what a repro prints once the other side has had its turn
 
 
 class Outcome(StrEnum):
@@ -46,7 +46,7 @@ def run_repro(python: str, script: Path, timeout: float) -> Answer:
         except subprocess.TimeoutExpired:
             return Answer(python, torch, Outcome.NO_ANSWER, f"no end within {timeout:.0f} s")
     last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-    if shows(done, verdict_beside(script)):
+    if shows(done, script.read_text(), verdict_beside(script)):
         return Answer(python, torch, Outcome.WRONG)
     if done.returncode == 0:
         return Answer(python, torch, Outcome.RIGHT)
@@ -59,18 +59,25 @@ def verdict_beside(script: Path) -> dict[str, Any]:
     return verdict
 
 
-def shows(done: subprocess.CompletedProcess[str], verdict: dict[str, Any]) -> bool:
-    """True if a repro shows its failure: it says so in its own line, or where it is short and lets PyTorch raise or
-    crash, ends as it did when it was made, and not before eager has answered."""
-    lines = done.stdout.splitlines() + done.stderr.splitlines()
-    if done.returncode == 1 and any(line.startswith(MARKER) for line in lines):
-        return True
-    if not any(line.startswith(EAGER) for line in done.stdout.splitlines()):
-        return False
+def shows(done: subprocess.CompletedProcess[str], script: str, verdict: dict[str, Any]) -> bool:
+    """True if a repro shows its failure: it ends as it did when it was made, by an assertion or the exception in its
+    last statement, or by a crash, and not before eager has answered."""
     if verdict.get("kind") == "crash":
-        return done.returncode < 0
-    said = as_compared(verdict["message"]) if verdict.get("kind") == "exception" else ""
-    return done.returncode == 1 and said != "" and said in as_compared(done.stderr)
+        return done.returncode < 0 and any(line.startswith(EAGER) for line in done.stdout.splitlines())
+    frames = re.findall(r'repro\.py", line (\d+), in <module>$', done.stderr, re.MULTILINE)
+    last = ast.parse(script).body[-1]
+    if done.returncode != 1 or not frames or int(frames[-1]) < last.lineno:
+        return False
+    if verdict.get("kind") == "exception":
+        said = as_compared(verdict["message"])
+        return said in as_compared(done.stderr) or without_type(said) in as_compared(done.stderr)
+    return re.search(r"^AssertionError\b", done.stderr, re.MULTILINE) is not None
+
+
+def without_type(message: str) -> str:
+    """Dynamo tells of an exception in words of its own: "... got IndexError('tuple index out of range')"."""
+    words = re.sub(r"^[\w.]+: ", "", message)
+    return words if len(words) >= 12 else message
 
 
 def as_compared(message: str) -> str:

@@ -1,4 +1,4 @@
-"""repro.py as text, for a device that this machine need not have.
+"""The program of repro.py as text.
 
 inductor_emit.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
@@ -11,6 +11,7 @@ sys.path.insert(0, sys.argv.pop(1))
 
 import torch
 
+import ahead_of_time
 import emit
 from emit_fx import FxRepro, TypedRepro
 
@@ -40,25 +41,21 @@ SCRIPT = torch.jit.ScriptModule()
 SCRIPT.define(POOL)
 
 
-def facts_of(**more: Any) -> dict[str, Any]:
-    facts = {
-        "headline": "Wrong result.", "found": "found", "minimised": "minimised", "kind": "accuracy", "marker": "MARK",
-        "where": "output", "perturb": None, "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
-        "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off",
-        "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0, "equal_nan": True, "as_it_is": True,
-                    "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
-    }  # fmt: skip
-    return facts | more
+FACTS = {"kind": "accuracy", "grad": False, "device": "cpu", "differs": {}}
 
 
-def text_of(**more: Any) -> str:
-    script = torch.jit.script(Add().eval())
-    return str(emit.Repro(script, [("x", "input", "", torch.ones(2))], facts_of(**more)).text())
+def run(parts: dict[str, Any]) -> dict[str, Any]:
+    """The globals of a script that has these parts."""
+    space: dict[str, Any] = {"__name__": "repro"}
+    inputs = [f"{name} = {tensor}" for name, tensor in parts["inputs"]]
+    exec(compile("\n".join([*parts["imports"], parts["definition"], *inputs]), "repro.py", "exec"), space)
+    return space
 
 
-def text_of_calls(**more: Any) -> str:
+def parts_of_calls(**more: Any) -> dict[str, Any]:
     inputs = [("tanh_3", "input", "ones", torch.ones(1, 4)), ("weight", "input", "", torch.ones(2))]
-    return str(FxRepro(SCRIPT, inputs, facts_of(**more)).text())
+    parts: dict[str, Any] = FxRepro(SCRIPT, inputs, FACTS | more).parts()
+    return parts
 
 
 class Operators(unittest.TestCase):
@@ -66,43 +63,60 @@ class Operators(unittest.TestCase):
         x, y = torch.ones(2, 2), torch.tensor([[0.5, 2.0], [1.0, 1.0]])
         script = torch.jit.freeze(torch.jit.script(Layer().eval()), ["weight"])
         inputs = [("x", "input", "", x), ("y", "input", "", y), ("weight", "parameter", "", torch.tensor([1.0, 2.0]))]
-        text = str(TypedRepro(script, inputs, facts_of()).text())
-        self.assertIn("\nweight = torch.tensor([1.0, 2.0])\n", text)
+        parts = TypedRepro(script, inputs, FACTS).parts()
+        text = parts["definition"]
+        self.assertIn("weight = torch.tensor([1.0, 2.0])\n", text)
         self.assertIn("\ndef f(x, y):\n", text)
         for word in ("torch.ops", "annotate", "dtype=7"):
             self.assertNotIn(word, text)
-        space: dict[str, Any] = {"__name__": "repro"}
-        exec(compile(text, "repro.py", "exec"), space)
+        space = run(parts)
         for found, expected in zip(space["f"](x, y), script(x, y), strict=True):
             torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
-class Determinism(unittest.TestCase):
-    def test_cublas_is_told_where_algorithms_are_deterministic_on_cuda(self) -> None:
-        for deterministic in ("on", "warn"):
-            text = text_of(device="cuda", deterministic=deterministic)
-            self.assertIn("use_deterministic_algorithms(True", text)
-            self.assertIn('os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")', text)
-            self.assertIn("\nimport os\n", text)
+class Modules(unittest.TestCase):
+    def test_are_classes_for_what_a_function_cannot_say(self) -> None:
+        script = torch.jit.script(Add().eval())
+        parts = emit.Repro(script, [("x", "input", "", torch.ones(2))], FACTS | {"device": "cuda:0"}).parts()
+        self.assertTrue(parts["is_module"])
+        self.assertEqual(parts["callable"], "Repro().eval()")
+        self.assertTrue(parts["inputs"][0][1].endswith(".to('cuda:0')"), parts["inputs"])
 
-    def test_nothing_is_said_of_cublas_elsewhere(self) -> None:
-        for settings in ({"deterministic": "on"}, {"device": "cuda"}):
-            self.assertNotIn("CUBLAS", text_of(**settings))
+    def test_of_much_data_read_files(self) -> None:
+        inputs = [("x", "input", "", torch.rand(40000)), ("y", "input", "", torch.ones(1))]
+        parts = emit.Repro(torch.jit.script(Add().eval()), inputs, FACTS).parts()
+        self.assertTrue(parts["reads_files"] and not parts["reads_attributes"])
+        self.assertEqual(parts["inputs"][0][0], "x, y")
 
 
 class Calls(unittest.TestCase):
     def test_are_a_function_that_a_person_types(self) -> None:
-        text = text_of_calls()
-        self.assertIn("def f(x, weight):\n    return F.avg_pool1d(x, 2) + weight\n", text)
-        self.assertIn("\nimport torch\nimport torch.nn.functional as F\n", text)
-        self.assertIn("    x = torch.ones(1, 4)\n", text)
+        parts = parts_of_calls()
+        self.assertEqual(parts["definition"], "def f(x, weight):\n    return F.avg_pool1d(x, 2) + weight")
+        self.assertEqual(parts["imports"], ["import torch", "import torch.nn.functional as F"])
+        self.assertEqual(parts["inputs"][0], ["x", "torch.ones(1, 4)"])
+        self.assertEqual(parts["statement"], "F.avg_pool1d(x, 2) + weight")
+        self.assertFalse(parts["writes"] or parts["draws"] or parts["is_module"])
 
     def test_run_as_they_are_written(self) -> None:
         for grad in (False, True):
-            space: dict[str, Any] = {"__name__": "repro"}
-            exec(compile(text_of_calls(grad=grad, where="state"), "repro.py", "exec"), space)
-            results = space["run"](space["f"], space["f"])
-            self.assertEqual(results[0].tolist(), [[2.0, 2.0]])
+            space = run(parts_of_calls(grad=grad))
+            self.assertEqual(space["f"](space["x"], space["weight"]).tolist(), [[2.0, 2.0]])
+
+
+class AheadOfTime(unittest.TestCase):
+    def test_is_compared_by_the_rule_in_force(self) -> None:
+        how = {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.5, "equal_nan": True, "as_it_is": False,
+               "relative_to_expected": True, "floating_only": False}  # fmt: skip
+        one, other, nan = torch.ones(2), torch.tensor([1.0, 2.0]), torch.tensor([1.0, float("nan")])
+        for form in ahead_of_time.DIFFER:
+            same = {"equal", "overlap", "direction"} | ({"places"} if form == "places" else set())
+            with self.subTest(form):
+                self.assertFalse(ahead_of_time.differs(one, one, "accuracy", how | {"form": form}))
+                self.assertEqual(bool(ahead_of_time.differs(one, other, "accuracy", how | {"form": form})),
+                                 form not in same)  # fmt: skip
+        self.assertTrue(ahead_of_time.differs(one, nan, "nan", how | {"form": "places"}))
+        self.assertTrue(ahead_of_time.differs(one, one.int(), "dtype", how))
 
 
 if __name__ == "__main__":

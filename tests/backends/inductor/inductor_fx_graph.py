@@ -1,16 +1,13 @@
-"""Tests what the inductor backend hands to TorchInductor, on its Python side: fx_graph.py, candidate.py and emit.py.
+"""Tests what the inductor backend hands to TorchInductor, on its Python side: fx_graph.py and candidate.py.
 
 inductor_fx_graph.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
 import operator
-import os
-import subprocess
 import sys
 import tempfile
 import unittest
 import warnings
-from pathlib import Path
 from typing import List
 
 sys.path.insert(0, sys.argv.pop(1))
@@ -19,7 +16,6 @@ import torch
 from torch import Tensor
 
 import candidate
-import emit
 import entries
 import fx_candidate
 import preparation
@@ -321,56 +317,6 @@ class Inductor(unittest.TestCase):
         given = FxCompiled(script, make_module(script)[0], fx_graph.build, INDUCTOR)(x)
         torch.manual_seed(3)
         self.assertTrue(torch.equal(given, Draws()(x)))
-
-
-class Repro(unittest.TestCase):
-    def setUp(self):
-        facts = {"headline": "Wrong", "found": "0", "minimised": "minimised", "kind": "accuracy", "where": "output",
-                 "perturb": None,
-                 "differs": {"form": "close", "rtol": 1e-3, "atol": 1e-3, "limit": 0.0, "equal_nan": True,
-                             "as_it_is": False,
-                             "relative_to_expected": True, "floating_only": False, "why": "", "strides": False},
-                 "calls": 1, "seed": 0, "threads": 1, "grad": False, "autocast": False,
-                 "autocast_dtype": "bfloat16", "device": "cpu", "deterministic": "off",
-                 "marker": "REPRODUCED accuracy 0123abcd"}  # fmt: skip
-        script = torch.jit.script(Relu())
-        self.repro = emit.Repro(script, [["x", "input", "", torch.tensor([-1.0, 1.0])]], facts)
-        self.folder = tempfile.mkdtemp()
-        entry = ("cpp.inject_relu_bug_TESTING_ONLY", "accuracy")
-        entries.configured[:] = [entry]
-        self.addCleanup(entries.configured.clear)
-
-    def choose(self):
-        emit.choose_front_end(self.repro, self.folder)
-        return self.repro.front_end
-
-    def test_goes_through_torch_compile_where_that_fails(self):
-        self.assertEqual(self.choose(), "dynamo")
-        self.assertIn("torch.compile(model)", self.repro.text())
-
-    def test_goes_without_dynamo_where_only_that_fails(self):
-        with torch._dynamo.config.patch(disable=True):  # torch.compile is right then
-            self.assertEqual(self.choose(), "fx")
-        path = Path(self.folder) / "repro.py"
-        path.write_text(self.repro.text())
-        self.assertNotIn("torch.compile(", path.read_text())
-        if "REPRO_MINIFY_ALL_TESTS" not in os.environ:  # TorchInductor compiles its header first, as a user's does
-            return
-        finished = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
-        self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
-        self.assertIn("FAIL accuracy", finished.stdout)
-        self.assertEqual(finished.stdout.splitlines()[-1], "REPRODUCED accuracy 0123abcd")
-
-    def test_another_exception_is_another_failure(self):
-        entries.configured[:] = [("cpp.inject_relu_bug_TESTING_ONLY", "compile_error")]
-        found = "C++ compile error: ‘compile’ was not declared in this scope"
-        for message, fails in ((found, True), ("C++ compile error: something else", False)):
-            self.repro.facts |= {"kind": "exception", "found": message}
-            self.assertEqual(emit.Trial(self.repro, self.folder).fails(), fails)
-
-    def test_goes_through_torch_compile_where_neither_fails(self):
-        entries.configured.clear()
-        self.assertEqual(self.choose(), "dynamo")
 
 
 class InFloat64(unittest.TestCase):

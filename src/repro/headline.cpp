@@ -1,0 +1,171 @@
+#include "repro/headline.h"
+
+#include "check/leaf_showing.h"
+#include "core/escape.h"
+#include "core/number_text.h"
+#include "core/text.h"
+#include "program/python_call.h"
+#include "program/values.h"
+#include "repro/ablation_names.h"
+
+#include <cmath>
+#include <csignal>
+#include <set>
+
+namespace repro_minify {
+namespace {
+
+constexpr size_t most_of_message = 110;
+
+std::string shortened(std::string text, size_t most) {
+  if (text.size() <= most)
+    return text;
+  const size_t end = text.rfind(' ', most);
+  return text.substr(0, end == std::string::npos ? most : end) + " ...";
+}
+
+/// "batch_norm, linear", each once, the last first: that is where the result comes from.
+std::string operators_in_words(const Program &program) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const auto *node : program.graph->nodes().reverse())
+    if (counts_as_operator(node) && seen.insert(short_operator_name(node)).second)
+      names.push_back(short_operator_name(node));
+  if (names.size() > 5)
+    names.resize(5);
+  return names.empty() ? "the program" : joined(names);
+}
+
+std::string signal_in_words(int signal) {
+  const std::pair<int, const char *> names[] = {
+      {SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGBUS, "SIGBUS"}};
+  for (const auto &[number, name] : names)
+    if (number == signal)
+      return name;
+  return signal > 0 ? "signal " + std::to_string(signal) : "an exit of its own";
+}
+
+/// A message comes from the model: one line that begins no mark-up.
+std::string plain(std::string text) {
+  for (char &c : text)
+    c = static_cast<unsigned char>(c) < 32 || c == '`' || c == '<' ? ' ' : c;
+  return shortened(text, most_of_message);
+}
+
+std::string number_in_words(double value, at::ScalarType dtype) {
+  if (dtype == at::kBool)
+    return value != 0 ? "True" : "False";
+  const bool is_whole = at::isIntegralType(dtype, true) && std::abs(value) < 1e15;
+  return is_whole ? fixed_text(value, 0) : rounded_text(value, 4);
+}
+
+/// Row-major, as a person counts: "[0, 1]".
+std::string place_in_words(std::int64_t index, const std::vector<std::int64_t> &sizes) {
+  std::string text;
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    text = std::to_string(sizes[dim] ? index % sizes[dim] : 0) + (text.empty() ? "" : ", ") + text;
+    index /= sizes[dim] ? sizes[dim] : 1;
+  }
+  return "[" + text + "]";
+}
+
+/// NaN and Inf are counted: the largest error is that of finite elements.
+std::string special_values(std::int64_t nan, std::int64_t inf) {
+  std::vector<std::string> words;
+  if (nan > 0)
+    words.push_back(std::to_string(nan) + " NaN");
+  if (inf > 0)
+    words.push_back(std::to_string(inf) + " Inf");
+  return words.empty() ? "none" : joined(words, " and ");
+}
+
+BothValues values_of(const LeafReport &leaf, FailureKind kind) {
+  if (kind == FailureKind::Structure || !leaf.ref_form || !leaf.res_form)
+    return {leaf.ref_type, leaf.res_type, ""};
+  if (kind == FailureKind::Dtype)
+    return {dtype_name(leaf.ref_form->dtype), dtype_name(leaf.res_form->dtype), ""};
+  if (kind == FailureKind::Shape)
+    return {leaf.ref_type, leaf.res_type, ""};
+  if (kind == FailureKind::Nan)
+    return {special_values(leaf.ref_nan, leaf.ref_inf), special_values(leaf.res_nan, leaf.res_inf), ""};
+  if (std::isnan(leaf.ref_at_worst) || std::isnan(leaf.res_at_worst))
+    return {};
+  const std::string path = leaf.path.starts_with('[') || leaf.path.starts_with('.') ? leaf.path : ""; // else "input 0"
+  const bool single = leaf.worst_index < 0 || leaf.ref_form->sizes.empty();
+  return {number_in_words(leaf.ref_at_worst, leaf.ref_form->dtype),
+          number_in_words(leaf.res_at_worst, leaf.res_form->dtype),
+          single ? "" : path + place_in_words(leaf.worst_index, leaf.ref_form->sizes)};
+}
+
+using Quote = std::string (*)(const std::string &);
+
+std::string unquoted(const std::string &text) {
+  return text;
+}
+
+/// `quote`: how values and messages are marked.
+std::string what_happens(const ReproFacts &facts, Quote quote) {
+  const FailureKind kind = facts.signature.kind;
+  switch (kind) {
+  case FailureKind::Exception:
+    return "raises " + quote(plain(facts.reduced.message));
+  case FailureKind::Crash:
+    return "crashes with " + signal_in_words(facts.signature.signal);
+  case FailureKind::Hang:
+    return "does not end";
+  case FailureKind::Memory:
+    return "runs out of memory";
+  case FailureKind::Interesting:
+    return "is interesting";
+  default:
+    break;
+  }
+  const BothValues values = both_values(facts);
+  if (values.found.empty())
+    return "is wrong";
+  const std::string at = values.place.empty() ? "" : " at " + quote(values.place), found = quote(values.found);
+  const bool in_state = facts.signature.where == "state", in_gradient = facts.signature.where == "gradient";
+  return std::string(in_state      ? "leaves " + found + at + " in an input"
+                     : in_gradient ? "has the gradient " + found + at
+                                   : "gives " + found + at) +
+         ", expected " + quote(values.expected);
+}
+
+} // namespace
+
+BothValues both_values(const ReproFacts &facts) {
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  return leaf ? values_of(*leaf, facts.signature.kind) : BothValues{};
+}
+
+std::string guilty_in_words(const ReproFacts &facts) {
+  if (!facts.bisection || !facts.bisection->guilty)
+    return "";
+  const std::string &step = *facts.bisection->guilty, &name = facts.bisection->name;
+  if (!name.empty() && step.find("lowerings") != std::string::npos)
+    return "lowering of " + name;
+  if (!name.empty() && step.find("decomposition") != std::string::npos)
+    return "decomposition of " + name;
+  if (step == "aot_eager")
+    return fails_under(facts, ablation_names::functionalized).value_or(false) ? "functionalization"
+           : fails_under(facts, ablation_names::decomposed).value_or(false)   ? "decompositions"
+                                                                              : "AOTAutograd";
+  return name.empty() ? step : name;
+}
+
+std::string headline(const Program &program, const ReproFacts &facts, const std::string &call) {
+  const std::string &statement = call.empty() ? facts.script.statement : call;
+  const std::string what = statement.empty() ? operators_in_words(program) : "`" + statement + "`";
+  const std::string guilty = guilty_in_words(facts);
+  return facts.backend->title() + ": " + what + " " + what_happens(facts, unquoted) +
+         (guilty.empty() ? "" : " (" + guilty + ")");
+}
+
+std::string sentence(const Program &program, const ReproFacts &facts) {
+  const std::string &statement = facts.script.statement;
+  return "Under " + markdown_text(facts.backend->title()) + ", " +
+         markdown_code(statement.empty() ? operators_in_words(program) : statement) + " " +
+         what_happens(facts, markdown_code) + ".";
+}
+
+} // namespace repro_minify
