@@ -108,7 +108,8 @@ struct ScriptVerifier::Impl {
   std::optional<bool> verified_test(const ReproScript &script, const std::function<bool()> &interrupted) {
     const std::string file = folder + "/test_repro.py";
     fs::remove(file); // of an earlier run into the same folder
-    if (script.test.empty())
+    const bool is_handed_over = fs::exists(fs::path(folder) / "reduced.pt"); // not a candidate of the search
+    if (script.test.empty() || !is_handed_over)
       return std::nullopt;
     const ReproRun run = started(script, "test_repro.py", script.test)->wait(interrupted);
     if (!is_failing_test(run, facts->signature))
