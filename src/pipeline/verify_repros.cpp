@@ -2,7 +2,6 @@
 #include "backends/in_python.h"
 #include "core/files.h"
 #include "pipeline/minify_job.h"
-#include "repro/repro_script.h"
 #include "repro_minify/backend_parts.h"
 #include "tasks/compiler.h"
 #include "tasks/project_build.h"

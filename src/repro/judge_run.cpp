@@ -1,8 +1,8 @@
 #include "repro/judge_run.h"
 
 #include "core/files.h"
-#include "core/normalise.h"
 #include "core/programs.h"
+#include "core/text.h"
 #include "repro_minify/sandbox.h"
 
 #include <algorithm>
