@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
@@ -47,12 +48,25 @@ public:
   /// repro.py for a Program without tensor constants. `facts` are what emit.py reads. May take minutes. Called in a
   /// sandbox child; throws what compile() throws.
   virtual PythonRepro python_repro(const Program &program, const nlohmann::json &facts) const = 0;
+  /// Short forms of repro.py, the plainest first, for one that no PythonCall describes. Likewise.
+  virtual std::vector<std::string> scripts(const Program &, const nlohmann::json &) const { return {}; }
   /// Compiles the program ahead of time, under the same conditions as python_repro().
   virtual AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;
   /// The PyTorch in it.
   virtual const std::string &torch_version() const = 0;
+};
+
+/// It is the work of another project than PyTorch, where its failures are reported.
+class OwnTracker {
+public:
+  virtual ~OwnTracker() = default;
+  /// Returns what a recipe says of itself (recipe.py), once the backend has started: "title", "versions", "tracker".
+  virtual const nlohmann::json &tracker() const = 0;
+  /// The files that its runtime loads for this program, by name. Called in a sandbox child; throws what compile()
+  /// throws.
+  virtual std::vector<std::pair<std::string, std::string>> artefacts(const Program &program) const = 0;
 };
 
 // The Python that has torch, and the Python files of ours that it runs.

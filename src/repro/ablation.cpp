@@ -94,7 +94,9 @@ struct Variant {
 
 /// The front ends of TorchInductor without the code that it generates: each runs what the one before it runs, and more.
 std::vector<Variant> ladder() {
-  return {{ablation_names::dynamo, {"backend=eager"}}, {ablation_names::aot_eager, {"backend=aot_eager"}}};
+  return {{ablation_names::dynamo, {"backend=eager"}},
+          {ablation_names::aot_eager, {"backend=aot_eager"}},
+          {ablation_names::decomposed, {"backend=aot_eager_decomp_partition"}}};
 }
 
 /// Settings of its code generation.
@@ -194,6 +196,8 @@ bool has_row(const ReproFacts &facts, const std::string &what) {
 }
 
 std::vector<AblationRow> ablate(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits) {
+  if (facts.backend->parts().tracker) // its steps say more: torch.export alone, and what the runtime can switch off
+    return {};
   return Ablation(factory, facts, limits).rows();
 }
 

@@ -8,6 +8,7 @@
 namespace repro_minify {
 namespace ablation_names {
 
+constexpr const char *decomposed = "aot_eager_decomp_partition";
 constexpr const char *inductor = "inductor";
 constexpr const char *dynamo = "torch.compile, backend=eager";
 constexpr const char *aot_eager = "torch.compile, backend=aot_eager";

@@ -110,7 +110,32 @@ bool is_said_of_inductor(const ReproFacts &facts) {
   return facts.backend->name() == "inductor" || has_row(facts, ablation_names::inductor);
 }
 
+/// For the tracker of another project; empty where it is PyTorch's.
+std::string tracker_issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  const json code = code_values(facts, folder);
+  const IssueContents contents{
+      .problem = {{"sentence", headline(facts)},
+                  {"guilty", facts.bisection && facts.bisection->guilty ? bisection_sentence(facts) : ""},
+                  {"found", shortened(facts.reduced.message, 2000)},
+                  {"why_eager", why_eager_is_right(facts)}},
+      .script = code.value("script", ""),
+      .why_no_script = code.value("no_script_because", ""),
+      .log = shortened(facts.reduced.message, 4000)};
+  const TrackerForm form = form_of_tracker(facts, contents, folder);
+  if (form.fields.empty())
+    return "";
+  return render("tracker_issue.md.tpl", {{"title", form.title + issue_title(program, facts)},
+                                         {"warning", warning_of(facts)},
+                                         {"fields", form.fields},
+                                         {"version", facts.version},
+                                         {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
+                                         {"operators_before", facts.before.operators},
+                                         {"operators_after", facts.after.operators}});
+}
+
 std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  if (std::string text = tracker_issue_text(program, facts, folder); !text.empty())
+    return text;
   const std::vector<std::string> reasons = preflight(program, facts);
   json values = {{"title", issue_title(program, facts)},
                  {"warning", warning_of(facts)},

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -199,6 +200,11 @@ std::string script_contradiction(const ReproRun &run, const std::string &marker,
 }
 
 } // namespace
+
+std::vector<std::string> with_home(const std::string &folder) {
+  const char *home = std::getenv("HOME");
+  return {"env", "PYTHONUSERBASE=" + (home ? std::string(home) + "/.local" : folder), "HOME=" + folder};
+}
 
 std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,
                                             const Confinement &confinement, std::chrono::milliseconds timeout,

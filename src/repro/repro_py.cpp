@@ -9,13 +9,14 @@
 #include "repro/repro_differs.h"
 #include "repro/repro_words.h"
 #include "repro/torchscript_source.h"
+#include "repro/triage.h"
 
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace repro_minify {
-namespace {
 
 nlohmann::json facts_for_python(const Program &program, const ReproFacts &facts) {
   const bool sets_determinism = facts.needs_determinism && facts.check.determinism != Determinism::Off;
@@ -36,8 +37,11 @@ nlohmann::json facts_for_python(const Program &program, const ReproFacts &facts)
           {"autocast", facts.check.autocast},
           {"autocast_dtype", dtype_name(facts.check.autocast_dtype)},
           {"device", facts.check.device.str()},
-          {"deterministic", sets_determinism ? to_string(facts.check.determinism) : "off"}};
+          {"deterministic", sets_determinism ? to_string(facts.check.determinism) : "off"},
+          {"only_exported", is_fault_of_export(facts)}};
 }
+
+namespace {
 
 /// In the order that repro.py has them in.
 std::string saved_attributes(const Program &program) {
@@ -47,6 +51,15 @@ std::string saved_attributes(const Program &program) {
       tensors.push_back(input.value.toTensor().detach());
   const auto bytes = torch::jit::pickle_save(c10::ivalue::Tuple::create(tensors));
   return {bytes.data(), bytes.size()};
+}
+
+/// One that cannot be made is not needed: the script makes it anew.
+void write_artefacts(const Program &program, const OwnTracker &own, const std::string &folder) {
+  try {
+    for (const auto &[name, bytes] : own.artefacts(program))
+      write_atomically(folder + "/" + std::filesystem::path(name).filename().string(), bytes);
+  } catch (const std::exception &) {
+  }
 }
 
 } // namespace
@@ -60,6 +73,8 @@ void write_repro_py(const Program &given, const ReproFacts &facts, const std::st
   write_atomically(folder + "/repro.py", repro.text);
   if (repro.reads_files)
     write_atomically(folder + "/attributes.pt", saved_attributes(program));
+  if (facts.backend->parts().tracker && is_comparison(facts.signature.kind))
+    write_artefacts(program, *facts.backend->parts().tracker, folder);
 }
 
 std::string why_no_package(const ReproFacts &facts) {

@@ -2,9 +2,13 @@
 #pragma once
 #include "repro_minify/repro.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace repro_minify {
+
+/// Returns the facts of the failure that emit.py reads.
+nlohmann::json facts_for_python(const Program &program, const ReproFacts &facts);
 
 /// Writes repro.py and what it reads, where the backend is one of Python.
 void write_repro_py(const Program &program, const ReproFacts &facts, const std::string &folder);

@@ -8,6 +8,7 @@
 #include "repro/predicate.h"
 #include "repro/python_source.h"
 #include "repro/render.h"
+#include "repro/repro_py.h"
 #include "repro/repro_words.h"
 #include "repro/tensor_literal.h"
 #include "repro/torchscript_source.h"
@@ -302,7 +303,7 @@ bool can_have_constants(const Program &program, const PythonCall &call) {
 }
 
 std::string why_none(const ReproFacts &facts) {
-  if (!facts.backend->parts().python_call)
+  if (!facts.backend->parts().python_call && !facts.backend->parts().tracker)
     return "Python does not reach " + facts.backend->title();
   if (facts.not_reduced)
     return "the model could not be reduced";
@@ -319,6 +320,11 @@ ReproScripts repro_scripts(const Program &given, const ReproFacts &facts) {
   ReproScripts scripts{{}, why_none(facts)};
   if (!scripts.none_because.empty())
     return scripts;
+  if (facts.backend->parts().tracker) {
+    scripts.texts =
+        facts.backend->parts().repro_in_python->scripts(constants_as_buffers(given), facts_for_python(given, facts));
+    return scripts;
+  }
   const PythonCall call = *facts.backend->parts().python_call;
   const Program program = constants_as_buffers(given);
   const std::string marker = reproduction_marker(given, facts.signature);

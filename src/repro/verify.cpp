@@ -186,8 +186,9 @@ private:
       return {.message = "no C++ compiler was found", .has_tools = false};
     if (const std::string problem = problem_of(job_end); !problem.empty())
       return {false, problem};
-    Verification result = run({"env", "REPRO_PYTHON=" + python(), repro.folder + "/repro"},
-                              is_python() && has_script_ && !has_package() ? judge_script : judge_run);
+    std::vector<std::string> words = with_home(printed_.path());
+    words.insert(words.end(), {"REPRO_PYTHON=" + python(), repro.folder + "/repro"});
+    Verification result = run(words, is_python() && has_script_ && !has_package() ? judge_script : judge_run);
     result.with_precompiled_headers = repro.project.had_precompiled();
     return result;
   }

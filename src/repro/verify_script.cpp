@@ -85,7 +85,9 @@ struct ScriptVerifier::Impl {
     for (const auto &part : folders_of_python(python))
       confinement.readable.push_back(part);
     confinement.writable.push_back(alone->path());
-    process = start_repro({python, "-B", script}, alone->path(), confinement, patience_for(*facts), alone);
+    std::vector<std::string> words = with_home(alone->path());
+    words.insert(words.end(), {python, "-B", script});
+    process = start_repro(words, alone->path(), confinement, patience_for(*facts), alone);
   }
 
   Verification verify(const std::string &text, const std::function<bool()> &interrupted) {
