@@ -21,14 +21,16 @@ struct RunSettings;
 
 /// The options of a backend. Each backend uses those that concern it.
 struct BackendOptions {
-  std::string python;                       ///< interpreter for backends that need Python; empty: found by themselves
-  std::vector<std::string> inductor_config; ///< "key=value", as torch._inductor.config names them
-  std::vector<std::string> libraries;       ///< shared libraries of operators that are no part of PyTorch
-  std::vector<std::string> imports;         ///< Python modules that register operators: "pkg.module", "file.py"
-  std::vector<std::string> skipped_stages;  ///< names of Backend::steps()
-  std::vector<std::string> dumped_stages;   ///< their results are printed on standard error
-  bool emulate_precision_casts = false;     ///< round to 16 bits after each operator inside a fused kernel
-  std::string inject;                       ///< a fault on purpose; empty: none
+  std::string python;                    ///< interpreter for backends that need Python; empty: found by themselves
+  std::vector<std::string> pythons = {}; ///< "BACKEND=PYTHON": the interpreter of one backend
+  std::vector<std::string> backend_options = {}; ///< "KEY=VALUE" for a backend of torch.compile, or a recipe
+  std::vector<std::string> inductor_config;      ///< "key=value", as torch._inductor.config names them
+  std::vector<std::string> libraries;            ///< shared libraries of operators that are no part of PyTorch
+  std::vector<std::string> imports;              ///< Python modules that register operators: "pkg.module", "file.py"
+  std::vector<std::string> skipped_stages;       ///< names of Backend::steps()
+  std::vector<std::string> dumped_stages;        ///< their results are printed on standard error
+  bool emulate_precision_casts = false;          ///< round to 16 bits after each operator inside a fused kernel
+  std::string inject;                            ///< a fault on purpose; empty: none
   std::string dump_file; ///< where dumped stages are appended, a file that exists; empty: standard error
   MessageSink message;   ///< told what is odd about the backend itself, in the reducing process
   std::function<bool()> interrupted = {}; ///< polled while it starts; true ends that: throws Interrupted. May be empty
@@ -102,6 +104,7 @@ class PartialCompilation;
 class GeneratedSource;
 class ReproInPython;
 class LibrarySettings;
+class OwnTracker;
 struct PythonCall;
 
 /// The optional parts of a backend (repro_minify/backend_parts.h), null where it has none. The pointers live as long as
@@ -115,6 +118,7 @@ struct BackendParts {
   const GeneratedSource *generated = nullptr;
   const ReproInPython *repro_in_python = nullptr; ///< it is used from Python alone (backends/in_python.h)
   const LibrarySettings *library_settings = nullptr;
+  const OwnTracker *tracker = nullptr;     ///< it is no part of PyTorch (likewise)
   const PythonCall *python_call = nullptr; ///< Python reaches it too (likewise)
 };
 

@@ -25,7 +25,7 @@ std::string known_names() {
   std::string names;
   for (Maker maker : makers)
     names += maker({})->name() + ", ";
-  return names + "pass:NAME[,NAME...], plugin:PATH.so, command:CMD";
+  return names + "pass:NAME[,NAME...], torch-compile:NAME, export:NAME|FILE.py, plugin:PATH.so, command:CMD";
 }
 
 std::vector<std::string> names_of(const std::vector<BackendRow> &rows) {
@@ -62,6 +62,10 @@ std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOpt
     return make_plugin_backend(given.substr(7));
   if (given.rfind("command:", 0) == 0)
     return make_command_backend(given.substr(8), options);
+  if (given.rfind("torch-compile:", 0) == 0)
+    return make_torch_compile_backend(given.substr(14), options);
+  if (given.rfind("export:", 0) == 0)
+    return make_export_backend(given.substr(7), options);
   const std::string name = with_hyphens(given);
   if (name.rfind("pass:", 0) == 0)
     return make_passes(name.substr(5));
@@ -79,6 +83,8 @@ Identity identity_of(const BackendOptions &options) {
       identity.add(name + (values.size() > 1 ? " " + std::to_string(i + 1) : ""), values[i]);
   };
   identity.add("--python", options.python);
+  add_list("--python-of", options.pythons);
+  add_list("--backend-option", options.backend_options);
   add_list("--inductor-config", options.inductor_config);
   for (const auto &library : options.libraries)
     identity.add_file("--load-library " + library, library);
@@ -114,10 +120,15 @@ bool takes_the_rest(const std::string &text) {
   return begins_with(text, "plugin:") || begins_with(text, "command:");
 }
 
+/// Those of the Python worker.
+bool compiles_in_python(const std::string &given) {
+  return with_hyphens(given) == "inductor" || begins_with(given, "torch-compile:") || begins_with(given, "export:");
+}
+
 bool is_backend(const std::string &given) {
   const std::string name = with_hyphens(given);
   const auto rows = list_backends();
-  return begins_with(name, "pass:") ||
+  return begins_with(name, "pass:") || compiles_in_python(given) ||
          std::any_of(rows.begin(), rows.end(), [&](const BackendRow &row) { return row.name == name; });
 }
 
@@ -149,8 +160,7 @@ void require_known_backends(const std::vector<std::string> &names) {
 }
 
 bool run_calls_of_python(const std::vector<std::string> &names) {
-  return !names.empty() && std::all_of(names.begin(), names.end(),
-                                       [](const std::string &name) { return with_hyphens(name) == "inductor"; });
+  return !names.empty() && std::all_of(names.begin(), names.end(), compiles_in_python);
 }
 
 } // namespace repro_minify

@@ -30,6 +30,16 @@ BackendRow plugin_row();
 /// `line` is split as split_words() does. Throws UserError for one without words.
 std::unique_ptr<Backend> make_command_backend(const std::string &line, const BackendOptions &options);
 BackendRow command_row();
+/// `name`: as torch.compile knows it, or MODULE:FUNCTION. Throws UserError for an empty one.
+std::unique_ptr<Backend> make_torch_compile_backend(const std::string &name, const BackendOptions &options);
+BackendRow torch_compile_row();
+/// The names that torch.compile knows in this Python; empty where there is none with torch. Imports torch for seconds.
+std::vector<std::string> dynamo_backends(const std::string &python);
+/// `recipe`: one of recipe_names(), or a FILE.py. Throws UserError for what is neither.
+std::unique_ptr<Backend> make_export_backend(const std::string &recipe, const BackendOptions &options);
+BackendRow export_row();
+/// Those of this installation.
+std::vector<std::string> recipe_names();
 
 // The names of backends as --backend takes them: one or several.
 

@@ -36,13 +36,14 @@ struct AheadOfTime {
 struct PythonCall {
   std::vector<std::string> settings;             ///< statements, each a line
   std::vector<std::string> random_settings = {}; ///< likewise, for a program that draws random numbers
-  std::string optimised; ///< an expression of `model`, a module or a function; empty where `passes` are
+  std::string optimised; ///< an expression of `model`, a module or a function; empty where `passes` or `statements` are
   /// Another such expression, of `inputs` too, and what it imports: where the first is right this one may fail.
   std::string without_front_end = {}, import_without_front_end = {};
-  std::vector<std::string> passes; ///< statements that change `graph`
-  bool needs_module = false;       ///< a function will not do
-  bool plain_interpreter = false;  ///< what comes of it is not optimised again
-  bool eager_is_python = false;    ///< it never meets TorchScript's interpreter
+  std::vector<std::string> passes;          ///< statements that change `graph`
+  std::vector<std::string> statements = {}; ///< that make `found`, a list of tensors, of `model` and `inputs`, a tuple
+  bool needs_module = false;                ///< a function will not do
+  bool plain_interpreter = false;           ///< what comes of it is not optimised again
+  bool eager_is_python = false;             ///< it never meets TorchScript's interpreter
 };
 /// Returns the call of a scripted model, which the profiling executor optimises once `settings` have told it to.
 PythonCall scripted_call(std::vector<std::string> settings = {});
@@ -63,6 +64,17 @@ public:
   virtual const std::string &python() const = 0;
   /// The PyTorch in it.
   virtual const std::string &torch_version() const = 0;
+};
+
+/// It is the work of another project than PyTorch, where its failures are reported.
+class OwnTracker {
+public:
+  virtual ~OwnTracker() = default;
+  /// Returns what a recipe says of itself (recipe.py), once the backend has started: "title", "versions", "tracker".
+  virtual const nlohmann::json &tracker() const = 0;
+  /// The files that its runtime loads for this program, by name. Called in a sandbox child; throws what compile()
+  /// throws.
+  virtual std::vector<std::pair<std::string, std::string>> artefacts(const Program &program) const = 0;
 };
 
 // The Python that has torch, and the Python files of ours that it runs.

@@ -226,6 +226,12 @@ void add_backend_options(CLI::App &app, BackendOptions &options) {
                  "interpreter with torch, for inductor, what is no TorchScript, and repro.py\n(default: that of the "
                  "LibTorch in use, else python3)")
       ->check(some_path());
+  app.add_option("--python-of", options.pythons,
+                 "BACKEND=PYTHON: the interpreter of one backend of several, as in\nexport:openvino=ov/bin/python")
+      ->allow_extra_args(false);
+  app.add_option("--backend-option", options.backend_options,
+                 "KEY=VALUE for torch-compile:NAME (options= of torch.compile) or\nexport:NAME (of its recipe)")
+      ->allow_extra_args(false);
   app.add_option(
          "--inductor-config", options.inductor_config,
          "KEY=VALUE for inductor, a name of torch._inductor.config, or\nmode=..., dynamic=true, frontend=fx|dynamo")

@@ -25,6 +25,16 @@ std::vector<ListedBackend> rows_of(const BackendOptions &options) {
     const auto backend = make_backend(listed.name, options);
     rows.push_back({listed.name, needs_of(*backend), unusable_because(*backend), listed.summary});
   }
+  const auto add = [&](const std::string &kind, const std::vector<std::string> &names) {
+    for (const auto &name : names) {
+      const auto backend = make_backend(kind + name, options);
+      rows.push_back({backend->name(), needs_of(*backend), unusable_because(*backend), backend->summary()});
+    }
+  };
+  add("torch-compile:", dynamo_backends(options.python));
+  rows.push_back({"torch-compile:MODULE:FUNCTION", "the function", "", torch_compile_row().summary, true});
+  add("export:", recipe_names());
+  rows.push_back({"export:FILE.py", "a recipe", "", export_row().summary, true});
   rows.push_back({plugin_row().name, "the library", "", plugin_row().summary, true});
   rows.push_back({command_row().name, "the program", "", command_row().summary, true});
   return rows;

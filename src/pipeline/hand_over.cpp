@@ -182,6 +182,8 @@ Limits limits_of_inductor(const MinifyJob &job) {
 /// Checks whether TorchInductor fails too, as reports about it are read. This takes seconds of Python, so it comes
 /// last: a user who does not wait lacks only these rows.
 void ask_inductor(MinifyJob &job, const Program &program) {
+  if (job.facts.backend->parts().tracker) // its steps say more
+    return;
   if (!job.options().ablation || job.has_oracle() || stops(job) || !is_verified(job.facts))
     return;
   job.say(Severity::Info, "verified; now TorchInductor is asked for the ablation of issue.md (--no-ablation: not)");

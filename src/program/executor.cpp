@@ -17,7 +17,9 @@ std::shared_ptr<PythonExecutor> &executor() {
 
 PythonExecutor &required_executor() {
   if (!executor())
-    throw UserError("this program is one of torch.fx: its calls run in Python, under --backend inductor alone");
+    throw UserError(
+        "this program is one of torch.fx: its calls run in Python, under --backend inductor, torch-compile:NAME or "
+        "export:NAME alone");
   return *executor();
 }
 

@@ -96,7 +96,9 @@ struct Variant {
 
 /// The front ends of TorchInductor without the code that it generates: each runs what the one before it runs, and more.
 std::vector<Variant> ladder() {
-  return {{ablation_names::dynamo, {"backend=eager"}}, {ablation_names::aot_eager, {"backend=aot_eager"}}};
+  return {{ablation_names::dynamo, {"backend=eager"}},
+          {ablation_names::aot_eager, {"backend=aot_eager"}},
+          {ablation_names::partitioned, {"backend=aot_eager_decomp_partition"}}};
 }
 
 /// The parts of AOTAutograd, one by one (rungs.py).
@@ -147,7 +149,10 @@ private:
 
   void ask_ladder() {
     ask(ladder());
-    if (!rows_.empty() && rows_.back().fails.value_or(false))
+    const auto at_fault = [](const AblationRow &row) {
+      return row.what == ablation_names::aot_eager && row.fails.value_or(false);
+    };
+    if (std::any_of(rows_.begin(), rows_.end(), at_fault))
       ask(parts_of_aot_eager());
   }
 
@@ -208,6 +213,8 @@ bool has_row(const ReproFacts &facts, const std::string &what) {
 }
 
 std::vector<AblationRow> ablate(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits) {
+  if (facts.backend->parts().tracker) // its steps say more: torch.export alone, and what the runtime can switch off
+    return {};
   return Ablation(factory, facts, limits).rows();
 }
 

@@ -11,6 +11,7 @@ namespace ablation_names {
 constexpr const char *inductor = "inductor";
 constexpr const char *dynamo = "torch.compile, backend=eager";
 constexpr const char *aot_eager = "torch.compile, backend=aot_eager";
+constexpr const char *partitioned = "torch.compile, backend=aot_eager_decomp_partition";
 constexpr const char *functionalized = "torch.func.functionalize alone";
 constexpr const char *decomposed = "decompositions alone";
 constexpr const char *emulated = "inductor, emulate_precision_casts=True";

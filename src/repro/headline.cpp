@@ -1,5 +1,6 @@
 #include "repro/headline.h"
 
+#include "backends/in_python.h"
 #include "check/leaf_showing.h"
 #include "core/escape.h"
 #include "core/number_text.h"
@@ -7,6 +8,8 @@
 #include "program/python_call.h"
 #include "program/values.h"
 #include "repro/ablation_names.h"
+#include "repro/triage.h"
+#include "repro_minify/backend_parts.h"
 
 #include <cmath>
 #include <csignal>
@@ -131,6 +134,19 @@ std::string what_happens(const ReproFacts &facts, Quote quote) {
          ", expected " + quote(values.expected);
 }
 
+std::string title_of(const ReproFacts &facts) {
+  return is_fault_of_export(facts) ? "torch.export" : facts.backend->title();
+}
+
+/// True if the guilty step is all that the title names: torch.export, or the runtime as a whole.
+bool is_in_title(const ReproFacts &facts) {
+  const OwnTracker *own = facts.backend->parts().tracker;
+  if (!own)
+    return false;
+  const auto &steps = own->tracker().at("steps");
+  return *facts.bisection->guilty == steps.at(0) || *facts.bisection->guilty == steps.at(1);
+}
+
 } // namespace
 
 BothValues both_values(const ReproFacts &facts) {
@@ -139,7 +155,7 @@ BothValues both_values(const ReproFacts &facts) {
 }
 
 std::string guilty_in_words(const ReproFacts &facts) {
-  if (!facts.bisection || !facts.bisection->guilty)
+  if (!facts.bisection || !facts.bisection->guilty || is_in_title(facts))
     return "";
   const std::string &step = *facts.bisection->guilty, &name = facts.bisection->name;
   if (!name.empty() && step.find("lowerings") != std::string::npos)
@@ -157,13 +173,13 @@ std::string headline(const Program &program, const ReproFacts &facts, const std:
   const std::string &statement = call.empty() ? facts.script.statement : call;
   const std::string what = statement.empty() ? operators_in_words(program) : "`" + statement + "`";
   const std::string guilty = guilty_in_words(facts);
-  return facts.backend->title() + ": " + what + " " + what_happens(facts, unquoted) +
+  return title_of(facts) + ": " + what + " " + what_happens(facts, unquoted) +
          (guilty.empty() ? "" : " (" + guilty + ")");
 }
 
 std::string sentence(const Program &program, const ReproFacts &facts) {
   const std::string &statement = facts.script.statement;
-  return "Under " + markdown_text(facts.backend->title()) + ", " +
+  return "Under " + markdown_text(title_of(facts)) + ", " +
          markdown_code(statement.empty() ? operators_in_words(program) : statement) + " " +
          what_happens(facts, markdown_code) + ".";
 }

@@ -137,15 +137,43 @@ std::string guilty_sentence(const ReproFacts &facts) {
   return "Guilty: " + where + (facts.bisection->confirmed ? ", without which the result is right." : ".");
 }
 
+/// Returns the printed lines and the exception of repro.py.
+std::string logs_of(const ReproFacts &facts) {
+  return cut_to(facts.script.shown.empty() ? facts.reduced.message : facts.script.shown, 4000);
+}
+
 /// Its own rows are many, and none of that name.
 bool is_said_of_inductor(const ReproFacts &facts) {
   return facts.backend->name() == "inductor" || has_row(facts, ablation_names::inductor);
 }
 
+/// For the tracker of another project; empty where it is PyTorch's.
+std::string tracker_issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  const json code = code_values(facts, folder);
+  const IssueContents contents{
+      .problem = {{"sentence", sentence(program, facts)},
+                  {"guilty", facts.bisection && facts.bisection->guilty ? bisection_sentence(facts) : ""},
+                  {"why_eager", why_eager_is_right(facts)}},
+      .script = code.value("script", ""),
+      .why_no_script = code.value("no_script_because", ""),
+      .log = logs_of(facts)};
+  const TrackerForm form = form_of_tracker(facts, contents, folder);
+  if (form.fields.empty())
+    return "";
+  return render("tracker_issue.md.tpl", {{"title", form.title + issue_title(program, facts)},
+                                         {"warning", warning_of(facts)},
+                                         {"fields", form.fields},
+                                         {"version", facts.version},
+                                         {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
+                                         {"operators_before", facts.before.operators},
+                                         {"operators_after", facts.after.operators}});
+}
+
 std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
+  if (std::string text = tracker_issue_text(program, facts, folder); !text.empty())
+    return text;
   const std::vector<std::string> reasons = preflight(program, facts);
   const IssueForm form = issue_form(*facts.backend);
-  const std::string logs = facts.script.shown.empty() ? facts.reduced.message : facts.script.shown;
   json values = {{"title", issue_title(program, facts)},
                  {"warning", warning_of(facts)},
                  {"heading_bug", form.bug},
@@ -158,7 +186,7 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"ablation", ablation_json(facts)},
                  {"labels", labels_json(facts, reasons)},
                  {"reasons", reasons_json(reasons)},
-                 {"logs", cut_to(logs, 4000)},
+                 {"logs", logs_of(facts)},
                  {"version", facts.version},
                  {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
                  {"operators_before", facts.before.operators},

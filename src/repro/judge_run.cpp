@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -274,6 +275,11 @@ std::string what_it_showed(const ReproRun &run) {
 }
 
 } // namespace
+
+std::vector<std::string> with_home(const std::string &folder) {
+  const char *home = std::getenv("HOME");
+  return {"env", "PYTHONUSERBASE=" + (home ? std::string(home) + "/.local" : folder), "HOME=" + folder};
+}
 
 std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,
                                             const Confinement &confinement, std::chrono::milliseconds timeout,

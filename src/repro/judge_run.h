@@ -17,6 +17,11 @@ struct ReproRun {
   std::string printed;
 };
 
+/// Returns the words that stand before a command whose HOME is to be this folder: runtimes write there as they are
+/// imported, and a repro may not write to the user's. Packages that the user has installed there are found all the
+/// same.
+std::vector<std::string> with_home(const std::string &folder);
+
 /// Starts a repro, and returns at once. `folder` is for what it prints; one that prints without end is Cancelled.
 /// `kept` lives as long as the task.
 std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &command, const std::string &folder,

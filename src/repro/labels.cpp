@@ -1,5 +1,6 @@
 // The labels that PyTorch's triage would set, by its own rubric: pytorch/pytorch, .claude/skills/triaging-issues/, and
 // the label descriptions of its tracker.
+#include "backends/in_python.h"
 #include "repro/ablation_names.h"
 #include "repro/triage.h"
 
@@ -22,6 +23,11 @@ ProposedLabel label_of_rung(const ReproFacts &facts) {
   const std::optional<bool> before_inductor = fails_under(facts, ablation_names::aot_eager);
   if (before_inductor.value_or(false))
     return {"module: aotdispatch", "it fails under aot_eager too, which generates no code"};
+  const std::optional<bool> partitioned = fails_under(facts, ablation_names::partitioned);
+  if (partitioned.value_or(false))
+    return {"module: decompositions", "it fails under aot_eager_decomp_partition too, and passes under aot_eager"};
+  if (partitioned)
+    return {"module: inductor", "it fails under inductor, and passes under aot_eager_decomp_partition"};
   return {"module: inductor", before_inductor ? "it fails under inductor, and passes under aot_eager"
                                               : "it fails under inductor, and is not known to fail before it"};
 }
@@ -40,22 +46,31 @@ IssueForm issue_form(const Backend &backend) {
 
 bool is_part_of_pytorch(const Backend &backend) {
   const std::string name = backend.name();
+  if (const OwnTracker *own = backend.parts().tracker; own && !own->tracker().is_null())
+    return own->tracker().at("tracker").value("project", "") == "pytorch";
   return name != "inductor-like" && !name.starts_with("plugin:") && !name.starts_with("command:");
 }
 
 bool fails_in_inductor(const ReproFacts &facts) {
-  return facts.backend->name() == "inductor" || fails_under(facts, ablation_names::inductor).value_or(false);
+  const std::string name = facts.backend->name();
+  return name == "inductor" || name.starts_with("torch-compile:") ||
+         fails_under(facts, ablation_names::inductor).value_or(false);
 }
 
 std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons) {
   const FailureKind kind = facts.signature.kind;
   const bool is_silent = is_comparison(kind);
   std::vector<ProposedLabel> labels;
-  if (fails_in_inductor(facts)) {
+  if (is_fault_of_export(facts)) {
+    labels.push_back({"oncall: export", "what torch.export makes is wrong where eager runs it"});
+  } else if (fails_in_inductor(facts)) {
     labels.push_back({"oncall: pt2", "it fails under torch.compile"});
     labels.push_back(label_of_rung(facts));
     if (labels.back().label == "module: inductor" && facts.check.device.is_cpu())
       labels.push_back({"oncall: cpu inductor", "it fails on the CPU"});
+  } else if (facts.backend->parts().tracker && is_part_of_pytorch(*facts.backend)) {
+    labels.push_back({"oncall: pt2", "it fails under AOTInductor"});
+    labels.push_back({"module: aotinductor", "it is not known to fail elsewhere"});
   } else if (is_part_of_pytorch(*facts.backend)) {
     labels.push_back(label_of_torchscript(facts));
   } else {

@@ -72,7 +72,8 @@ bool has_large_values(const ReproFacts &facts) {
 
 /// Why PyTorch would not work on it, whatever is wrong; empty where it would.
 std::string not_worked_on(const ReproFacts &facts) {
-  if (fails_in_inductor(facts))
+  if (fails_in_inductor(facts) || is_fault_of_export(facts) ||
+      (facts.backend->parts().tracker && is_part_of_pytorch(*facts.backend)))
     return "";
   if (!is_part_of_pytorch(*facts.backend))
     return "the backend is no part of PyTorch: its own project is the one to tell";

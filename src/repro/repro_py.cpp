@@ -9,12 +9,15 @@
 #include "repro/repro_differs.h"
 #include "repro/repro_script.h"
 #include "repro/torchscript_source.h"
+#include "repro/triage.h"
 
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace repro_minify {
+
 namespace {
 
 /// In the order that repro.py has them in.
@@ -27,6 +30,15 @@ std::string saved_attributes(const Program &program) {
   return {bytes.data(), bytes.size()};
 }
 
+/// One that cannot be made is not needed: the script makes it anew.
+void write_artefacts(const Program &program, const OwnTracker &own, const std::string &folder) {
+  try {
+    for (const auto &[name, bytes] : own.artefacts(program))
+      write_atomically(folder + "/" + std::filesystem::path(name).filename().string(), bytes);
+  } catch (const std::exception &) {
+  }
+}
+
 } // namespace
 
 nlohmann::json facts_for_python(const ReproFacts &facts) {
@@ -36,17 +48,20 @@ nlohmann::json facts_for_python(const ReproFacts &facts) {
           {"device", facts.check.device.str()}};
 }
 
-void write_repro_py(const Program &program, const ReproFacts &facts, const std::string &folder) {
+void write_repro_py(const Program &given, const ReproFacts &facts, const std::string &folder) {
   if (!facts.backend->parts().repro_in_python)
     return;
-  const ReproScripts scripts = repro_scripts(program, facts);
+  const ReproScripts scripts = repro_scripts(given, facts);
   if (scripts.scripts.empty())
     return;
+  const Program program = constants_as_buffers(given);
   write_atomically(folder + "/repro.py", scripts.scripts.front().text);
   const bool reads_files = std::any_of(scripts.scripts.begin(), scripts.scripts.end(),
                                        [](const ReproScript &script) { return script.reads_files; });
   if (reads_files)
-    write_atomically(folder + "/attributes.pt", saved_attributes(constants_as_buffers(program)));
+    write_atomically(folder + "/attributes.pt", saved_attributes(program));
+  if (facts.backend->parts().tracker && is_comparison(facts.signature.kind))
+    write_artefacts(program, *facts.backend->parts().tracker, folder);
 }
 
 std::string why_no_package(const ReproFacts &facts) {

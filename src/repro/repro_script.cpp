@@ -3,6 +3,7 @@
 #include "repro/script_text.h"
 #include "repro/torchscript_program.h"
 #include "repro/torchscript_source.h"
+#include "repro/triage.h"
 
 #include <algorithm>
 #include <sstream>
@@ -37,12 +38,22 @@ std::string why_none(const ReproFacts &facts) {
   return "";
 }
 
+/// Returns how the backend is called. A fault of torch.export is shown without the runtime behind it.
+PythonCall call_of(const ReproFacts &facts) {
+  PythonCall call = *facts.backend->parts().python_call;
+  if (is_fault_of_export(facts)) {
+    call.settings.clear();
+    call.statements.clear();
+    call.optimised = "lambda *inputs: torch.export.export(model, inputs).module()(*inputs)";
+  }
+  return call;
+}
+
 /// Collects the ways to write a program, each once.
 class Scripts {
 public:
   Scripts(const Program &given, const ReproFacts &facts)
-      : given_(given), program_(constants_as_buffers(given)), facts_(facts),
-        call_(*facts.backend->parts().python_call) {}
+      : given_(given), program_(constants_as_buffers(given)), facts_(facts), call_(call_of(facts)) {}
 
   ReproScripts collected() && {
     if (const ReproInPython *own = facts_.backend->parts().repro_in_python)
@@ -67,8 +78,10 @@ private:
       scripts_.scripts.push_back(std::move(script));
   }
 
-  /// A crash would take the other tests with it.
+  /// A crash would take the other tests with it, and PyTorch's have no other runtime.
   bool can_be_tested() const {
+    if (!is_part_of_pytorch(*facts_.backend) && !is_fault_of_export(facts_))
+      return false;
     return is_comparison(facts_.signature.kind) || facts_.signature.kind == FailureKind::Exception;
   }
 

@@ -7,6 +7,7 @@
 #include "repro/headline.h"
 #include "repro/render.h"
 #include "repro/script_assertion.h"
+#include "repro/script_settings.h"
 
 #include <algorithm>
 #include <cctype>
@@ -31,13 +32,13 @@ enum class Mode {
 class Script {
 public:
   Script(const ScriptParts &parts, bool is_test)
-      : program_(parts.program), text_(parts.text), facts_(parts.facts), call_(parts.call), form_(parts.form),
-        is_test_(is_test), mode_(mode()) {}
+      : parts_(parts), program_(parts.program), text_(parts.text), facts_(parts.facts), call_(parts.call),
+        form_(parts.form), is_test_(is_test), mode_(mode()) {}
 
   /// repro.py.
   std::string script() const {
     json values = frame();
-    values["made"] = "PyTorch " + seen_with() + "; reduced by repro-minify " + facts_.version;
+    values["made"] = seen_with() + "; reduced by repro-minify " + facts_.version;
     values["body"] = body();
     return render("repro.py.tpl", values);
   }
@@ -57,7 +58,7 @@ private:
     return {{"headline", headline(program_, facts_, text_.statement)},
             {"needs_path", !facts_.libraries.empty() || text_.reads_files},
             {"imports", text_.imports},
-            {"settings", section_of(settings())},
+            {"settings", section_of(script_settings(parts_))},
             {"operators", facts_.libraries}};
   }
 
@@ -70,6 +71,8 @@ private:
     if (rewrites_graph())
       values["rewriting"] = {
           {"name", name_of_rewriting()}, {"has_attributes", has_attributes()}, {"statements", call_.passes}};
+    if (!call_.statements.empty() && !calls_in_line())
+      values["compiled"] = {{"statements", call_.statements}, {"single", returns_tensor()}};
     for (const json &part : {run(), comparison()})
       values.update(part);
     return render("repro_body.py.tpl", values);
@@ -96,10 +99,15 @@ private:
   bool ends_the_process() const { return facts_.signature.kind != FailureKind::Exception; }
   bool compares() const { return is_test_ || is_comparison(facts_.signature.kind); }
 
-  /// A backend in a process of its own can have another PyTorch than this one.
+  /// A backend in a process of its own can have another PyTorch than this one, and be of another project.
   std::string seen_with() const {
     const ReproInPython *own = facts_.backend->parts().repro_in_python;
-    return own ? own->torch_version() : facts_.torch_version;
+    std::string words = "PyTorch " + (own ? own->torch_version() : facts_.torch_version);
+    if (const OwnTracker *tracker = facts_.backend->parts().tracker; tracker && !call_.statements.empty())
+      for (const json &pair : tracker->tracker().at("versions"))
+        if (pair.at(0) != "torch")
+          words += ", " + pair.at(0).get<std::string>() + " " + pair.at(1).get<std::string>();
+    return words;
   }
 
   bool has_attributes() const {
@@ -121,38 +129,6 @@ private:
   static json section_of(const json &list) { return list.empty() ? json(nullptr) : json{{"list", list}}; }
 
   bool on_cpu() const { return facts_.check.device.is_cpu(); }
-
-  json settings() const {
-    json lines = call_.settings;
-    if (facts_.backend->parts().repro_in_python && facts_.reads_unwritten.value_or(false)) {
-      lines.push_back("import ctypes");
-      lines.push_back("ctypes.CDLL(None).mallopt(-6, " + std::to_string(usual_perturbation) +
-                      ")  # uninitialised memory holds the same each time (M_PERTURB)");
-    }
-    if (!on_cpu() && facts_.check.tf32)
-      lines.push_back("torch.backends.cuda.matmul.allow_tf32 = True");
-    if (!on_cpu() && !facts_.check.tf32)
-      lines.push_back("torch.backends.cudnn.allow_tf32 = False");
-    if (form_.interpreted || facts_.check.threads != 1)
-      lines.push_back("torch.set_num_threads(" + std::to_string(facts_.check.threads) + ")");
-    if (form_.interpreted && !facts_.check.grad)
-      lines.push_back("torch.set_grad_enabled(False)");
-    if (text_.draws)
-      for (const auto &line : call_.random_settings)
-        lines.push_back(line);
-    if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off && !on_cpu()) {
-      lines.push_back("import os");
-      lines.push_back(
-          "os.environ.setdefault(\"CUBLAS_WORKSPACE_CONFIG\", \":4096:8\")  # cuBLAS is not deterministic without");
-    }
-    if (facts_.needs_determinism && facts_.check.determinism != Determinism::Off && (text_.draws || !on_cpu()))
-      lines.push_back("torch.use_deterministic_algorithms(True, warn_only=True)");
-    std::stable_partition(lines.begin(), lines.end(), [](const json &line) { // imports stand together
-      const auto &text = line.get_ref<const std::string &>();
-      return text.starts_with("import ") || text.starts_with("from ");
-    });
-    return lines;
-  }
 
   bool asks_for_state() const {
     const auto &results = facts_.reduced.outputs; // where one of them is wrong too, it says the same in fewer words
@@ -198,6 +174,11 @@ private:
     for (const auto &[name, tensor] : text_.inputs)
       words.push_back(name.ends_with(',') ? name.substr(0, name.size() - 1) : name);
     return words;
+  }
+
+  std::string tuple_of_inputs() const {
+    const std::string words = joined(names());
+    return "(" + words + (words.empty() || words.find(',') != std::string::npos ? ")" : ",)");
   }
 
   std::vector<std::string> expressions() const {
@@ -248,12 +229,30 @@ private:
   }
 
   bool rewrites_graph() const { return form_.constants || !call_.passes.empty(); }
+  /// The statements of the call stand where they are read. Where they may raise they are a function, whose call is then
+  /// the last statement.
+  bool calls_in_line() const {
+    return !call_.statements.empty() && mode_ == Mode::Plain && is_comparison(facts_.signature.kind) &&
+           number_of_calls() == 1;
+  }
+  bool returns_tensor() const {
+    const auto results = program_.graph->outputs();
+    return results.size() == 1 && results[0]->type()->kind() == c10::TypeKind::TensorType;
+  }
+  /// A runtime returns a list of tensors, whatever they are parts of.
+  bool has_flat_results() const {
+    return !call_.statements.empty() &&
+           std::any_of(program_.graph->outputs().begin(), program_.graph->outputs().end(),
+                       [](const auto *result) { return result->type()->kind() != c10::TypeKind::TensorType; });
+  }
   std::string name_of_rewriting() const { return form_.constants ? "with_constants" : "with_passes"; }
   std::string model() const { return text_.is_module ? "model" : "f"; }
 
   /// The optimised program: an expression of `model`.
   std::string optimised_of(const std::string &model) const {
-    std::string words = rewrites_graph() ? name_of_rewriting() + "(model)" : call_.optimised;
+    std::string words = rewrites_graph()            ? name_of_rewriting() + "(model)"
+                        : !call_.statements.empty() ? "compiled(model)"
+                                                    : call_.optimised;
     if (const size_t at = words.find("model"); at != std::string::npos)
       words.replace(at, 5, model);
     return words;
@@ -292,9 +291,14 @@ private:
   }
 
   std::string eager() const {
+    std::string words;
     if (mode_ == Mode::Run && text_.is_module)
-      return called(form_.interpreted ? "eager" : "lambda model: model");
-    return called(form_.interpreted ? "eager(" + model() + ")" : model());
+      words = called(form_.interpreted ? "eager" : "lambda model: model");
+    else if (calls_in_line())
+      words = "model(*inputs)";
+    else
+      words = called(form_.interpreted ? "eager(" + model() + ")" : model());
+    return has_flat_results() && compares() ? "torch.utils._pytree.tree_leaves(" + words + ")" : words;
   }
 
   /// Returns what the optimised side is called by: a text of few words, or a name that `lines` give it first.
@@ -334,10 +338,17 @@ private:
     if (mode_ == Mode::Plain || mode_ == Mode::Gradient)
       for (const auto &[name, tensor] : text_.inputs)
         lines.push_back(name + " = " + moved(tensor));
-    if (text_.is_module && mode_ != Mode::Run)
+    if (calls_in_line())
+      lines.push_back("model, inputs = " + moved(text_.callable) + ", " + tuple_of_inputs());
+    else if (text_.is_module && mode_ != Mode::Run)
       lines.push_back("model = " + moved(text_.callable));
     if (mode_ == Mode::State && compares()) {
       call_for_state(lines);
+    } else if (calls_in_line()) {
+      lines.push_back("expected = " + eager());
+      lines.insert(lines.end(), call_.statements.begin(), call_.statements.end());
+      if (returns_tensor())
+        lines.emplace_back("found = found[0]");
     } else {
       lines.push_back(compares() ? "expected = " + eager()
                                  : "print(\"eager:\", " + eager() + (ends_the_process() ? ", flush=True)" : ")"));
@@ -354,13 +365,14 @@ private:
   json comparison() const {
     if (!compares())
       return json::object();
-    const bool several = program_.graph->outputs().size() > 1 ||
+    const bool several = program_.graph->outputs().size() > 1 || has_flat_results() ||
                          (mode_ == Mode::Run && (facts_.check.grad || asks_for_state())) ||
                          (mode_ == Mode::Gradient && names_with_gradients().size() > 1) ||
                          (mode_ == Mode::State && text_.inputs.size() > 1);
     return script_assertion(facts_, several);
   }
 
+  const ScriptParts parts_;
   const Program &program_;
   const PythonProgram &text_;
   const ReproFacts &facts_;

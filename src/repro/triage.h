@@ -2,6 +2,7 @@
 #pragma once
 #include "repro_minify/repro.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,20 @@ IssueForm issue_form(const Backend &backend);
 
 /// True if the backend's code is PyTorch's, so that its tracker is where the report goes.
 bool is_part_of_pytorch(const Backend &backend);
+/// The contents of issue.md, whatever the form.
+struct IssueContents {
+  nlohmann::json problem; ///< "sentence" and "why_eager", which are Markdown, and "guilty"
+  std::string script, why_no_script, log;
+};
+/// The form of the tracker of another project; without fields where the report is for PyTorch's.
+struct TrackerForm {
+  std::string title; ///< what stands before the title
+  nlohmann::json fields = nlohmann::json::array();
+};
+TrackerForm form_of_tracker(const ReproFacts &facts, const IssueContents &contents, const std::string &folder);
+/// True if the program that torch.export made is wrong where eager runs it, whatever ran it in the end.
+bool is_fault_of_export(const ReproFacts &facts);
+
 /// True if the failure is that of torch.compile: reports about TorchScript alone are not worked on any more.
 bool fails_in_inductor(const ReproFacts &facts);
 

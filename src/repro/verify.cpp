@@ -188,7 +188,9 @@ private:
     const auto judge = [&](const ReproRun &ended) {
       return runs_script ? judge_script(ended, script, wanted_) : judge_run(ended, marker_, wanted_);
     };
-    Verification result = run({"env", "REPRO_PYTHON=" + python(), repro.folder + "/repro"}, judge);
+    std::vector<std::string> words = with_home(printed_.path());
+    words.insert(words.end(), {"REPRO_PYTHON=" + python(), repro.folder + "/repro"});
+    Verification result = run(words, judge);
     result.with_precompiled_headers = repro.project.had_precompiled();
     return result;
   }

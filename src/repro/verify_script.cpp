@@ -90,7 +90,9 @@ struct ScriptVerifier::Impl {
     for (const auto &part : folders_of_python(python))
       confinement.readable.push_back(part);
     confinement.writable.push_back(alone->path());
-    return start_repro({python, "-B", script}, alone->path(), confinement, patience_for(*facts), alone);
+    std::vector<std::string> words = with_home(alone->path());
+    words.insert(words.end(), {python, "-B", script});
+    return start_repro(words, alone->path(), confinement, patience_for(*facts), alone);
   }
 
   Verification verify(const ReproScript &script, const std::function<bool()> &interrupted) {
@@ -107,7 +109,7 @@ struct ScriptVerifier::Impl {
   /// test_repro.py is kept where it was seen to fail.
   std::optional<bool> verified_test(const ReproScript &script, const std::function<bool()> &interrupted) {
     const std::string file = folder + "/test_repro.py";
-    fs::remove(file); // of an earlier run into the same folder
+    fs::remove(file);                                                        // of an earlier run into the same folder
     const bool is_handed_over = fs::exists(fs::path(folder) / "reduced.pt"); // not a candidate of the search
     if (script.test.empty() || !is_handed_over)
       return std::nullopt;

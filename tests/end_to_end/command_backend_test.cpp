@@ -291,37 +291,6 @@ TEST_F(Served, IsInterruptedWhileItStarts) {
   EXPECT_FALSE(sleeps(seconds));
 }
 
-/// A Python with all that onnxruntime_backend.py needs: the one that the environment names, or the one with torch.
-std::string python_with_onnxruntime() {
-  const char *named = std::getenv("REPRO_MINIFY_ONNXRUNTIME_PYTHON");
-  const std::string python = named ? named : test_paths::python;
-  const std::string question = "import sys; from importlib.util import find_spec\n"
-                               "sys.exit(not all(map(find_spec, ('torch', 'onnx', 'onnxruntime'))))";
-  return !python.empty() && run_program({python, "-c", question}).exit_code == 0 ? python : "";
-}
-
-TEST(CommandBackend, FindsWhatOnnxRuntimeGetsWrong) {
-  const std::string python = python_with_onnxruntime();
-  if (python.empty())
-    GTEST_SKIP() << "no Python with torch, onnx and onnxruntime (REPRO_MINIFY_ONNXRUNTIME_PYTHON names one)";
-  const TemporaryFolder folder;
-  const Finished made = run_program({python, test_paths::onnxruntime_model, folder.path()});
-  ASSERT_EQ(made.exit_code, 0) << describe(made);
-  const std::string command = "command:" + python + " " + test_paths::scripts + "/backends/onnxruntime_backend.py";
-  const fs::path repro = folder / "x.repro";
-  const Finished finished = run_tool({folder / "failing.pt", "--backend", command + " --serve", "-o", repro, verify});
-  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
-  const json report = json::parse(read_text(repro / "report.json"));
-  EXPECT_EQ(report["verdict"]["kind"], "accuracy");
-  EXPECT_TRUE(report["verified"]) << report["verification"];
-  EXPECT_GE(report["before"]["operators"], 30);
-  EXPECT_LE(report["after"]["operators"], 9);
-  EXPECT_EQ(operators_of(repro).count("aten::pow"), 1);
-  const Finished without = run_tool({"run", repro / "reduced.pt", "--inputs", repro / "inputs.pt", "--backend",
-                                     command + " --without LayerNormFusionL1 --serve"});
-  EXPECT_EQ(without.exit_code, 0) << describe(without);
-}
-
 TEST(SeveralBackends, AreNotForAnAnalysis) {
   const TemporaryFolder folder;
   const Case one = case_named("freeze_linear_bn_3d");

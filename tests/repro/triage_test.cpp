@@ -127,6 +127,10 @@ TEST(Labels, NameTheFirstRungOfTheLadderThatFails) {
   ReproFacts facts = plain();
   facts.ablation.push_back({ablation_names::aot_eager, "passes", false});
   EXPECT_TRUE(has_label(facts, "module: inductor"));
+  facts.ablation.push_back({ablation_names::partitioned, "fails in the same way", true});
+  EXPECT_TRUE(has_label(facts, "module: decompositions"));
+  EXPECT_FALSE(has_label(facts, "module: inductor"));
+  facts.ablation.pop_back();
   facts.ablation.back() = {ablation_names::aot_eager, "fails otherwise: exception", std::nullopt};
   EXPECT_FALSE(has_label(facts, "module: aotdispatch")) << "that is another failure";
   facts.ablation.back().fails = true;

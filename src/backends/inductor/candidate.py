@@ -11,6 +11,7 @@ import random
 import resource
 import sys
 import tempfile
+from pathlib import Path
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
 
@@ -22,6 +23,7 @@ import torch._inductor.compile_fx
 import ahead_of_time
 import bisector
 import emit_fx
+import emit_recipe
 import entries
 import fx_candidate
 import fx_graph
@@ -31,7 +33,7 @@ import wire
 from calls import Untranslatable, attribute_name
 from failure import first_sentence, has_compilers_verdict
 from fx_call import Call
-from fx_compiled import FxCompiled
+from fx_compiled import FxCompiled, FxExported
 from fx_graph import Uncovered
 from module import make_module, named_tensors
 from simplifications import remember_simplifications
@@ -83,8 +85,14 @@ def compiler_of(options):
     return wrapper(options.get("mode"), None, options.get("dynamic"))
 
 
+def by_recipe(graph_module, inputs):
+    return entries.recipe_in_use.compile(graph_module, inputs, entries.steps)
+
+
 def compiled_calls(script, module, options):
     """The same for a program of the FX dialect, whose graph is what Dynamo would hand on."""
+    if entries.recipe_in_use:
+        return FxExported(script, module, fx_candidate.build, by_recipe)
     if options.get("dynamic") or entries.front_end == "dynamo":
 
         def through_dynamo(graph_module, _):
@@ -92,6 +100,21 @@ def compiled_calls(script, module, options):
 
         return FxCompiled(script, module, fx_candidate.build, through_dynamo)
     return FxCompiled(script, module, fx_candidate.build, compiler_of(options))
+
+
+class WholeExported:
+    """A module that has control flow, for torch.export to make what it can of. Its result is flat."""
+
+    def __init__(self, module):
+        self.module = module
+        self.run = None
+
+    def __call__(self, *arguments):
+        if self.run is None:
+            self.run = by_recipe(self.module, arguments)
+        results = self.run(*arguments)
+        alone = not isinstance(results, (list, tuple)) or len(results) == 1
+        return results if alone and isinstance(results, torch.Tensor) else results[0] if alone else tuple(results)
 
 
 def eager_calls(script, module, float64):
@@ -105,15 +128,22 @@ def eager_calls(script, module, float64):
 
 def compiled(script, module, options):
     """Callable as the module is: its graph handed to TorchInductor where it is straight-line, else through Dynamo."""
+    if entries.recipe_in_use:
+        return whichever_can(FxExported(script, module, fx_graph.build, by_recipe), WholeExported(module))
     through_dynamo = torch.compile(module, **options)
     if options.get("dynamic") and entries.front_end == "fx":
         raise Untranslatable("frontend=fx: its shapes are static, dynamic=true is not")
     if options.get("dynamic") or entries.front_end == "dynamo":
         return through_dynamo
     through_fx = FxCompiled(script, module, fx_graph.build, compiler_of(options))
-    ways = [through_fx, through_dynamo]
+    return whichever_can(through_fx, through_dynamo)
 
-    def whichever_can(*arguments):
+
+def whichever_can(through_fx, another):
+    """Calls the first, or for what it does not cover the other."""
+    ways = [through_fx, another]
+
+    def call(*arguments):
         try:
             return ways[0](*arguments)
         except Uncovered as reason:
@@ -122,7 +152,7 @@ def compiled(script, module, options):
             del ways[0]
             return ways[0](*arguments)
 
-    return whichever_can
+    return call
 
 
 class Program:
@@ -261,7 +291,26 @@ class Candidate:
 
     def repro(self, header, blobs):
         """The program as text for repro.py, in each way that there is: see emit.Repro.parts()."""
-        return {"programs": [repro.parts() for repro in emit_fx.programs(*program_of(header, blobs))]}, []
+        programs = emit_recipe.programs if entries.recipe_in_use else emit_fx.programs
+        return {"programs": [repro.parts() for repro in programs(*program_of(header, blobs))]}, []
+
+    def artefact(self, header, blobs):
+        """The files that the runtime of a recipe loads."""
+        reader = wire.Reader(blobs)
+        inputs = [reader.value(value) for _, role, _, value in header["inputs"] if role == "input"]
+        script = load(header, blobs)
+        of_python = fx_candidate.calls_python(script)
+        module = fx_candidate.holder_of(script) if of_python else make_module(script)[0]
+        with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+
+            def write(graph_module, given):
+                entries.recipe_in_use.artefact(graph_module, given, folder)
+                return graph_module
+
+            FxExported(script, module, fx_candidate.build if of_python else fx_graph.build, write)(*inputs)
+            files = [path for path in sorted(Path(folder).iterdir()) if path.is_file()]
+            blobs = [torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8) for path in files]
+            return {"names": [path.name for path in files]}, blobs
 
     def package(self, header, blobs):
         """The program compiled by AOTInductor, or why there is no use in that."""
@@ -395,7 +444,7 @@ def serve(connection, search_is_over):
     try:
         while True:
             header, blobs = wire.receive(connection)
-            if header["do"] in ("bisect", "parts", "repro", "package"):
+            if header["do"] in ("bisect", "parts", "repro", "package", "scripts", "artefact"):
                 search_is_over()
             if header["do"] == "bisect":
                 bisector.serve(connection)

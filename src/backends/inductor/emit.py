@@ -15,7 +15,7 @@ MOST_LITERAL_BYTES = 64 * 1024
 # The words of repro/templates/repro_body.py.tpl, which no variable may have.
 TAKEN = {"torch", "Repro", "f", "model", "run", "call", "prepare", "result", "results", "parts", "part", "leaves",
          "leaf", "loss", "gradients", "expected", "found", "optimised", "eager", "error", "print", "Path", "compile_fx",
-         "unittest", "device"}  # fmt: skip
+         "unittest", "device", "inputs", "compiled"}  # fmt: skip
 
 
 def number(value):
@@ -140,7 +140,7 @@ class Repro:
         return {
             "imports": self.imports(),
             "definition": "\n".join(self.definition()),
-            "callable": self.callable,
+            "callable": self.callable + self.moved(),
             "statement": self.statement(),
             "inputs": self.named_inputs(),
             "writes": self.writes(),

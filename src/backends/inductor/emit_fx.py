@@ -20,7 +20,7 @@ from calls import Untranslatable, attribute_name
 from module import attributes_read, make_module, named_tensors
 from tensor_text import requiring_grad, tensor_text
 
-TAKEN = emit.TAKEN | {"F", "Function", "BlockMask", "flex_attention"}
+TAKEN = emit.TAKEN | {"F", "Function", "BlockMask", "flex_attention", "self"}
 MOST_IN_SENTENCE = 80  # characters of a program of few statements
 LONGEST_NUMBER = 24  # characters of a number in a literal
 
@@ -73,19 +73,27 @@ class FxRepro(Repro):
         arguments = [name for name, role in zip(names, roles) if role == "input"]
         given = [attribute_name(name) for name, _ in [*script.named_parameters(), *script.named_buffers()]]
         try:
-            self.typed = program_text(graph, arguments, attributes={target: target for target in given})
+            self.typed = program_text(graph, arguments, attributes={target: self.read(target) for target in given})
         except NoForm as error:
             raise Untranslatable(f"a call of this program has no text: {error}") from error
-        self.forward = [*self.typed.classes, *self.typed.function("f")]
+        self.forward = self.lines()
         self.nodes = list(graph.nodes)
         self.has_group = fx_groups.is_called(graph.nodes)
+
+    @staticmethod
+    def read(attribute):
+        """How the program reads an attribute."""
+        return attribute
+
+    def lines(self):
+        return [*self.typed.classes, *self.typed.function("f")]
 
     def graph_of(self, script):
         """The program as a GraphModule, and the template of its result."""
         return fx_candidate.as_it_stands(script, fx_candidate.holder_of(script))
 
     def parts(self):
-        return {**super().parts(), "is_module": False}
+        return {**super().parts(), "callable": self.callable, "is_module": False}
 
     def statement(self):
         if self.typed.definitions or self.typed.classes:
@@ -144,13 +152,14 @@ class TypedRepro(FxRepro):
         return fx_graph.build(script, make_module(script)[0], arguments)
 
 
-def programs(script, inputs, facts):
-    """The ways to write a program, the plainest first."""
+def programs(script, inputs, facts, typed=(FxRepro, TypedRepro)):
+    """The ways to write a program, the plainest first. `typed`: those of the FX dialect, and of TorchScript."""
+    of_calls, of_script = typed
     if fx_candidate.calls_python(script):
-        return [FxRepro(script, inputs, facts)]
+        return [of_calls(script, inputs, facts)]
     written = [Repro(script, inputs, facts)]
     with contextlib.suppress(Untranslatable, KeyError, ValueError):
-        written.insert(0, TypedRepro(script, inputs, facts))
+        written.insert(0, of_script(script, inputs, facts))
     return written
 
 

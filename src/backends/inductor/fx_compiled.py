@@ -42,14 +42,24 @@ class FxCompiled:
             return None, [], template
         placeholders = module.graph.find_nodes(op="placeholder")
         taken = [int(node.target.removeprefix("argument_")) for node in placeholders]
+        return self.made_of(module, [arguments[position] for position in taken]), taken, template
+
+    def made_of(self, module, given):
         fake_mode = FakeTensorMode(shape_env=ShapeEnv())  # as Dynamo has it; no cache of graphs without one
-        fakes = [fake_mode.from_tensor(arguments[position], static_shapes=True) for position in taken]
+        fakes = [fake_mode.from_tensor(tensor, static_shapes=True) for tensor in given]
         context = torch._guards.TracingContext(fake_mode)
         with torch._dynamo.utils.preserve_rng_state(), torch._guards.tracing(context):
             try:
-                return self.compiler(module, fakes), taken, template
+                return self.compiler(module, fakes)
             except (torch._dynamo.exc.SkipFrame, *torch._dynamo.exc.exceptions_allowed_to_be_fallback) as error:
                 raise Uncovered(f"{type(error).__name__}: {error}") from error
+
+
+class FxExported(FxCompiled):
+    """The same, made by a compiler that takes the inputs themselves."""
+
+    def made_of(self, module, given):
+        return self.compiler(module, given)
 
 
 def situation(arguments):

@@ -105,8 +105,8 @@ std::string inductor_worker_script() {
   return script_of_ours("inductor/worker.py", "backends/inductor/worker.py");
 }
 
-InductorWorker::InductorWorker(const std::string &python, const std::vector<std::string> &entries)
-    : folder_(temporary_.path()), address_(folder_ + "/socket"), owner_(getpid()) {
+InductorWorker::InductorWorker(std::string backend, const std::string &python, const std::vector<std::string> &entries)
+    : backend_(std::move(backend)), folder_(temporary_.path()), address_(folder_ + "/socket"), owner_(getpid()) {
   const int listener = listening_socket_of("inductor", address_);
   std::array<int, 2> alive{}, report{};
   if (pipe2(alive.data(), O_CLOEXEC) != 0 || pipe2(report.data(), O_CLOEXEC) != 0)
@@ -171,6 +171,7 @@ void InductorWorker::await(const std::function<bool()> &interrupted) {
   torch_version_ = answer.at("torch").get<std::string>();
   python_version_ = answer.at("python").get<std::string>();
   call_ = answer.at("call");
+  recipe_ = answer.at("recipe");
 }
 
 bool InductorWorker::lives() {
@@ -179,7 +180,7 @@ bool InductorWorker::lives() {
 
 void InductorWorker::give_up(const std::string &problem) {
   end();
-  throw UserError("--backend inductor: " + problem);
+  throw UserError("--backend " + backend_ + ": " + problem);
 }
 
 void InductorWorker::end() {

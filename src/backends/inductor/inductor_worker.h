@@ -21,8 +21,9 @@ std::vector<std::string> what_worker_reads(const std::string &python, const std:
 /// Starts it. It ends, and removes what it wrote, when this object goes or its process ends.
 class InductorWorker {
 public:
-  /// `entries` are KEY=VALUE of torch._inductor.config. Throws UserError.
-  InductorWorker(const std::string &python, const std::vector<std::string> &entries);
+  /// `backend`: whose name stands before what goes wrong. `entries` are KEY=VALUE, as entries.py reads them. Throws
+  /// UserError.
+  InductorWorker(std::string backend, const std::string &python, const std::vector<std::string> &entries);
   ~InductorWorker();
   InductorWorker(const InductorWorker &) = delete;
   InductorWorker &operator=(const InductorWorker &) = delete;
@@ -34,6 +35,8 @@ public:
   const std::string &python_version() const { return python_version_; }
   /// entries.call_of_its_user(); null where there is none.
   const nlohmann::json &call() const { return call_; }
+  /// Recipe.facts() of recipe.py; null where it has none.
+  const nlohmann::json &recipe() const { return recipe_; }
   /// False once its process has ended.
   bool lives();
   /// The path of the worker's socket.
@@ -44,8 +47,8 @@ private:
   void end();
 
   TemporaryFolder temporary_;
-  std::string folder_, address_, torch_version_, python_version_;
-  nlohmann::json call_;
+  std::string backend_, folder_, address_, torch_version_, python_version_;
+  nlohmann::json call_, recipe_;
   pid_t pid_ = -1, owner_ = -1;
   int alive_ = -1;
   int report_ = -1; ///< closed once it has been read

@@ -1,6 +1,7 @@
 """The work that the warm parent does once, so that no child has to: its settings made, its header built."""
 
 import contextlib
+import io
 import json
 import os
 import tempfile
@@ -108,6 +109,38 @@ class Preparation:
         processor.ask_all()
         if lends:
             lent_probes.lend(self.kept, self.headers.parent)
+
+
+class WithoutHeaders:
+    """The preparation for what is not compiled by TorchInductor."""
+
+    @no_device_used()
+    def __init__(self, folder, given):
+        torch.set_num_threads(1)
+        use_folder(folder)
+        os.environ.setdefault("TMPDIR", folder)
+        os.environ["HOME"] = folder  # some write there as they are imported
+        entries.check_entries(given)
+        if entries.recipe_in_use:
+            with contextlib.redirect_stdout(io.StringIO()):
+                entries.recipe_in_use.prepare()
+        self.rest = self
+
+    def begin(self):
+        pass
+
+    def finish(self):
+        pass
+
+    def warm_up_if_cold(self):
+        pass
+
+
+def preparation_for(folder, given):
+    """`given` are KEY=VALUE; the header that TorchInductor's kernels share is made where they are what is compiled."""
+    keys = dict(entry.partition("=")[::2] for entry in given)
+    uses_inductor = keys.get("backend", "inductor") == "inductor" and keys.get("recipe", "aotinductor") == "aotinductor"
+    return (Preparation if uses_inductor else WithoutHeaders)(folder, given)
 
 
 def use_folder(folder):

@@ -34,7 +34,8 @@ def requiring_grad(text: str) -> str:
 def same(text: str, tensor: torch.Tensor) -> bool:
     """True if the expression gives this very tensor."""
     try:
-        made = eval(text, {"torch": torch, "__builtins__": {"float": float, "complex": complex}})
+        known = {"float": float, "complex": complex, "__import__": __import__}  # torch imports parts of it as it goes
+        made = eval(text, {"torch": torch, "__builtins__": known})
     except (RuntimeError, TypeError, ValueError, OverflowError, NotImplementedError):
         return False
     if (made.dtype, made.shape, made.stride()) != (tensor.dtype, tensor.shape, tensor.stride()):

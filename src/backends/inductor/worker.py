@@ -142,7 +142,7 @@ def main():
         try:
             import preparation
 
-            prepared = preparation.Preparation(folder, given)
+            prepared = preparation.preparation_for(folder, given)
             import candidate  # with all of TorchInductor
             import entries
             import landlock
@@ -158,7 +158,8 @@ def main():
         gc.freeze()  # children need not look through it either, which would copy its pages
         gc.enable()
         versions = {"torch": torch.__version__, "python": sys.version.split()[0]}
-        report(ready, {**versions, "call": entries.call_of_its_user()})
+        recipe = entries.recipe_in_use.facts() if entries.recipe_in_use else None
+        report(ready, {**versions, "call": entries.call_of_its_user(), "recipe": recipe})
 
         def serve(connection):
             if own_threads := landlock.places_of_cuda_driver("/proc/self/task"):

@@ -45,6 +45,8 @@ class SharedOptions(TypedDict, total=False):
     use_iou_for_bool: bool
     iou_threshold: float
     python: str | os.PathLike[str]
+    python_of: Texts | Mapping[str, object]
+    backend_option: Texts | Mapping[str, object]
     inductor_config: Texts | Mapping[str, object]
     dynamic: bool
     skip_stage: Texts

@@ -26,6 +26,18 @@ def eager(model):  # what TorchScript's interpreter computes without optimisatio
     scripted = torch.jit.script(model)
     return lambda *inputs: torch._C._jit_interpret_graph(scripted.graph, ({{#is_module}}scripted._c, {{/is_module}}*inputs,))
 {{/interpreted}}
+{{#compiled}}
+
+
+def compiled(model):
+    def call(*inputs):
+{{#statements}}
+        {{value:x-source}}
+{{/statements}}
+        return found{{#single}}[0]{{/single}}
+
+    return call
+{{/compiled}}
 {{#run}}
 
 

@@ -13,6 +13,7 @@ import torch
 
 import ahead_of_time
 import emit
+import emit_recipe
 from emit_fx import FxRepro, TypedRepro
 
 
@@ -79,7 +80,7 @@ class Modules(unittest.TestCase):
         script = torch.jit.script(Add().eval())
         parts = emit.Repro(script, [("x", "input", "", torch.ones(2))], FACTS | {"device": "cuda:0"}).parts()
         self.assertTrue(parts["is_module"])
-        self.assertEqual(parts["callable"], "Repro().eval()")
+        self.assertEqual(parts["callable"], "Repro().eval().to('cuda:0')")
         self.assertTrue(parts["inputs"][0][1].endswith(".to('cuda:0')"), parts["inputs"])
 
     def test_of_much_data_read_files(self) -> None:
@@ -102,6 +103,27 @@ class Calls(unittest.TestCase):
         for grad in (False, True):
             space = run(parts_of_calls(grad=grad))
             self.assertEqual(space["f"](space["x"], space["weight"]).tolist(), [[2.0, 2.0]])
+
+
+class Exported(unittest.TestCase):
+    def test_is_a_module_that_is_typed(self) -> None:
+        script = torch.jit.freeze(torch.jit.script(Layer().eval()), ["weight"])
+        x, y, weight = torch.ones(2, 2), torch.tensor([[0.5, 2.0], [1.0, 1.0]]), torch.tensor([1.0, 2.0])
+        inputs = [("x", "input", "", x), ("y", "input", "", y), ("weight", "parameter", "", weight)]
+        parts = emit_recipe.programs(script, inputs, FACTS)[0].parts()
+        self.assertIn("\n    def forward(self, x, y):\n        ", parts["definition"])
+        self.assertIn("self.weight", parts["definition"])
+        self.assertNotIn("torch.ops", parts["definition"])
+        self.assertTrue(parts["is_module"])
+        module = eval(parts["callable"], run(parts))
+        for found, expected in zip(torch.export.export(module, (x, y)).module()(x, y), script(x, y), strict=True):
+            torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+    def test_is_a_module_of_calls_too(self) -> None:
+        inputs = [("tanh_3", "input", "ones", torch.ones(1, 4)), ("weight", "input", "", torch.ones(2))]
+        parts = emit_recipe.programs(SCRIPT, inputs, FACTS)[0].parts()
+        self.assertIn("    def forward(self, x", parts["definition"])
+        self.assertEqual(eval(parts["callable"], run(parts))(torch.ones(1, 4), torch.ones(2)).tolist(), [[2.0, 2.0]])
 
 
 class AheadOfTime(unittest.TestCase):

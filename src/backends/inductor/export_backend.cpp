@@ -1,0 +1,164 @@
+// A runtime of another project, by a recipe: it is given the program that torch.export makes.
+#include "backends/backend_registry.h"
+#include "backends/in_python.h"
+#include "backends/inductor/worker_backend.h"
+#include "core/files.h"
+#include "core/programs.h"
+#include "repro_minify/program.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+fs::path folder_of_recipes() {
+  return fs::path(inductor_worker_script()).parent_path() / "recipes";
+}
+
+/// The name of a recipe of ours, or the absolute path of a file.
+std::string recipe_found_anywhere(const std::string &recipe) {
+  return is_python_file(recipe) ? fs::absolute(recipe).string() : recipe;
+}
+
+std::vector<std::string> entries_of_recipe(const std::string &recipe, const BackendOptions &options) {
+  std::vector<std::string> entries = {"recipe=" + recipe_found_anywhere(recipe)};
+  for (const auto &option : options.backend_options)
+    entries.push_back("backend-option=" + option);
+  return entries;
+}
+
+class ExportBackend : public WorkerBackend, public OwnBisector, public OwnTracker {
+public:
+  ExportBackend(const std::string &recipe, const BackendOptions &options)
+      : WorkerBackend("export:" + recipe, options, entries_of_recipe(recipe, options)), recipe_(recipe) {}
+
+  std::string summary() const override { return export_row().summary; }
+  std::string title() const override { return recipe().is_null() ? name() : recipe().at("title").get<std::string>(); }
+  std::string needs() const override { return "Python with torch, and that runtime"; }
+
+  /// One of ours says which packages it needs, and whether they are there is seen without importing them.
+  std::string unusable_because() const override {
+    if (const std::string problem = WorkerBackend::unusable_because(); !problem.empty())
+      return problem;
+    const std::string script = (fs::path(inductor_worker_script()).parent_path() / "needs.py").string();
+    const fs::path file = is_python_file(recipe_) ? fs::path(recipe_) : folder_of_recipes() / (recipe_ + ".py");
+    const TemporaryFolder folder;
+    const std::string answer = folder / "missing";
+    wait_for_program(
+        start_program({.words = {python(), "-B", script, file.string()}, .output = answer, .own_group = true}));
+    std::string missing = read_file(answer);
+    if (missing.ends_with('\n'))
+      missing.pop_back();
+    return missing.empty() ? "" : "its Python, " + python() + ", lacks what the recipe needs: pip install " + missing;
+  }
+
+  Identity identity() const override {
+    Identity identity = WorkerBackend::identity();
+    if (is_python_file(recipe_))
+      identity.add_file("the recipe", recipe_);
+    if (!recipe().is_null())
+      for (const auto &pair : recipe().at("versions"))
+        identity.add(pair.at(0).get<std::string>() + " of " + name(), pair.at(1).get<std::string>());
+    return identity;
+  }
+
+  std::vector<std::string> what_can_go() const override { return recipe().at("steps"); }
+
+  /// There are few steps, and each takes those before it: the first beginning that is wrong ends with the guilty one.
+  std::optional<OwnFinding> bisect(const Fails &fails) const override {
+    const auto steps = what_can_go();
+    for (size_t count = 1; count <= steps.size(); ++count) {
+      const std::vector<std::string> taken(steps.begin(), steps.begin() + static_cast<long>(count));
+      if (fails(with(taken), "up to " + taken.back()))
+        return OwnFinding{.guilty = taken.back(), .name = "", .confirmed = true, .note = note_of(count)};
+    }
+    return std::nullopt;
+  }
+
+  const json &tracker() const override { return recipe(); }
+
+  std::vector<std::pair<std::string, std::string>> artefacts(const Program &program) const override {
+    const InductorMessage answer = ask_about("artefact", program, json::object());
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const auto &name : answer.header.at("names")) {
+      const at::Tensor &blob = answer.blobs.at(files.size());
+      files.emplace_back(name.get<std::string>(), std::string(static_cast<const char *>(blob.const_data_ptr()),
+                                                              static_cast<size_t>(blob.numel())));
+    }
+    return files;
+  }
+
+  Compiled compile(torch::jit::Module module) const override {
+    if (at::GradMode::is_enabled())
+      throw UserError("--backend " + name() + ": a program that torch.export made has no gradients; leave --grad out");
+    return WorkerBackend::compile(std::move(module));
+  }
+
+  BackendTraits traits() const override {
+    BackendTraits traits = WorkerBackend::traits();
+    traits.gradients = Gradients::IfItHasAny;
+    return traits;
+  }
+
+  BackendParts parts() const override {
+    BackendParts parts = WorkerBackend::parts();
+    parts.bisector = this;
+    parts.tracker = this;
+    return parts;
+  }
+
+private:
+  std::shared_ptr<const Backend> with(const std::vector<std::string> &steps) const {
+    auto backend = std::make_shared<ExportBackend>(*this);
+    backend->entries_of_checks_ = {"steps=" + json(steps).dump()};
+    return backend;
+  }
+
+  std::string note_of(size_t count) const {
+    if (count == 1)
+      return "The exported program is wrong where eager runs it: the fault is torch.export's, not " + title() + "'s. ";
+    if (count == 2)
+      return "The exported program is right where eager runs it. " + title() + " is wrong" +
+             (what_can_go().size() > 2 ? " with all that can be switched off switched off. " : ". ");
+    return "Without it the result is right. ";
+  }
+
+  std::string recipe_;
+};
+
+} // namespace
+
+BackendRow export_row() {
+  return {"export:NAME|FILE.py", "a runtime that is given what torch.export makes, by a recipe"};
+}
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto &entry : fs::directory_iterator(folder_of_recipes(), none))
+    if (entry.path().extension() == ".py")
+      names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::unique_ptr<Backend> make_export_backend(const std::string &recipe, const BackendOptions &options) {
+  const auto names = recipe_names();
+  if (is_python_file(recipe)) {
+    if (!fs::is_regular_file(recipe))
+      throw UserError("--backend export:" + recipe + ": there is no such file");
+  } else if (std::find(names.begin(), names.end(), recipe) == names.end()) {
+    std::string known;
+    for (const auto &name : names)
+      known += name + ", ";
+    throw UserError("--backend export:" + recipe + ": unknown recipe; known are " + known +
+                    "and a FILE.py of your own");
+  }
+  return std::make_unique<ExportBackend>(recipe, options);
+}
+
+} // namespace repro_minify

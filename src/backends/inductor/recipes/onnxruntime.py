@@ -1,0 +1,80 @@
+"""ONNX Runtime on the CPU, of what torch.onnx.export makes."""
+
+import contextlib
+import functools
+import os
+import pathlib
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # what uploads is a thread, which a fork does not copy
+
+import onnxruntime
+import torch
+
+TITLE = "ONNX Runtime"
+NEEDS = ("onnxruntime", "onnx", "onnxscript")
+LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL")
+
+
+def compile(program, inputs, level="ORT_ENABLE_ALL", optimize=True, without=()):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    options.log_severity_level = 4  # what is wrong comes as an exception too
+    options.intra_op_num_threads = torch.get_num_threads()
+    session = onnxruntime.InferenceSession(to_onnx(program, optimize), options, disabled_optimizers=list(without))
+    names = [each.name for each in session.get_inputs()]
+    places = [[spec.arg.name for spec in program.graph_signature.input_specs].index(name) for name in names]
+
+    def call(*inputs):
+        return session.run(None, {name: inputs[place].numpy() for name, place in zip(names, places)})
+
+    return call
+
+
+def to_onnx(program, optimize=True):
+    return torch.onnx.export(program, (), dynamo=True, verbose=False, optimize=optimize).model_proto.SerializeToString()
+
+
+def prepare():
+    with contextlib.suppress(ImportError, AttributeError):  # it reads its table anew each time, longer than all else
+        from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+        ONNXRegistry.from_torchlib = staticmethod(functools.cache(ONNXRegistry.from_torchlib))
+    to_onnx(torch.export.export(torch.nn.Identity(), (torch.zeros(1),)))
+
+
+def steps():
+    return ["onnxscript.optimizer", *LEVELS[1:]]
+
+
+def without(step):
+    return {"optimize": False} if step not in LEVELS else {"level": LEVELS[LEVELS.index(step) - 1]}
+
+
+def artefact(program, inputs, folder, optimize=True, **_):
+    pathlib.Path(folder, "model.onnx").write_bytes(to_onnx(program, optimize))
+
+
+def as_written(level="ORT_ENABLE_ALL", optimize=True, without=()):
+    given, left_out = ", optimize=False" * (not optimize), f", disabled_optimizers={without!r}" * bool(without)
+    chosen = level != "ORT_ENABLE_ALL"
+    return f"""
+        import onnxruntime
+        exported = torch.onnx.export(torch.export.export(model, inputs), dynamo=True{given})
+        {"options = onnxruntime.SessionOptions()" * chosen}
+        {f"options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.{level}" * chosen}
+        session = onnxruntime.InferenceSession(exported.model_proto.SerializeToString(){", options" * chosen}{left_out})
+        feed = {{each.name: x.numpy() for each, x in zip(session.get_inputs(), inputs)}}
+        found = [torch.as_tensor(x) for x in session.run(None, feed)]"""
+
+
+def tracker():
+    return {
+        "url": "https://github.com/microsoft/onnxruntime/issues",
+        "fields": [
+            ["Describe the issue", "problem"], ["To reproduce", "script attached"], ["Urgency", "=Not known."],
+            ["Platform", "system"], ["OS Version", "os"], ["ONNX Runtime Installation", "=Released Package"],
+            ["ONNX Runtime Version or Commit ID", "version"], ["ONNX Runtime API", "=Python"],
+            ["Architecture", "architecture"], ["Execution Provider", "=Default CPU"],
+            ["Execution Provider Library Version", "versions"],
+        ],
+    }  # fmt: skip

@@ -1,0 +1,74 @@
+// Any backend that Dynamo knows, as torch.compile(model, backend=NAME) uses it.
+#include "backends/backend_registry.h"
+#include "backends/in_python.h"
+#include "backends/inductor/worker_backend.h"
+#include "core/files.h"
+#include "core/programs.h"
+#include "repro_minify/program.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace repro_minify {
+namespace {
+
+/// MODULE:FUNCTION, with MODULE a file of Python where it is one.
+std::string function_found_anywhere(const std::string &name) {
+  const size_t colon = name.rfind(':');
+  if (colon == std::string::npos)
+    return name;
+  const std::string module = name.substr(0, colon);
+  return (is_python_file(module) ? std::filesystem::absolute(module).string() : module) + name.substr(colon);
+}
+
+std::vector<std::string> entries_of_compile(const std::string &name, const BackendOptions &options) {
+  std::vector<std::string> entries = {"frontend=dynamo", "backend=" + function_found_anywhere(name)};
+  for (const auto &option : options.backend_options)
+    entries.push_back("backend-option=" + option);
+  return entries;
+}
+
+class TorchCompileBackend : public WorkerBackend {
+public:
+  TorchCompileBackend(const std::string &name, const BackendOptions &options)
+      : WorkerBackend("torch-compile:" + name, options, entries_of_compile(name, options)), name_(name) {}
+
+  std::string summary() const override { return torch_compile_row().summary; }
+  std::string title() const override { return "torch.compile(backend=\"" + name_ + "\")"; }
+  std::string needs() const override { return "Python with torch, and that backend"; }
+
+private:
+  std::string name_;
+};
+
+} // namespace
+
+BackendRow torch_compile_row() {
+  return {"torch-compile:NAME", "a backend of torch.compile by its name, or MODULE:FUNCTION of your own"};
+}
+
+std::vector<std::string> dynamo_backends(const std::string &given) {
+  const std::string python = find_python_with_torch(given);
+  if (python.empty())
+    return {};
+  const TemporaryFolder folder;
+  const std::string answer = folder / "names";
+  const std::string question = "import sys, torch._dynamo\n"
+                               "open(sys.argv[1], 'w').write('\\n'.join(torch._dynamo.list_backends(exclude_tags=())))";
+  wait_for_program(
+      start_program({.words = {python, "-c", question, answer}, .output = "/dev/null", .own_group = true}));
+  std::vector<std::string> names;
+  std::ifstream file(answer);
+  for (std::string name; std::getline(file, name);)
+    names.push_back(name);
+  return names;
+}
+
+std::unique_ptr<Backend> make_torch_compile_backend(const std::string &name, const BackendOptions &options) {
+  if (name.empty())
+    throw UserError("--backend torch-compile: names no backend; `repro-minify backends` lists those that this Python "
+                    "has");
+  return std::make_unique<TorchCompileBackend>(name, options);
+}
+
+} // namespace repro_minify

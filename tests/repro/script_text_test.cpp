@@ -1,0 +1,47 @@
+// A runtime is called by statements of its user's, not by an expression.
+#include "repro/script_text.h"
+#include "repro/small_program.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+std::string script_of(FailureKind kind) {
+  const Program program = testing_support::small_program();
+  ReproFacts facts = testing_support::facts_of(kind, /*grad=*/false, /*autocast=*/false);
+  facts.check.calls = 1;
+  PythonProgram text;
+  text.imports = {"import torch"};
+  text.definition = "class Repro(torch.nn.Module):\n    def forward(self, x):\n        return x.neg()\n";
+  text.callable = "Repro().eval()";
+  text.inputs = {{"x", "torch.ones(2)"}};
+  text.is_module = true;
+  PythonCall call;
+  call.settings = {"import runtime"};
+  call.statements = {"session = runtime.load(model)", "found = session.run(inputs)"};
+  return script_text({program, text, facts, call, {PythonCalls::AsUsual, false, false}});
+}
+
+TEST(ScriptText, HasTheStatementsOfARuntimeWhereTheyAreRead) {
+  const std::string text = script_of(FailureKind::Accuracy);
+  EXPECT_NE(text.find("import runtime\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nx = torch.ones(2)\nmodel, inputs = Repro().eval(), (x,)\nexpected = model(*inputs)\n"
+                      "session = runtime.load(model)\nfound = session.run(inputs)\nfound = found[0]\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\ntorch.testing.assert_close(found, expected"), std::string::npos) << text;
+}
+
+/// The last statement is the one that fails (repro/judge_run.h).
+TEST(ScriptText, CallsARuntimeThatRaisesLast) {
+  const std::string text = script_of(FailureKind::Exception);
+  EXPECT_NE(text.find("\ndef compiled(model):\n    def call(*inputs):\n        session = runtime.load(model)\n"
+                      "        found = session.run(inputs)\n        return found[0]\n\n    return call\n"),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with("\nprint(\"eager:\", model(x))\ncompiled(model)(x)\n")) << text;
+}
+
+} // namespace
+} // namespace repro_minify
