@@ -144,7 +144,7 @@ void Verifying::take(const Verification &verification) {
                                  (verification.compiler.empty() ? "" : "by " + verification.compiler + " ") +
                                  (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
-  facts.verify_message = verification.message;
+  facts.verify_message = verification.same_failure ? "" : verification.message;
   if (!verification.has_tools) {
     facts.verified = facts.script.verified.value_or(false);
     facts.verify_message = "repro.cpp was not built, as " + verification.message;
