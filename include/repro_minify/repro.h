@@ -26,10 +26,10 @@ std::string to_string(const OtherBackend &other);
 struct ScriptVerification {
   std::optional<bool> verified; ///< nothing: not tried, or there is no repro.py; `message` says why
   std::string message;
-  int lines = 0;         ///< of code
-  double seconds = 0;    ///< that the runs took
-  std::string statement; ///< the program where repro.py has it in one statement; else empty
-  std::string shown;     ///< what repro.py printed and raised, without files of this machine
+  int lines = 0;                     ///< of code
+  double seconds = 0;                ///< that the runs took
+  std::string statement;             ///< the program where repro.py has it in one statement; else empty
+  std::string shown;                 ///< what repro.py printed and raised, without files of this machine
   std::optional<bool> test_verified; ///< test_repro.py; nothing: there is none
 };
 

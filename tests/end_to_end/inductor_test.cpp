@@ -157,10 +157,9 @@ TEST_F(Inductor, AFailureThatTurnsOutToShowFromPythonOnlyHasSuchAReproToo) {
   EXPECT_NE(source.find("It shows from Python only: compiling ahead of time raises: "), std::string::npos) << source;
   EXPECT_FALSE(fs::exists(repro + "/model.pt2"));
   const std::string issue = read_text(repro + "/issue.md");
-  for (const char *row :
-       {"- Passes: torch.compile, backend=eager; torch.compile, backend=aot_eager; "
-        "torch.compile, backend=aot_eager_decomp_partition; inductor, cpp.simdlen=1\n",
-        "; inductor, emulate_precision_casts=True; inductor, dynamic=True\n"})
+  for (const char *row : {"- Passes: torch.compile, backend=eager; torch.compile, backend=aot_eager; "
+                          "torch.compile, backend=aot_eager_decomp_partition; inductor, cpp.simdlen=1\n",
+                          "; inductor, emulate_precision_casts=True; inductor, dynamic=True\n"})
     EXPECT_NE(issue.find(row), std::string::npos) << issue;
 }
 

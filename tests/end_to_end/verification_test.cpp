@@ -44,6 +44,9 @@ TEST(Verification, NamesThatNoLanguageTakes) {
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));
   EXPECT_EQ(report.at("verified"), true);
+  EXPECT_NE(read_text(repro / "report.md").find("repro.cpp was built and run, and fails the same way"),
+            std::string::npos);
+  EXPECT_EQ(finished.err.find("warning"), std::string::npos) << describe(finished);
   EXPECT_EQ(report.at("after").at("operators"), 2);
   const std::string source = read_text(repro / "repro.cpp");
   for (const char *name : {"new_0", "namespace_operator", "typename_"})

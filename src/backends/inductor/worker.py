@@ -134,6 +134,13 @@ def report(descriptor, answer):
     os.close(descriptor)
 
 
+def sentence_of(error):
+    """Returns in one line why the worker cannot begin."""
+    if isinstance(error, OSError) and error.filename and error.filename in ("g++", os.environ.get("CXX")):
+        return f"it needs a C++ compiler, and {error.filename} cannot be started; install g++, or name another in $CXX"
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
 def main():
     listen, alive, ready = (int(word) for word in sys.argv[1:4])
     folder, given = sys.argv[4], sys.argv[5:]
@@ -153,7 +160,7 @@ def main():
             landlock.write_only_into(*own_folders, *landlock.places_of_cuda_driver("/proc"))
             import torch
         except Exception as error:
-            report(ready, {"problem": " ".join(str(error).split())[:300] or type(error).__name__})
+            report(ready, {"problem": sentence_of(error)})
             raise
         gc.freeze()  # children need not look through it either, which would copy its pages
         gc.enable()

@@ -40,6 +40,7 @@ import candidate
 import kernels
 import preparation
 import stub_libraries
+import worker
 from failure import first_sentence
 from forks import Later, in_a_fork
 from simplifications import remember_simplifications
@@ -458,6 +459,13 @@ class AFork(unittest.TestCase):
             self.assertTrue(mark.exists())
             for _ in range(3):
                 later.begin()  # the fork no longer listens
+
+
+class Beginning(unittest.TestCase):
+    def test_a_missing_compiler_is_named(self):
+        said = worker.sentence_of(PermissionError(13, "Permission denied", "g++"))
+        self.assertIn("it needs a C++ compiler, and g++ cannot be started; install g++", said)
+        self.assertEqual(worker.sentence_of(OSError(2, "No such file", "other")), "[Errno 2] No such file: 'other'")
 
 
 if __name__ == "__main__":

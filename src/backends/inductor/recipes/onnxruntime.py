@@ -22,7 +22,7 @@ def compile(program, inputs, level="ORT_ENABLE_ALL", optimize=True, without=()):
     options.intra_op_num_threads = torch.get_num_threads()
     session = onnxruntime.InferenceSession(to_onnx(program, optimize), options, disabled_optimizers=list(without))
     names = [each.name for each in session.get_inputs()]
-    places = [[spec.arg.name for spec in program.graph_signature.input_specs].index(name) for name in names]
+    places = [program.graph_signature.user_inputs.index(name) for name in names]
 
     def call(*inputs):
         return session.run(None, {name: inputs[place].numpy() for name, place in zip(names, places)})
