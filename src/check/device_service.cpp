@@ -16,10 +16,10 @@ namespace {
 
 /// Returns how much of the device's memory tensors of this process take; 0 where its allocator does not say.
 std::int64_t bytes_in_use(c10::Device device) {
-  const auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(device.type()));
+  auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(device.type()));
   if (!allocator)
     return 0;
-  const auto stats = const_cast<c10::DeviceAllocator *>(allocator)->getDeviceStats(device.index());
+  const auto stats = allocator->getDeviceStats(device.index());
   return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].current;
 }
 

@@ -180,18 +180,22 @@ void TaskList::start_queued() {
 bool TaskList::is_asked_of_one_that_waits(const Queued &queued) {
   const auto is_of_another = [&](const auto &child) { return child->service() != queued.job.service().get(); };
   const auto others = std::stable_partition(waiting_.begin(), waiting_.end(), std::not_fn(is_of_another));
-  for (auto it = others; it != waiting_.end(); ++it)
-    (*it)->kill(Ending::Cancelled), dying_.push_back(std::move(*it));
+  for (auto it = others; it != waiting_.end(); ++it) {
+    (*it)->kill(Ending::Cancelled);
+    dying_.push_back(std::move(*it));
+  }
   waiting_.erase(others, waiting_.end());
   if (waiting_.empty())
     return false;
   std::unique_ptr<ChildProcess> child = std::move(waiting_.back());
   waiting_.pop_back();
-  const bool asked = child->ask(queued.job, queued.limits);
-  if (!asked)
+  if (!child->ask(queued.job, queued.limits)) {
     child->kill(Ending::Cancelled);
-  asked ? void(running_.emplace(queued.ticket, std::move(child))) : dying_.push_back(std::move(child));
-  return asked;
+    dying_.push_back(std::move(child));
+    return false;
+  }
+  running_.emplace(queued.ticket, std::move(child));
+  return true;
 }
 
 void TaskList::start(const Queued &queued, bool fresh) {

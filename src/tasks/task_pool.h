@@ -1,6 +1,5 @@
 // All the children of a thread, in one loop: whichever of them is waited for, every one is looked at.
 #pragma once
-
 #include "repro_minify/sandbox.h"
 #include "tasks/child_process.h"
 #include "tasks/crash_frames.h"

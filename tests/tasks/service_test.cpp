@@ -40,6 +40,16 @@ std::shared_ptr<const Service> process_number(
                  std::move(is_as_before), most_questions);
 }
 
+/// Hangs when asked to "hang", and repeats anything else.
+std::shared_ptr<const Service> echo_or_hang() {
+  return service([](Child &child, const std::string &text) {
+    if (text == "hang")
+      for (;;)
+        pause();
+    child.reply(text);
+  });
+}
+
 /// Asks `count` questions one after the other, and returns how many processes answered.
 std::size_t processes_that_answer(TaskGroup &pool, const std::shared_ptr<const Service> &asked, int count) {
   std::set<std::string> processes;
@@ -99,12 +109,7 @@ TEST(Service, AnotherServiceHasAProcessOfItsOwn) {
 
 TEST(Service, ALimitInTimeIsThatOfTheQuestion) {
   TaskGroup pool(1);
-  const auto asked = service([](Child &child, const std::string &text) {
-    if (text == "hang")
-      for (;;)
-        pause();
-    child.reply(text);
-  });
+  const auto asked = echo_or_hang();
   EXPECT_EQ(pool.wait(pool.submit(question(asked, "first"), within(60s)))->reply, "first");
   EXPECT_EQ(pool.wait(pool.submit(question(asked, "hang"), within(200ms)))->ending, Ending::TimedOut);
   EXPECT_EQ(pool.wait(pool.submit(question(asked, "last"), within(60s)))->reply, "last");
@@ -188,12 +193,7 @@ TEST(Service, AQuestionThatCannotBePassedOnIsAskedOfAFreshProcess) {
 
 TEST(Service, ACancelledQuestionEndsItsProcessAlone) {
   TaskGroup pool(1);
-  const auto asked = service([](Child &child, const std::string &text) {
-    if (text == "hang")
-      for (;;)
-        pause();
-    child.reply(text);
-  });
+  const auto asked = echo_or_hang();
   EXPECT_EQ(pool.wait(pool.submit(question(asked, "first"), within(60s)))->reply, "first");
   const auto ticket = pool.submit(question(asked, "hang"), within(60s));
   pool.cancel(ticket);

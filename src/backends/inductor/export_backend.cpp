@@ -19,22 +19,11 @@ fs::path folder_of_recipes() {
   return fs::path(inductor_worker_script()).parent_path() / "recipes";
 }
 
-/// The name of a recipe of ours, or the absolute path of a file.
-std::string recipe_found_anywhere(const std::string &recipe) {
-  return is_python_file(recipe) ? fs::absolute(recipe).string() : recipe;
-}
-
-std::vector<std::string> entries_of_recipe(const std::string &recipe, const BackendOptions &options) {
-  std::vector<std::string> entries = {"recipe=" + recipe_found_anywhere(recipe)};
-  for (const auto &option : options.backend_options)
-    entries.push_back("backend-option=" + option);
-  return entries;
-}
-
 class ExportBackend : public WorkerBackend, public OwnBisector, public OwnTracker {
 public:
   ExportBackend(const std::string &recipe, const BackendOptions &options)
-      : WorkerBackend("export:" + recipe, options, entries_of_recipe(recipe, options)), recipe_(recipe) {}
+      : WorkerBackend("export:" + recipe, options, with_backend_options({"recipe=" + importable(recipe)}, options)),
+        recipe_(recipe) {}
 
   std::string summary() const override { return export_row().summary; }
   std::string title() const override { return recipe().is_null() ? name() : recipe().at("title").get<std::string>(); }

@@ -58,10 +58,9 @@ class Recipe:
         return Run(self, program, inputs, self.options_with(steps))
 
     def artefact(self, module, inputs, folder):
-        """Writes what the runtime loads into the folder; returns the names of the files."""
+        """Writes what the runtime loads into the folder."""
         if hasattr(self.module, "artefact"):
             self.module.artefact(exported(module, inputs), inputs, folder, **self.options)
-        return sorted(os.listdir(folder))
 
     def as_written(self):
         """Returns two lists of lines: imports, and statements that make `found`, a list, of `model` and `inputs`, as

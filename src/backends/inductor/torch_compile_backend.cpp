@@ -6,7 +6,6 @@
 #include "core/programs.h"
 #include "repro_minify/program.h"
 
-#include <filesystem>
 #include <fstream>
 
 namespace repro_minify {
@@ -17,21 +16,15 @@ std::string function_found_anywhere(const std::string &name) {
   const size_t colon = name.rfind(':');
   if (colon == std::string::npos)
     return name;
-  const std::string module = name.substr(0, colon);
-  return (is_python_file(module) ? std::filesystem::absolute(module).string() : module) + name.substr(colon);
-}
-
-std::vector<std::string> entries_of_compile(const std::string &name, const BackendOptions &options) {
-  std::vector<std::string> entries = {"frontend=dynamo", "backend=" + function_found_anywhere(name)};
-  for (const auto &option : options.backend_options)
-    entries.push_back("backend-option=" + option);
-  return entries;
+  return importable(name.substr(0, colon)) + name.substr(colon);
 }
 
 class TorchCompileBackend : public WorkerBackend {
 public:
   TorchCompileBackend(const std::string &name, const BackendOptions &options)
-      : WorkerBackend("torch-compile:" + name, options, entries_of_compile(name, options)), name_(name) {}
+      : WorkerBackend("torch-compile:" + name, options,
+                      with_backend_options({"frontend=dynamo", "backend=" + function_found_anywhere(name)}, options)),
+        name_(name) {}
 
   std::string summary() const override { return torch_compile_row().summary; }
   std::string title() const override { return "torch.compile(backend=\"" + name_ + "\")"; }

@@ -56,6 +56,12 @@ std::string python_of(const BackendOptions &options, const std::string &backend)
 
 } // namespace
 
+std::vector<std::string> with_backend_options(std::vector<std::string> entries, const BackendOptions &options) {
+  for (const auto &option : options.backend_options)
+    entries.push_back("backend-option=" + option);
+  return entries;
+}
+
 WorkerBackend::WorkerBackend(std::string name, const BackendOptions &options, std::vector<std::string> entries)
     : name_(std::move(name)), options_(options), entries_(std::move(entries)) {
   for (const auto &library : options_.libraries)

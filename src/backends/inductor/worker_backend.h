@@ -12,6 +12,9 @@
 
 namespace repro_minify {
 
+/// Returns the entries, and one for each --backend-option.
+std::vector<std::string> with_backend_options(std::vector<std::string> entries, const BackendOptions &options);
+
 class WorkerBackend : public Backend, public Preparation, public Surroundings, public ReproInPython {
 public:
   std::string name() const override { return name_; }

@@ -160,7 +160,7 @@ int missing_arguments(const torch::jit::Block *block) {
   return count;
 }
 
-/// More trips than anybody counts.
+/// The most trips that one loop counts as; a loop whose number of trips is not known counts as many.
 constexpr std::int64_t many_trips = std::int64_t{1} << 20;
 
 std::int64_t trips_in(const torch::jit::Block *block) {
