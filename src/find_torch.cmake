@@ -28,13 +28,12 @@ message(STATUS "Found a LibTorch with CUDA: ${torch_prefix}")
 set(TORCH_HAS_CUDA 1)
 set(TORCH_INSTALL_PREFIX "${torch_prefix}")
 set(TORCH_INCLUDE_DIRS "${torch_prefix}/include" "${torch_prefix}/include/torch/csrc/api/include")
-# torch_cuda registers its kernels when it is loaded; no code calls it by name. The C++ library comes before all:
+# torch_cuda is loaded by program/cuda_library.cpp where a device asks for it. The C++ library comes before all:
 # LibTorch 2.11 exports parts of an older one (std::filesystem::remove_all is a null call there). It is named by its
 # file, as a compiler that links it statically would make a second one beside LibTorch's.
 # The libraries are named by their paths: CMake then finds them in a build folder, and leaves no path of this machine in
 # a wheel.
-set(TORCH_LIBRARIES "-Wl,--unresolved-symbols=ignore-in-shared-libs" "-Wl,--no-as-needed" "-l:libstdc++.so.6")
-foreach(library IN ITEMS torch torch_cpu torch_cuda c10 c10_cuda)
+set(TORCH_LIBRARIES "-Wl,--unresolved-symbols=ignore-in-shared-libs" "-l:libstdc++.so.6")
+foreach(library IN ITEMS torch torch_cpu c10)
   list(APPEND TORCH_LIBRARIES "${torch_prefix}/lib/lib${library}.so")
 endforeach()
-list(APPEND TORCH_LIBRARIES "-Wl,--as-needed")

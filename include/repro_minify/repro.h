@@ -1,6 +1,7 @@
 // The Repro: what is handed back.
 #pragma once
 #include "repro_minify/bisect.h"
+#include "repro_minify/nature.h"
 #include "repro_minify/reducer.h"
 
 #include <cstdint>
@@ -89,6 +90,7 @@ struct SearchFacts {
 struct HandOverFacts {
   std::optional<Bisection> bisection;  ///< nothing: not tried, or the backend has no steps
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of it
+  Movement movement;                   ///< movement_of_eager of it
   /// Why C++ cannot run the program as a backend that is used from Python has compiled it; empty: it can.
   std::string no_package_because;
   std::optional<bool> verified; ///< nothing: not tried, or no answer

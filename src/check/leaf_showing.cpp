@@ -26,11 +26,11 @@ bool has(const LeafReport &leaf, FailureKind kind) {
   return std::find(leaf.kinds.begin(), leaf.kinds.end(), kind) != leaf.kinds.end();
 }
 
-const std::vector<LeafReport> &leaves_of(const Verdict &verdict, const std::string &where) {
+} // namespace
+
+const std::vector<LeafReport> &leaves_at(const Verdict &verdict, const std::string &where) {
   return where == "gradient" ? verdict.gradients : where == "state" ? verdict.state : verdict.outputs;
 }
-
-} // namespace
 
 bool is_whole(const LeafReport &leaf) {
   return leaf.ref_form && c10::isIntegralType(leaf.ref_form->dtype, /*includeBool=*/true);
@@ -59,7 +59,7 @@ std::vector<Signature> signatures_of(const LeafReport &leaf, const std::string &
 }
 
 bool comes_of_dtypes(const Verdict &verdict, const Signature &failure) {
-  const auto &leaves = leaves_of(verdict, failure.where);
+  const auto &leaves = leaves_at(verdict, failure.where);
   return (failure.kind == FailureKind::Accuracy || failure.kind == FailureKind::Nan) &&
          std::any_of(leaves.begin(), leaves.end(), [&](const LeafReport &leaf) { return has(leaf, failure.kind); }) &&
          std::all_of(leaves.begin(), leaves.end(),
@@ -71,7 +71,7 @@ const LeafReport *leaf_showing(const Verdict &verdict, const Signature &failure)
       std::any_of(verdict.signatures.begin(), verdict.signatures.end(),
                   [](const Signature &signature) { return signature.detail == whole_numbers; });
   const CompareRule rule = tells_whole_numbers ? CompareRule::Exact : CompareRule::Default;
-  const auto &leaves = leaves_of(verdict, failure.where);
+  const auto &leaves = leaves_at(verdict, failure.where);
   auto found = std::find_if(leaves.begin(), leaves.end(), [&](const LeafReport &leaf) {
     const auto shown = signatures_of(leaf, failure.where, rule);
     return std::find(shown.begin(), shown.end(), failure) != shown.end();

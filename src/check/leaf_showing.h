@@ -10,6 +10,9 @@
 
 namespace repro_minify {
 
+/// The leaves of what a Signature's `where` names: outputs, gradients or state.
+const std::vector<LeafReport> &leaves_at(const Verdict &verdict, const std::string &where);
+
 /// True if the expected value is of an integer dtype or of bools.
 bool is_whole(const LeafReport &leaf);
 

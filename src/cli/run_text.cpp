@@ -2,9 +2,11 @@
 #include "cli/run_text.h"
 
 #include "check/verdict_text.h"
+#include "core/json_number.h"
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/values.h"
+#include "repro_minify/backend_parts.h"
 
 #include <nlohmann/json.hpp>
 
@@ -99,6 +101,34 @@ void write_settings(std::ostream &out, const Verdict &verdict, const Session &se
       << to_string(settings.determinism) << '\n';
 }
 
+/// Whether it fails where TorchInductor rounds at each cast; nothing for a backend that has no such setting.
+std::optional<bool> fails_with_rounded_casts(const Session &session, const Verdict &verdict) {
+  const auto *settings = session.backend->parts().library_settings;
+  if (!settings)
+    return std::nullopt;
+  try {
+    const auto rounding = settings->under({"emulate_precision_casts=true"});
+    const Verdict with_casts = check(session.original(), rounding, session.check, session.limits());
+    if (with_casts.outcome == Verdict::Outcome::Unresolved)
+      return std::nullopt;
+    return shows(with_casts, verdict.signatures.front(), SameFailure::Kind);
+  } catch (const std::exception &) {
+    return std::nullopt;
+  }
+}
+
+/// Looks for what else the difference could be than a bug.
+void find_nature(const Session &session, const Verdict &verdict, RunFacts &facts) {
+  const Signature &failure = verdict.signatures.front();
+  NatureFacts known{.verdict = verdict, .failure = failure, .movement = {}, .reads_unwritten = facts.reads_unwritten};
+  if (!nature_of(known))
+    return;
+  known.movement =
+      movement_of_eager(session.original(), session.backend, session.check, verdict, failure, session.limits());
+  known.fails_with_rounded_casts = fails_with_rounded_casts(session, verdict);
+  facts.nature = nature_of(known);
+}
+
 } // namespace
 
 RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing) {
@@ -107,9 +137,11 @@ RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing)
     return facts;
   if (timing)
     facts.timing = measure_timing(session.original(), session.backend, session.check, timed_calls, session.limits());
-  if (rate.verdict.outcome == Verdict::Outcome::Fail)
+  if (rate.verdict.outcome == Verdict::Outcome::Fail) {
     facts.reads_unwritten =
         reads_unwritten_memory(session.original(), session.backend, session.check, session.limits());
+    find_nature(session, rate.verdict, facts);
+  }
   return facts;
 }
 
@@ -131,6 +163,8 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
   if (verdict.outcome == Verdict::Outcome::Fail && !verdict.rewritten.empty())
     out << "  operators that the backend rewrote: " << few_of(verdict.rewritten) << '\n';
   write_let_pass(out, verdict);
+  if (facts.nature)
+    out << "  " << to_string(facts.nature->kind) << ": " << facts.nature->why << '\n';
   if (facts.reads_unwritten.value_or(false))
     out << "  it reads uninitialised memory: what it returns depends on what lies there\n";
   if (verdict.coverage) // what the backend ran as it was is at times the larger part of the program
@@ -159,6 +193,13 @@ nlohmann::json timing_json(const std::optional<Timing> &timing) {
           {"eager_seconds", timing->eager_seconds},
           {"optimised_seconds", timing->optimised_seconds},
           {"compile_seconds", timing->compile_seconds}};
+}
+
+nlohmann::json nature_json(const std::optional<Nature> &nature) {
+  if (!nature)
+    return nullptr;
+  return {
+      {"kind", to_string(nature->kind)}, {"why", nature->why}, {"units_in_the_last_place", json_number(nature->units)}};
 }
 
 nlohmann::json settings_json(const RunSettings &settings) {
@@ -191,6 +232,7 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
         {"left_out", verdict.left_out},
         {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
         {"lets_whole_numbers_pass", lets_whole_numbers_pass(verdict)},
+        {"nature", nature_json(facts.nature)},
         {"reads_unwritten_memory",
          facts.reads_unwritten ? nlohmann::json(*facts.reads_unwritten) : nlohmann::json(nullptr)}}},
       {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.repetition.need}}},

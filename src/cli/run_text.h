@@ -1,6 +1,7 @@
 // One check, for people and for scripts.
 #pragma once
 
+#include "repro_minify/nature.h"
 #include "repro_minify/session.h"
 
 #include <optional>
@@ -12,6 +13,7 @@ namespace repro_minify {
 struct RunFacts {
   std::optional<Timing> timing;
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory; nothing: not asked, or not known
+  std::optional<Nature> nature;        ///< bug or rounding; nothing where the failure is no difference of values
 };
 
 /// Measures what is worth knowing of this Verdict: nothing where a side did not run to its end, and no times without

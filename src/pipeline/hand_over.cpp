@@ -209,8 +209,12 @@ void find_out_more(MinifyJob &job, const ModuleFactory &factory, bool interrupte
   if (!interrupted)
     find_guilty_step(job, factory);
   session.phases.enter("confirm");
-  if (!job.has_oracle() && !interrupted && is_comparison(job.facts.signature.kind))
-    job.facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
+  ReproFacts &facts = job.facts;
+  if (job.has_oracle() || interrupted || !is_comparison(facts.signature.kind))
+    return;
+  facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
+  facts.movement =
+      movement_of_eager(factory, session.backend, session.check, facts.reduced, facts.signature, session.limits());
 }
 
 // model.pt2, of a backend that is used from Python. It takes a compiler eight seconds and depends on nothing but the

@@ -1,5 +1,7 @@
 #include "repro_minify/run_settings.h"
 
+#include "program/cuda_library.h"
+
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -152,6 +154,8 @@ std::string why_unusable(c10::Device device) {
     return "";
   FirstWarning warning; // LibTorch does not throw where the driver gives an error, but warns
   const c10::WarningUtils::WarningHandlerGuard guard(&warning);
+  if (const std::string problem = load_cuda_library(); !problem.empty())
+    return "the CUDA part of this LibTorch cannot be loaded: " + problem;
   const auto &hooks = at::detail::getCUDAHooks();
   if (!hooks.hasCUDART())
     return "this LibTorch was built without CUDA";

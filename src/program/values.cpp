@@ -12,6 +12,7 @@
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -187,6 +188,21 @@ std::string describe(const c10::IValue &value) {
     text += layout.str();
   }
   return text;
+}
+
+std::optional<double> rounding_unit(c10::ScalarType dtype) {
+  switch (dtype) {
+  case at::kHalf:
+    return std::numeric_limits<at::Half>::epsilon();
+  case at::kBFloat16:
+    return std::numeric_limits<at::BFloat16>::epsilon();
+  case at::kFloat:
+    return std::numeric_limits<float>::epsilon();
+  case at::kDouble:
+    return std::numeric_limits<double>::epsilon();
+  default:
+    return std::nullopt;
+  }
 }
 
 std::optional<c10::ScalarType> dtype_named(const std::string &name) {

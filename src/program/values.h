@@ -64,6 +64,9 @@ c10::IValue map_tensors(const c10::IValue &value, const std::function<at::Tensor
 /// The dtype of which `name` is the dtype_name(): "float32" gives kFloat. Nothing where there is none.
 std::optional<c10::ScalarType> dtype_named(const std::string &name);
 
+/// The distance from 1 to the next number of a dtype of real numbers of 16 bits or more; nothing for any other.
+std::optional<double> rounding_unit(c10::ScalarType dtype);
+
 // Values as bytes and back: what one process of ours hands to another.
 
 /// Undefined tensors included; tensors that share storage still do when they are back. Throws c10::Error for what the

@@ -106,12 +106,27 @@ std::string unquoted(const std::string &text) {
   return text;
 }
 
-/// `quote`: how values and messages are marked.
-std::string what_happens(const ReproFacts &facts, Quote quote) {
+/// The name of the input in which a state shows; "an input" where it is a buffer, or not known.
+std::string input_with(const LeafReport *leaf, const Program &program, Quote quote) {
+  int place = leaf ? leaf->argument : -1;
+  for (const ProgramInput &input : program.inputs)
+    if (input.role == Role::Input && place-- == 0)
+      return quote(input.name);
+  return "an input";
+}
+
+/// The first sentence of an exception's message: what follows explains it.
+std::string first_words(const std::string &message) {
+  const size_t end = message.find(". ");
+  return message.substr(0, end);
+}
+
+/// `quote`: how values, names and messages are marked.
+std::string what_happens(const Program &program, const ReproFacts &facts, Quote quote) {
   const FailureKind kind = facts.signature.kind;
   switch (kind) {
   case FailureKind::Exception:
-    return "raises " + quote(plain(facts.reduced.message));
+    return "raises " + quote(plain(first_words(facts.reduced.message)));
   case FailureKind::Crash:
     return "crashes with " + signal_in_words(facts.signature.signal);
   case FailureKind::Hang:
@@ -128,7 +143,8 @@ std::string what_happens(const ReproFacts &facts, Quote quote) {
     return "is wrong";
   const std::string at = values.place.empty() ? "" : " at " + quote(values.place), found = quote(values.found);
   const bool in_state = facts.signature.where == "state", in_gradient = facts.signature.where == "gradient";
-  return std::string(in_state      ? "leaves " + found + at + " in an input"
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  return std::string(in_state      ? "leaves " + found + at + " in " + input_with(leaf, program, quote)
                      : in_gradient ? "has the gradient " + found + at
                                    : "gives " + found + at) +
          ", expected " + quote(values.expected);
@@ -147,6 +163,13 @@ bool is_in_title(const ReproFacts &facts) {
   return *facts.bisection->guilty == steps.at(0) || *facts.bisection->guilty == steps.at(1);
 }
 
+/// A lowering that is left out ends a fusion too: it may hide a failure that is another's, so no title names it.
+std::string blamed_in_title(const ReproFacts &facts) {
+  const bool is_lowering =
+      facts.bisection && facts.bisection->guilty && facts.bisection->guilty->find("lowerings") != std::string::npos;
+  return is_lowering ? "" : guilty_in_words(facts);
+}
+
 } // namespace
 
 BothValues both_values(const ReproFacts &facts) {
@@ -158,6 +181,8 @@ std::string guilty_in_words(const ReproFacts &facts) {
   if (!facts.bisection || !facts.bisection->guilty || is_in_title(facts))
     return "";
   const std::string &step = *facts.bisection->guilty, &name = facts.bisection->name;
+  if (step == "inductor") // the whole of it: no part of it alone, and the title names torch.compile
+    return "";
   if (!name.empty() && step.find("lowerings") != std::string::npos)
     return "lowering of " + name;
   if (!name.empty() && step.find("decomposition") != std::string::npos)
@@ -172,8 +197,8 @@ std::string guilty_in_words(const ReproFacts &facts) {
 std::string headline(const Program &program, const ReproFacts &facts, const std::string &call) {
   const std::string &statement = call.empty() ? facts.script.statement : call;
   const std::string what = statement.empty() ? operators_in_words(program) : "`" + statement + "`";
-  const std::string guilty = guilty_in_words(facts);
-  return title_of(facts) + ": " + what + " " + what_happens(facts, unquoted) +
+  const std::string guilty = blamed_in_title(facts);
+  return title_of(facts) + ": " + what + " " + what_happens(program, facts, unquoted) +
          (guilty.empty() ? "" : " (" + guilty + ")");
 }
 
@@ -181,7 +206,7 @@ std::string sentence(const Program &program, const ReproFacts &facts) {
   const std::string &statement = facts.script.statement;
   return "Under " + markdown_text(title_of(facts)) + ", " +
          markdown_code(statement.empty() ? operators_in_words(program) : statement) + " " +
-         what_happens(facts, markdown_code) + ".";
+         what_happens(program, facts, markdown_code) + ".";
 }
 
 } // namespace repro_minify

@@ -6,7 +6,7 @@
 
 namespace repro_minify {
 
-/// "torch.compile: `x.unfold(0, 2, 1).neg_()` gives 1 at [0], expected -1 (lowering of neg)": what, on what, found,
+/// "torch.compile: `x.unfold(0, 2, 1).neg_()` gives 1 at [0], expected -1 (functionalization)": what, on what, found,
 /// expected, whose fault. `call` names the program; empty: its operators are listed.
 std::string headline(const Program &program, const ReproFacts &facts, const std::string &call = "");
 

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "repro/ablation_names.h"
 #include "repro/atomic_file.h"
+#include "repro/evidence.h"
 #include "repro/headline.h"
 #include "repro/render.h"
 #include "repro/results_folder.h"
@@ -128,15 +129,6 @@ json versions_json(const ReproFacts &facts) {
   return {{"versions", cut_to(versions, 8000)}, {"processor", cut_to(processor, 4000)}};
 }
 
-std::string guilty_sentence(const ReproFacts &facts) {
-  if (!facts.bisection || !facts.bisection->guilty)
-    return "";
-  const std::string step = *facts.bisection->guilty, words = guilty_in_words(facts);
-  const std::string where =
-      words == step ? markdown_code(step) : markdown_text(words) + " (" + markdown_code(step) + ")";
-  return "Guilty: " + where + (facts.bisection->confirmed ? ", without which the result is right." : ".");
-}
-
 /// Returns the printed lines and the exception of repro.py.
 std::string logs_of(const ReproFacts &facts) {
   return cut_to(facts.script.shown.empty() ? facts.reduced.message : facts.script.shown, 4000);
@@ -153,7 +145,7 @@ std::string tracker_issue_text(const Program &program, const ReproFacts &facts, 
   const IssueContents contents{
       .problem = {{"sentence", sentence(program, facts)},
                   {"guilty", facts.bisection && facts.bisection->guilty ? bisection_sentence(facts) : ""},
-                  {"why_eager", why_eager_is_right(facts)}},
+                  {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)}},
       .script = code.value("script", ""),
       .why_no_script = code.value("no_script_because", ""),
       .log = logs_of(facts)};
@@ -179,9 +171,9 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"heading_bug", form.bug},
                  {"heading_logs", form.logs},
                  {"heading_versions", form.versions},
-                 {"sentence", sentence(program, facts)},
-                 {"guilty", guilty_sentence(facts)},
-                 {"why_eager", why_eager_is_right(facts)},
+                 {"evidence", evidence(program, facts)},
+                 {"torch_version", facts.torch_version},
+                 {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)},
                  {"inductor_not_asked", !is_said_of_inductor(facts) && !facts.ablation.empty()},
                  {"ablation", ablation_json(facts)},
                  {"labels", labels_json(facts, reasons)},

@@ -256,6 +256,11 @@ std::string script_contradiction(const ReproRun &run, const std::string &script,
   return is_asserted && tells_of(told, wanted.kind) ? "" : "shows another failure: " + last_words(said);
 }
 
+/// Advice that each exception of Dynamo ends with.
+bool is_advice(const std::string &line) {
+  return line.starts_with("Set TORCHDYNAMO_VERBOSE=") || line.starts_with("Use tlparse to see");
+}
+
 /// Returns what a script printed, and the message of its exception, without lines that name files of this machine.
 std::string what_it_showed(const ReproRun &run) {
   constexpr size_t most = 1500;
@@ -267,7 +272,7 @@ std::string what_it_showed(const ReproRun &run) {
   for (std::string line; std::getline(lines, line) && count < most_lines;) {
     in_message |= !line.empty() && !std::isspace(static_cast<unsigned char>(line.front()));
     if (in_message && line.find(" /") == std::string::npos && line.find("\"/") == std::string::npos &&
-        !line.starts_with('/')) {
+        !line.starts_with('/') && !line.empty() && !is_advice(line)) {
       text += line.substr(0, most) + "\n";
       ++count;
     }

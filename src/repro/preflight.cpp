@@ -82,7 +82,28 @@ std::string not_worked_on(const ReproFacts &facts) {
          (alone ? "TorchInductor is right" : "whether TorchInductor is wrong too is not known");
 }
 
+/// Empty for what is no rounding, and where another reason says so.
+std::string as_rounding(const ReproFacts &facts) {
+  const std::optional<Nature> nature = nature_of_reduced(facts);
+  if (!nature)
+    return "";
+  if (nature->kind == Nature::Kind::Rounding)
+    return "by design, numerical tolerance: it is rounding, " + nature->why;
+  if (nature->kind == Nature::Kind::IllConditioned)
+    return "ill-conditioned: " + nature->why;
+  return "";
+}
+
 } // namespace
+
+std::optional<Nature> nature_of_reduced(const ReproFacts &facts) {
+  return nature_of({.verdict = facts.reduced,
+                    .failure = facts.signature,
+                    .movement = facts.movement,
+                    .operators = facts.after.operators,
+                    .reads_unwritten = facts.reads_unwritten,
+                    .fails_with_rounded_casts = fails_under(facts, ablation_names::emulated)});
+}
 
 std::vector<std::string> preflight(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> reasons;
@@ -96,6 +117,8 @@ std::vector<std::string> preflight(const Program &program, const ReproFacts &fac
     reasons.emplace_back("an edge case: values are near the end of what their dtype can hold");
   if (fails_under(facts, ablation_names::emulated) == std::optional(false))
     reasons.emplace_back("mitigated by emulate_precision_casts=True: it is rounding that fusion leaves out");
+  if (const std::string rounding = as_rounding(facts); !rounding.empty())
+    reasons.push_back(rounding);
   if (!nearer_to_fp64(facts.reduced).empty())
     reasons.emplace_back("by design, numerical tolerance: the optimised result is nearer to float64 than eager's");
   if (draws_random_numbers(*program.graph))

@@ -1,10 +1,12 @@
 // report.json: what is known of a run, for scripts.
 #include "repro/report_json.h"
 
+#include "core/json_number.h"
 #include "program/canonical_form.h"
 #include "program/values.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
+#include "repro/triage.h"
 #include "repro_minify/confinement.h"
 
 #include <optional>
@@ -69,6 +71,18 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
 }
 
 constexpr const char *outcomes_in_words[] = {"pass", "fail", "unresolved"};
+
+/// Whether it is a bug or rounding, with the numbers that say so.
+json nature_json(const ReproFacts &facts) {
+  const std::optional<Nature> nature = nature_of_reduced(facts);
+  if (!nature)
+    return nullptr;
+  return {{"kind", to_string(nature->kind)},
+          {"why", nature->why},
+          {"units_in_the_last_place", json_number(nature->units)},
+          {"eager_moves_by", json_number(facts.movement.by_rounding)},
+          {"eager_moves_by_seed", json_number(facts.movement.by_seed)}};
+}
 
 json others_json(const ReproFacts &facts) {
   json rows = json::array();
@@ -177,6 +191,7 @@ json failure_json(const Program &program, const ReproFacts &facts) {
           {"other_backends", others_json(facts)},
           {"nearer_to_fp64", nearer_to_fp64(facts.reduced)},
           {"reads_unwritten_memory", if_known(facts.reads_unwritten)},
+          {"nature", nature_json(facts)},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)}};
 }
 

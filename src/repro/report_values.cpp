@@ -7,6 +7,7 @@
 #include "repro/elements_text.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
+#include "repro/triage.h"
 #include "repro_minify/confinement.h"
 
 #include <filesystem>
@@ -109,15 +110,17 @@ json simplifications_section(const ReproFacts &facts) {
   return facts.one_minimal ? json{{"list", simplifications_json()}} : json(nullptr);
 }
 
+std::string nature_text(const ReproFacts &facts) {
+  const std::optional<Nature> nature = nature_of_reduced(facts);
+  return nature ? std::string(to_string(nature->kind)) + ": " + nature->why : "";
+}
+
 /// Returns what was found, how far it was reduced, and what else is known of the failure.
 json findings(const ReproFacts &facts) {
-  json values = {{"found", facts.reduced.message},
-                 {"signature", to_string(facts.signature)},
-                 {"original", facts.original.message},
-                 {"left_out", facts.original.left_out},
-                 {"one_minimal", one_minimal_text(facts)},
-                 {"nearer", nearer_to_fp64(facts.reduced)},
-                 {"reads_unwritten", facts.reads_unwritten.value_or(false)}};
+  json values = {{"found", facts.reduced.message},          {"signature", to_string(facts.signature)},
+                 {"original", facts.original.message},      {"left_out", facts.original.left_out},
+                 {"one_minimal", one_minimal_text(facts)},  {"nature", nature_text(facts)},
+                 {"nearer", nearer_to_fp64(facts.reduced)}, {"reads_unwritten", facts.reads_unwritten.value_or(false)}};
   if (facts.reduced.failing_call > 1)
     values["failing_call"] = facts.reduced.failing_call;
   if (facts.reduced.coverage)

@@ -3,6 +3,7 @@
 #include "repro_minify/repro.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ bool is_fault_of_export(const ReproFacts &facts);
 
 /// True if the failure is that of torch.compile: reports about TorchScript alone are not worked on any more.
 bool fails_in_inductor(const ReproFacts &facts);
+
+/// Returns whether the reduced program shows a bug or rounding; nothing where its failure is no difference of values.
+std::optional<Nature> nature_of_reduced(const ReproFacts &facts);
 
 /// Reasons for which such reports are closed, one sentence each; none: as far as can be told there is none.
 std::vector<std::string> preflight(const Program &program, const ReproFacts &facts);

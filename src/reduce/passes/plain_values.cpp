@@ -74,6 +74,11 @@ std::string plainer_number(const Program &program, size_t i) {
   return number && difficulty(*number) > 2 ? formula : "";
 }
 
+/// Drawn when it was larger: a count may do by now.
+bool is_drawn(const ProgramInput &input) {
+  return input.formula.starts_with("rand");
+}
+
 /// A formula that is not as plain as ones: what needed it then may not need it now.
 bool may_be_plainer(const ProgramInput &input) {
   return !input.formula.empty() && input.formula != "ones" && input.formula != "zeros";
@@ -94,6 +99,7 @@ bool plain_values(EngineContext &context) {
                             });
   };
   any |= accept_plainer(may_be_plainer, same_for_all("ones"));
+  any |= accept_plainer(is_drawn, same_for_all("arange"));
   return accept_plainer([](const ProgramInput &input) { return input.formula.starts_with("full:"); }, plainer_number) ||
          any;
 }

@@ -6,7 +6,7 @@
 {{/warning}}
 ### {{heading_bug:x-source}}
 
-{{sentence:x-source}}{{#guilty}} {{guilty:x-source}}{{/guilty}}
+{{evidence:x-source}}
 
 {{#script}}
 {{script:x-python-fence}}
@@ -24,6 +24,18 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 
 {{/no_cpp}}
 {{/no_script}}
+{{#unit_test}}
+
+<details><summary>As a unit test, which fails today</summary>
+
+{{unit_test:x-py-fence}}
+
+</details>
+{{/unit_test}}
+
+
+<details><summary>For triage: why eager is right, other settings, labels</summary>
+
 {{why_eager:x-source}}
 
 {{#ablation}}
@@ -35,14 +47,6 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 {{#inductor_not_asked}}
 - Not asked: inductor
 {{/inductor_not_asked}}
-{{#unit_test}}
-
-<details><summary>As a unit test, which fails today</summary>
-
-{{unit_test:x-py-fence}}
-
-</details>
-{{/unit_test}}
 
 #### Proposed labels
 
@@ -61,20 +65,22 @@ None: PyTorch's labels are about PyTorch.
 - Likely to be closed, because {{why:x-markdown}}.
 {{/reasons}}
 
+</details>
+
 ### {{heading_logs:x-source}}
 
 {{logs:x-fence}}
 
 ### {{heading_versions:x-source}}
 
-{{versions:x-fence}}
+<details><summary>PyTorch {{torch_version:x-html}}: what torch.utils.collect_env says</summary>
 
+{{versions:x-fence}}
 {{#processor}}
-<details><summary>Processor</summary>
 
 {{processor:x-fence}}
+{{/processor}}
 
 </details>
 
-{{/processor}}
 Reduced by repro-minify {{version:x-markdown}}{{#model}} from the model {{model:x-markdown}}{{/model}}: {{operators_before:x-source}} operators before, {{operators_after:x-source}} after.

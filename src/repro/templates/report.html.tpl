@@ -15,6 +15,9 @@
 <dt>expected</dt><dd>{{expected:x-html}}</dd>
 {{/expected}}
 <dt>found</dt><dd>{{found_in_words:x-html}}</dd>
+{{#nature}}
+<dt>bug or rounding</dt><dd>{{nature:x-html}}</dd>
+{{/nature}}
 {{#bisection}}
 <dt>guilty</dt><dd><strong>{{sentence:x-html}}</strong> {{note:x-html}} ({{steps:x-html}} steps, {{checks:x-html}} checks, {{seconds:x-html}})</dd>
 {{/bisection}}

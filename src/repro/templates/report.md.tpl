@@ -52,6 +52,9 @@ cmake --build build && ./build/repro
 {{#python_verified}}
 | repro.py verified | {{python_verified:x-markdown}} |
 {{/python_verified}}
+{{#nature}}
+| bug or rounding | {{nature:x-markdown}} |
+{{/nature}}
 {{#nearer}}
 | float64 | {{nearer:x-markdown}} differs, nearer to float64 than eager |
 {{/nearer}}

@@ -1,0 +1,61 @@
+// Is a difference a bug or rounding? Which of the few things a difference of values can be, and by what evidence.
+#pragma once
+#include "repro_minify/check.h"
+
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+
+/// How far the failing result of eager itself moves when something changes that should not matter. NaN: not known.
+struct Movement {
+  int operators = 0;   ///< that eager called; 0: not known, as it runs in another process
+  bool orders = false; ///< one of them orders elements: argmax, sort, topk
+  /// The largest change of one of its elements after each floating-point number of the inputs, the parameters and the
+  /// buffers was moved by one unit in the last place of its dtype, up or down at random. The most of three times.
+  double by_rounding = std::numeric_limits<double>::quiet_NaN();
+  /// The same where random numbers are drawn with another seed; 0 where it draws none.
+  double by_seed = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Runs eager again, in a sandbox, as the Check did. `verdict` fails as `failure` says, in a comparison. Where eager
+/// does not end this time, or the result has no such place, nothing is known.
+Movement movement_of_eager(const ModuleFactory &factory, std::shared_ptr<const Backend> backend,
+                           const CheckOptions &options, const Verdict &verdict, const Signature &failure,
+                           const Limits &limits);
+
+/// What the rules look at.
+struct NatureFacts {
+  const Verdict &verdict;
+  const Signature &failure;
+  Movement movement;
+  int operators = 0; ///< of the program, each of which may round; 0: as many as eager called
+  std::optional<bool> reads_unwritten = std::nullopt; ///< as reads_unwritten_memory() has it
+  /// Whether it fails where the backend rounds after each cast as eager does (emulate_precision_casts of
+  /// TorchInductor).
+  std::optional<bool> fails_with_rounded_casts = std::nullopt;
+};
+
+struct Nature {
+  enum class Kind {
+    WrongValue,      ///< more than rounding explains
+    Rounding,        ///< each operator rounds, and the two sides round differently
+    IllConditioned,  ///< eager itself moves as much when its inputs move in the last place
+    Cast,            ///< fusion leaves out the rounding of a cast
+    Tie,             ///< elements are equal or nearly so, and which comes first is not defined
+    UnwrittenMemory, ///< the backend returns what lay in memory
+    RandomNumbers,   ///< the two sides draw different random numbers
+  };
+  Kind kind = Kind::WrongValue;
+  std::string why;                                         ///< the evidence, a sentence that goes on after a colon
+  double units = std::numeric_limits<double>::quiet_NaN(); ///< how far off the worst element is, in the last place
+};
+/// "wrong value", "rounding", "ill-conditioned", "cast", "tie or order", "uninitialised memory", "random numbers".
+const char *to_string(Nature::Kind kind);
+
+/// Nothing where the failure is no difference of values (an exception, a dtype, a shape). The rules, in their order,
+/// are those of docs/comparison.md.
+std::optional<Nature> nature_of(const NatureFacts &facts);
+
+} // namespace repro_minify

@@ -1,0 +1,123 @@
+// How far eager moves when its inputs do, in their last place, and when its random numbers are others.
+#include "check/compare_runs.h"
+#include "check/leaf_showing.h"
+#include "program/values.h"
+#include "repro_minify/backend_parts.h"
+#include "repro_minify/nature.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/MemoryOverlap.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+constexpr int times_moved = 3; ///< one draw of signs can cancel out
+
+/// Moves each number by one unit in the last place, up or down. Tensors of other dtypes, and those in which several
+/// elements share memory, stay as they are.
+void move_in_last_place(const at::Tensor &tensor, const at::Generator &generator) {
+  const std::optional<double> unit = tensor.defined() ? rounding_unit(tensor.scalar_type()) : std::nullopt;
+  if (!unit || tensor.layout() != at::kStrided || at::has_internal_overlap(tensor) != at::MemOverlap::No)
+    return;
+  const at::NoGradGuard no_grad;
+  const at::Tensor up_or_down = at::randint(0, 2, tensor.sizes(), generator, at::dtype(at::kDouble)).mul_(2).sub_(1);
+  tensor.mul_(up_or_down.mul_(*unit).add_(1).to(tensor.device(), tensor.scalar_type()));
+}
+
+void move_all(Instance &instance, const at::Generator &generator) {
+  const auto move = [&](const at::Tensor &tensor) { move_in_last_place(tensor, generator); };
+  for (const at::Tensor &tensor : instance.module.parameters())
+    move(tensor);
+  for (const at::Tensor &tensor : instance.module.buffers())
+    move(tensor);
+  for (const c10::IValue &argument : instance.arguments)
+    for_each_tensor(argument, move);
+}
+
+/// True for an operator whose result depends on which of several elements comes first.
+bool orders_elements(const std::string &name) {
+  static const std::set<std::string> names = {"argmax", "argmin", "argsort",  "max",    "min",    "sort",
+                                              "topk",   "mode",   "kthvalue", "median", "aminmax"};
+  const size_t colon = name.rfind(':');
+  return names.contains(name.substr(colon == std::string::npos ? 0 : colon + 1));
+}
+
+/// The leaves of a run of eager, against one that ran over something else.
+std::string leaves_against(const Observed &eager, const Observed &other) {
+  CompareOptions exactly;
+  exactly.rule = CompareRule::Exact;
+  exactly.equal_nan = true;
+  Verdict verdict;
+  verdict.outcome = Verdict::Outcome::Pass; // a failure would need a signature
+  compare_runs(eager, other, nullptr, exactly, verdict);
+  return to_json(verdict);
+}
+
+/// Replies with the operators that eager called, the verdicts of moved runs, and that of a run under another seed.
+void answer(Child &child, const ModuleFactory &factory, const Backend &backend, const CheckOptions &options, int call) {
+  child.confine(confinement_of(backend));
+  const Observed eager = CheckContext{factory, backend, options}.run_eager(call).back();
+  json moved = json::array();
+  for (int time = 0; time < times_moved; ++time) {
+    const at::Generator generator = at::detail::createCPUGenerator(static_cast<std::uint64_t>(time) + 1);
+    const ModuleFactory other = [&](const InstantiateOptions &how) {
+      Instance instance = factory(how);
+      move_all(instance, generator);
+      return instance;
+    };
+    moved.push_back(leaves_against(eager, CheckContext{other, backend, options}.run_eager(call).back()));
+  }
+  CheckOptions reseeded = options;
+  ++reseeded.seed;
+  const Observed other = CheckContext{factory, backend, reseeded}.run_eager(call).back();
+  child.reply(
+      json{{"operators", eager.operators}, {"moved", moved}, {"reseeded", leaves_against(eager, other)}}.dump());
+}
+
+/// How far the element moved that did most, in the place of `leaf`.
+double change_in(const std::string &verdict_text, const Signature &failure, const LeafReport &leaf) {
+  const Verdict verdict = verdict_from_json(verdict_text);
+  const auto &leaves = leaves_at(verdict, failure.where);
+  const auto same_place = [&](const LeafReport &each) { return each.path == leaf.path; };
+  const auto found = std::find_if(leaves.begin(), leaves.end(), same_place);
+  if (found == leaves.end())
+    return std::numeric_limits<double>::quiet_NaN();
+  return std::isnan(found->max_abs_error) ? 0 : found->max_abs_error;
+}
+
+} // namespace
+
+Movement movement_of_eager(const ModuleFactory &factory, std::shared_ptr<const Backend> backend,
+                           const CheckOptions &options, const Verdict &verdict, const Signature &failure,
+                           const Limits &limits) {
+  const LeafReport *leaf = leaf_showing(verdict, failure);
+  if (!leaf || !is_comparison(failure.kind))
+    return {};
+  const int call = std::max(1, verdict.failing_call);
+  const JobEnd job_end = run_in_sandbox([&](Child &child) { answer(child, factory, *backend, options, call); }, limits);
+  if (job_end.ending != Ending::Replied)
+    return {};
+  const json reply = json::parse(job_end.reply);
+  Movement movement;
+  for (const auto &[name, calls] : reply.at("operators").get<OperatorCalls>()) {
+    movement.operators += calls;
+    movement.orders |= orders_elements(name);
+  }
+  movement.by_rounding = 0;
+  movement.by_seed = change_in(reply.at("reseeded"), failure, *leaf);
+  for (const std::string text : reply.at("moved"))
+    movement.by_rounding = std::max(movement.by_rounding, change_in(text, failure, *leaf));
+  return movement;
+}
+
+} // namespace repro_minify

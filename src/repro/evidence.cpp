@@ -1,0 +1,111 @@
+#include "repro/evidence.h"
+
+#include "core/escape.h"
+#include "core/text.h"
+#include "repro/ablation_names.h"
+#include "repro/headline.h"
+#include "repro/triage.h"
+
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+bool is_inductor(const ReproFacts &facts) {
+  return facts.backend->name() == "inductor";
+}
+
+/// "is right", of a result; "passes", of a program that raises elsewhere.
+std::string is_right(const ReproFacts &facts) {
+  return is_comparison(facts.signature.kind) ? "is right" : "passes";
+}
+
+/// Where on the way from Dynamo over AOTAutograd to TorchInductor the failure begins.
+std::string begins_at(const ReproFacts &facts) {
+  const std::string right = is_right(facts);
+  if (fails_under(facts, ablation_names::dynamo).value_or(false))
+    return "It fails with `backend=\"eager\"` too, where nothing but Dynamo is at work.";
+  const std::optional<bool> aot = fails_under(facts, ablation_names::aot_eager);
+  if (aot.value_or(false))
+    return std::string("It fails with `backend=\"aot_eager\"` too") +
+           (fails_under(facts, ablation_names::functionalized).value_or(false)
+                ? ", and under `torch.func.functionalize` alone"
+            : fails_under(facts, ablation_names::decomposed).value_or(false)
+                ? ", and with PyTorch's decompositions alone"
+                : "") +
+           (fails_under(facts, ablation_names::dynamo) ? "; `backend=\"eager\"` " + right + "." : ".");
+  const std::optional<bool> partitioned = fails_under(facts, ablation_names::partitioned);
+  if (partitioned.value_or(false))
+    return "It fails with `backend=\"aot_eager_decomp_partition\"` too; `backend=\"aot_eager\"` " + right + ".";
+  if (partitioned)
+    return "`backend=\"aot_eager_decomp_partition\"` " + right + ".";
+  return aot ? "`backend=\"aot_eager\"` " + right + "." : "";
+}
+
+/// What is known of torch.compile where the failure is another backend's.
+std::string of_torch_compile(const ReproFacts &facts) {
+  const std::optional<bool> fails = fails_under(facts, ablation_names::inductor);
+  return !fails   ? ""
+         : *fails ? "`torch.compile` fails too. " + begins_at(facts)
+                  : "`torch.compile` " + is_right(facts) + ".";
+}
+
+/// The step without which it is gone. A rung of the ladder is said by begins_at().
+std::string of_guilty_step(const ReproFacts &facts) {
+  if (!facts.bisection || !facts.bisection->guilty)
+    return "";
+  const std::string &step = *facts.bisection->guilty;
+  const bool is_rung = step.find('/') == std::string::npos;
+  if (!is_inductor(facts) || !facts.bisection->confirmed)
+    return is_inductor(facts) && is_rung ? "" : markdown_text(bisection_sentence(facts));
+  if (is_rung)
+    return "";
+  const std::string name = markdown_code(facts.bisection->name.empty() ? step : facts.bisection->name);
+  const std::string of_step = facts.bisection->name.empty() ? "" : " (" + markdown_code(step) + ")";
+  const std::string gone = " it " + is_right(facts) + ".";
+  if (step.find("lowerings") != std::string::npos) // which ends fusion there too
+    return "With a fallback in place of TorchInductor's lowering of " + name + of_step + gone;
+  return (step.find("decomposition") != std::string::npos ? "Without the decomposition of " : "Without ") + name +
+         of_step + gone;
+}
+
+/// The rows that are one setting of TorchInductor each: "inductor, dynamic=True".
+std::string of_settings(const ReproFacts &facts) {
+  const std::string prefix = std::string(ablation_names::inductor) + ", ";
+  std::vector<std::string> same, gone;
+  for (const AblationRow &row : facts.ablation)
+    if (row.what.starts_with(prefix) && row.what.find('=') != std::string::npos && row.fails)
+      (*row.fails ? same : gone).push_back(markdown_code(row.what.substr(prefix.size())));
+  std::string text;
+  if (!gone.empty())
+    text += "With " + joined(gone) + " it " + is_right(facts) + ". ";
+  if (!same.empty())
+    text += "The same with " + joined(same) + ".";
+  return text;
+}
+
+} // namespace
+
+std::string nature_sentence(const ReproFacts &facts) {
+  const std::optional<Nature> nature = nature_of_reduced(facts);
+  if (!nature)
+    return "";
+  std::string words = to_string(nature->kind);
+  words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+  return " " + words + ": " + markdown_text(nature->why) + ".";
+}
+
+std::string evidence(const Program &program, const ReproFacts &facts) {
+  std::vector<std::string> parts;
+  for (const std::string &part :
+       {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts), of_guilty_step(facts), of_settings(facts)})
+    if (!part.empty())
+      parts.push_back(part);
+  std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");
+  const std::optional<Nature> nature = nature_of_reduced(facts);
+  if (nature && nature->kind != Nature::Kind::WrongValue)
+    text += nature_sentence(facts);
+  return text;
+}
+
+} // namespace repro_minify

@@ -1,0 +1,134 @@
+// Bug or rounding: each rule, and what the rules rest on, on programs of which it is known.
+#include "repro_minify/nature.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+using Kind = Nature::Kind;
+
+/// The Verdict on two tensors of which the second is wrong, by the exact rule.
+Verdict exactly(const at::Tensor &eager, const at::Tensor &found, const std::optional<c10::IValue> &fp64 = {}) {
+  CompareOptions options;
+  options.rule = CompareRule::Exact;
+  options.equal_nan = true;
+  Verdict verdict;
+  EXPECT_FALSE(same(eager, found, fp64, options, &verdict.outputs));
+  verdict.outcome = Verdict::Outcome::Fail;
+  verdict.signatures = {{verdict.outputs.front().kinds.front(), "output", ""}};
+  return verdict;
+}
+
+Kind kind_of(const Verdict &verdict, const Movement &movement, int operators = 1, std::optional<bool> unwritten = {},
+             std::optional<bool> fails_rounded = {}) {
+  const auto nature = nature_of({verdict, verdict.signatures.front(), movement, operators, unwritten, fails_rounded});
+  EXPECT_TRUE(nature) << "no nature";
+  return nature ? nature->kind : Kind::WrongValue;
+}
+
+const at::Tensor one = at::ones({4});
+const Movement still = {.by_rounding = 0, .by_seed = 0};
+
+TEST(Nature, CallsAFewUnitsForEachOperatorRounding) {
+  const float unit = std::numeric_limits<float>::epsilon();
+  EXPECT_EQ(kind_of(exactly(one, one + 3 * unit), still), Kind::Rounding);
+  EXPECT_EQ(kind_of(exactly(one, one + 12 * unit), still), Kind::WrongValue);
+  EXPECT_EQ(kind_of(exactly(one, one + 12 * unit), still, 3), Kind::Rounding);
+  EXPECT_EQ(kind_of(exactly(one, one + 12 * unit), {.operators = 3, .by_rounding = 0, .by_seed = 0}, 0),
+            Kind::Rounding);
+  EXPECT_EQ(kind_of(exactly(one.to(at::kBFloat16), one.to(at::kBFloat16) + 0.015625), still), Kind::Rounding);
+}
+
+TEST(Nature, CallsAnErrorAsLargeAsEagersRounding) {
+  const c10::IValue truth = at::full({4}, 1.001, at::kDouble);
+  EXPECT_EQ(kind_of(exactly(one, one + 0.003, truth), still), Kind::Rounding);
+  EXPECT_EQ(kind_of(exactly(one, one + 0.3, truth), still), Kind::WrongValue);
+}
+
+TEST(Nature, CallsWhatMovesWithItsInputsIllConditioned) {
+  EXPECT_EQ(kind_of(exactly(one, one + 0.25), {.by_rounding = 0.1, .by_seed = 0}), Kind::IllConditioned);
+  EXPECT_EQ(kind_of(exactly(one, one + 0.25), {.by_rounding = 1e-6, .by_seed = 0}), Kind::WrongValue);
+}
+
+TEST(Nature, TellsATieAStepAndAWrongWholeNumberApart) {
+  const at::Tensor eager = at::ones({4}, at::kLong), found = eager + 2;
+  EXPECT_EQ(kind_of(exactly(eager, found), {.orders = true, .by_rounding = 3, .by_seed = 0}), Kind::Tie);
+  EXPECT_EQ(kind_of(exactly(eager, found), {.by_rounding = 1, .by_seed = 0}), Kind::IllConditioned);
+  EXPECT_EQ(kind_of(exactly(eager, found), {.orders = true, .by_rounding = 0, .by_seed = 0}), Kind::WrongValue);
+}
+
+TEST(Nature, KnowsMemoryChanceAndCasts) {
+  const Verdict far = exactly(one, one + 0.5);
+  EXPECT_EQ(kind_of(far, still, 1, true), Kind::UnwrittenMemory);
+  EXPECT_EQ(kind_of(far, {.by_rounding = 0, .by_seed = 0.7}), Kind::RandomNumbers);
+  EXPECT_EQ(kind_of(far, still, 1, false, false), Kind::Cast);
+  EXPECT_EQ(kind_of(far, still, 1, false, true), Kind::WrongValue);
+}
+
+TEST(Nature, IsAWrongValueWhereANaNAppears) {
+  EXPECT_EQ(kind_of(exactly(one, one / 0 - one / 0), {}), Kind::WrongValue);
+}
+
+TEST(Nature, SaysNothingOfADtypeOrAnException) {
+  const Verdict verdict = exactly(one, one.to(at::kDouble));
+  EXPECT_FALSE(nature_of({verdict, {FailureKind::Dtype, "output", ""}, still}));
+  EXPECT_FALSE(nature_of({verdict, {FailureKind::Exception, "", "no"}, still}));
+}
+
+/// Compiles to something that is off by a half.
+class OffByAHalf : public Backend {
+public:
+  std::string name() const override { return "test"; }
+  std::string summary() const override { return ""; }
+  std::string title() const override { return "a test"; }
+  BackendTraits traits() const override { return {}; }
+  Compiled compile(torch::jit::Module module) const override {
+    return [module](std::vector<c10::IValue> arguments) mutable {
+      const c10::IValue result = module.forward(std::move(arguments));
+      return c10::IValue(result.toTensor() + 1);
+    };
+  }
+  BackendSource source() const override { return {}; }
+};
+
+Movement movement_of(const char *forward, const std::vector<c10::IValue> &arguments) {
+  const ModuleFactory factory = [&](const InstantiateOptions &) {
+    torch::jit::Module module("m");
+    module.define(std::string("def forward(self, x: Tensor):\n  return ") + forward + "\n");
+    std::vector<c10::IValue> copies;
+    for (const auto &argument : arguments)
+      copies.emplace_back(argument.toTensor().clone());
+    return Instance{module, copies};
+  };
+  const auto backend = std::make_shared<OffByAHalf>();
+  const Limits limits{.timeout = std::chrono::seconds(60)};
+  const Verdict verdict = check(factory, backend, {}, limits);
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Fail) << verdict.message;
+  return movement_of_eager(factory, backend, {}, verdict, verdict.signatures.front(), limits);
+}
+
+TEST(Movement, IsOfTheSizeOfTheLastPlace) {
+  const Movement movement = movement_of("x * 2", {at::full({8}, 1.5)});
+  EXPECT_GT(movement.by_rounding, 1e-7);
+  EXPECT_LT(movement.by_rounding, 1e-6);
+  EXPECT_EQ(movement.by_seed, 0);
+  EXPECT_EQ(movement.operators, 1);
+  EXPECT_FALSE(movement.orders);
+}
+
+TEST(Movement, GrowsWhereNearlyEqualNumbersAreSubtracted) {
+  EXPECT_GT(movement_of("(x - 1.0) * 1e6", {at::full({8}, 1.0)}).by_rounding, 0.1);
+}
+
+TEST(Movement, SeesTiesAndRandomNumbers) {
+  const Movement tie = movement_of("torch.argmax(x)", {at::ones({64})});
+  EXPECT_GT(tie.by_rounding, 0);
+  EXPECT_TRUE(tie.orders);
+  EXPECT_GT(movement_of("x + torch.rand([8])", {at::ones({8})}).by_seed, 0);
+  EXPECT_EQ(movement_of("x + 1", {at::ones({8}, at::kLong)}).by_rounding, 0);
+}
+
+} // namespace
+} // namespace repro_minify
