@@ -1,4 +1,4 @@
-// Is a difference a bug or rounding? Which of the few things a difference of values can be, and by what evidence.
+// Is a difference a bug or rounding? It is one of a few kinds, which rules tell apart by evidence.
 #pragma once
 #include "repro_minify/check.h"
 
@@ -10,7 +10,7 @@ namespace repro_minify {
 
 /// How far the failing result of eager itself moves when something changes that should not matter. NaN: not known.
 struct Movement {
-  int operators = 0;   ///< that eager called; 0: not known, as it runs in another process
+  int operators = 0;   ///< calls of operators that compute; 0: not known, as eager runs in another process
   bool orders = false; ///< one of them orders elements: argmax, sort, topk
   /// The largest change of one of its elements after each floating-point number of the inputs, the parameters and the
   /// buffers was moved by one unit in the last place of its dtype, up or down at random. The most of three times.
@@ -25,14 +25,14 @@ Movement movement_of_eager(const ModuleFactory &factory, std::shared_ptr<const B
                            const CheckOptions &options, const Verdict &verdict, const Signature &failure,
                            const Limits &limits);
 
-/// What the rules look at.
+/// The evidence that the rules look at.
 struct NatureFacts {
   const Verdict &verdict;
   const Signature &failure;
   Movement movement;
   int operators = 0; ///< of the program, each of which may round; 0: as many as eager called
   std::optional<bool> reads_unwritten = std::nullopt; ///< as reads_unwritten_memory() has it
-  /// Whether it fails where the backend rounds after each cast as eager does (emulate_precision_casts of
+  /// True if it fails where the backend rounds after each cast as eager does (emulate_precision_casts of
   /// TorchInductor).
   std::optional<bool> fails_with_rounded_casts = std::nullopt;
 };

@@ -101,9 +101,9 @@ private:
     const double moves = facts_.movement.by_rounding;
     const std::string off =
         std::isnan(units_) ? "off by " + rounded_text(leaf_.max_abs_error) : in_units(units_, leaf_);
-    return std::isnan(moves)
-               ? off
-               : off + ", where eager moves by " + rounded_text(moves) + " at most when its inputs move by one";
+    return std::isnan(moves) ? off
+                             : off + ", where eager moves by " + rounded_text(moves) +
+                                   " at most when its inputs move in the last place";
   }
 
   const NatureFacts &facts_;

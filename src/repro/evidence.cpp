@@ -42,7 +42,7 @@ std::string begins_at(const ReproFacts &facts) {
   return aot ? "`backend=\"aot_eager\"` " + right + "." : "";
 }
 
-/// What is known of torch.compile where the failure is another backend's.
+/// Says what is known of torch.compile where the failure is another backend's.
 std::string of_torch_compile(const ReproFacts &facts) {
   const std::optional<bool> fails = fails_under(facts, ablation_names::inductor);
   return !fails   ? ""

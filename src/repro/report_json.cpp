@@ -72,7 +72,7 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
 
 constexpr const char *outcomes_in_words[] = {"pass", "fail", "unresolved"};
 
-/// Whether it is a bug or rounding, with the numbers that say so.
+/// Returns what the difference is, a bug or rounding, with the numbers that say so.
 json nature_json(const ReproFacts &facts) {
   const std::optional<Nature> nature = nature_of_reduced(facts);
   if (!nature)

@@ -342,7 +342,7 @@ private:
     return "print(\"eager:\", " + eager() + (ends_the_process() ? ", flush=True)" : ")");
   }
 
-  /// What is printed of the two results. A tensor does not show each dtype.
+  /// Returns the statement that prints the two results. A tensor does not show each dtype.
   std::string printing() const {
     const bool of_dtype =
         facts_.signature.kind == FailureKind::Dtype && returns_tensor() && mode_ != Mode::State && !facts_.check.grad;
