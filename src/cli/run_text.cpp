@@ -101,7 +101,7 @@ void write_settings(std::ostream &out, const Verdict &verdict, const Session &se
       << to_string(settings.determinism) << '\n';
 }
 
-/// Returns true if it fails where TorchInductor rounds at each cast too; nothing for a backend that has no such setting.
+/// True if it fails where TorchInductor rounds at each cast too; nothing for a backend that has no such setting.
 std::optional<bool> fails_with_rounded_casts(const Session &session, const Verdict &verdict) {
   const auto *settings = session.backend->parts().library_settings;
   if (!settings)
