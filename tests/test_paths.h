@@ -22,6 +22,7 @@ extern const char *const judge;
 extern const char *const every_deletion;
 extern const char *const odd_models;
 extern const char *const onnxruntime_model;
+extern const char *const pretended_cuda_of_python;
 
 // Shared libraries.
 extern const char *const crashing_library;

@@ -1,5 +1,6 @@
 #include "check/device_service.h"
 
+#include "program/executor.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/backend_parts.h"
 
@@ -50,14 +51,16 @@ private:
 } // namespace
 
 std::shared_ptr<const Service> device_service(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
-  if (options.device.is_cpu() || backend->parts().repro_in_python)
+  if (options.device.is_cpu())
     return nullptr;
   Service service;
   service.answer = [backend = std::move(backend), options](Child &child, const std::string &question) {
     const ModuleFactory factory = [&](const InstantiateOptions &how) { return instantiate_bytes(question, how); };
     check_job(factory, backend, options)(child);
   };
-  service.is_as_before = [as_before = DeviceAsBefore(options.device)]() mutable { return as_before(); };
+  service.is_as_before = [as_before = DeviceAsBefore(options.device)]() mutable {
+    return as_before() && python_is_as_before();
+  };
   return std::make_shared<Service>(std::move(service));
 }
 

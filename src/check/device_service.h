@@ -7,8 +7,8 @@
 namespace repro_minify {
 
 /// Returns a service whose questions are programs (to_bytes()) and whose answers are those of check_job(): the context
-/// that a process makes on a device takes longer than most checks. Null where a check makes none: on the CPU, and where
-/// another process has the device.
+/// that a process makes on a device takes longer than most checks, as does that of the Python that works for it. Null
+/// on the CPU, where a check makes none.
 std::shared_ptr<const Service> device_service(std::shared_ptr<const Backend> backend, const CheckOptions &options);
 
 /// Returns a job of the service for the program, which is kept until the job has ended.

@@ -51,6 +51,10 @@ Confinement confinement_of_running() {
   return executor() ? executor()->confinement() : Confinement{};
 }
 
+bool python_is_as_before() {
+  return !executor() || executor()->is_as_before();
+}
+
 Forward eager_forward(const torch::jit::Module &module, bool double_precision) {
   if (calls_python(*module.get_method("forward").graph()))
     return required_executor().eager(module, double_precision);

@@ -28,12 +28,17 @@ public:
   virtual Forward eager(const torch::jit::Module &module, bool double_precision) = 0;
   /// Returns what a child has to be allowed for either.
   virtual Confinement confinement() const = 0;
+  /// Called between two checks of a process that is kept: takes back what the last one has changed on the other side.
+  /// False where something is left. Throws where the other side does not say.
+  virtual bool is_as_before() = 0;
 };
 
 /// From now on this process and its children have calls of torch.fx run there; null: nowhere.
 void set_python_executor(std::shared_ptr<PythonExecutor> executor);
 /// Returns what a child that runs programs has to be allowed.
 Confinement confinement_of_running();
+/// Returns PythonExecutor::is_as_before(); true where none is set.
+bool python_is_as_before();
 
 /// Returns what runs `forward` of the module in eager. Throws UserError where it calls Python and no executor is set.
 Forward eager_forward(const torch::jit::Module &module, bool double_precision = false);

@@ -231,8 +231,10 @@ bool SharedArea::goes_on() const {
 bool SharedArea::put_question(std::string_view question, std::chrono::nanoseconds limit) {
   if (question.size() > capacity_)
     return false;
+  const pid_t helper = header().helper.load(); // it works on for the process
   std::memset(static_cast<void *>(&header()), 0, sizeof(Header));
   new (mapping_) Header;
+  set_helper(helper);
   header().question_limit.store(limit.count());
   append_reply(question);
   return true;

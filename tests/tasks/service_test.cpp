@@ -1,6 +1,7 @@
 // Questions that a process which is kept answers one after the other.
 #include "jobs.h"
 #include "repro_minify/sandbox.h"
+#include "tasks/shared_area.h"
 
 #include <gtest/gtest.h>
 
@@ -129,6 +130,15 @@ TEST(Service, NothingOfAnEarlierQuestionIsToldOfALaterOne) {
   EXPECT_EQ(quiet->stage, "");
   EXPECT_EQ(quiet->reply, "");
   EXPECT_EQ(quiet->output_tail, "");
+}
+
+TEST(Service, AHelperOfTheProcessCountsForTheNextQuestionToo) {
+  SharedArea area(4096);
+  area.set_helper(getpid());
+  area.set_stage("first");
+  ASSERT_TRUE(area.put_question("next", 0ns));
+  EXPECT_EQ(area.helper(), getpid());
+  EXPECT_EQ(area.stage(), "");
 }
 
 /// How a question may end the process, or leave it so that the next question ends it.

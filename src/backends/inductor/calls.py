@@ -80,8 +80,10 @@ def is_default(argument, value):
     if value.node().kind() != "prim::Constant" or not argument.has_default_value():
         return False
     given = value.toIValue()
-    return not isinstance(given, torch.Tensor) and type(given) is type(argument.default_value) and (
-        given == argument.default_value
+    return (
+        not isinstance(given, torch.Tensor)
+        and type(given) is type(argument.default_value)
+        and (given == argument.default_value)
     )
 
 

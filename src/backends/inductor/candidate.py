@@ -27,6 +27,7 @@ import emit_recipe
 import entries
 import fx_candidate
 import fx_graph
+import kept
 import kernels
 import rungs  # noqa: F401  # it registers backends
 import wire
@@ -225,11 +226,13 @@ class Program:
 
 
 class Candidate:
-    """Answers all that one check asks for: its programs, three at most, share a process."""
+    """Answers all that one check asks for: its programs, three at most, share a process. One that is kept answers
+    another check once it has been told to put_back()."""
 
-    def __init__(self):
+    def __init__(self, device=kept.Device):
         self.programs = []
         self.modes = None
+        self.beginning = kept.Beginning(device)
 
     @staticmethod
     def begin(header):
@@ -288,6 +291,11 @@ class Candidate:
         """Gives up the data of a program: a check has room for one at a time."""
         self.programs[header["program"]] = None
         return {}, []
+
+    def put_back(self, _, __):
+        """Gives up what the check has left here. Says what of it stays: see kept.py."""
+        self.programs.clear()
+        return {"left": self.beginning.left()}, []
 
     def repro(self, header, blobs):
         """The program as text for repro.py, in each way that there is: see emit.Repro.parts()."""
@@ -430,8 +438,9 @@ def used():
     return [int(spent * 1e9), 0]
 
 
-def serve(connection, search_is_over):
-    """Says first which process this is. `search_is_over`: what to call once another question comes."""
+def serve(connection, search_is_over, candidate=None):
+    """Says first which process this is. `search_is_over`: what to call once another question comes. `candidate`: who
+    answers, if not a Candidate."""
     wire.send(connection, {"pid": os.getpid()})
     hold_unwritten_memory_still()
     kernels.compile_side_by_side()
@@ -440,7 +449,7 @@ def serve(connection, search_is_over):
     kernels.compile_no_graph_twice()
     remember_simplifications()
     entries.configure()  # a fault that is injected is for the candidates, not for what is compiled to warm up
-    candidate = Candidate()
+    candidate = candidate or Candidate()
     try:
         while True:
             header, blobs = wire.receive(connection)

@@ -48,8 +48,10 @@ std::vector<std::string> what_worker_reads(const std::string &python, const std:
   std::vector<std::string> paths = folders_of_python(python);
   paths.push_back(fs::path(inductor_worker_script()).parent_path().string());
   for (const auto &entry : entries)
-    if (const size_t at = entry.find('/'); at != std::string::npos)
-      paths.push_back(entry.substr(at, entry.find_first_of("'\"", at) - at));
+    if (const size_t at = entry.find('/'); at != std::string::npos) {
+      const std::string path = entry.substr(at, entry.find_first_of("'\"", at) - at);
+      paths.push_back(fs::exists(path) ? path : path.substr(0, path.rfind(':'))); // FILE.py:FUNCTION
+    }
   return paths;
 }
 

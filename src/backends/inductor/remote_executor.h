@@ -18,6 +18,7 @@ public:
   c10::IValue call(const std::string &call, const std::vector<c10::IValue> &operands) override;
   Forward eager(const torch::jit::Module &module, bool double_precision) override;
   Confinement confinement() const override { return confinement_; }
+  bool is_as_before() override;
 
 private:
   InductorConnection &connection(const std::vector<c10::IValue> &operands);

@@ -1,5 +1,5 @@
 // The Python side of the inductor backend has tests in Python: inductor_emit.py, inductor_fx_graph.py,
-// inductor_fx_text.py, inductor_fx_text_random.py, inductor_preparation.py, inductor_recipe.py,
+// inductor_fx_text.py, inductor_fx_text_random.py, inductor_kept.py, inductor_preparation.py, inductor_recipe.py,
 // inductor_tensor_text.py, inductor_translation.py, inductor_wire.py.
 #include "check/oracle.h"
 #include "test_paths.h"
@@ -36,6 +36,10 @@ TEST(InductorFxText, WhatItsPythonTestsSay) {
 
 TEST(InductorFxTextRandom, WhatItsPythonTestsSay) {
   expect_to_pass("inductor_fx_text_random.py");
+}
+
+TEST(InductorKept, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_kept.py");
 }
 
 TEST(InductorPreparation, WhatItsPythonTestsSay) {

@@ -3,9 +3,10 @@
 
     rows.py --program build/release/repro-minify --python PYTHON --work FOLDER -o rows.json [--pretend LIBRARY]
 
-Every row is one run of the program in a folder of its own: one reduction by one job and by four, functions that are
-reduced from Python under TorchInductor, and the 42 cases under float16 autocast and without it. No time fails anything;
-a row whose repro does not verify, or that ends in another way than it may, makes the exit code 1.
+Every row is one run of the program in a folder of its own: five reductions with nothing beside them, one of them by
+four jobs, functions that are reduced from Python or from a .pt2 under TorchInductor, and the 42 cases under float16
+autocast and without it. No time fails anything; a row whose repro does not verify, or that ends in another way than it
+may, makes the exit code 1. Contexts are counted by contexts.c, which is compiled here.
 """
 
 import argparse
@@ -25,6 +26,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CASES = ROOT / "fixtures" / "cases"
+ALONE = ("freeze_linear_bn_3d", "freeze_conv_bn_unbatched_exc", "autocast_lerp_exc", "jit_type_as_dce",
+         "static_int_div_exc")  # fmt: skip
 ENDED = {0: "reduced", 1: "does not fail", 124: "out of time"}
 
 
@@ -38,6 +41,8 @@ class Row:
     ended: str = ""
     said: str = ""  # the last line of standard error, where it was not reduced
     seconds: float = 0.0
+    contexts: int = 0  # processes that used the device
+    memory: int = 0  # MiB of the card in use, at most, by all that ran meanwhile
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -69,6 +74,11 @@ class Rows:
         self.environment = {**os.environ, "REPRO_MINIFY_PROGRAM": str(given.program)}
         self.environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src/python"), str(HERE)])
         self.environment["REPRO_MINIFY_PYTHON"] = str(given.python)
+        self.environment["XDG_CACHE_HOME"] = str(given.work.absolute() / "cache")
+        given.work.mkdir(parents=True, exist_ok=True)
+        self.counted = Path(self.environment["XDG_CACHE_HOME"]) / "repro-minify/kernels/torchinductor"
+        self.counted.mkdir(parents=True, exist_ok=True)
+        self.counter = given.pretend or counter_in(given.work)
 
     def folder(self, row: Row) -> Path:
         return Path(self.given.work) / row.group / row.name
@@ -79,10 +89,17 @@ class Rows:
         folder.parent.mkdir(parents=True, exist_ok=True)
         command = ["timeout", "--kill-after=10", str(self.given.limit), *row.command]
         environment = dict(self.environment)
-        if self.given.pretend and row.command[0] == str(self.given.program):
-            environment["LD_PRELOAD"] = str(self.given.pretend)
-        ended = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+        if self.counter and (row.command[0] == str(self.given.program) or not self.given.pretend):
+            # The Python worker writes here alone.
+            counted = self.counted / f"{row.name}.contexts"
+            counted.write_bytes(b"")
+            environment |= {"LD_PRELOAD": str(self.counter), "PRETENDED_CUDA_CONTEXTS": str(counted)}
+        with Card() as card:
+            ended = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
+        row.memory = card.peak
         row.seconds = round(time.monotonic() - begin, 1)
+        if "PRETENDED_CUDA_CONTEXTS" in environment:
+            row.contexts = Path(environment["PRETENDED_CUDA_CONTEXTS"]).stat().st_size
         row.ended = ENDED.get(ended.returncode, f"exit code {ended.returncode}")
         folder.parent.joinpath(row.name + ".log").write_text(ended.stdout + ended.stderr)
         if ended.returncode:
@@ -93,15 +110,23 @@ class Rows:
 
     def run_all(self, rows: Sequence[Row], at_a_time: int) -> None:
         with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
-            for row in pool.map(self.run, rows):
-                self.made.append(row)
-                print(line_of(row), flush=True)
+            for ended in concurrent.futures.as_completed([pool.submit(self.run, row) for row in rows]):
+                self.made.append(ended.result())
+                print(line_of(self.made[-1]), flush=True)
+                self.given.output.write_text(json.dumps([asdict(row) for row in self.made], indent=1))
 
     def reduction(self, group: str, name: str, case: dict[str, Any], *more: str) -> Row:
         row = Row(group, name, [str(self.given.program), str(CASES / case["case"] / "failing.pt")])
         row.command += ["--backend", case["backend"], "--device", "cuda", "--quiet", "--python", str(self.given.python)]
         row.command += [*(["--grad"] if case["grad"] else []), "-o", str(self.folder(row)), *more]
         return row
+
+
+def counter_in(folder: Path) -> Path | None:
+    """Compiles contexts.c into the folder; None where there is no compiler."""
+    library = folder.absolute() / "contexts.so"
+    compiled = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, HERE / "contexts.c", "-ldl"])
+    return library if compiled.returncode == 0 else None
 
 
 def facts_of(report: dict[str, Any]) -> dict[str, Any]:
@@ -124,17 +149,25 @@ def line_of(row: Row) -> str:
     """One line of the table."""
     facts = row.facts
     if "checks" not in facts:
-        return f"{row.group:12} {row.name:32} {row.ended:14} {row.seconds:6.1f} s  {row.said[:150]}"
+        return (
+            f"{row.group:12} {row.name:32} {row.ended:14} {row.seconds:6.1f} s  {row.contexts:3} contexts, "
+            f"{row.memory} MiB, {row.said[:150]}"
+        )
     verified = "/".join({True: "yes", False: "NO", None: "-"}[facts[key]] for key in ("verified", "script_verified"))
     counts = f"{facts['before']:4} to {facts['after']:2}, {facts['checks']:3} checks of {facts['ms_a_check']:5} ms"
+    counts += f", search {facts['search']:5.1f} s, {row.contexts:3} contexts, {row.memory} MiB"
     return (
         f"{row.group:12} {row.name:32} {row.ended:14} {row.seconds:6.1f} s  {counts}, verified {verified}, "
         f"{facts['kind']}, {facts['guilty']} {facts['unverified'][:150]}"
     )
 
 
-def rows_of_jobs(rows: Rows, case: dict[str, Any]) -> list[Row]:
-    return [rows.reduction("jobs", f"{case['case']}-{jobs}", case, "--jobs", jobs, "--no-verify") for jobs in "14"]
+def rows_alone(rows: Rows, cases: Sequence[dict[str, Any]]) -> list[Row]:
+    named = {case["case"]: case for case in cases}
+    asked = [(name, "1") for name in ALONE] + [(ALONE[0], "4")]
+    return [
+        rows.reduction("alone", f"{name}-{jobs}", named[name], "--jobs", jobs, "--no-verify") for name, jobs in asked
+    ]
 
 
 def is_well(row: Row, is_pretended: bool) -> bool:
@@ -154,34 +187,33 @@ def main() -> int:
     parser.add_argument("--pretend", type=Path)
     parser.add_argument("--only", action="append", default=[], help="a group, or a part of a row's name")
     parser.add_argument("--limit", type=int, default=150, help="seconds that one row may take")
+    parser.add_argument("--fx-option", action="append", default=[], help="KEY=VALUE of minify() for functions")
     parser.add_argument("--at-a-time", type=int, default=max(1, (os.cpu_count() or 2) // 2))
     given = parser.parse_args()
     rows, cases = Rows(given), json.loads((CASES / "expected.json").read_text())
     asked = functions(rows, given)
     asked += [rows.reduction("float16", case["case"], case, "--jobs", "2") for case in cases]
     asked += [rows.reduction("float32", case["case"], case, "--jobs", "2", "--no-autocast") for case in cases]
-    alone = [row for case in cases if case["case"] == "freeze_linear_bn_3d" for row in rows_of_jobs(rows, case)]
+    alone = rows_alone(rows, cases)
     wanted = lambda row: not given.only or any(word in f"{row.group}/{row.name}" for word in given.only)  # noqa: E731
-    with Card() as card:
-        rows.run_all([row for row in alone if wanted(row)], 1)
-        rows.run_all([row for row in asked if wanted(row)], given.at_a_time)
-    given.output.write_text(json.dumps({"memory": card.peak, "rows": [asdict(row) for row in rows.made]}, indent=1))
+    rows.run_all([row for row in alone if wanted(row)], 1)
+    rows.run_all([row for row in asked if wanted(row)], given.at_a_time)
     bad = [row for row in rows.made if not is_well(row, given.pretend is not None)]
-    print(f"{len(rows.made)} rows, {len(bad)} to look at; at most {card.peak} MiB of the card's memory in use")
+    print(f"{len(rows.made)} rows, {len(bad)} to look at")
     for row in bad:
         print("look at:", line_of(row))
     return 1 if bad else 0
 
 
 def functions(rows: Rows, given: argparse.Namespace) -> list[Row]:
-    """None where the device is pretended, which the Python that compiles does not see."""
-    if given.pretend:
-        return []
+    """On the CPU where the device is pretended, which the Python that compiles does not see."""
     from programs import PROGRAMS
 
-    made = [Row("inductor", name, [str(given.python), str(HERE / "fx_row.py"), name, "cuda"]) for name in PROGRAMS]
+    device = "cpu" if given.pretend else "cuda"
+    names = [*PROGRAMS, "pooled.pt2"]
+    made = [Row("inductor", name, [str(given.python), str(HERE / "fx_row.py"), name, device]) for name in names]
     for row in made:
-        row.command.append(str(rows.folder(row)))
+        row.command += [str(rows.folder(row)), *given.fx_option]
     return made
 
 

@@ -265,6 +265,11 @@ Tensor &set(Tensor &tensor, at::Storage storage, int64_t offset, at::IntArrayRef
   return tensor;
 }
 
+Tensor &set_whole(Tensor &tensor, at::Storage storage) {
+  const auto elements = static_cast<int64_t>(storage.nbytes() / tensor.itemsize());
+  return set(tensor, std::move(storage), 0, {elements}, {1});
+}
+
 TORCH_LIBRARY_IMPL(_, CUDA, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
 }
@@ -279,6 +284,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("_local_scalar_dense", item);
   library.impl("_softmax", normalised<at::_softmax>);
   library.impl("_log_softmax", normalised<at::_log_softmax>);
+  library.impl("set_.source_Storage", set_whole);
   library.impl("set_.source_Storage_storage_offset", set);
 }
 
