@@ -1,5 +1,6 @@
 #include "check/device_service.h"
 
+#include "check/unresolved.h"
 #include "program/executor.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/backend_parts.h"
@@ -48,24 +49,50 @@ private:
   std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
 };
 
-} // namespace
-
-std::shared_ptr<const Service> device_service(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
-  if (options.device.is_cpu())
+std::shared_ptr<const Service> service_on(c10::Device device, decltype(Service::answer) answer) {
+  if (device.is_cpu())
     return nullptr;
   Service service;
-  service.answer = [backend = std::move(backend), options](Child &child, const std::string &question) {
-    const ModuleFactory factory = [&](const InstantiateOptions &how) { return instantiate_bytes(question, how); };
-    check_job(factory, backend, options)(child);
-  };
-  service.is_as_before = [as_before = DeviceAsBefore(options.device)]() mutable {
+  service.answer = std::move(answer);
+  service.is_as_before = [as_before = DeviceAsBefore(device)]() mutable {
     return as_before() && python_is_as_before();
   };
   return std::make_shared<Service>(std::move(service));
 }
 
+} // namespace
+
+std::shared_ptr<const Service> device_service(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
+  return service_on(options.device, [backend = std::move(backend), options](Child &child, const std::string &question) {
+    const ModuleFactory factory = [&](const InstantiateOptions &how) { return instantiate_bytes(question, how); };
+    check_job(factory, backend, options)(child);
+  });
+}
+
 Job check_by(std::shared_ptr<const Service> service, std::shared_ptr<const Program> program) {
   return {std::move(service), [program = std::move(program)] { return to_bytes(*program); }};
+}
+
+VariantChecks::VariantChecks(ModuleFactory factory, VariantOf variant_of, CheckOptions options, Limits limits)
+    : factory_(std::move(factory)), variant_of_(std::move(variant_of)), options_(std::move(options)),
+      limits_(std::move(limits)),
+      service_(service_on(options_.device, [this](Child &child, const std::string &variant) {
+        check_job(factory_, variant_of_(variant), options_)(child);
+      })) {}
+
+JobEnd VariantChecks::ask(const std::string &variant) {
+  const auto ticket = group_.submit({service_, [variant] { return variant; }}, limits_);
+  if (auto job_end = group_.wait(ticket, limits_.interrupted))
+    return std::move(*job_end);
+  group_.cancel(ticket);
+  return *group_.wait(ticket);
+}
+
+Verdict VariantChecks::operator()(const std::string &variant) {
+  if (!service_)
+    return check(factory_, variant_of_(variant), options_, limits_);
+  return ask_until_answered([&] { return verdict_of(ask(variant)); }, [&] { revive_backend(*variant_of_(variant)); },
+                            limits_.interrupted);
 }
 
 } // namespace repro_minify

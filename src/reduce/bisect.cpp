@@ -1,5 +1,6 @@
 #include "repro_minify/bisect.h"
 
+#include "check/device_service.h"
 #include "reduce/search_guilty_step.h"
 #include "repro_minify/backend_parts.h"
 
@@ -22,7 +23,13 @@ std::string pass_of(const std::string &step) {
 class Bisector {
 public:
   Bisector(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
-      : factory_(factory), backend_(backend), options_(options) {
+      : factory_(factory), backend_(backend), options_(options),
+        check_with_(
+            factory,
+            [backend](const std::string &names) {
+              return backend->parts().steps->with(json::parse(names).get<std::vector<std::string>>());
+            },
+            options.check, options.limits) {
     found_.steps = own() ? own()->what_can_go() : steps_of(*backend);
   }
 
@@ -41,7 +48,7 @@ private:
 
   void ask_own(const OwnBisector &own) {
     const auto finding = own.bisect([&](const std::shared_ptr<const Backend> &variant, const std::string &what) {
-      return fails(variant, what, std::nullopt);
+      return fails([&] { return checked(variant); }, what, std::nullopt);
     });
     if (!finding) {
       found_.message = "the failure does not show under the bisector of " + backend_->name();
@@ -56,7 +63,8 @@ private:
 
   void search_steps() {
     const int count = static_cast<int>(found_.steps.size());
-    const auto search = find_guilty_step(count, [&](const std::vector<int> &steps) { return fails(steps); });
+    const auto search =
+        find_guilty_step(count, [&](const std::vector<int> &steps) { return fails(steps, what(steps)); });
     if (search.step) {
       found_.guilty = name(*search.step);
       found_.confirmed = search.passes_without;
@@ -79,25 +87,25 @@ private:
     return is_part(*search.step) || std::any_of(search.needs.begin(), search.needs.end(), is_part);
   }
 
-  std::shared_ptr<const Backend> with_steps(const std::vector<int> &steps) const {
-    std::vector<std::string> names;
+  Verdict checked(const std::shared_ptr<const Backend> &variant) const {
+    return check(factory_, variant, options_.check, options_.limits);
+  }
+
+  /// `what`: in words.
+  bool fails(const std::vector<int> &steps, const std::string &what) {
+    json names = json::array();
     for (int step : steps)
       names.push_back(name(step));
-    return backend_->parts().steps->with(names);
+    return fails([&] { return check_with_(names.dump()); }, what, static_cast<int>(steps.size()));
   }
 
-  bool fails(const std::vector<int> &steps) {
-    return fails(with_steps(steps), what(steps), static_cast<int>(steps.size()));
-  }
-
-  bool fails(const std::shared_ptr<const Backend> &backend, const std::string &what, std::optional<int> steps) {
+  bool fails(const std::function<Verdict()> &checked, const std::string &what, std::optional<int> steps) {
     if (options_.interrupted && options_.interrupted())
       throw Interrupted();
     const auto is_wanted = [&](const Verdict &verdict) {
       return shows(verdict, options_.wanted, options_.same_failure);
     };
-    const Verdict verdict = check_repeatedly([&] { return check(factory_, backend, options_.check, options_.limits); },
-                                             is_wanted, options_.repetition);
+    const Verdict verdict = check_repeatedly(checked, is_wanted, options_.repetition);
     if (options_.interrupted && options_.interrupted())
       throw Interrupted(); // the check may have been cut short
     if (verdict.no_answer) // neither guilty nor innocent
@@ -141,7 +149,8 @@ private:
   void ask_switch() {
     if (const std::shared_ptr<const Backend> backend = backend_->parts().steps->switched_off(*found_.guilty))
       found_.confirmed_by_switch =
-          !fails(backend, *found_.guilty + " off by PyTorch's own switch", static_cast<int>(found_.steps.size()) - 1);
+          !fails([&] { return checked(backend); }, *found_.guilty + " off by PyTorch's own switch",
+                 static_cast<int>(found_.steps.size()) - 1);
   }
 
   /// The pass is guilty wherever it runs, and does the same again later.
@@ -151,8 +160,7 @@ private:
       if (pass_of(name(step)) != pass_of(*found_.guilty))
         others.push_back(step);
     if (others.size() + 1 < found_.steps.size())
-      found_.confirmed_each_time = !fails(with_steps(others), "all but " + pass_of(*found_.guilty) + " each time",
-                                          static_cast<int>(others.size()));
+      found_.confirmed_each_time = !fails(others, "all but " + pass_of(*found_.guilty) + " each time");
   }
 
   std::string message(const GuiltySearch &search) const {
@@ -183,6 +191,7 @@ private:
   const ModuleFactory &factory_;
   const std::shared_ptr<const Backend> &backend_;
   const BisectOptions &options_;
+  VariantChecks check_with_; ///< of names of steps, as JSON
   Bisection found_;
 };
 

@@ -1,5 +1,6 @@
 #include "repro_minify/analysis.h"
 
+#include "check/device_service.h"
 #include "check/module_factory.h"
 #include "program/values.h"
 #include "repro/explained.h"
@@ -289,11 +290,14 @@ private:
 
   void compare_each_prefix() {
     TaskGroup checks(options_.jobs);
+    const auto service = device_service(backend_, options_.check);
     std::deque<std::pair<size_t, TaskGroup::Ticket>> running;
     for (size_t next = 0; next < values_.size() || !running.empty();) {
       while (next < values_.size() && static_cast<int>(running.size()) < options_.jobs) {
-        const auto factory = factory_for(std::make_shared<Program>(prefix(recording_, values_[next])), *backend_);
-        running.emplace_back(next++, checks.submit(check_job(factory, backend_, options_.check), options_.limits));
+        const auto program = std::make_shared<const Program>(prefix(recording_, values_[next]));
+        Job job =
+            service ? check_by(service, program) : check_job(factory_for(program, *backend_), backend_, options_.check);
+        running.emplace_back(next++, checks.submit(std::move(job), options_.limits));
         ++analysis_.checks;
       }
       const auto job_end = checks.wait(running.front().second, options_.interrupted);

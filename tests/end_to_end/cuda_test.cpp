@@ -82,6 +82,20 @@ INSTANTIATE_TEST_SUITE_P(Of, CasesOnCuda,
                                          CaseOnCuda{"static_int_div_exc", "static-runtime", 1}),
                          [](const auto &info) { return std::string(info.param.name); });
 
+/// One for the model itself, one for all that is asked of its steps.
+TEST(OnCuda, ABisectionMakesTwoContexts) {
+  const TemporaryFolder folder;
+  const std::string contexts = folder / "contexts";
+  const Finished finished =
+      run_on_cuda({"bisect", case_named("freeze_linear_bn_3d").model(), "--backend", "freeze", "--json", "--quiet"},
+                  {"PRETENDED_CUDA_CONTEXTS=" + contexts});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const auto found = nlohmann::json::parse(finished.out);
+  EXPECT_EQ(found.at("guilty"), "FoldFrozenLinearBatchnorm") << found;
+  EXPECT_GT(found.at("checks").size(), 5U) << found;
+  EXPECT_EQ(fs::file_size(contexts), 2U);
+}
+
 /// A process whose device has an error, or has not all of its memory back, is given up, and its last answer with it.
 TEST(OnCuda, ASpoiltProcessChangesNoAnswer) {
   const std::vector<std::string> arguments = {case_named("freeze_linear_bn_3d").model(), "--backend", "freeze"};

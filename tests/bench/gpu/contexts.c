@@ -1,5 +1,5 @@
-/* LD_PRELOAD: a byte in the file that $PRETENDED_CUDA_CONTEXTS names for each process that takes memory of a CUDA device,
-   which makes a context. The file is opened before the process is confined, and its forks have it open. */
+/* For LD_PRELOAD: writes a byte to the file that $PRETENDED_CUDA_CONTEXTS names for each process that takes memory of a
+   CUDA device, which makes a context. The file is opened before the process is confined, and its forks have it open. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -36,7 +36,7 @@ def saved(name: str, beside: str) -> str:
 def main() -> int:
     name, device, output, *given = sys.argv[1:]
     options: Any = {key: ast.literal_eval(value) for key, _, value in (word.partition("=") for word in given)}
-    options |= {"output": output, "quiet": True}
+    options |= {"output": output}
     try:
         if name.endswith(".pt2"):
             repro_minify.minify(saved(name, output), None, "inductor", device=device, autocast=False, **options)
