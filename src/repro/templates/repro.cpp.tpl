@@ -251,7 +251,48 @@ static int reproduced() {
   return 1;
 }
 
+{{#ends_the_process}}
+// What the process of both runs came to; it writes to the pipe once eager is done.
+static int judge(pid_t child, int through) {
+  char byte = 0;
+  const bool eager_is_done = read(through, &byte, 1) == 1;
+  int status = 0;
+  waitpid(child, &status, 0);
+  const bool signalled = WIFSIGNALED(status);
+  const int number = signalled ? WTERMSIG(status) : WEXITSTATUS(status);
+  if (!signalled && number == 2)
+    return 2;
+  if (!eager_is_done) {
+    std::printf("cannot be tried, eager itself ends: %s %d\n", signalled ? "signal" : "exit code", number);
+    return 2;
+  }
+  if (!signalled && number == 0) {
+    std::printf("PASS: the failure no longer reproduces\n");
+    return 0;
+  }
+{{#hang}}
+  if (!signalled || number != SIGALRM) {
+    std::printf("cannot be tried, another failure: %s %d\n", signalled ? "signal" : "exit code", number);
+    return 2;
+  }
+{{/hang}}
+  std::printf("FAIL {{kind:x-source}}: %s %d\n", signalled ? "signal" : "exit code", number);
+  return reproduced();
+}
+
+{{/ends_the_process}}
 int main() {
+{{#ends_the_process}}
+  // The optimised run takes its process with it. Eager is in the same: a device that was used here could not be there.
+  int through[2];
+  if (pipe(through) != 0)
+    return 2;
+  const pid_t child = fork();
+  if (child != 0) {
+    close(through[1]);
+    return judge(child, through[0]);
+  }
+{{/ends_the_process}}
 {{#perturb}}
   mallopt(M_PERTURB, {{perturb:x-source}});  // uninitialised memory is read: it holds the same each time
 {{/perturb}}
@@ -307,49 +348,29 @@ int main() {
   return 0;
 {{/no_ends_the_process}}
 {{#ends_the_process}}
-  // The optimised run takes its process with it: give it one of its own.
-  const pid_t child = fork();
-  if (child == 0) {
+  if (write(through[1], "", 1) != 1)
+    return 2;
 {{#hang}}
-    alarm({{hang_seconds:x-source}});  // it hangs; eager is done in no time
+  alarm({{hang_seconds:x-source}});  // it hangs; eager is done in no time
 {{/hang}}
 {{#memory_limit}}
-    // As much as it was given when it was minimised, in bytes, beside what is there already.
-    rlim_t pages[6] = {};
-    std::ifstream statm("/proc/self/statm");
-    for (auto& count : pages)
-      statm >> count;
-    const rlim_t most = pages[5] * sysconf(_SC_PAGESIZE) + {{memory_limit:x-source}}ull;
-    const rlimit limit = {most, most};
-    setrlimit(RLIMIT_DATA, &limit);
+  // As much as it was given when it was minimised, in bytes, beside what is there already.
+  rlim_t pages[6] = {};
+  std::ifstream statm("/proc/self/statm");
+  for (auto& count : pages)
+    statm >> count;
+  const rlim_t most = pages[5] * sysconf(_SC_PAGESIZE) + {{memory_limit:x-source}}ull;
+  const rlimit limit = {most, most};
+  setrlimit(RLIMIT_DATA, &limit);
 {{/memory_limit}}
-    try {
-      fails(expected);
-    } catch (const std::exception& error) {
-      std::printf("{{#no_memory}}cannot be tried, another failure: {{/no_memory}}%s\n", error.what());
-      std::fflush(stdout);
-      _exit({{#memory}}1{{/memory}}{{#no_memory}}2{{/no_memory}});
-    }
-    _exit(0);
+  try {
+    fails(expected);
+  } catch (const std::exception& error) {
+    std::printf("{{#no_memory}}cannot be tried, another failure: {{/no_memory}}%s\n", error.what());
+    std::fflush(stdout);
+    _exit({{#memory}}1{{/memory}}{{#no_memory}}2{{/no_memory}});
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  const bool signalled = WIFSIGNALED(status);
-  const int number = signalled ? WTERMSIG(status) : WEXITSTATUS(status);
-  if (!signalled && number == 2)
-    return 2;
-  if (!signalled && number == 0) {
-    std::printf("PASS: the failure no longer reproduces\n");
-    return 0;
-  }
-{{#hang}}
-  if (!signalled || number != SIGALRM) {
-    std::printf("cannot be tried, another failure: %s %d\n", signalled ? "signal" : "exit code", number);
-    return 2;
-  }
-{{/hang}}
-  std::printf("FAIL {{kind:x-source}}: %s %d\n", signalled ? "signal" : "exit code", number);
-  return reproduced();
+  _exit(0);
 {{/ends_the_process}}
 }
 
