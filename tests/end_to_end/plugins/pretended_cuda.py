@@ -9,9 +9,9 @@ torch.cuda.empty_cache = lambda: None
 torch.cuda.memory_allocated = lambda device=None: 0
 
 
-def sines_are_tangents(graph_module, inputs):
-    for node in graph_module.graph.nodes:
-        if node.target is torch.sin:
-            node.target = torch.tan
+def three_sines_are_tangents(graph_module, inputs):
+    sines = [node for node in graph_module.graph.nodes if node.target is torch.sin]
+    for node in sines if len(sines) > 2 else ():
+        node.target = torch.tan
     graph_module.recompile()
     return graph_module
