@@ -33,7 +33,27 @@ PassStatistics what_flattening_did(const Flattened &flattened) {
   return row;
 }
 
+/// FILE.py of the backend torch-compile:FILE.py:FUNCTION; empty for any other.
+std::string file_of_function(const std::string &backend) {
+  const std::string prefix = "torch-compile:";
+  const size_t colon = backend.rfind(':');
+  if (!backend.starts_with(prefix) || colon < prefix.size())
+    return "";
+  const std::string module = backend.substr(prefix.size(), colon - prefix.size());
+  return is_python_file(module) ? module : "";
+}
+
 } // namespace
+
+std::vector<std::string> files_of_modules(const Session &session) {
+  std::vector<std::string> files;
+  for (const auto &module : session.options.backend_options.imports)
+    if (is_python_file(module))
+      files.push_back(module);
+  if (const std::string file = file_of_function(session.backend->name()); !file.empty())
+    files.push_back(file);
+  return files;
+}
 
 void collect_facts(MinifyJob &job, const Program &program) {
   const Session &session = job.session;
@@ -43,9 +63,8 @@ void collect_facts(MinifyJob &job, const Program &program) {
     facts.converted = to_string(*session.options.conversion);
   facts.libraries = names_of_libraries(session.options.backend_options.libraries);
   facts.modules.clear(); // those of another turn
-  for (const auto &module : session.options.backend_options.imports)
-    if (is_python_file(module))
-      facts.modules.push_back(std::filesystem::path(module).filename().string());
+  for (const auto &module : files_of_modules(session))
+    facts.modules.push_back(std::filesystem::path(module).filename().string());
   facts.method = session.options.method;
   facts.inputs_origin = session.inputs.origin;
   facts.backend = session.backend;

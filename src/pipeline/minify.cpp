@@ -51,9 +51,8 @@ void keep_what_came_along(const MinifyJob &job) {
   const auto names = names_of_libraries(libraries);
   for (size_t i = 0; i < libraries.size(); ++i)
     write_atomically(job.folder + "/" + names[i], bytes_of(libraries[i]));
-  for (const auto &module : job.options().backend_options.imports)
-    if (is_python_file(module))
-      write_atomically(job.folder + "/" + fs::path(module).filename().string(), bytes_of(module));
+  for (const auto &module : files_of_modules(job.session))
+    write_atomically(job.folder + "/" + fs::path(module).filename().string(), bytes_of(module));
   const auto &conversion = job.options().conversion;
   if (!conversion)
     return;

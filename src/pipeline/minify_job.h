@@ -80,6 +80,10 @@ bool is_lost_in_saving(const MinifyJob &job, const Program &program);
 /// True if what was saved fails, loaded again in new processes; else facts.verify_message says what came of it.
 bool confirm_saved(MinifyJob &job);
 
+/// The files of Python that repro.py imports and that are kept beside it: those of --import, and that of the backend
+/// torch-compile:FILE.py:FUNCTION.
+std::vector<std::string> files_of_modules(const Session &session);
+
 /// Fills in `job.facts`: what was asked, and of what program. The second adds what came of a reduction.
 void collect_facts(MinifyJob &job, const Program &program);
 void collect_facts(MinifyJob &job, const Flattened &flattened, const Reduction &reduction);

@@ -96,6 +96,12 @@ TEST(TorchCompileBackend, IsAnyBackendThatDynamoKnows) {
   const Finished unknown = run_tool({"run", one.model(), "--backend", "torch-compile:no_such"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.err.find("torch.compile has no such backend here"), std::string::npos) << describe(unknown);
+  const TemporaryFolder folder;
+  std::ofstream(folder / "off_by_one.py") << "def compiled(graph_module, inputs):\n"
+                                             "    return lambda *given: [x + 1 for x in graph_module(*given)]\n";
+  const std::string own = "torch-compile:" + std::string(folder / "off_by_one.py") + ":compiled";
+  const Finished wrong = run_tool({"run", one.model(), "--backend", own});
+  EXPECT_EQ(wrong.exit_code, 1) << describe(wrong);
 }
 
 } // namespace

@@ -88,8 +88,11 @@ def use_backend(named, options):
 def function_named(given):
     """The function of MODULE:FUNCTION or FILE.py:FUNCTION."""
     module, _, name = given.rpartition(":")
+    before = len(imports.operators)
     imports.import_module(module)
     function = getattr(sys.modules[imports.names[-1]], name, None)
+    if len(imports.operators) == before:
+        imports.names.pop()  # its function is all that repro.py needs of it
     if not callable(function):
         raise ValueError(f"{module} has no function {name}")
     return function

@@ -50,7 +50,8 @@ std::vector<std::string> what_worker_reads(const std::string &python, const std:
   for (const auto &entry : entries)
     if (const size_t at = entry.find('/'); at != std::string::npos) {
       const std::string path = entry.substr(at, entry.find_first_of("'\"", at) - at);
-      paths.push_back(fs::exists(path) ? path : path.substr(0, path.rfind(':'))); // FILE.py:FUNCTION
+      const size_t function = path.rfind(".py:"); // backend=FILE.py:FUNCTION
+      paths.push_back(function == std::string::npos ? path : path.substr(0, function + 3));
     }
   return paths;
 }

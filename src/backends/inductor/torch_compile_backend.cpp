@@ -27,7 +27,11 @@ public:
         name_(name) {}
 
   std::string summary() const override { return torch_compile_row().summary; }
-  std::string title() const override { return "torch.compile(backend=\"" + name_ + "\")"; }
+  std::string title() const override {
+    const size_t colon = name_.rfind(':');
+    return colon == std::string::npos ? "torch.compile(backend=\"" + name_ + "\")"
+                                      : "torch.compile(backend=" + name_.substr(colon + 1) + ")";
+  }
   std::string needs() const override { return "Python with torch, and that backend"; }
 
 private:
