@@ -27,8 +27,11 @@ Task<std::string> collect_environment_beside(const std::string &python) {
           [](const JobEnd &job_end) { return job_end.reply; }};
 }
 
-/// Returns the message before the build; it says what takes the time if the build is going to be long.
-std::string announcement() {
+/// Returns the message before the build; it says what takes the time if the build is going to be long. `in_python`:
+/// repro.py is run first, which takes longer than the build.
+std::string announcement(bool in_python) {
+  if (in_python)
+    return "running repro.py, then building and running repro.cpp ...";
   const auto cache = kept_headers_folder();
   if (cache.empty() || keeps_any_header())
     return "building and running repro.cpp ...";
@@ -118,7 +121,7 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
     facts.script = script.finish(interrupted);
     return facts.script.verified.value_or(false);
   };
-  job_.say(Severity::Info, announcement());
+  job_.say(Severity::Info, announcement(in_python));
   if (!repro_)
     repro_ = std::make_unique<ReproVerifier>();
   const Verification verification =
