@@ -1,4 +1,4 @@
-# Finds LibTorch: TORCH_LIBRARIES, TORCH_INCLUDE_DIRS, TORCH_INSTALL_PREFIX, TORCH_HAS_CUDA.
+# Finds LibTorch: TORCH_LIBRARIES, TORCH_INCLUDE_DIRS, TORCH_INSTALL_PREFIX.
 #
 # The TorchConfig.cmake of a CUDA LibTorch asks for a whole CUDA toolkit that suits CMake's version, compiler included.
 # No file here is compiled with CUDA, so its libraries are taken as they lie beside it.
@@ -17,7 +17,6 @@ endif()
 include("${CMAKE_CURRENT_LIST_DIR}/tested_torch.cmake")
 get_filename_component(torch_prefix "${Torch_DIR}/../../.." ABSOLUTE)
 if(NOT EXISTS "${torch_prefix}/lib/libtorch_cuda.so")
-  set(TORCH_HAS_CUDA 0)
   find_package(Torch REQUIRED)
   say_whether_torch_is_tested("${Torch_DIR}")
   return()
@@ -25,10 +24,10 @@ endif()
 
 say_whether_torch_is_tested("${Torch_DIR}")
 message(STATUS "Found a LibTorch with CUDA: ${torch_prefix}")
-set(TORCH_HAS_CUDA 1)
 set(TORCH_INSTALL_PREFIX "${torch_prefix}")
 set(TORCH_INCLUDE_DIRS "${torch_prefix}/include" "${torch_prefix}/include/torch/csrc/api/include")
-# torch_cuda is loaded by program/cuda_library.cpp where a device asks for it. The C++ library comes before all:
+# torch_cuda is loaded by program/cuda_library.cpp where a device asks for it, so that a program runs beside every build
+# of a version, whichever it was linked with. The C++ library comes before all:
 # LibTorch 2.11 exports parts of an older one (std::filesystem::remove_all is a null call there). It is named by its
 # file, as a compiler that links it statically would make a second one beside LibTorch's.
 # The libraries are named by their paths: CMake then finds them in a build folder, and leaves no path of this machine in

@@ -1,10 +1,27 @@
 # The program and what belongs to it, as the component `program`: what a wheel holds (pyproject.toml).
+set(program_folder ${CMAKE_INSTALL_BINDIR})
 if(REPRO_MINIFY_BUILT)
-  install(PROGRAMS ${REPRO_MINIFY_BUILT}/repro-minify DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-  install(CODE "file(RPATH_SET FILE \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/repro-minify\"
-    NEW_RPATH [[${program_rpath}]])" COMPONENT program)
+  foreach(folder IN LISTS REPRO_MINIFY_BUILT)
+    load_cache(${folder} READ_WITH_PREFIX "" REPRO_MINIFY_TORCH)
+    set(program_folder ${CMAKE_INSTALL_BINDIR}/${REPRO_MINIFY_TORCH})
+    install(PROGRAMS ${folder}/repro-minify DESTINATION ${program_folder} COMPONENT program)
+    install(CODE "set(installed \"\${CMAKE_INSTALL_PREFIX}/${program_folder}/repro-minify\")
+      file(RPATH_SET FILE \"\${installed}\" NEW_RPATH [[${wheel_rpath}]])
+      if(CMAKE_INSTALL_DO_STRIP)
+        execute_process(COMMAND ${CMAKE_STRIP} \"\${installed}\" COMMAND_ERROR_IS_FATAL ANY)
+      endif()" COMPONENT program)
+  endforeach()
+  # Whoever hands the wheel on hands on what is inside.
+  list(GET REPRO_MINIFY_BUILT 0 folder)
+  set(licences ${CMAKE_CURRENT_BINARY_DIR}/licences)
+  execute_process(COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/licences.py ${folder} ${licences}
+                  COMMAND_ERROR_IS_FATAL ANY)
+  install(DIRECTORY ${licences}/ DESTINATION ${SKBUILD_METADATA_DIR}/licenses COMPONENT program)
 else()
-  install(TARGETS repro-minify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  if(SKBUILD)
+    set(program_folder ${CMAKE_INSTALL_BINDIR}/${REPRO_MINIFY_TORCH})
+  endif()
+  install(TARGETS repro-minify RUNTIME DESTINATION ${program_folder} COMPONENT program)
 endif()
 # The Python side of a backend, found by the program from where it is itself.
 install(DIRECTORY backends/inductor DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-minify COMPONENT program
@@ -16,8 +33,10 @@ install(DIRECTORY inputs/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/repro-mini
 # The manual, of the program's own --help, where help2man is installed.
 find_program(HELP2MAN help2man)
 if(HELP2MAN)
-  set(program ${REPRO_MINIFY_BUILT}/repro-minify)
-  if(NOT REPRO_MINIFY_BUILT)
+  if(REPRO_MINIFY_BUILT)
+    list(GET REPRO_MINIFY_BUILT 0 program) # of several, the first has to start on this machine
+    string(APPEND program /repro-minify)
+  else()
     set(program $<TARGET_FILE:repro-minify>)
   endif()
   set(manual ${CMAKE_CURRENT_BINARY_DIR}/repro-minify.1)
@@ -31,10 +50,3 @@ if(HELP2MAN)
   install(FILES ${manual} DESTINATION ${share_folder}/man/man1 COMPONENT program)
 endif()
 
-# What the package asks before it starts the program (src/python/repro_minify/torch_version.py).
-if(SKBUILD)
-  file(STRINGS ${TORCH_INSTALL_PREFIX}/version.py built_torch REGEX "^__version__")
-  string(REGEX REPLACE "^__version__ *= *['\"]([^'\"]*)['\"].*" "\\1" built_torch "${built_torch}")
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/built.json "{\"torch\": \"${built_torch}\"}\n")
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/built.json DESTINATION . COMPONENT program)
-endif()

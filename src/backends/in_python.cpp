@@ -46,9 +46,12 @@ std::string python_beside(const fs::path &torch_prefix) {
 
 std::string script_of_ours(const std::string &installed, const std::string &in_source) {
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path there = program.parent_path().parent_path() / REPRO_MINIFY_DATA_FOLDER / installed;
-  return fs::exists(there, ignored) ? there.string() : (fs::path(REPRO_MINIFY_SOURCE_FOLDER) / in_source).string();
+  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  // bin/repro-minify of a prefix, bin/2.13/repro-minify of a wheel, which has one for each LibTorch
+  for (const fs::path &prefix : {folder.parent_path(), folder.parent_path().parent_path()})
+    if (const fs::path there = prefix / REPRO_MINIFY_DATA_FOLDER / installed; fs::exists(there, ignored))
+      return there.string();
+  return (fs::path(REPRO_MINIFY_SOURCE_FOLDER) / in_source).string();
 }
 
 std::string find_python_with_torch(const std::string &given) {

@@ -1,8 +1,7 @@
 #include "cli/options.h"
 
+#include "program/libtorch_version.h"
 #include "repro_minify_commit.h" // src/commit.cmake writes it at each build
-
-#include <torch/version.h>
 
 namespace repro_minify {
 namespace {
@@ -16,8 +15,8 @@ constexpr const char *compiler = "GCC " __VERSION__;
 } // namespace
 
 std::string version_text() {
-  return "repro-minify " REPRO_MINIFY_VERSION "\ntorch " TORCH_VERSION "\ncommit " REPRO_MINIFY_COMMIT "\ncompiler " +
-         std::string(compiler);
+  return "repro-minify " REPRO_MINIFY_VERSION "\ntorch " + libtorch_version() +
+         "\ncommit " REPRO_MINIFY_COMMIT "\ncompiler " + compiler;
 }
 
 } // namespace repro_minify

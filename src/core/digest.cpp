@@ -1,6 +1,9 @@
 #include "core/digest.h"
 
+// SHA256_Init and its like are marked as deprecated; what takes their place links 4 MB of ciphers with it.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <array>
 #include <cstring>
@@ -8,8 +11,6 @@
 #include <fstream>
 #include <ios>
 #include <memory>
-#include <new>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,16 +18,8 @@
 namespace repro_minify {
 
 struct Digest::Context {
-  EVP_MD_CTX *handle = EVP_MD_CTX_new();
-  Context() {
-    if (!handle)
-      throw std::bad_alloc();
-    if (EVP_DigestInit_ex(handle, EVP_sha256(), nullptr) != 1)
-      throw std::runtime_error("libcrypto has no SHA-256");
-  }
-  ~Context() { EVP_MD_CTX_free(handle); }
-  Context(const Context &) = delete;
-  Context &operator=(const Context &) = delete;
+  SHA256_CTX state;
+  Context() { SHA256_Init(&state); }
 };
 
 Digest::Digest() : context_(std::make_unique<Context>()) {}
@@ -38,7 +31,7 @@ void Digest::add(const void *data, std::size_t size) {
   if (size > waiting_.size() - count_)
     flush();
   if (size > waiting_.size()) {
-    EVP_DigestUpdate(context_->handle, data, size);
+    SHA256_Update(&context_->state, data, size);
   } else if (size > 0) {
     std::memcpy(waiting_.data() + count_, data, size);
     count_ += size;
@@ -51,14 +44,14 @@ void Digest::add(std::string_view text) {
 }
 
 void Digest::flush() {
-  EVP_DigestUpdate(context_->handle, waiting_.data(), count_);
+  SHA256_Update(&context_->state, waiting_.data(), count_);
   count_ = 0;
 }
 
 std::string Digest::text() {
   flush();
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  EVP_DigestFinal_ex(context_->handle, bytes.data(), nullptr);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};
+  SHA256_Final(bytes.data(), &context_->state);
   constexpr const char *digits = "0123456789abcdef";
   std::string text;
   for (std::size_t i = 0; i < 16; ++i)
@@ -73,10 +66,13 @@ std::string digest_of(std::string_view bytes) {
 }
 
 std::string digest_in_base64(std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{}, text{};
-  unsigned size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  const int length = EVP_EncodeBlock(text.data(), digest.data(), static_cast<int>(size));
+  SHA256_CTX state;
+  SHA256_Init(&state);
+  SHA256_Update(&state, bytes.data(), bytes.size());
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256_Final(digest.data(), &state);
+  std::array<unsigned char, 64> text{};
+  const int length = EVP_EncodeBlock(text.data(), digest.data(), SHA256_DIGEST_LENGTH);
   return {reinterpret_cast<const char *>(text.data()), static_cast<size_t>(length)};
 }
 

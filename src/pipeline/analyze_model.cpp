@@ -2,11 +2,10 @@
 
 #include "pipeline/minify_job.h"
 #include "program/compute.h"
+#include "program/libtorch_version.h"
 #include "repro/atomic_file.h"
 #include "repro/page.h"
 #include "tasks/sandbox.h"
-
-#include <torch/version.h>
 
 #include <filesystem>
 
@@ -38,7 +37,7 @@ void write_analysis(const Analysis &analysis, const Session &session, const std:
                        .model = std::filesystem::path(session.model.path).filename().string(),
                        .backend = session.backend->name(),
                        .version = REPRO_MINIFY_VERSION,
-                       .torch_version = TORCH_VERSION},
+                       .torch_version = libtorch_version()},
                       folder);
   write_atomically(folder + "/analysis.json", to_json(analysis) + "\n");
   write_atomically(folder + "/analysis.dot", to_dot(analysis));

@@ -7,6 +7,7 @@
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
 #include "program/compute.h"
+#include "program/libtorch_version.h"
 #include "program/operator_libraries.h"
 #include "program/read_inputs.h"
 #include "reduce/journal.h"
@@ -16,7 +17,6 @@
 #include "repro_minify/confinement.h"
 
 #include <torch/csrc/jit/passes/inliner.h>
-#include <torch/version.h>
 
 #include <filesystem>
 #include <memory>
@@ -237,7 +237,7 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   Session session(model_path, options);
   MinifyJob job{session, options.folder, begin, asked.listener.interrupted};
   job.facts.version = REPRO_MINIFY_VERSION;
-  job.facts.torch_version = TORCH_VERSION;
+  job.facts.torch_version = libtorch_version();
   if (resumes)
     resume(job, journal);
   session.phases.enter("original check");

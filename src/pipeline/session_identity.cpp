@@ -1,5 +1,6 @@
 #include "pipeline/session_identity.h"
 
+#include "program/libtorch_version.h"
 #include "program/value_digest.h"
 #include "reduce/journal.h"
 #include "repro_minify/backend_parts.h"
@@ -7,7 +8,6 @@
 #include "repro_minify/session.h"
 
 #include <ATen/Version.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -31,7 +31,7 @@ Identity identity_of(const Session &session) {
   const MinifyOptions &options = session.options;
   Identity identity;
   identity.add("repro-minify", REPRO_MINIFY_VERSION);
-  identity.add("LibTorch", TORCH_VERSION);
+  identity.add("LibTorch", libtorch_version());
   identity.add("the processor, to LibTorch,", at::get_cpu_capability());
   identity.add_file("the model's file", file_of_identity(session));
   identity.add("the method", session.model.method);

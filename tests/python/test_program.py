@@ -1,6 +1,5 @@
 """Finding the program, its torch, and its sentences."""
 
-import json
 import os
 import select
 import signal
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from repro_minify import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, program, torch_version
+from repro_minify import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, torch_version
 from repro_minify.program import Ended, find_program, raise_for, run, sentence_of
 
 
@@ -36,7 +35,7 @@ def test_what_is_no_program_is_said(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_none_at_all(monkeypatch: pytest.MonkeyPatch, work: Path) -> None:
     monkeypatch.delenv("REPRO_MINIFY_PROGRAM", raising=False)
-    monkeypatch.setattr(program, "OWN", work / "none")
+    monkeypatch.setattr(torch_version, "PROGRAMS", work / "none")
     monkeypatch.setenv("PATH", "")
     with pytest.raises(CannotStart, match="there is no program"):
         find_program()
@@ -83,34 +82,40 @@ def torch_of(folder: Path, version: str | None) -> Path | None:
     return folder
 
 
-@pytest.mark.parametrize("present", ["2.12.0+cpu", "2.13.1", None])
-def test_another_torch_is_refused_in_a_sentence(
-    present: str | None, work: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def programs(work: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with programs for three torches; one of them is a build of no release."""
+    for name in ("2.12", "2.9", "2.14.0a0+git12ab"):
+        (work / "bin" / name).mkdir(parents=True)
+        (work / "bin" / name / "repro-minify").touch()
+    monkeypatch.setattr(torch_version, "PROGRAMS", work / "bin")
+    return work / "bin"
+
+
+@pytest.mark.parametrize("present", ["2.13.0+cpu", "2.14.0", "2.14.0a0+git34cd", "2.12.0a0", None])
+def test_a_torch_without_a_program_is_refused_in_a_sentence(
+    present: str | None, programs: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cpu"}))
-    monkeypatch.setattr(torch_version, "BUILT", work / "built.json")
     monkeypatch.setattr(torch_version, "torch_folder", lambda: torch_of(work / "torch", present))
     with pytest.raises(CannotStart) as raised:
-        torch_version.require_same_torch()
+        torch_version.program_for_torch()
     said = str(raised.value)
-    assert said.startswith("repro-minify was built against torch 2.13.0+cpu, and this environment has ")
-    assert (present or "no torch") in said and "\n" not in said
+    has = f"torch {present}" if present else "no torch"
+    assert said.startswith(
+        f"this repro-minify is for torch 2.9, 2.12, 2.14.0a0+git12ab, and this environment has {has};"
+    )
+    assert "pip install 'torch==2.14.0a0+git12ab'" in said and "\n" not in said
 
 
-def test_one_built_with_cuda_wants_the_very_same(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cu130"}))
-    monkeypatch.setattr(torch_version, "BUILT", work / "built.json")
-    monkeypatch.setattr(torch_version, "torch_folder", lambda: torch_of(work / "torch", "2.13.0+cpu"))
-    with pytest.raises(CannotStart):
-        torch_version.require_same_torch()
-
-
-@pytest.mark.parametrize("present", ["2.13.0+cpu", "2.13.0+cu130", "2.13.0"])
-def test_the_same_version_of_torch_is_taken(present: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (work / "built.json").write_text(json.dumps({"torch": "2.13.0+cpu"}))
-    monkeypatch.setattr(torch_version, "BUILT", work / "built.json")
+@pytest.mark.parametrize(
+    ("present", "name"),
+    [("2.12.0", "2.12"), ("2.12.1+cu130", "2.12"), ("2.9.1+cpu", "2.9"), ("2.14.0a0+git12ab", "2.14.0a0+git12ab")],
+)
+def test_every_build_of_a_release_has_its_program(
+    present: str, name: str, programs: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch_version, "torch_folder", lambda: torch_of(work / "torch", present))
-    assert torch_version.require_same_torch() == work / "torch"
+    assert torch_version.program_for_torch() == (programs / name / "repro-minify", work / "torch")
 
 
 def test_the_sentence_is_the_last_error_with_its_lines() -> None:
@@ -140,10 +145,17 @@ def test_interrupted() -> None:
         raise_for(Ended(130, "", ""))
 
 
-def test_a_library_that_is_missing_is_said_with_its_package() -> None:
-    said = "repro-minify: error while loading shared libraries: libspdlog.so.1.10: cannot open shared object file\n"
-    with pytest.raises(CannotStart, match="libspdlog1.10"):
-        raise_for(Ended(127, "", said))
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (127, "error while loading shared libraries: libcupti.so.13: cannot open shared object file"),
+        (1, "/lib/libc.so.6: version `GLIBC_2.34' not found (required by repro-minify)"),
+        (127, "symbol lookup error: repro-minify: undefined symbol: _ZN3c104fromEv"),
+    ],
+)
+def test_what_the_loader_says_is_no_verdict(code: int, said: str) -> None:
+    with pytest.raises(CannotStart, match="the program needs torch with all that it requires"):
+        raise_for(Ended(code, "", f"repro-minify: {said}\n"))
 
 
 def test_the_command_starts_without_torch() -> None:

@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = {".ci", ".github", "docs", "fixtures", "include", "scripts", "src", "tests"}
 FILES = {
     ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md",
-    "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "pyproject.toml",
+    "CITATION.cff", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md",
+    "pyproject.toml",
 }  # fmt: skip
 
 

@@ -5,9 +5,8 @@
 #include "backends/inductor/remote_module.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
+#include "program/libtorch_version.h"
 #include "repro_minify/program.h"
-
-#include <torch/version.h>
 
 #include <filesystem>
 #include <utility>
@@ -92,7 +91,7 @@ void WorkerBackend::await_start() const {
   recipe_ = worker_->recipe();
   python_call_ = call_of(worker_->call());
   set_python_executor(std::make_shared<RemoteExecutor>(worker_->address(), confinement()));
-  const std::string here = TORCH_VERSION, there = worker_->torch_version();
+  const std::string here = libtorch_version(), there = worker_->torch_version();
   if (there.substr(0, there.find('+')) != here.substr(0, here.find('+')))
     options_.say(Severity::Warning, name_ + " is that of PyTorch " + there + ", eager that of LibTorch " + here);
 }

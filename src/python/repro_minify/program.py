@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from .errors import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, ReproMinifyError
-from .torch_version import require_same_torch
+from .torch_version import own_programs, program_for_torch
 
 VARIABLE = "REPRO_MINIFY_PROGRAM"
 STARTER = "REPRO_MINIFY_ENDS_WITH"  # the program ends where the process of this number does
-OWN = Path(__file__).parent / "bin" / "repro-minify"
 PATIENCE = 30  # seconds for an interrupted program to put away what it has; it takes two
-LIBRARIES = "libspdlog1.10 libfmt9 libctemplate3 libtomlplusplus3 libseccomp2 libssl3"
+# Words of the loader about a program that it cannot start; it ends with 1 or 127 then.
+OF_THE_LOADER = ("error while loading shared libraries", "symbol lookup error", "' not found (required by ")
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Ended:
 
 def own_program() -> Program:
     """The one of the wheel. Its RPATH finds torch beside this package; elsewhere the loader has to be told."""
-    torch = require_same_torch()
+    program, torch = program_for_torch()
     environment = dict(os.environ)
     if torch.parent.resolve() != Path(__file__).parent.parent.resolve():
         before = environment.get("LD_LIBRARY_PATH")
         environment["LD_LIBRARY_PATH"] = str(torch / "lib") + (f":{before}" if before else "")
-    return Program(str(OWN), environment)
+    return Program(str(program), environment)
 
 
 def find_program() -> Program:
@@ -50,7 +50,7 @@ def find_program() -> Program:
         if not os.access(named, os.X_OK) or Path(named).is_dir():
             raise CannotStart(f"{VARIABLE}={named}: no program; name the repro-minify that you have built")
         return Program(str(Path(named).absolute()), os.environ)
-    if OWN.is_file():
+    if own_programs():
         return own_program()
     if found := shutil.which("repro-minify"):
         return Program(found, os.environ)
@@ -121,8 +121,11 @@ def raise_for(ended: Ended) -> NoReturn:
     """Raises the exception that stands for the exit code and the sentence of the program."""
     if ended.code == 130:
         raise KeyboardInterrupt(sentence_of(ended.said))
-    if "error while loading shared libraries" in ended.said:
-        raise CannotStart(f"{ended.said.strip()}; Debian's packages of what it needs: {LIBRARIES}")
+    if any(words in ended.said for words in OF_THE_LOADER):
+        raise CannotStart(
+            f"{ended.said.strip()}; the program needs torch with all that it requires, and the system's C and C++ "
+            "libraries, no older than those that it was built with"
+        )
     if ended.code < 0:
         raise InternalError(f"the program was ended by signal {-ended.code}: {sentence_of(ended.said)}")
     raise KINDS.get(ended.code, InternalError)(sentence_of(ended.said))

@@ -1,13 +1,13 @@
-"""Which torch this environment has, and which one the program was built against. Nothing here imports torch."""
+"""Which torch this environment has, and which program of the wheel is for it. Nothing here imports torch."""
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 
 from .errors import CannotStart
 
-BUILT = Path(__file__).with_name("built.json")  # written by the build of the wheel
+# A folder for each LibTorch that the wheel has a program for: 2.13/repro-minify (src/install_program.cmake).
+PROGRAMS = Path(__file__).with_name("bin")
 
 
 def torch_folder() -> Path | None:
@@ -27,26 +27,30 @@ def version_in(folder: Path) -> str:
     return found.group(1) if found else ""
 
 
-def serves(present: str, built: str) -> bool:
-    """True if the program runs beside the torch that is present. One that was built without CUDA loads what every build
-    of that version has."""
-    version, _, kind = built.partition("+")
-    return present == built or (kind == "cpu" and present.partition("+")[0] == version)
+def own_programs() -> dict[str, Path]:
+    """The programs that came with this package, by what they are for, from the oldest torch to the newest."""
+    found = {path.parent.name: path for path in PROGRAMS.glob("*/repro-minify")}
+    return {name: found[name] for name in sorted(found, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])}
 
 
-def require_same_torch() -> Path:
-    """The folder of torch, if the program of this package runs beside it."""
-    built = str(json.loads(BUILT.read_text())["torch"])
-    again = "install it from its source in this environment (pip install --force-reinstall --no-deps .)"
+def interface_of(version: str) -> str:
+    """The name of the program for that torch. Releases that differ in their third number alone have the same
+    headers; one that is no release is like no other (docs/notes/one-wheel.md)."""
+    release = re.fullmatch(r"(\d+\.\d+)\.\d+(\+.*)?", version)
+    return release.group(1) if release else version
+
+
+def program_for_torch() -> tuple[Path, Path]:
+    """The program of this package that runs beside the torch of this environment, and the folder of that torch."""
     folder = torch_folder()
-    if folder is None:
-        raise CannotStart(
-            f"repro-minify was built against torch {built}, and this environment has no torch; "
-            f"install torch=={built}, or another torch and then repro-minify from its source"
-        )
-    if not serves(present := version_in(folder), built):
-        raise CannotStart(
-            f"repro-minify was built against torch {built}, and this environment has torch {present or 'unknown'}; "
-            f"{again}, or install torch=={built}"
-        )
-    return folder
+    version = version_in(folder) if folder else ""
+    programs = own_programs()
+    if folder and (program := programs.get(interface_of(version))):
+        return program, folder
+    has = f"torch {version or 'unknown'}" if folder else "no torch"
+    newest = f"{list(programs)[-1]}.*" if re.fullmatch(r"[\d.]+", list(programs)[-1]) else list(programs)[-1]
+    raise CannotStart(
+        f"this repro-minify is for torch {', '.join(programs)}, and this environment has {has}; install one of "
+        f"those (pip install 'torch=={newest}'), or build repro-minify for yours from its source, with a C++ compiler "
+        "(pip install --force-reinstall --no-deps --no-binary repro-minify repro-minify)"
+    )
