@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from repro_minify_triage.command_line import program_path
 from conftest import Site, states
 
 
@@ -194,6 +195,16 @@ def test_usage(site: Site, tmp_path: Path) -> None:
     ]:
         done = site.call(*words, code=2)
         assert part in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_program_of_an_environment_that_is_not_activated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "repro-minify"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.delenv("REPRO_MINIFY_PROGRAM", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    assert program_path(None) == str(program.resolve())
 
 
 def test_the_variable_that_names_a_wrong_program_is_named(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,8 @@ StoreOption = Annotated[Path, typer.Option("--store", help="the folder of what i
 def program_path(given: str | None) -> str:
     named = os.environ.get(PROGRAM_VARIABLE)
     name = given or named or "repro-minify"
-    found = shutil.which(name)
+    # An environment that is not activated has it beside its Python.
+    found = shutil.which(name) or (None if given or named else shutil.which(name, path=Path(sys.executable).parent))
     if not found:
         whose = f"{PROGRAM_VARIABLE}=" if named and not given else ""
         raise TriageError(f"{whose}{name}: no such program; build it (scripts/build.sh), or name it with --program")
@@ -64,7 +65,8 @@ def run(
     ] = None,
     python: Annotated[str | None, typer.Option(help="interpreter with torch, for the backend inductor")] = None,
     program: Annotated[
-        str | None, typer.Option(help="repro-minify (default: $REPRO_MINIFY_PROGRAM, else from PATH)")
+        str | None,
+        typer.Option(help="repro-minify (default: $REPRO_MINIFY_PROGRAM, else from PATH, else beside this Python)"),
     ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="an option of repro-minify, for every check: --option=--calls=5")
@@ -75,8 +77,10 @@ def run(
     on: Annotated[str | None, typer.Option(help="where jobs run: local, ray, or ray://HOST:PORT")] = None,
     on_new: Annotated[
         str | None,
-        typer.Option(help="a command for each bug that is new or came back: TRIAGE_BUG, _STATE, ... in its "
-                     "environment, all of it as JSON on its standard input; no shell"),
+        typer.Option(
+            help="a command for each bug that is new or came back: TRIAGE_BUG, _STATE, ... in its "
+            "environment, all of it as JSON on its standard input; no shell"
+        ),
     ] = None,
 ) -> None:
     """A night: checks every model under every backend, and reduces what is not known yet."""
