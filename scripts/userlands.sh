@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # scripts/userlands.sh WHEEL CELL...: tries a wheel in userlands that are not this one, each made by debootstrap, as an
 # ordinary user who has Python, pip and PyPI (scripts/try_wheel.sh), and prints a table. Needs root, and debootstrap. A
-# cell is SUITE[+PACKAGE...]:TORCH: bookworm:2.13.0 has no compiler, trixie+g++:2.15.0 has one. What each said is kept in
-# $USERLANDS (/var/tmp/repro-minify-userlands), where the userlands are kept too. Another MIRROR, and debootstrap's
-# SCRIPT for a suite that it does not know, are taken from the environment.
+# cell is SUITE[+PACKAGE,...]:TORCH: bookworm:2.13.0 has no compiler, trixie+g++:2.15.0 has one. What each said is kept in
+# $USERLANDS (/var/tmp/repro-minify-userlands), where the userlands are kept too. MIRROR, COMPONENTS, and
+# debootstrap's SCRIPT for a suite that it does not know, are taken from the environment: those of Ubuntu, say.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 wheel=$(realpath "$1")
@@ -16,8 +16,9 @@ make_userland() { # suite packages folder
   [ ! -e "$3/made" ] || return 0
   rm -rf --one-file-system "$3"
   # shellcheck disable=SC2086 # no script: debootstrap's own for the suite
-  debootstrap --variant=minbase --include="ca-certificates,python3,python3-venv$2" "$1" "$3" "$mirror" \
-    ${SCRIPT:-} >"$3.log" 2>&1 || { tail -n 5 "$3.log" >&2 && return 1; }
+  debootstrap --variant=minbase --components="${COMPONENTS:-main}" \
+    --include="ca-certificates,python3,python3-venv$2" "$1" "$3" "$mirror" ${SCRIPT:-} \
+    >"$3.log" 2>&1 || { tail -n 5 "$3.log" >&2 && return 1; }
   umount -q "$3/proc" "$3/sys" || true # debootstrap leaves them
   chroot "$3" useradd -m user
   touch "$3/made"
@@ -31,8 +32,12 @@ enter() { # folder command...
     env -i HOME=/home/user PATH=/usr/bin:/bin TMPDIR=/home/user LANG=C.UTF-8 "$@"' sh "$@"
 }
 
-printf '%s\n' '| userland | Python | torch | installed to first verified repro | `--version` | README | `.pt2` | `torch.compile` | triage | removed |' \
-  '|---|---|---|---|---|---|---|---|---|---|'
+columns=(userland Python torch 'installed, to first verified repro' '`--version`' README '`.pt2`' '`torch.compile`'
+         triage removed)
+printf '| %s ' "${columns[@]}"
+printf '|\n'
+printf '|---%.0s' "${columns[@]}"
+printf '|\n'
 failed=0
 for cell in "$@"; do
   what=${cell%%:*} torch=${cell#*:}
