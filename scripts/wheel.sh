@@ -31,14 +31,15 @@ built=$root/build/release
 for version in $tested; do
   [ "$version" != "$torch_version" ] || continue
   config=$(torch_of "$version")
-  cmake --preset release -B "$folder/$version" -DCMAKE_C_COMPILER="${CC:-clang}" -DCMAKE_CXX_COMPILER="${CXX:-clang++}" \
-    -DTorch_DIR="$config" -DCMAKE_PREFIX_PATH="${config%/Torch}" -DBUILD_TESTING=OFF -DHELP2MAN=OFF \
+  cmake --preset release -B "$folder/$version" -DTorch_DIR="$config" -DCMAKE_PREFIX_PATH="${config%/Torch}" \
+    -DCMAKE_C_COMPILER="${CC:-clang}" -DCMAKE_CXX_COMPILER="${CXX:-clang++}" -DBUILD_TESTING=OFF -DHELP2MAN=OFF \
     -DREPRO_MINIFY_WERROR=OFF
   cmake --build "$folder/$version" --target repro-minify --parallel "$(nproc)"
   built+=";$folder/$version"
 done
 
-# LibTorch is the user's; all else is inside, but for the system's C and C++ libraries: the tag says how old those may be.
+# LibTorch is the user's. All else is inside, but for the system's C and C++ libraries: the tag says how old those may
+# be.
 rm -rf "$folder/untagged" "$folder/dist"
 "$python_venv/bin/python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$folder/untagged" \
   -C cmake.define.REPRO_MINIFY_BUILT="$built" "$root"

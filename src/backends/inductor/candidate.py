@@ -32,7 +32,7 @@ import kernels
 import rungs  # noqa: F401  # it registers backends
 import wire
 from calls import Untranslatable, attribute_name
-from failure import first_sentence, has_compilers_verdict
+from failure import first_sentence, has_compilers_verdict, missing_header
 from fx_call import Call
 from fx_compiled import FxCompiled, FxExported
 from fx_graph import Uncovered
@@ -71,6 +71,9 @@ def lacked_means(error):
         name = type(error).__name__
         if isinstance(error, OSError) and error.errno in WANTS or name == "InvalidCxxCompiler":
             return f"{name}: {' '.join(str(error).split())[:200]}"
+        if name == "CppCompileError" and (header := missing_header(str(error))):
+            package = "; it comes with the package python3-dev, or python3-devel" if header == "Python.h" else ""
+            return f"the C++ compiler finds no {header} on this machine{package}"
         if name == "CppCompileError" and not has_compilers_verdict(str(error)):
             return "the C++ compiler could not do its work: " + " ".join(str(error).split())[-200:]
         if "CUDA error: initialization error" in str(error) or "re-initialize CUDA in forked" in str(error):

@@ -25,8 +25,17 @@ def first_sentence(error):
     return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
 
 
+def missing_header(output):
+    """The header of the system that the compiler did not find: Python.h. Those of PyTorch lie in folders, and are its
+    own to find. Empty where there is none."""
+    found = re.search(r"fatal error: '?([\w.+-]+)'?(: No such file or directory| file not found)", output)
+    return found.group(1) if found else ""
+
+
 def has_compilers_verdict(output):
     """True if the compiler found a fault in the source, at a line of it, or in itself."""
+    if missing_header(output):
+        return False
     if "No space left on device" in output or "Killed signal" in output:
         return False
     return re.search(r":\d+: (fatal )?error: |undefined reference|internal compiler error", output) is not None

@@ -41,7 +41,7 @@ import kernels
 import preparation
 import stub_libraries
 import worker
-from failure import first_sentence
+from failure import first_sentence, has_compilers_verdict
 from forks import Later, in_a_fork
 from simplifications import remember_simplifications
 
@@ -93,6 +93,17 @@ class TheProcessor(unittest.TestCase):
         self.assertEqual(said_by(PREPARED, sys.path[0], folder=ours, **capability),
                          said_by(PYTORCHS_PICK, folder=theirs, **capability))  # fmt: skip
         self.assertEqual(said_by(PREPARED, sys.path[0], "cpp.simdlen=256", folder=ours), said_by(narrow, folder=theirs))
+
+
+class AFailure(unittest.TestCase):
+    def test_a_header_that_the_system_lacks_is_no_fault_of_the_source(self):
+        for words in ("Python.h: No such file or directory", "'Python.h' file not found"):
+            output = f"/tmp/k/main.cpp:23:10: fatal error: {words}\n"
+            self.assertFalse(has_compilers_verdict(output))
+            self.assertIn("finds no Python.h", candidate.lacked_means(CppCompileError(["g++"], output)))
+        of_pytorch = "main.cpp:3:10: fatal error: torch/csrc/gone.h: No such file or directory"
+        self.assertTrue(has_compilers_verdict(of_pytorch))
+        self.assertEqual(candidate.lacked_means(CppCompileError(["g++"], of_pytorch)), "")
 
 
 class AKernel(unittest.TestCase):
