@@ -67,7 +67,10 @@ sed -n '/^```python$/,/^```$/p' "$readme" | sed '1d; /^```$/,$d' >readme.py
 
 first() { pip install -q "$wheel" && python freeze.py; }
 # A repro has to be of the failure that is asked about: of other values, in one call.
-shows() { grep -q 'torch.round(x, decimals=-3)' "$1/repro.py" && python "$1/repro.py" 2>&1 | grep AssertionError; }
+shows() {
+  python "$1/repro.py" >said 2>&1 # it ends with 1
+  grep -q 'torch.round(x, decimals=-3)' "$1/repro.py" && grep AssertionError said
+}
 lines() { python readme.py && shows model.repro; }
 exported() { python pt2.py && repro-minify round.pt2 --backend inductor --no-ablation && shows round.repro; }
 compiled() { python compile.py && shows graph-1/program.repro; }
