@@ -28,14 +28,13 @@ Task<std::string> collect_environment_beside(const std::string &python) {
 }
 
 /// Returns the message before the build; it says what takes the time if the build is going to be long. `in_python`:
-/// repro.py is run first, which takes longer than the build.
+/// repro.py is run first.
 std::string announcement(bool in_python) {
-  if (in_python)
-    return "running repro.py, then building and running repro.cpp ...";
+  const std::string work = (in_python ? "running repro.py, " : "") + std::string("building and running repro.cpp ...");
   const auto cache = kept_headers_folder();
   if (cache.empty() || keeps_any_header())
-    return "building and running repro.cpp ...";
-  return "building and running repro.cpp ... (LibTorch's headers take 10 to 30 s; they are kept precompiled, " +
+    return work;
+  return work + " (LibTorch's headers take 10 to 30 s; they are kept precompiled, " +
          std::string(find_quick_compiler().empty() ? "some 600 MB" : "some 130 MB") + " in " + cache.string() +
          ", and later runs take 3 s)";
 }
