@@ -69,19 +69,15 @@ std::string of_guilty_step(const ReproFacts &facts) {
          of_step + gone;
 }
 
-/// The rows that are one setting of TorchInductor each: "inductor, dynamic=True".
+/// The settings under which it is gone, of the rows that are one setting of TorchInductor each: "inductor,
+/// dynamic=True".
 std::string of_settings(const ReproFacts &facts) {
   const std::string prefix = std::string(ablation_names::inductor) + ", ";
-  std::vector<std::string> same, gone;
+  std::vector<std::string> gone;
   for (const AblationRow &row : facts.ablation)
-    if (row.what.starts_with(prefix) && row.what.find('=') != std::string::npos && row.fails)
-      (*row.fails ? same : gone).push_back(markdown_code(row.what.substr(prefix.size())));
-  std::string text;
-  if (!gone.empty())
-    text += "With " + joined(gone) + " it " + is_right(facts) + ". ";
-  if (!same.empty())
-    text += "The same with " + joined(same) + ".";
-  return text;
+    if (row.what.starts_with(prefix) && row.what.find('=') != std::string::npos && !row.fails.value_or(true))
+      gone.push_back(markdown_code(row.what.substr(prefix.size())));
+  return gone.empty() ? "" : "With " + joined(gone) + " it " + is_right(facts) + ".";
 }
 
 } // namespace

@@ -163,11 +163,13 @@ bool is_in_title(const ReproFacts &facts) {
   return *facts.bisection->guilty == steps.at(0) || *facts.bisection->guilty == steps.at(1);
 }
 
-/// A lowering that is left out ends a fusion too: it may hide a failure that is another's, so no title names it.
+/// A lowering that is left out ends a fusion too: it may hide a failure that is another's, so no title names it. Nor
+/// does it name what has a number for a name ("pass_pattern_1").
 std::string blamed_in_title(const ReproFacts &facts) {
   const bool is_lowering =
       facts.bisection && facts.bisection->guilty && facts.bisection->guilty->find("lowerings") != std::string::npos;
-  return is_lowering ? "" : guilty_in_words(facts);
+  const std::string words = guilty_in_words(facts);
+  return is_lowering || words.starts_with("pass_pattern_") ? "" : words;
 }
 
 } // namespace

@@ -47,9 +47,8 @@ std::string why_eager_is_right(const ReproFacts &facts) {
   if (leaf && !std::isnan(leaf->ref_error) && (leaf->ref_error != 0 || leaf->res_error != 0)) // 0, 0: no numbers
     return "`torch._dynamo.utils.same` with `fp64_ref`: RMSE of eager " + error(leaf->ref_error) + ", of " +
            markdown_text(facts.backend->title()) + " " + error(leaf->res_error) + ".";
-  return "`torch._dynamo.utils.same` has no use for `fp64_ref` (float64) here: eager's result is what the operators "
-         "are "
-         "documented to give.";
+  return "Eager's result is what the operators are documented to give; `fp64_ref` of `torch._dynamo.utils.same` "
+         "(float64) has no say in it.";
 }
 
 std::string warning_of(const ReproFacts &facts) {

@@ -256,13 +256,30 @@ std::string script_contradiction(const ReproRun &run, const std::string &script,
   return is_asserted && tells_of(told, wanted.kind) ? "" : "shows another failure: " + last_words(said);
 }
 
+/// "raised by replacement in torch/_inductor/fx_passes/post_grad.py, line 7": the innermost frame of the first of a
+/// chain of exceptions, if it is PyTorch's; else empty. A path of this machine is not shown.
+std::string innermost_frame(const std::string &said) {
+  constexpr std::string_view begin = "  File \"", package = "-packages/torch/";
+  const std::string first = said.substr(0, said.find("\nThe above exception was"));
+  const size_t frame = first.rfind(begin);
+  if (frame == std::string::npos)
+    return "";
+  const std::string line = first.substr(frame + begin.size(), first.find('\n', frame) - frame - begin.size());
+  const size_t quote = line.find("\", line "), torch = line.substr(0, quote).rfind(package);
+  const size_t function = line.rfind(", in ");
+  if (quote == std::string::npos || torch == std::string::npos || function == std::string::npos || function < quote)
+    return "";
+  return "raised by " + line.substr(function + 5) + " in " + line.substr(torch + 10, quote - torch - 10) +
+         line.substr(quote + 1, function - quote - 1) + "\n";
+}
+
 /// Advice that each exception of Dynamo ends with.
 bool is_advice(const std::string &line) {
   return line.starts_with("Set TORCHDYNAMO_VERBOSE=") || line.starts_with("Use tlparse to see");
 }
 
 /// Returns what a script printed, and the message of its exception, without lines that name files of this machine.
-std::string what_it_showed(const ReproRun &run) {
+std::string what_it_showed(const ReproRun &run, const Signature &wanted) {
   constexpr size_t most = 1500;
   constexpr int most_lines = 12;
   std::string text = run.printed.substr(0, most);
@@ -277,7 +294,7 @@ std::string what_it_showed(const ReproRun &run) {
       ++count;
     }
   }
-  return text;
+  return is_told_by_message(wanted) ? text + innermost_frame(run.job_end.output_tail) : text;
 }
 
 } // namespace
@@ -338,7 +355,8 @@ Verification judge_run(const ReproRun &run, const std::string &marker, const Sig
 
 Verification judge_script(const ReproRun &run, const std::string &script, const Signature &wanted) {
   const std::string problem = script_contradiction(run, script, wanted);
-  return problem.empty() ? Verification{true, "run", what_it_showed(run)} : Verification{false, "repro.py " + problem};
+  return problem.empty() ? Verification{true, "run", what_it_showed(run, wanted)}
+                         : Verification{false, "repro.py " + problem};
 }
 
 bool is_failing_test(const ReproRun &run, const Signature &wanted) {

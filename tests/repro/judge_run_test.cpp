@@ -193,6 +193,18 @@ TEST_F(JudgeRun, AnExceptionMayBeToldInOtherWords) {
   EXPECT_FALSE(judged_script(begin + "list index out of range" + end, wanted).same_failure);
 }
 
+TEST_F(JudgeRun, WhatRaisesIsNamedWhereItIsPyTorchs) {
+  const Signature wanted{FailureKind::Exception, "", normalise_message("IndexError: tuple index out of range")};
+  const std::string raises = "raise IndexError('tuple index out of range')";
+  const auto shown_of = [&](const std::string &file) {
+    return judged_script("exec(compile(\"def f():\\n    " + raises + "\", '" + file + "', 'exec'))\nf()\n", wanted)
+        .shown;
+  };
+  EXPECT_EQ(shown_of("/x/site-packages/torch/_inductor/a.py"),
+            "IndexError: tuple index out of range\nraised by f in torch/_inductor/a.py, line 2\n");
+  EXPECT_EQ(shown_of("/home/me/torch/a.py"), "IndexError: tuple index out of range\n");
+}
+
 TEST_F(JudgeRun, ATestFailsAsATestDoes) {
   const TemporaryFolder folder;
   const auto fails = [&](const std::string &statement) {
