@@ -346,7 +346,7 @@ model, x, y = Model(), torch.ones(2, 3), torch.tensor([2.0, 3.0])
 QUICK = {"no_verify": True, "no_bisect": True, "passes": "cut"}
 result = torch.compile(model, backend="repro_minify", options=QUICK)(x, y.clone())
 result[0].backward()
-print("right", torch.equal(result, model(x, y.clone())))
+print("right", torch.allclose(result, model(x, y.clone())))  # graph 1 is Inductor's, which rounds in its own way
 """
 
 
