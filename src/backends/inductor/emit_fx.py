@@ -152,6 +152,27 @@ class TypedRepro(FxRepro):
         return fx_graph.build(script, make_module(script)[0], arguments)
 
 
+class NumberedRepro(TypedRepro):
+    """The same, with the number of a user's `x + 1` in its place, of which tracing has made a constant tensor. The
+    compiler then knows it, as it knows the constants of fx_graph.py."""
+
+    def read(self, attribute):
+        for name, role, _, tensor in self.inputs:
+            if attribute_name(name) == attribute and is_number(role, tensor):
+                return emit.number(tensor.item())
+        return attribute
+
+    @property
+    def attributes(self):
+        return [
+            (name, role) for name, role, _, tensor in self.inputs if role != "input" and not is_number(role, tensor)
+        ]
+
+
+def is_number(role, tensor):
+    return role == "buffer" and fx_graph.is_a_number(tensor)  # constants come as buffers
+
+
 def programs(script, inputs, facts, typed=(FxRepro, TypedRepro)):
     """The ways to write a program, the plainest first. `typed`: those of the FX dialect, and of TorchScript."""
     of_calls, of_script = typed
@@ -160,6 +181,8 @@ def programs(script, inputs, facts, typed=(FxRepro, TypedRepro)):
     written = [Repro(script, inputs, facts)]
     with contextlib.suppress(Untranslatable, KeyError, ValueError):
         written.insert(0, of_script(script, inputs, facts))
+        if of_script is TypedRepro and any(is_number(role, tensor) for _, role, _, tensor in inputs):
+            written.insert(0, NumberedRepro(script, inputs, facts))
     return written
 
 

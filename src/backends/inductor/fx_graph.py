@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 from torch._dispatch.python import enable_python_dispatcher
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
 from torch.utils import _pytree as pytree
 
 import plain
@@ -114,6 +114,23 @@ def names_a_tensor(block):
     return False
 
 
+def is_a_number(value):
+    """True for the number of a user's `x + 1`, of which tracing has made a constant tensor. Read from memory, as
+    attributes are, it would hide what TorchInductor and its compiler make of a number that they know."""
+    return (
+        isinstance(value, torch.Tensor)
+        and value.dim() == 0
+        and value.dtype in (torch.int64, torch.float64, torch.bool)
+        and value.layout == torch.strided
+        and value.is_cpu
+        and not value.requires_grad
+    )
+
+
+def may_be_written(node):
+    return any(use.user.kind().endswith("_") for use in node.output().uses())
+
+
 class Builder:
     """Interprets a graph: operators on tensors become nodes, everything else is a value at once."""
 
@@ -194,6 +211,13 @@ class Builder:
             return
         value = enum_name(node) if node.output().type().kind() == "EnumType" else node.output().toIValue()
         literal(value, lambda _: "")  # what Python has no word for is no value here either
+        if is_a_number(value) and not may_be_written(node):
+            self.constants += 1  # it has its name in the module all the same
+            with unset_fake_temporarily():
+                number = value.item()
+            made = self.add_node(torch.ops.aten.scalar_tensor.default, [number], {"dtype": value.dtype})
+            self.assign(node, [made])
+            return
         self.values[node.output().debugName()] = pytree.tree_map_only(HELD, self.held, value)
 
     def held(self, _):

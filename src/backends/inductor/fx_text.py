@@ -75,10 +75,10 @@ def program_text(
     bare: bool = True,
 ) -> ProgramText:
     """`arguments` are the names of the graph's placeholders, in order. `attributes` says how the target of a get_attr
-    is read: a name or a dotted name, `self.TARGET` where it says nothing. `numbers` are the placeholders that stand for
-    plain numbers. If `bare`, a result of one value is returned without its tuple, and no result is not returned; else
-    the function returns just what the graph does. The graph is changed where a call of it gives a tuple of one that is
-    written without. Raises NoForm for a call that has no text."""
+    is read: a name, a dotted name or a number, `self.TARGET` where it says nothing. `numbers` are the placeholders that
+    stand for plain numbers. If `bare`, a result of one value is returned without its tuple, and no result is not
+    returned; else the function returns just what the graph does. The graph is changed where a call of it gives a tuple
+    of one that is written without. Raises NoForm for a call that has no text."""
     return Writer(graph, arguments, attributes or {}, numbers).write(bare)
 
 
@@ -374,8 +374,15 @@ def sign(node: Node) -> ast.operator:
     return BINARY[function_name(node).removeprefix("i")]
 
 
+def is_number(text: str) -> bool:
+    try:
+        return isinstance(ast.literal_eval(text), (int, float))
+    except (ValueError, SyntaxError):
+        return False
+
+
 def attribute(name: str) -> ast.expr:
-    if not all(map(fx_names.is_name, name.split("."))):
+    if not is_number(name) and not all(map(fx_names.is_name, name.split("."))):
         raise NoForm(f"an attribute of the name {name!r}")
     return ast.parse(name, mode="eval").body
 

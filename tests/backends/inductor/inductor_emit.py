@@ -14,7 +14,7 @@ import torch
 import ahead_of_time
 import emit
 import emit_recipe
-from emit_fx import FxRepro, TypedRepro
+from emit_fx import FxRepro, TypedRepro, programs
 
 
 class Add(torch.nn.Module):
@@ -73,6 +73,28 @@ class Operators(unittest.TestCase):
         space = run(parts)
         for found, expected in zip(space["f"](x, y), script(x, y), strict=True):
             torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+
+class Scaled(torch.nn.Module):
+    """The module that tracing makes of `x ** -1.5 + 2`: its numbers are tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("c", torch.tensor(-1.5, dtype=torch.float64))
+        self.register_buffer("d", torch.tensor(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x**self.c + self.d
+
+
+class Numbers(unittest.TestCase):
+    def test_of_a_traced_program_stand_where_its_user_had_them(self) -> None:
+        script, x = torch.jit.script(Scaled()), torch.full((2,), 4.0)
+        inputs = [("x", "input", "", x), *((name, "buffer", "", buffer) for name, buffer in script.named_buffers())]
+        plainest, next_one, _ = (way.parts() for way in programs(script, inputs, FACTS))
+        self.assertEqual(plainest["statement"], "x ** (-1.5) + 2")
+        self.assertEqual(next_one["statement"], "x ** c + d")
+        self.assertTrue(torch.equal(run(plainest)["f"](x), script(x)))
 
 
 class Modules(unittest.TestCase):

@@ -194,6 +194,21 @@ class Graph(unittest.TestCase):
         self.assertEqual(result.shape, (2, 12))
         self.assertEqual([node.target for node in captured.nodes()], [aten.reshape.default])
 
+    def test_a_number_that_tracing_made_a_constant_of_is_known_to_the_compiler(self):
+        captured, x = Captured(), torch.full((2,), 2147483647, dtype=torch.int32)
+
+        class Wraps(torch.nn.Module):
+            def forward(self, x):
+                return (x + 1).to(torch.int64) > 0
+
+        with tempfile.TemporaryDirectory() as folder:
+            torch.jit.trace(Wraps(), x).save(f"{folder}/traced.pt")
+            script = torch.jit.load(f"{folder}/traced.pt")
+        self.assertIn("value={1}", str(script.graph))
+        result = FxCompiled(script, make_module(script)[0], fx_graph.build, captured)(x)
+        self.assertEqual((result.dtype, result.tolist()), (torch.bool, [False, False]))
+        self.assertEqual([node.op for node in captured.nodes() if node.op == "get_attr"], [])
+
     def test_views_another_dtype_as_users_do(self):
         captured = Captured()
 
