@@ -163,30 +163,15 @@ bool is_in_title(const ReproFacts &facts) {
   return *facts.bisection->guilty == steps.at(0) || *facts.bisection->guilty == steps.at(1);
 }
 
-/// A lowering that is left out ends a fusion too: it may hide a failure that is another's, so no title names it. Nor
-/// does it name what has a number for a name ("pass_pattern_1").
+/// The guilty step in the words of its library: "reinplace_inplaceable_ops", "decomposition of round"; empty where none
+/// is known, or its words tell nothing. A lowering that is left out ends a fusion too: it may hide a failure that is
+/// another's, so no title names it; nor what has a number for a name ("pass_pattern_1").
 std::string blamed_in_title(const ReproFacts &facts) {
-  const bool is_lowering =
-      facts.bisection && facts.bisection->guilty && facts.bisection->guilty->find("lowerings") != std::string::npos;
-  const std::string words = guilty_in_words(facts);
-  return is_lowering || words.starts_with("pass_pattern_") ? "" : words;
-}
-
-} // namespace
-
-BothValues both_values(const ReproFacts &facts) {
-  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
-  return leaf ? values_of(*leaf, facts.signature.kind) : BothValues{};
-}
-
-std::string guilty_in_words(const ReproFacts &facts) {
   if (!facts.bisection || !facts.bisection->guilty || is_in_title(facts))
     return "";
   const std::string &step = *facts.bisection->guilty, &name = facts.bisection->name;
-  if (step == "inductor") // the whole of it: no part of it alone, and the title names torch.compile
+  if (step == "inductor" || step.find("lowerings") != std::string::npos || name.starts_with("pass_pattern_"))
     return "";
-  if (!name.empty() && step.find("lowerings") != std::string::npos)
-    return "lowering of " + name;
   if (!name.empty() && step.find("decomposition") != std::string::npos)
     return "decomposition of " + name;
   if (step == "aot_eager")
@@ -194,6 +179,13 @@ std::string guilty_in_words(const ReproFacts &facts) {
            : fails_under(facts, ablation_names::decomposed).value_or(false)   ? "decompositions"
                                                                               : "AOTAutograd";
   return name.empty() ? step : name;
+}
+
+} // namespace
+
+BothValues both_values(const ReproFacts &facts) {
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  return leaf ? values_of(*leaf, facts.signature.kind) : BothValues{};
 }
 
 std::string headline(const Program &program, const ReproFacts &facts, const std::string &call) {

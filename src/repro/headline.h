@@ -13,10 +13,6 @@ std::string headline(const Program &program, const ReproFacts &facts, const std:
 /// The same as a sentence of Markdown.
 std::string sentence(const Program &program, const ReproFacts &facts);
 
-/// The guilty step in the words of its library: "reinplace_inplaceable_ops", "lowering of gt"; empty where none is
-/// known.
-std::string guilty_in_words(const ReproFacts &facts);
-
 /// The expected value and the one found, each in few words: {"-0.2934", "1.541"}. Empty texts where the failure is of
 /// another kind.
 struct BothValues {

@@ -154,7 +154,12 @@ class TypedRepro(FxRepro):
 
 class NumberedRepro(TypedRepro):
     """The same, with the number of a user's `x + 1` in its place, of which tracing has made a constant tensor. The
-    compiler then knows it, as it knows the constants of fx_graph.py."""
+    compiler then knows it, as it knows the constants of fx_graph.py. Raises Untranslatable where there is none."""
+
+    def read_program(self, script):
+        if not any(is_number(role, tensor) for _, role, _, tensor in self.inputs):
+            raise Untranslatable("no number was made a tensor")
+        super().read_program(script)
 
     def read(self, attribute):
         for name, role, _, tensor in self.inputs:
@@ -173,16 +178,16 @@ def is_number(role, tensor):
     return role == "buffer" and fx_graph.is_a_number(tensor)  # constants come as buffers
 
 
-def programs(script, inputs, facts, typed=(FxRepro, TypedRepro)):
-    """The ways to write a program, the plainest first. `typed`: those of the FX dialect, and of TorchScript."""
-    of_calls, of_script = typed
+def programs(script, inputs, facts, typed=(FxRepro, TypedRepro, NumberedRepro)):
+    """The ways to write a program, the plainest first. `typed`: that of the FX dialect, and those of TorchScript, each
+    plainer than the one before it."""
+    of_calls, *of_script = typed
     if fx_candidate.calls_python(script):
         return [of_calls(script, inputs, facts)]
     written = [Repro(script, inputs, facts)]
     with contextlib.suppress(Untranslatable, KeyError, ValueError):
-        written.insert(0, of_script(script, inputs, facts))
-        if of_script is TypedRepro and any(is_number(role, tensor) for _, role, _, tensor in inputs):
-            written.insert(0, NumberedRepro(script, inputs, facts))
+        for way in of_script:
+            written.insert(0, way(script, inputs, facts))
     return written
 
 

@@ -252,7 +252,7 @@ static int reproduced() {
 }
 
 {{#ends_the_process}}
-// What the process of both runs came to; it writes to the pipe once eager is done.
+// Says how the child process ended that makes both runs; it writes to the pipe once eager is done.
 static int judge(pid_t child, int through) {
   char byte = 0;
   const bool eager_is_done = read(through, &byte, 1) == 1;
@@ -354,7 +354,7 @@ int main() {
   alarm({{hang_seconds:x-source}});  // it hangs; eager is done in no time
 {{/hang}}
 {{#memory_limit}}
-  // As much as it was given when it was minimised, in bytes, beside what is there already.
+  // The limit is the one of the minimisation, in bytes, on top of what this process has already.
   rlim_t pages[6] = {};
   std::ifstream statm("/proc/self/statm");
   for (auto& count : pages)
