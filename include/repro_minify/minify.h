@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace repro_minify {
 
@@ -24,6 +25,10 @@ struct Result {
   std::optional<Program> program;
   ReproFacts facts; ///< all that the reports say, and whether the repro was verified
   std::string folder;
+  /// With MinifyOptions::rest, where the failure was reduced and it is known: where the model shows it (this place, and
+  /// each other one whose operators alone fail in the same way), and the file that the rest of the model is in.
+  int places = 1;
+  std::optional<std::string> rest;
 };
 
 /// Loads the archive at `model_path` and its inputs, checks, flattens, records, reduces, bisects, writes reduced.pt,
@@ -31,5 +36,21 @@ struct Result {
 /// the repro. Whatever computes does so in child processes. Throws UserError for what the caller got wrong (a missing
 /// file, an unknown backend, a folder that is in use), std::exception for what the machine lacks.
 Result minify(const std::string &model_path, const MinifyOptions &options);
+
+/// The failures of one model.
+struct AllFailures {
+  /// Each bug once, in the order in which they were found, its results in a folder of its own: FOLDER/1, FOLDER/2. Its
+  /// `places` are all that it was found at. Of a model that does not fail at all: one, which says why.
+  std::vector<Result> failures;
+  bool passes = false; ///< whether what is left of the model without them passes
+  std::string why;     ///< why it is not known whether there are more; empty where it passes
+};
+
+/// Does what minify() does, then again with what is left of the model: the operators that a failure needs go, and what
+/// read their results reads eager's values. It ends when what is left passes, when nothing more can be taken out, once
+/// interrupted, or when the time budget, which all of them share, is spent. Two failures are one bug where the backend,
+/// the kind, the guilty step, the words of an exception and the operators that are left agree. Writes index.html and
+/// failures.json beside the folders. Throws as minify() does.
+AllFailures minify_all(const std::string &model_path, const MinifyOptions &options);
 
 } // namespace repro_minify

@@ -75,8 +75,11 @@ struct MinifyOptions {
   bool resume = false;    ///< go on from the journal in `folder`
   bool verify = true;     ///< build and run repro.cpp
   bool ablation = true;   ///< ask for issue.md also whether TorchInductor fails: 6 to 20 s, when all else is there
+  std::vector<std::string> since; ///< Pythons with other versions of torch, in which repro.py is run too
   bool anonymous = false; ///< issue.md says nothing of where the model comes from
   bool bisect = true;     ///< look for the step of the backend that is guilty
+  /// File that the model is saved in without the operators of the failure that was reduced; empty: it is not.
+  std::string rest;
   std::string settings;   ///< text that is kept in `folder` as config.toml; empty: none
 
   Listener listener;

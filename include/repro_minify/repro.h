@@ -41,6 +41,27 @@ struct AblationRow {
   std::optional<bool> fails; ///< with a failure of the same kind; nothing: with another one, or no answer
 };
 
+/// How repro.py fares under one version of PyTorch.
+struct VersionRow {
+  enum class Outcome {
+    NoAnswer, ///< `message` says why
+    Right,
+    Wrong, ///< in the same way
+  };
+  std::string torch; ///< "2.12.1+cpu"; empty: it has none
+  Outcome outcome = Outcome::NoAnswer;
+  std::string message;
+  /// Whether each side gave what it gives under the version that was reduced under; nothing: there are no two results.
+  std::optional<bool> same_eager, same_optimised;
+};
+
+/// What makes the reduced program right, tried.
+struct Workaround {
+  std::string code;                    ///< as its user writes it: a statement, or "torch.compiler.disable"
+  std::optional<bool> mends_model;     ///< the model that was reduced too; nothing: not known
+  std::optional<double> times_as_long; ///< a call of that model, measured against one without it
+};
+
 /// The request, known before anything is checked.
 struct AskedFacts {
   std::string version, torch_version;
@@ -98,6 +119,8 @@ struct HandOverFacts {
   ScriptVerification script;
   std::vector<OtherBackend> others;
   std::vector<AblationRow> ablation;
+  std::optional<Workaround> workaround;
+  std::vector<VersionRow> versions; ///< the one that was reduced under first; empty: no other was asked
   std::string environment; ///< what torch.utils.collect_env prints; empty: not known
   double verify_seconds = 0, total_seconds = 0;
   std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end

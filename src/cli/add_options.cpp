@@ -166,6 +166,9 @@ void add_search_options(CLI::App &app, Options &options) {
       ->allow_extra_args(false);
   app.add_option("--skip-pass", options.skip_passes, "all passes but these")->delimiter(',')->allow_extra_args(false);
   app.add_flag("--list-passes", options.list_passes, "list the passes, and do nothing")->configurable(false);
+  app.add_flag("--all", options.all,
+               "all failures: once one is reduced, what it needs is held at eager's\nvalues and the rest is reduced, "
+               "until it passes; a folder each");
   app.add_option("--time-budget", options.time_budget_seconds,
                  "seconds after which all of it ends with the best so far; what there\nwas no time for is said")
       ->check(positive_number(most_seconds));
@@ -189,6 +192,11 @@ void add_repro_options(CLI::App &app, Options &options) {
       app, "--ablation,!--no-ablation", options.ablation,
       "for issue.md: ask, once the repro is verified, whether TorchInductor\nfails too, and of inductor what parts "
       "of it do (3 to 20 s;\ndefault: yes)");
+  app.add_option("--since", options.since,
+                 "interpreters with other versions of torch, as in\nv212/bin/python,v215/bin/python: repro.py is run in "
+                 "each, and the\nreports say which are right, and which side moved")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--anonymous", options.anonymous, "say nothing in issue.md of where the model comes from");
 }
 

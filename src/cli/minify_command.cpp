@@ -8,6 +8,7 @@
 #include "repro_minify/minify.h"
 #include "repro_minify/repro.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <iostream>
@@ -90,6 +91,45 @@ int conclude(const Options &options, const Result &result) {
   return result.facts.verified.value_or(true) ? ReducedAndVerified : NotVerified;
 }
 
+bool is_reduced(const Result &result) {
+  return result.ending == Result::Ending::Minimised || result.ending == Result::Ending::HandedBack;
+}
+
+/// Says how one reduction ended, and returns the exit code.
+int come_to_an_end(const Options &options, const Result &result, ProgressPrinter &progress) {
+  progress.finish();
+  switch (result.ending) {
+  case Result::Ending::DoesNotFail:
+    log::error(result.why);
+    return exit_code_unless_stopped(DoesNotFail);
+  case Result::Ending::EagerNotReproducible:
+    log::error(result.why);
+    return exit_code_unless_stopped(EagerNotReproducible);
+  case Result::Ending::Interrupted:
+    log::warning("interrupted before there was anything to keep");
+    return InterruptedByUser;
+  case Result::Ending::Minimised:
+  case Result::Ending::HandedBack:
+    break;
+  }
+  return conclude(options, result);
+}
+
+/// The exit code of a series is the gravest of its failures.
+int conclude_all(const Options &options, const AllFailures &found) {
+  int code = ReducedAndVerified;
+  for (const Result &failure : found.failures)
+    code = std::max(code, conclude(options, failure));
+  const size_t count = found.failures.size();
+  const std::string text = std::to_string(count) + (count == 1 ? " failure" : " failures") + " of " +
+                           clean(options.model) + ": see " + clean(output_folder(options, ".repro")) + "/index.html; ";
+  if (found.passes)
+    log::info(text + "without what they need, it passes");
+  else
+    log::warning(text + "whether there are more is not known: " + found.why);
+  return code;
+}
+
 /// Where it has to be ended while it computes, the report is not written, or not whole.
 std::string last_words(const std::string &folder, bool search_has_begun) {
   std::error_code error;
@@ -122,23 +162,13 @@ int minify_command(const Options &options) {
     progress.hide();
     log::info(passes_table(reduction));
   };
-  const Result result = minify(options.model, how);
+  if (!options.all)
+    return come_to_an_end(options, minify(options.model, how), progress);
+  const AllFailures found = minify_all(options.model, how);
+  if (!is_reduced(found.failures.front()))
+    return come_to_an_end(options, found.failures.front(), progress);
   progress.finish();
-  switch (result.ending) {
-  case Result::Ending::DoesNotFail:
-    log::error(result.why);
-    return exit_code_unless_stopped(DoesNotFail);
-  case Result::Ending::EagerNotReproducible:
-    log::error(result.why);
-    return exit_code_unless_stopped(EagerNotReproducible);
-  case Result::Ending::Interrupted:
-    log::warning("interrupted before there was anything to keep");
-    return InterruptedByUser;
-  case Result::Ending::Minimised:
-  case Result::Ending::HandedBack:
-    break;
-  }
-  return conclude(options, result);
+  return conclude_all(options, found);
 }
 
 } // namespace repro_minify

@@ -141,6 +141,7 @@ MinifyOptions minify_options(const Options &options) {
   how.verify = !options.no_verify;
   how.bisect = !options.no_bisect;
   how.ablation = options.ablation.value_or(true);
+  how.since = options.since;
   how.anonymous = options.anonymous;
   how.settings = options.effective_config;
   return how;

@@ -59,10 +59,12 @@ struct Options {
   bool no_verify = false;
   bool no_bisect = false;
   std::optional<bool> ablation;
+  std::vector<std::string> since; ///< interpreters
   bool anonymous = false;
   std::string oracle; ///< a program of the user's own in the place of a backend
   std::vector<std::string> passes, skip_passes;
   bool list_passes = false;
+  bool all = false;
   bool resume = false;
   double time_budget_seconds = 0;
   bool json = false;

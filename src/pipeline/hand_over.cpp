@@ -4,6 +4,8 @@
 #include "program/compute.h"
 #include "repro/repro_py.h"
 #include "repro/results_folder.h"
+#include "repro/versions.h"
+#include "repro/workaround.h"
 #include "repro_minify/backend_parts.h"
 #include "tasks/task.h"
 
@@ -180,18 +182,66 @@ Limits limits_of_inductor(const MinifyJob &job) {
 }
 
 /// Checks whether TorchInductor fails too, as reports about it are read. This takes seconds of Python, so it comes
-/// last: a user who does not wait lacks only these rows.
-void ask_inductor(MinifyJob &job, const Program &program) {
+/// late: a user who does not wait lacks only these rows.
+void ask_inductor(MinifyJob &job) {
   if (job.facts.backend->parts().tracker) // its steps say more
-    return;
-  if (!job.options().ablation || job.has_oracle() || stops(job) || !is_verified(job.facts))
     return;
   job.say(Severity::Info, "verified; now TorchInductor is asked for the ablation of issue.md (--no-ablation: not)");
   const std::vector<AblationRow> rows =
       ablate_inductor(saved_factory(job), job.facts, limits_of_inductor(job), job.options().backend_options);
+  if (!stops(job))
+    job.facts.ablation.insert(job.facts.ablation.end(), rows.begin(), rows.end());
+}
+
+/// What can be done until the failure is fixed. Without it the reports lack a sentence.
+void ask_for_workaround(MinifyJob &job) {
   if (stops(job))
     return;
-  job.facts.ablation.insert(job.facts.ablation.end(), rows.begin(), rows.end());
+  job.session.phases.enter("workaround");
+  try {
+    job.facts.workaround = find_workaround(job.facts, {.reduced = saved_factory(job),
+                                                       .model = job.session.original(),
+                                                       .limits = limits_of_inductor(job),
+                                                       .python = python_of_repro(job),
+                                                       .results = job.folder});
+  } catch (const Interrupted &) {
+  } catch (const std::exception &error) {
+    job.say(Severity::Warning, "workaround: " + first_sentence(error.what()));
+  }
+}
+
+/// How repro.py fares under the versions of PyTorch that --since names.
+void ask_other_versions(MinifyJob &job) {
+  const std::vector<std::string> &pythons = job.options().since;
+  if (pythons.empty() || stops(job))
+    return;
+  if (!job.facts.script.verified.value_or(false)) {
+    job.say(Severity::Warning, "--since: repro.py is not verified, so that no other version can be asked");
+    return;
+  }
+  job.session.phases.enter("versions");
+  try {
+    job.facts.versions = ask_versions(job.facts, job.folder, python_of_repro(job), pythons,
+                                      job.options().listener.interrupted);
+    job.say(Severity::Info, versions_sentence(job.facts));
+  } catch (const Interrupted &) {
+  } catch (const std::exception &error) {
+    job.say(Severity::Warning, "--since: " + first_sentence(error.what()));
+  }
+}
+
+/// What is asked of a verified repro alone, and takes seconds.
+void ask_more(MinifyJob &job, const Program &program) {
+  if (job.has_oracle() || stops(job))
+    return;
+  if (is_verified(job.facts) && job.options().ablation) {
+    ask_inductor(job);
+    ask_for_workaround(job);
+  }
+  ask_other_versions(job);
+  job.facts.total_seconds = job.seconds_so_far();
+  job.facts.phases = job.session.phases.seconds();
+  write_reports(program, job.facts, job.folder);
   write_issue(program, job.facts, job.folder);
 }
 
@@ -296,7 +346,7 @@ void write_and_verify(MinifyJob &job, Verifying &verifying, const Program &progr
   job.facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The reports, the page, and last of all what takes seconds of Python.
+/// The reports, what takes seconds of Python, and the page.
 void write_texts(MinifyJob &job, const Program &program) {
   ReproFacts &facts = job.facts;
   facts.total_seconds = job.seconds_so_far();
@@ -304,9 +354,9 @@ void write_texts(MinifyJob &job, const Program &program) {
   write_reports(program, facts, job.folder);
   if (!job.has_oracle())
     write_issue(program, facts, job.folder);
+  ask_more(job, program);
   job.session.phases.enter("page");
   write_page(job, program);
-  ask_inductor(job, program);
   // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. An
   // interruption after this has missed nothing.
   if (job.is_interrupted() && !facts.interrupted) {

@@ -6,6 +6,7 @@
 #include "core/programs.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
+#include "pipeline/rest_of_model.h"
 #include "program/compute.h"
 #include "program/libtorch_version.h"
 #include "program/operator_libraries.h"
@@ -155,6 +156,26 @@ bool fails_in_checks_alone(const MinifyJob &job) {
          !job.options().listener.stops() && job.facts.signature.kind != FailureKind::Hang;
 }
 
+/// Saves the model without the failure, if that was asked for. What cannot be is said, and the result is none the less.
+void save_rest(MinifyJob &job, const Flattened &flattened, Result &result) {
+  const fs::path file = job.options().rest;
+  if (file.empty() || result.facts.interrupted)
+    return;
+  job.session.phases.enter("rest");
+  try {
+    const RestOfModel rest = rest_of_model(job.session, flattened, *result.program, result.facts.signature);
+    result.places = rest.places;
+    if (!rest.program)
+      return;
+    save_program(*rest.program, file.parent_path().string(), job.options().check.grad, file.stem().string());
+    result.rest = file.string();
+  } catch (const Interrupted &) {
+    result.facts.interrupted = true;
+  } catch (const std::exception &error) {
+    job.say(Severity::Warning, "the rest of the model: " + first_sentence(error.what()));
+  }
+}
+
 Result reduce_and_hand_over(MinifyJob &job, const Flattened &flattened) {
   Verifying verifying(job);
   verifying.prepare();
@@ -173,7 +194,9 @@ Result reduce_and_hand_over(MinifyJob &job, const Flattened &flattened) {
       job.facts = std::move(of_the_first);
     }
   }
-  return finished(job, Result::Ending::Minimised, std::move(reduction.program));
+  Result result = finished(job, Result::Ending::Minimised, std::move(reduction.program));
+  save_rest(job, flattened, result);
+  return result;
 }
 
 /// The graph that a person would look at; without values, it is no Program that can be run.
@@ -221,6 +244,13 @@ MinifyOptions within_budget(MinifyOptions options, std::chrono::steady_clock::ti
   return options;
 }
 
+/// Before hours of work.
+void require_programs(const std::vector<std::string> &pythons) {
+  for (const std::string &python : pythons)
+    if (find_program(python).empty())
+      throw UserError("--since " + python + ": there is no such program; name interpreters that have torch");
+}
+
 Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   const auto begin = std::chrono::steady_clock::now();
   const auto search_begun = std::make_shared<bool>(false);
@@ -228,6 +258,7 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   const std::string journal = given.folder + "/journal.jsonl";
   require_known_backends(split_backend_names(given.backends)); // before a folder is complained of
   selected_passes(given.passes);
+  require_programs(given.since);
   const bool resumes = given.resume && fs::exists(journal);
   require_free(given.folder, given.force || resumes);
   const auto opened = open_one_graph(model_path, given);

@@ -116,6 +116,9 @@ private:
   bool has_begun_ = false;
 };
 
+/// Returns the Python that runs repro.py; empty: there is none.
+std::string python_of_repro(const MinifyJob &job);
+
 /// True if repro.py of `program` fails as wanted in three runs, each in an interpreter of its own.
 bool shows_in_python(const MinifyJob &job, const Program &program);
 

@@ -12,12 +12,6 @@
 namespace repro_minify {
 namespace {
 
-/// Which Python runs repro.py; empty: there is none.
-std::string python_of_repro(const MinifyJob &job) {
-  const ReproInPython *in_python = job.session.backend->parts().repro_in_python;
-  return in_python ? in_python->python() : find_python_with_torch(job.options().backend_options.python);
-}
-
 /// Collects what issue.md says of the machine, while the compiler and repro.py are at work. Empty if there is no
 /// Python to ask, or once interrupted.
 Task<std::string> collect_environment_beside(const std::string &python) {
@@ -49,6 +43,11 @@ template <typename Begin> void unless_in_trouble(const Begin &begin) {
 }
 
 } // namespace
+
+std::string python_of_repro(const MinifyJob &job) {
+  const ReproInPython *in_python = job.session.backend->parts().repro_in_python;
+  return in_python ? in_python->python() : find_python_with_torch(job.options().backend_options.python);
+}
 
 bool shows_in_python(const MinifyJob &job, const Program &program) {
   constexpr int runs = 3; // memory holds other values in each, and now and then the right ones

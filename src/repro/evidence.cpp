@@ -5,6 +5,7 @@
 #include "repro/ablation_names.h"
 #include "repro/headline.h"
 #include "repro/triage.h"
+#include "repro/versions.h"
 
 #include <vector>
 
@@ -94,7 +95,8 @@ std::string nature_sentence(const ReproFacts &facts) {
 std::string evidence(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> parts;
   for (const std::string &part :
-       {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts), of_guilty_step(facts), of_settings(facts)})
+       {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts), of_guilty_step(facts), of_settings(facts),
+        markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);
   std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");

@@ -11,6 +11,7 @@
 #include "repro/render.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"
+#include "repro/workaround.h"
 
 #include <cmath>
 #include <filesystem>
@@ -173,6 +174,7 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"evidence", evidence(program, facts)},
                  {"torch_version", facts.torch_version},
                  {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)},
+                 {"workaround", workaround_sentence(facts)},
                  {"inductor_not_asked", !is_said_of_inductor(facts) && !facts.ablation.empty()},
                  {"ablation", ablation_json(facts)},
                  {"labels", labels_json(facts, reasons)},

@@ -3,6 +3,7 @@
 #include "backends/in_python.h"
 #include "repro/ablation_names.h"
 #include "repro/triage.h"
+#include "repro/versions.h"
 
 namespace repro_minify {
 namespace {
@@ -78,6 +79,8 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::v
   }
   if (is_silent)
     labels.push_back({"module: correctness (silent)", "nothing is raised, and the result is wrong"});
+  if (is_regression(facts))
+    labels.push_back({"module: regression", "an earlier version is right, and eager gives the same there"});
   if (kind == FailureKind::Crash)
     labels.push_back({"module: crash", "the process ends"});
   if (reasons.empty() && (kind == FailureKind::Crash || is_silent))

@@ -84,6 +84,27 @@ json nature_json(const ReproFacts &facts) {
           {"eager_moves_by_seed", json_number(facts.movement.by_seed)}};
 }
 
+json workaround_json(const ReproFacts &facts) {
+  if (!facts.workaround)
+    return nullptr;
+  return {{"code", facts.workaround->code},
+          {"mends_model", if_known(facts.workaround->mends_model)},
+          {"times_as_long", if_known(facts.workaround->times_as_long)}};
+}
+
+/// Returns a row for each version of PyTorch that repro.py was run under.
+json versions_json(const ReproFacts &facts) {
+  constexpr const char *outcomes[] = {"no answer", "right", "wrong"};
+  json rows = json::array();
+  for (const VersionRow &row : facts.versions)
+    rows.push_back({{"torch", row.torch},
+                    {"outcome", outcomes[static_cast<int>(row.outcome)]},
+                    {"message", row.message},
+                    {"same_eager", if_known(row.same_eager)},
+                    {"same_optimised", if_known(row.same_optimised)}});
+  return rows;
+}
+
 json others_json(const ReproFacts &facts) {
   json rows = json::array();
   for (const auto &other : facts.others)
@@ -192,6 +213,8 @@ json failure_json(const Program &program, const ReproFacts &facts) {
           {"nearer_to_fp64", nearer_to_fp64(facts.reduced)},
           {"reads_unwritten_memory", if_known(facts.reads_unwritten)},
           {"nature", nature_json(facts)},
+          {"workaround", workaround_json(facts)},
+          {"versions", versions_json(facts)},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)}};
 }
 

@@ -5,13 +5,13 @@
 #include "repro/atomic_file.h"
 #include "repro/judge_run.h"
 #include "repro/repro_script.h"
+#include "repro/script_run.h"
 #include "repro/verify_repeatedly.h"
 #include "repro_minify/backend_parts.h"
 
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -43,15 +43,6 @@ ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
 }
 
 constexpr int most_tried_of_chance = 2;
-constexpr std::chrono::minutes patience_of_others(5);
-
-/// Importing torch is not part of the hang, but takes its time too.
-std::chrono::milliseconds patience_for(const ReproFacts &facts) {
-  const std::chrono::seconds import_time(30);
-  return facts.signature.kind == FailureKind::Hang ? import_time + std::chrono::seconds(facts.hang_seconds)
-                                                   : patience_of_others;
-}
-
 } // namespace
 
 /// The forms of one script, tried in their order.
@@ -76,23 +67,9 @@ struct ScriptVerifier::Impl {
   /// Starts a Python on one repro.py, in a folder of its own, beside the libraries that it loads.
   void start(const ReproScript &given) { process = started(given, "repro.py", given.text); }
 
-  std::unique_ptr<Task<ReproRun>> started(const ReproScript &given, const char *name, const std::string &text) {
-    const auto alone = std::make_shared<TemporaryFolder>();
-    for (const auto *files : {&facts->libraries, &facts->modules})
-      for (const auto &file : *files)
-        fs::copy_file(fs::path(folder) / file, *alone / file);
-    for (const char *file : {"inputs.pt", "attributes.pt", "reduced.pt"})
-      if (given.reads_files && fs::exists(fs::path(folder) / file))
-        fs::copy_file(fs::path(folder) / file, *alone / file);
-    const std::string script = *alone / name;
-    std::ofstream(script) << text;
-    Confinement confinement = confinement_of(*facts->backend);
-    for (const auto &part : folders_of_python(python))
-      confinement.readable.push_back(part);
-    confinement.writable.push_back(alone->path());
-    std::vector<std::string> words = with_home(alone->path());
-    words.insert(words.end(), {python, "-B", script});
-    return start_repro(words, alone->path(), confinement, patience_for(*facts), alone);
+  std::unique_ptr<Task<ReproRun>> started(const ReproScript &given, const char *name, const std::string &text) const {
+    const ScriptToRun script{.python = python, .files = {{name, text}}, .reads_files = given.reads_files};
+    return start_script(script, *facts, folder).task;
   }
 
   Verification verify(const ReproScript &script, const std::function<bool()> &interrupted) {

@@ -36,6 +36,10 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 
 {{why_eager:x-source}}
 
+{{#workaround}}
+{{workaround:x-source}}
+
+{{/workaround}}
 {{#ablation}}
 - {{outcome:x-markdown}}: {{what:x-markdown}}
 {{/ablation}}

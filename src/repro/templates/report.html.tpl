@@ -21,6 +21,12 @@
 {{#bisection}}
 <dt>guilty</dt><dd><strong>{{sentence:x-html}}</strong> {{note:x-html}} ({{steps:x-html}} steps, {{checks:x-html}} checks, {{seconds:x-html}})</dd>
 {{/bisection}}
+{{#versions}}
+<dt>versions</dt><dd>{{versions:x-html}}</dd>
+{{/versions}}
+{{#workaround}}
+<dt>until it is fixed</dt><dd>{{workaround:x-html}}</dd>
+{{/workaround}}
 <dt>what to do</dt><dd>{{#report_as}}Report it with <a href="{{value:x-html}}">{{value:x-html}}</a>, which holds the script that fails{{/report_as}}{{#no_report_as}}See below what was not verified{{/no_report_as}}{{#test}}; <a href="{{value:x-html}}">{{value:x-html}}</a> is a unit test that fails today{{/test}}.</dd>
 </dl>
 {{#expected}}

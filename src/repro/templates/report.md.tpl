@@ -55,6 +55,12 @@ cmake --build build && ./build/repro
 {{#nature}}
 | bug or rounding | {{nature:x-markdown}} |
 {{/nature}}
+{{#versions}}
+| versions | {{versions:x-markdown}} |
+{{/versions}}
+{{#workaround}}
+| until it is fixed | {{workaround:x-source}} |
+{{/workaround}}
 {{#nearer}}
 | float64 | {{nearer:x-markdown}} differs, nearer to float64 than eager |
 {{/nearer}}

@@ -1,0 +1,140 @@
+// All failures of a model: one after the other, each in what the ones before it have left.
+#include "pipeline/open_model.h"
+#include "repro/bug_key.h"
+#include "repro/failures_page.h"
+#include "repro_minify/minify.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_failures = 100; ///< a model that has more has another problem
+
+bool is_reduced(const Result &result) {
+  return result.ending == Result::Ending::Minimised || result.ending == Result::Ending::HandedBack;
+}
+
+class Series {
+public:
+  Series(const std::string &model_path, const MinifyOptions &options)
+      : next_model_(model_path), options_(options), begin_(std::chrono::steady_clock::now()) {}
+
+  AllFailures all() && {
+    while (found_.why.empty() && !found_.passes)
+      find_next();
+    if (!found_.failures.empty() && is_reduced(found_.failures.front()))
+      write_failures(page(), options_.folder);
+    return std::move(found_);
+  }
+
+private:
+  /// Returns the options of the next reduction. A rest is flat, in eval mode, and has its inputs inside.
+  MinifyOptions next_options() const {
+    MinifyOptions options = options_;
+    options.folder = options_.folder + "/" + std::to_string(found_.failures.size() + 1);
+    options.rest = options_.folder + "/rest_" + std::to_string(reductions_ + 1) + ".pt";
+    if (options_.time_budget_seconds > 0)
+      options.time_budget_seconds = std::max(0.001, options_.time_budget_seconds - seconds_so_far());
+    if (reductions_ == 0)
+      return options;
+    options.graph = 0;
+    options.conversion = nullptr;
+    options.method = "forward";
+    options.inputs.reset();
+    options.input_specs.clear();
+    options.train = false;
+    return options;
+  }
+
+  void find_next() {
+    const MinifyOptions options = next_options();
+    std::error_code unknown;
+    const bool is_new_folder = !fs::exists(options.folder, unknown);
+    Result result;
+    try {
+      result = minify(next_model_, options);
+    } catch (const UserError &error) {
+      if (reductions_ == 0)
+        throw;
+      found_.why = "what is left cannot be checked: " + std::string(error.what());
+      return;
+    }
+    ++reductions_;
+    if (!is_reduced(result))
+      return end_with(std::move(result));
+    const std::optional<std::string> rest = result.rest;
+    const bool is_interrupted = result.facts.interrupted, is_out_of_time = result.facts.out_of_time;
+    keep(std::move(result), is_new_folder);
+    if (is_interrupted || is_out_of_time)
+      found_.why = is_interrupted ? "it was interrupted" : "the time budget was spent";
+    else if (!rest)
+      found_.why = "what the last one needs cannot be taken out of the model";
+    else if (reductions_ == most_failures)
+      found_.why = "after " + std::to_string(most_failures) + " reductions no more are begun";
+    else
+      next_model_ = *rest;
+  }
+
+  /// Takes a reduction that found no failure.
+  void end_with(Result result) {
+    found_.passes = result.ending == Result::Ending::DoesNotFail && !found_.failures.empty();
+    if (found_.passes)
+      return;
+    found_.why = result.ending == Result::Ending::Interrupted ? "it was interrupted" : result.why;
+    if (found_.failures.empty())
+      found_.failures.push_back(std::move(result));
+  }
+
+  /// Of a bug that was found before only the number of its places is news. A folder that was there before stays.
+  void keep(Result result, bool is_new_folder) {
+    std::string key = to_string(bug_key(*result.program, result.facts), result.facts);
+    const auto known = std::find(keys_.begin(), keys_.end(), key);
+    if (known == keys_.end()) {
+      keys_.push_back(std::move(key));
+      found_.failures.push_back(std::move(result));
+      return;
+    }
+    found_.failures[static_cast<size_t>(known - keys_.begin())].places += result.places;
+    std::error_code ignored;
+    if (is_new_folder)
+      fs::remove_all(result.folder, ignored);
+  }
+
+  FailuresPage page() const {
+    FailuresPage page;
+    page.model = options_.anonymous ? "" : found_.failures.front().facts.model_path;
+    page.passes = found_.passes;
+    page.why = found_.why;
+    for (const Result &failure : found_.failures)
+      page.failures.push_back({failure.facts, *failure.program, failure.folder, failure.places});
+    return page;
+  }
+
+  double seconds_so_far() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  std::string next_model_;
+  const MinifyOptions &options_;
+  const std::chrono::steady_clock::time_point begin_;
+  int reductions_ = 0;
+  AllFailures found_;
+  std::vector<std::string> keys_; ///< of found_.failures
+};
+
+} // namespace
+
+AllFailures minify_all(const std::string &model_path, const MinifyOptions &options) {
+  if (options.folder.empty())
+    throw UserError("MinifyOptions::folder: names no folder to write the repros into");
+  require_free(options.folder, options.force || options.resume);
+  return Series(model_path, options).all();
+}
+
+} // namespace repro_minify

@@ -1,0 +1,136 @@
+#include "pipeline/rest_of_model.h"
+
+#include "program/cut.h"
+#include "program/python_call.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+using torch::jit::Node;
+
+std::string name_of_result(const Node *node) {
+  return node->outputs().empty() ? "" : node->outputs().front()->debugName();
+}
+
+/// The operators of a graph, nested blocks included.
+std::vector<const Node *> operators_in(torch::jit::Graph &graph) {
+  std::vector<const Node *> result;
+  for (const Node *node : all_nodes(graph))
+    if (counts_as_operator(node))
+      result.push_back(node);
+  return result;
+}
+
+/// Finds an operator of a reduced program among the atoms of the model. A cut keeps names of values; where a pass gave
+/// a new one, the place in the source tells, and after that the operator alone.
+class Origins {
+public:
+  explicit Origins(const Cutter &cutter) : cutter_(cutter) {}
+
+  IndexSet of(const Program &reduced) {
+    std::vector<const Node *> left = operators_in(*reduced.graph);
+    for (const auto &is_same : {same_name, same_source, same_operator})
+      std::erase_if(left, [&](const Node *node) { return find(node, is_same); });
+    return {found_.begin(), found_.end()};
+  }
+
+private:
+  using IsSame = bool (*)(const Node *, const Node *);
+  static bool same_operator(const Node *a, const Node *b) { return operator_name(a) == operator_name(b); }
+  static bool same_name(const Node *a, const Node *b) {
+    return same_operator(a, b) && name_of_result(a) == name_of_result(b);
+  }
+  static bool same_source(const Node *a, const Node *b) {
+    return same_operator(a, b) && !a->sourceRange().str().empty() && a->sourceRange().str() == b->sourceRange().str();
+  }
+
+  bool find(const Node *node, IsSame is_same) {
+    for (int atom = 0; atom < cutter_.atoms(); ++atom)
+      if (!found_.contains(atom) && is_same(node, cutter_.node_of(atom)))
+        return found_.insert(atom).second;
+    return false;
+  }
+
+  const Cutter &cutter_;
+  std::set<int> found_;
+};
+
+/// An exception or a crash is the same only with the same words or frames.
+bool fails_alike(const Verdict &verdict, const Signature &wanted) {
+  return shows(verdict, wanted, wanted.detail.empty() ? SameFailure::Kind : SameFailure::Strict);
+}
+
+/// How often each operator occurs.
+using Operators = std::map<std::string, int>;
+
+Operators operators_of_atoms(const Cutter &cutter, const IndexSet &atoms) {
+  Operators result;
+  for (const int atom : atoms)
+    ++result[operator_name(cutter.node_of(atom))];
+  return result;
+}
+
+/// Returns atoms around `end` that have just these operators, each reached from another one of them, the nearest first.
+/// Empty where there are none.
+IndexSet place_around(const Cutter &cutter, int end, Operators wanted, const std::set<int> &taken) {
+  std::set<int> place, seen;
+  std::deque<int> next = {end};
+  while (!next.empty()) {
+    const int atom = next.front();
+    next.pop_front();
+    const auto left = wanted.find(operator_name(cutter.node_of(atom)));
+    if (taken.contains(atom) || !seen.insert(atom).second || left == wanted.end() || left->second == 0)
+      continue;
+    --left->second;
+    place.insert(atom);
+    for (const IndexSet *neighbours : {&cutter.dataflow().producers(atom), &cutter.dataflow().consumers(atom)})
+      next.insert(next.end(), neighbours->begin(), neighbours->end());
+  }
+  const bool has_all = std::all_of(wanted.begin(), wanted.end(), [](const auto &entry) { return entry.second == 0; });
+  return has_all ? IndexSet(place.begin(), place.end()) : IndexSet();
+}
+
+std::shared_ptr<const Recording> recording_of(const Session &session, const Flattened &model) {
+  return model.recording ? model.recording
+                         : std::make_shared<const Recording>(session.recording_of(model.program, session.limits()));
+}
+
+} // namespace
+
+RestOfModel rest_of_model(Session &session, const Flattened &model, const Program &reduced, const Signature &wanted) {
+  const Cutter cutter(recording_of(session, model));
+  const IndexSet origins = Origins(cutter).of(reduced);
+  RestOfModel rest;
+  if (origins.empty())
+    return rest;
+  std::set<int> taken(origins.begin(), origins.end());
+  const Operators operators = operators_of_atoms(cutter, origins);
+  const std::string last = operator_name(cutter.node_of(origins.back()));
+  for (int atom = 0; atom < cutter.atoms(); ++atom) {
+    if (taken.contains(atom) || operator_name(cutter.node_of(atom)) != last)
+      continue;
+    const IndexSet place = place_around(cutter, atom, operators, taken);
+    if (place.empty() || !fails_alike(session.ask(cutter.cut(place), wanted), wanted))
+      continue;
+    taken.insert(place.begin(), place.end());
+    ++rest.places;
+  }
+  IndexSet left;
+  for (const int atom : cutter.every_atom())
+    if (!taken.contains(atom))
+      left.push_back(atom);
+  if (Program program = cutter.cut(left); size_of(program).operators > 0 && !program.graph->outputs().empty())
+    rest.program = std::move(program);
+  return rest;
+}
+
+} // namespace repro_minify

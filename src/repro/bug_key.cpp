@@ -1,0 +1,155 @@
+#include "repro/bug_key.h"
+
+#include "core/text.h"
+#include "program/canonical_form.h"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace repro_minify {
+namespace {
+
+using Names = std::set<std::string>;
+
+Names named(const std::string &names) {
+  std::istringstream stream(names);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+/// By how common they are in models, the commonest first; the rarest are not here.
+const std::array<Names, 4> &common_operators() {
+  static const std::array<Names, 4> table = {
+      named("add sub rsub mul neg size"), named("div truediv pow sum mean"),
+      named("relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
+            "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
+            "linear matmul mm bmm addmm conv "
+            "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
+            "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice getitem chunk split "
+            "cat stack item Int Float Bool ScalarImplicit float half double long int bool"),
+      named("clamp hardtanh leaky_relu elu hardswish softmax log_softmax dropout batch_norm layer_norm group_norm "
+            "embedding max_pool avg_pool adaptive_avg_pool")};
+  return table;
+}
+
+/// In place, what counts is that something is written, or laid out anew; with which numbers is the model's affair.
+struct InPlace {
+  const char *words;
+  Names names;
+};
+
+const std::array<InPlace, 2> &in_place_operators() {
+  static const std::array<InPlace, 2> table = {
+      InPlace{"a write", named("add_ sub_ rsub_ mul_ neg_ div_ pow_ copy_ fill_ zero_ setitem iadd isub imul itruediv")},
+      InPlace{"a view in place", named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_")}};
+  return table;
+}
+
+/// Returns the name that an operator has in any dialect: "aten::conv2d" and "torch.nn.functional.conv1d" are "conv",
+/// as one operator in several widths.
+std::string family(const std::string &name) {
+  static const std::regex width("([a-z])[123]d(_?)$");
+  const bool has_overload = name.starts_with("torch.ops."); // torch.ops.aten.add.Tensor
+  const std::string whole = has_overload ? name.substr(0, name.rfind('.')) : name;
+  const std::string word = whole.substr(whole.find_last_of(":.") + 1);
+  if (word == "_convolution" || word == "convolution")
+    return "conv";
+  return std::regex_replace(word, width, "$1$2");
+}
+
+/// The operators of a namespace of the user's own are no common ones.
+bool is_pytorch(const std::string &name) {
+  if (name.starts_with("torch.ops."))
+    return name.starts_with("torch.ops.aten.") || name.starts_with("torch.ops.prim");
+  return name.starts_with("aten::") || name.starts_with("prim::") || name.starts_with("torch.") ||
+         name.starts_with("_operator.") || name.starts_with(".") || name.find_first_of(":.") == std::string::npos;
+}
+
+Names without(const Names &names, const Names &others) {
+  Names left;
+  std::set_difference(names.begin(), names.end(), others.begin(), others.end(), std::inserter(left, left.end()));
+  return left;
+}
+
+std::string in_words(const Names &names, const std::vector<std::string> &done) {
+  std::vector<std::string> words(names.begin(), names.end());
+  words.insert(words.end(), done.begin(), done.end());
+  return joined(words, " ");
+}
+
+/// A step that gives each operator its types by a table: where a type is wrong the table is the fault, and which of its
+/// rows a reduction keeps is an accident of the model.
+bool gives_types(const std::string &step) {
+  return step == "Autocast";
+}
+
+} // namespace
+
+std::string essence_of(const std::vector<std::string> &operators) {
+  Names families;
+  for (const std::string &name : operators)
+    families.insert(is_pytorch(name) ? family(name) : name);
+  Names left = families;
+  std::vector<std::string> done;
+  for (const InPlace &kind : in_place_operators()) {
+    const Names rest = without(left, kind.names);
+    if (rest.size() < left.size())
+      done.push_back(kind.words);
+    left = rest;
+  }
+  const auto &common = common_operators();
+  for (size_t commoner = common.size(); commoner > 0; --commoner) {
+    Names rare = left;
+    for (size_t i = 0; i < commoner; ++i)
+      rare = without(rare, common[i]);
+    if (!rare.empty())
+      return in_words(rare, done);
+  }
+  const Names all = without(families, common.front());
+  return in_words(all.empty() ? families : all, {});
+}
+
+std::string message_without_particulars(const std::string &message) {
+  static const std::regex shapes("0x[0-9a-fA-F]+|\\b\\d+(?:x\\d+)+\\b"); // "(2x5 and 3x4)" are shapes
+  static const std::regex numbers("(^|[^A-Za-z_0-9.])-?\\d+(?:\\.\\d+)?(?:e[-+]?\\d+)?");
+  static const std::regex lists("\\[N(?:,\\s*N)*\\]");
+  static const std::regex dtypes(
+      "\\b(?:c10::|torch\\.|aten::)?(?:CPU|CUDA)?(?:float16|float32|float64|bfloat16|float|double|half|int8|int16|int32"
+      "|int64|int|long|short|char|byte|uint8|bool|complexfloat|complexdouble|complexhalf|complex64|complex128)"
+      "(?:Type|Tensor)?\\b",
+      std::regex::icase);
+  // Whether PyTorch's interpreter puts the name of the exception before it depends on where it was raised.
+  constexpr std::string_view name = "RuntimeError: ";
+  std::string text = message.starts_with(name) ? message.substr(name.size()) : message;
+  text = std::regex_replace(text, shapes, "N");
+  for (std::string before; before != text;) { // two numbers in a row share what stands between them
+    before = text;
+    text = std::regex_replace(text, numbers, "$1N");
+  }
+  text = std::regex_replace(text, lists, "[N]");
+  return std::regex_replace(text, dtypes, "T");
+}
+
+BugKey bug_key(const Program &program, const ReproFacts &facts) {
+  static const std::regex which_time("#\\d+"); // "lowerings#2": the second, in this program
+  BugKey key;
+  if (facts.bisection && facts.bisection->guilty)
+    key.guilty = std::regex_replace(*facts.bisection->guilty, which_time, "");
+  key.detail = message_without_particulars(facts.signature.detail);
+  if (facts.not_reduced)
+    return key;
+  const bool is_of_types = facts.signature.kind == FailureKind::Dtype && gives_types(key.guilty);
+  key.essence = is_of_types ? "the types that " + key.guilty + " gives" : essence_of(operators_of(program));
+  key.shared_results = count_shared_results(program);
+  return key;
+}
+
+std::string to_string(const BugKey &key, const ReproFacts &facts) {
+  return joined({facts.backend->name(), to_string(facts.signature.kind), key.guilty, key.detail, key.essence,
+                 std::to_string(key.shared_results)},
+                "\n");
+}
+
+} // namespace repro_minify

@@ -1,0 +1,46 @@
+#include "repro/script_run.h"
+
+#include "backends/in_python.h"
+#include "repro_minify/backend_parts.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+namespace repro_minify {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes patience_of_others(5);
+
+/// Importing torch is not part of the hang, but takes its time too.
+std::chrono::milliseconds patience_for(const ReproFacts &facts) {
+  const std::chrono::seconds import_time(30);
+  return facts.signature.kind == FailureKind::Hang ? import_time + std::chrono::seconds(facts.hang_seconds)
+                                                   : patience_of_others;
+}
+
+} // namespace
+
+ScriptRun start_script(const ScriptToRun &script, const ReproFacts &facts, const std::string &results) {
+  const auto folder = std::make_shared<TemporaryFolder>();
+  for (const auto *files : {&facts.libraries, &facts.modules})
+    for (const auto &file : *files)
+      fs::copy_file(fs::path(results) / file, *folder / file);
+  for (const char *file : {"inputs.pt", "attributes.pt", "reduced.pt"})
+    if (script.reads_files && fs::exists(fs::path(results) / file))
+      fs::copy_file(fs::path(results) / file, *folder / file);
+  for (const auto &[name, text] : script.files)
+    std::ofstream(*folder / name) << text;
+  Confinement confinement = confinement_of(*facts.backend);
+  for (const auto &part : folders_of_python(script.python))
+    confinement.readable.push_back(part);
+  confinement.writable.push_back(folder->path());
+  std::vector<std::string> words = with_home(folder->path());
+  words.insert(words.end(), {script.python, "-B", *folder / script.files.front().first});
+  words.insert(words.end(), script.arguments.begin(), script.arguments.end());
+  return {folder, start_repro(words, folder->path(), confinement, patience_for(facts), folder)};
+}
+
+} // namespace repro_minify

@@ -1,0 +1,162 @@
+#include "repro/workaround.h"
+
+#include "core/escape.h"
+#include "core/number_text.h"
+#include "repro/ablation_names.h"
+#include "repro/script_run.h"
+#include "repro_minify/backend_parts.h"
+
+#include <sstream>
+#include <vector>
+
+namespace repro_minify {
+namespace {
+
+/// A setting: what the worker is told, and what a user writes.
+struct Setting {
+  const char *entry, *code;
+};
+
+/// The cheapest first: each switches off something that code is generated for, the later ones what makes it quick.
+constexpr Setting settings[] = {
+    {"emulate_precision_casts=true", "torch._inductor.config.emulate_precision_casts = True"},
+    {"joint_graph_constant_folding=false", "torch._inductor.config.joint_graph_constant_folding = False"},
+    {"pattern_matcher=false", "torch._inductor.config.pattern_matcher = False"},
+    {"split_cat_fx_passes=false", "torch._inductor.config.split_cat_fx_passes = False"},
+    {"cpp.enable_unsafe_math_opt_flag=false", "torch._inductor.config.cpp.enable_unsafe_math_opt_flag = False"},
+    {"cpp.enable_floating_point_contract_flag=off",
+     "torch._inductor.config.cpp.enable_floating_point_contract_flag = \"off\""},
+    {"inplace_buffers=false", "torch._inductor.config.inplace_buffers = False"},
+    {"allow_buffer_reuse=false", "torch._inductor.config.allow_buffer_reuse = False"},
+    {"split_reductions=false", "torch._inductor.config.split_reductions = False"},
+    {"dynamic=true", "torch.compile(model, dynamic=True)"},
+    {"cpp.enable_loop_tail_vec=false", "torch._inductor.config.cpp.enable_loop_tail_vec = False"},
+    {"epilogue_fusion=false", "torch._inductor.config.epilogue_fusion = False"},
+    {"max_fusion_size=1", "torch._inductor.config.max_fusion_size = 1"},
+    {"cpp.simdlen=1", "torch._inductor.config.cpp.simdlen = 1"}};
+
+constexpr const char *left_to_eager = "torch.compiler.disable";
+constexpr int timed_calls = 20;
+
+/// In which line a script has its first statement after what it defines: settings stand before it.
+size_t first_call(const std::vector<std::string> &lines) {
+  size_t after = 0;
+  bool in_definition = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const bool is_statement = !lines[i].empty() && std::string(" \t)#").find(lines[i].front()) == std::string::npos;
+    if (!is_statement)
+      continue;
+    const bool defines = lines[i].starts_with("def ") || lines[i].starts_with("class ") || lines[i].starts_with("@");
+    if (in_definition && !defines)
+      after = i;
+    in_definition = defines;
+  }
+  return after;
+}
+
+/// repro.py as its user would write it with the workaround.
+std::string with_workaround(const std::string &script, const std::string &code) {
+  std::vector<std::string> lines;
+  std::istringstream stream(script);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  std::string added = "import torch._inductor.config\n" + code + "\n";
+  const bool is_module = script.find("\nclass Repro") != std::string::npos;
+  if (code == left_to_eager)
+    added = is_module ? "Repro.forward = torch.compiler.disable(Repro.forward)\n"
+                      : "body = torch.compiler.disable(f)\n\n\ndef f(*inputs):\n    return body(*inputs)\n\n\n";
+  const bool is_argument = code.find("dynamic=True") != std::string::npos;
+  std::string text;
+  for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i) {
+    if (i == at && !is_argument)
+      text += added;
+    text += lines[i] + "\n";
+  }
+  constexpr std::string_view call = "torch.compile(";
+  if (const size_t found = text.find(call, text.find("\nexpected")); is_argument && found != std::string::npos)
+    text.replace(found, call.size(), "torch.compile(dynamic=True)(");
+  return text;
+}
+
+class Search {
+public:
+  Search(const ReproFacts &facts, const WorkaroundQuestion &question)
+      : facts_(facts), question_(question), script_(read_file(question.results + "/repro.py")) {}
+
+  std::optional<Workaround> found() {
+    if (const auto *library = facts_.backend->parts().library_settings; library && is_of_code_generation())
+      for (const Setting &setting : settings)
+        if (const auto backend = library->under({setting.entry}); mends(backend) && runs_right(setting.code))
+          return about_model({setting.code}, backend);
+    if (runs_right(left_to_eager))
+      return Workaround{left_to_eager};
+    return std::nullopt;
+  }
+
+private:
+  /// What fails before TorchInductor generates code has no setting of it.
+  bool is_of_code_generation() const { return !fails_under(facts_, ablation_names::aot_eager).value_or(false); }
+
+  void throw_if_interrupted() const {
+    if (question_.limits.interrupted && question_.limits.interrupted())
+      throw Interrupted{};
+  }
+
+  bool mends(const std::shared_ptr<const Backend> &backend) const {
+    throw_if_interrupted();
+    return check(question_.reduced, backend, facts_.check, question_.limits).outcome == Verdict::Outcome::Pass;
+  }
+
+  bool runs_right(const std::string &code) const {
+    throw_if_interrupted();
+    const ScriptToRun script{.python = question_.python,
+                             .files = {{"repro.py", with_workaround(script_, code)}},
+                             .reads_files = true};
+    const JobEnd end = start_script(script, facts_, question_.results).task->wait(question_.limits.interrupted).job_end;
+    return end.ending == Ending::Exited && end.exit_code == 0;
+  }
+
+  Workaround about_model(Workaround workaround, const std::shared_ptr<const Backend> &backend) const {
+    const Verdict verdict = check(question_.model, backend, facts_.check, question_.limits);
+    if (verdict.outcome != Verdict::Outcome::Unresolved)
+      workaround.mends_model = verdict.outcome == Verdict::Outcome::Pass;
+    if (!workaround.mends_model.value_or(false) || !is_comparison(facts_.signature.kind))
+      return workaround; // a model that raises has no time to compare with
+    const auto time = [&](const std::shared_ptr<const Backend> &timed) {
+      return measure_timing(question_.model, timed, facts_.check, timed_calls, question_.limits);
+    };
+    const std::optional<Timing> before = time(facts_.backend), after = time(backend);
+    if (before && after && before->optimised_seconds > 0)
+      workaround.times_as_long = after->optimised_seconds / before->optimised_seconds;
+    return workaround;
+  }
+
+  const ReproFacts &facts_;
+  const WorkaroundQuestion &question_;
+  const std::string script_;
+};
+
+} // namespace
+
+std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question) {
+  if (facts.backend->name() != "inductor" || !facts.script.verified.value_or(false))
+    return std::nullopt;
+  return Search(facts, question).found();
+}
+
+std::string workaround_sentence(const ReproFacts &facts) {
+  if (!facts.workaround)
+    return "";
+  const Workaround &workaround = *facts.workaround;
+  if (workaround.code == left_to_eager)
+    return "Until it is fixed: `torch.compiler.disable` around these operators leaves them to eager, which breaks the "
+           "graph there; no setting of TorchInductor that was tried makes it right.";
+  std::string text = "Until it is fixed: " + markdown_code(workaround.code) + " makes it right";
+  if (workaround.mends_model)
+    text += *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";
+  if (workaround.times_as_long)
+    text += ", whose call then takes " + rounded_text(*workaround.times_as_long) + " times as long";
+  return text + ".";
+}
+
+} // namespace repro_minify

@@ -1,0 +1,28 @@
+// What the user of TorchInductor can do until the failure is fixed.
+#pragma once
+#include "repro_minify/repro.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace repro_minify {
+
+/// The model that was reduced, and how it is checked.
+struct WorkaroundQuestion {
+  ModuleFactory reduced, model;
+  Limits limits;
+  std::string python;  ///< that runs repro.py
+  std::string results; ///< the folder that repro.py lies in
+};
+
+/// Looks for the cheapest way that makes the reduced program right: a setting of TorchInductor, else to leave its
+/// operators to eager. What is found was run as repro.py with its lines in it; then the model is checked with it, and
+/// timed. Nothing where none is found, or the backend is another one. Some seconds; throws Interrupted.
+std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question);
+
+/// "`torch._inductor.config.pattern_matcher = False` makes it right, and the model that it comes from too, in 1.1 times
+/// the time of a call."; Markdown, empty where none was found.
+std::string workaround_sentence(const ReproFacts &facts);
+
+} // namespace repro_minify
