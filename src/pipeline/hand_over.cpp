@@ -221,8 +221,12 @@ void ask_other_versions(MinifyJob &job) {
   }
   job.session.phases.enter("versions");
   try {
-    job.facts.versions = ask_versions(job.facts, job.folder, python_of_repro(job), pythons,
-                                      job.options().listener.interrupted);
+    job.facts.versions =
+        ask_versions(job.facts, job.folder, python_of_repro(job), pythons, job.options().listener.interrupted);
+    for (size_t i = 0; i < job.facts.versions.size(); ++i)
+      if (const VersionRow &row = job.facts.versions[i]; row.outcome == VersionRow::Outcome::NoAnswer)
+        job.say(Severity::Warning,
+                "--since: no answer of " + (i == 0 ? "the Python in use" : pythons[i - 1]) + ": " + row.message);
     job.say(Severity::Info, versions_sentence(job.facts));
   } catch (const Interrupted &) {
   } catch (const std::exception &error) {

@@ -27,7 +27,8 @@ const std::array<Names, 4> &common_operators() {
             "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
             "linear matmul mm bmm addmm conv "
             "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
-            "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice getitem chunk split "
+            "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice getitem chunk "
+            "split "
             "cat stack item Int Float Bool ScalarImplicit float half double long int bool"),
       named("clamp hardtanh leaky_relu elu hardswish softmax log_softmax dropout batch_norm layer_norm group_norm "
             "embedding max_pool avg_pool adaptive_avg_pool")};
@@ -42,7 +43,8 @@ struct InPlace {
 
 const std::array<InPlace, 2> &in_place_operators() {
   static const std::array<InPlace, 2> table = {
-      InPlace{"a write", named("add_ sub_ rsub_ mul_ neg_ div_ pow_ copy_ fill_ zero_ setitem iadd isub imul itruediv")},
+      InPlace{"a write",
+              named("add_ sub_ rsub_ mul_ neg_ div_ pow_ copy_ fill_ zero_ setitem iadd isub imul itruediv")},
       InPlace{"a view in place", named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_")}};
   return table;
 }

@@ -48,12 +48,14 @@ json files_of(const FailuresPage::Failure &failure) {
 }
 
 std::string heading_of(const FailuresPage &page) {
-  const std::string count = std::to_string(page.failures.size()) + (page.failures.size() == 1 ? " failure" : " failures");
+  const std::string count =
+      std::to_string(page.failures.size()) + (page.failures.size() == 1 ? " failure" : " failures");
   return page.model.empty() ? count : count + " of " + fs::path(page.model).filename().string();
 }
 
 std::string outcome_of(const FailuresPage &page) {
-  return page.passes ? "Without what they need, the model passes." : "Whether there are more is not known: " + page.why + ".";
+  return page.passes ? "Without what they need, the model passes."
+                     : "Whether there are more is not known: " + page.why + ".";
 }
 
 } // namespace

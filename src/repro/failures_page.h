@@ -15,9 +15,9 @@ struct FailuresPage {
     std::string folder; ///< a folder of that which the page lies in
     int places = 1;     ///< where the model shows it
   };
-  std::string model;        ///< its path
-  bool passes = false;      ///< whether the model passes without all of them
-  std::string why;          ///< why that is not known
+  std::string model;   ///< its path
+  bool passes = false; ///< whether the model passes without all of them
+  std::string why;     ///< why that is not known
   std::vector<Failure> failures;
 };
 

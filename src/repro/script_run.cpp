@@ -39,7 +39,6 @@ ScriptRun start_script(const ScriptToRun &script, const ReproFacts &facts, const
   confinement.writable.push_back(folder->path());
   std::vector<std::string> words = with_home(folder->path());
   words.insert(words.end(), {script.python, "-B", *folder / script.files.front().first});
-  words.insert(words.end(), script.arguments.begin(), script.arguments.end());
   return {folder, start_repro(words, folder->path(), confinement, patience_for(facts), folder)};
 }
 

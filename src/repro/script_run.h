@@ -15,8 +15,7 @@ struct ScriptToRun {
   std::string python; ///< the interpreter
   /// Files by name, the script that is run first: "repro.py".
   std::vector<std::pair<std::string, std::string>> files;
-  bool reads_files = false;                ///< inputs.pt, attributes.pt and reduced.pt lie beside it
-  std::vector<std::string> arguments = {}; ///< of the script
+  bool reads_files = false; ///< inputs.pt, attributes.pt and reduced.pt lie beside it
 };
 
 struct ScriptRun {

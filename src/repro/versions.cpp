@@ -25,13 +25,11 @@ public:
       : facts_(facts), results_(results), interrupted_(interrupted), script_(read_file(results + "/repro.py")) {}
 
   VersionRow row(const std::string &python) {
-    const ScriptToRun script{.python = python,
-                             .files = {{"versions.py", render("versions.py.tpl", json::object())},
-                                       {"repro.py", script_},
-                                       {"reference.pt", reference_}},
-                             .reads_files = true,
-                             .arguments = {"repro.py", "sides.pt", reference_.empty() ? "" : "reference.pt",
-                                           "answer.json"}};
+    ScriptToRun script{.python = python,
+                       .files = {{"versions.py", render("versions.py.tpl", json::object())}, {"repro.py", script_}},
+                       .reads_files = true};
+    if (!reference_.empty())
+      script.files.emplace_back("reference.pt", reference_);
     const ScriptRun run = start_script(script, facts_, results_);
     const ReproRun ended = run.task->wait(interrupted_);
     const json answer = json::parse(read_file(*run.folder / "answer.json"), nullptr, /*allow_exceptions=*/false);
@@ -83,9 +81,8 @@ std::string release_of(const std::string &version) {
 
 /// The answers, from the oldest version to the newest.
 std::vector<VersionRow> in_order(std::vector<VersionRow> rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const VersionRow &a, const VersionRow &b) {
-    return numbers_of(a.torch) < numbers_of(b.torch);
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const VersionRow &a, const VersionRow &b) { return numbers_of(a.torch) < numbers_of(b.torch); });
   return rows;
 }
 
@@ -149,10 +146,8 @@ std::string versions_sentence(const ReproFacts &facts) {
   std::string text = right.empty() ? "" : "Right in PyTorch " + right;
   if (!wrong.empty())
     text += (text.empty() ? "Wrong in PyTorch " : ", wrong in ") + wrong;
-  for (const VersionRow &row : rows)
-    if (row.outcome == Outcome::NoAnswer)
-      text += (text.empty() ? "No answer of " : "; no answer of ") +
-              (row.torch.empty() ? "another Python" : release_of(row.torch)) + " (" + row.message + ")";
+  if (text.empty())
+    return "No other version of PyTorch has an answer.";
   if (const VersionRow *nearest = nearest_right(rows, facts.versions.front()))
     return text + "." + who_moved(*nearest, facts.versions.front());
   return text + ".";

@@ -84,13 +84,21 @@ public:
       : facts_(facts), question_(question), script_(read_file(question.results + "/repro.py")) {}
 
   std::optional<Workaround> found() {
+    std::optional<Workaround> of_reduced_alone;
     if (const auto *library = facts_.backend->parts().library_settings; library && is_of_code_generation())
-      for (const Setting &setting : settings)
-        if (const auto backend = library->under({setting.entry}); mends(backend) && runs_right(setting.code))
-          return about_model({setting.code}, backend);
-    if (runs_right(left_to_eager))
-      return Workaround{left_to_eager};
-    return std::nullopt;
+      for (const Setting &setting : settings) {
+        const auto backend = library->under({setting.entry});
+        if (!mends(backend) || !runs_right(setting.code))
+          continue;
+        Workaround found = about_model({setting.code}, backend);
+        if (found.mends_model.value_or(true))
+          return found;
+        if (!of_reduced_alone) // as what the last elements of a loop need, of which the model has others
+          of_reduced_alone = std::move(found);
+      }
+    if (of_reduced_alone || !runs_right(left_to_eager))
+      return of_reduced_alone;
+    return Workaround{left_to_eager};
   }
 
 private:
@@ -109,9 +117,8 @@ private:
 
   bool runs_right(const std::string &code) const {
     throw_if_interrupted();
-    const ScriptToRun script{.python = question_.python,
-                             .files = {{"repro.py", with_workaround(script_, code)}},
-                             .reads_files = true};
+    const ScriptToRun script{
+        .python = question_.python, .files = {{"repro.py", with_workaround(script_, code)}}, .reads_files = true};
     const JobEnd end = start_script(script, facts_, question_.results).task->wait(question_.limits.interrupted).job_end;
     return end.ending == Ending::Exited && end.exit_code == 0;
   }
@@ -149,11 +156,12 @@ std::string workaround_sentence(const ReproFacts &facts) {
     return "";
   const Workaround &workaround = *facts.workaround;
   if (workaround.code == left_to_eager)
-    return "Until it is fixed: `torch.compiler.disable` around these operators leaves them to eager, which breaks the "
+    return "`torch.compiler.disable` around these operators leaves them to eager, which breaks the "
            "graph there; no setting of TorchInductor that was tried makes it right.";
-  std::string text = "Until it is fixed: " + markdown_code(workaround.code) + " makes it right";
+  std::string text = markdown_code(workaround.code) + " makes it right";
   if (workaround.mends_model)
-    text += *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";
+    text +=
+        *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";
   if (workaround.times_as_long)
     text += ", whose call then takes " + rounded_text(*workaround.times_as_long) + " times as long";
   return text + ".";

@@ -37,7 +37,7 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 {{why_eager:x-source}}
 
 {{#workaround}}
-{{workaround:x-source}}
+Until it is fixed: {{workaround:x-source}}
 
 {{/workaround}}
 {{#ablation}}

@@ -1,11 +1,12 @@
 """Runs repro.py, keeps what both sides gave, and says whether another PyTorch gave the same."""
 
 import json
-import sys
+from pathlib import Path
 
 import torch
 
-script, kept, reference, answer = sys.argv[1:]
+here = Path(__file__).resolve().parent
+script, kept, reference, answer = (here / name for name in ("repro.py", "sides.pt", "reference.pt", "answer.json"))
 
 
 def leaves(value):
@@ -26,19 +27,17 @@ def is_close(one, other):
 
 def same_as(reference, sides):
     """By side, whether it is what the reference has; null where either has none."""
-    others = torch.load(reference) if reference else {}
+    others = torch.load(reference) if reference.exists() else {}
     return {
         side: len(values) == len(others[side]) and all(map(is_close, values, others[side])) if side in others else None
         for side, values in sides.items()
     }
 
 
-names = {"__name__": "__main__", "__file__": script}
+names = {"__name__": "__main__", "__file__": str(script)}
 try:
-    with open(script) as text:
-        exec(compile(text.read(), "repro.py", "exec"), names)
+    exec(compile(script.read_text(), "repro.py", "exec"), names)
 finally:
     sides = {side: leaves(names[side]) for side in ("expected", "found") if side in names}
     torch.save(sides, kept)
-    with open(answer, "w") as file:
-        json.dump({"torch": torch.__version__, **same_as(reference, sides)}, file)
+    answer.write_text(json.dumps({"torch": torch.__version__, **same_as(reference, sides)}))
