@@ -21,6 +21,7 @@ extern const char *const odd_plugins; ///< with a shared library for each oddity
 extern const char *const judge;
 extern const char *const every_deletion;
 extern const char *const odd_models;
+extern const char *const planted_faults;
 extern const char *const onnxruntime_model;
 extern const char *const pretended_cuda_of_python;
 

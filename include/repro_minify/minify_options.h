@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,11 @@ struct Listener {
   }
 };
 
+/// Options by their long names, each with another value, or with none at all.
+using SettingsChanges = std::map<std::string, std::optional<std::string>>;
+/// Returns the options of a job as a text that repeats it, with these changed.
+using SettingsText = std::function<std::string(const SettingsChanges &)>;
+
 struct MinifyOptions {
   /// Names as make_backend() takes them, each one or several with commas. The first is what is reduced against; of the
   /// others it is said whether the result fails there too.
@@ -70,17 +76,17 @@ struct MinifyOptions {
   PassSelection passes;
   double time_budget_seconds = 0; ///< of the search; 0: no limit
 
-  std::string folder;     ///< where the repro is written; made if it is not there
-  bool force = false;     ///< write into a folder that has something in it
-  bool resume = false;    ///< go on from the journal in `folder`
-  bool verify = true;     ///< build and run repro.cpp
-  bool ablation = true;   ///< ask for issue.md also whether TorchInductor fails: 6 to 20 s, when all else is there
+  std::string folder;   ///< where the repro is written; made if it is not there
+  bool force = false;   ///< write into a folder that has something in it
+  bool resume = false;  ///< go on from the journal in `folder`
+  bool verify = true;   ///< build and run repro.cpp
+  bool ablation = true; ///< ask for issue.md also whether TorchInductor fails: 6 to 20 s, when all else is there
   std::vector<std::string> since; ///< Pythons with other versions of torch, in which repro.py is run too
-  bool anonymous = false; ///< issue.md says nothing of where the model comes from
-  bool bisect = true;     ///< look for the step of the backend that is guilty
+  bool anonymous = false;         ///< issue.md says nothing of where the model comes from
+  bool bisect = true;             ///< look for the step of the backend that is guilty
   /// File that the model is saved in without the operators of the failure that was reduced; empty: it is not.
   std::string rest;
-  std::string settings;   ///< text that is kept in `folder` as config.toml; empty: none
+  SettingsText settings; ///< text that is kept in `folder` as config.toml; empty: none
 
   Listener listener;
 };

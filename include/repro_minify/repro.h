@@ -51,11 +51,11 @@ struct VersionRow {
   std::string torch; ///< "2.12.1+cpu"; empty: it has none
   Outcome outcome = Outcome::NoAnswer;
   std::string message;
-  /// Whether each side gave what it gives under the version that was reduced under; nothing: there are no two results.
+  /// True if the side gave the result of the version that was reduced under; nothing: there are no two to compare.
   std::optional<bool> same_eager, same_optimised;
 };
 
-/// What makes the reduced program right, tried.
+/// A change that was tried and makes the reduced program right.
 struct Workaround {
   std::string code;                    ///< as its user writes it: a statement, or "torch.compiler.disable"
   std::optional<bool> mends_model;     ///< the model that was reduced too; nothing: not known
@@ -121,7 +121,7 @@ struct HandOverFacts {
   std::vector<AblationRow> ablation;
   std::optional<Workaround> workaround;
   std::vector<VersionRow> versions; ///< the one that was reduced under first; empty: no other was asked
-  std::string environment; ///< what torch.utils.collect_env prints; empty: not known
+  std::string environment;          ///< what torch.utils.collect_env prints; empty: not known
   double verify_seconds = 0, total_seconds = 0;
   std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
 };

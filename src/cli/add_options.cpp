@@ -192,9 +192,10 @@ void add_repro_options(CLI::App &app, Options &options) {
       app, "--ablation,!--no-ablation", options.ablation,
       "for issue.md: ask, once the repro is verified, whether TorchInductor\nfails too, and of inductor what parts "
       "of it do (3 to 20 s;\ndefault: yes)");
-  app.add_option("--since", options.since,
-                 "interpreters with other versions of torch, as in\nv212/bin/python,v215/bin/python: repro.py is run in "
-                 "each, and the\nreports say which are right, and which side moved")
+  app.add_option(
+         "--since", options.since,
+         "interpreters with other versions of torch, as in\nv212/bin/python,v215/bin/python: repro.py is run in "
+         "each, and the\nreports say which are right, and which side moved")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--anonymous", options.anonymous, "say nothing in issue.md of where the model comes from");

@@ -109,12 +109,18 @@ void apply_config(CLI::App &app, const CLI::App &known, const std::string &path)
   }
 }
 
-std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults) {
+std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults,
+                             const SettingsChanges &changes) {
   toml::table table;
   for (const CLI::Option *option : app.get_options()) {
     if (!is_written(*option))
       continue;
     const std::string &name = option->get_lnames().front();
+    if (const auto change = changes.find(name); change != changes.end()) {
+      if (change->second)
+        insert(table, name, *change->second);
+      continue;
+    }
     auto values = option->count() ? option->reduced_results() : std::vector<std::string>{};
     if (values.empty() && defaults.count(name))
       values = {defaults.at(name)};

@@ -1,6 +1,8 @@
 // Options from a TOML file, and back to one. The names are those of the command line, without the hyphens in front.
 #pragma once
 
+#include "repro_minify/minify_options.h"
+
 #include <CLI/CLI.hpp>
 
 #include <map>
@@ -14,9 +16,10 @@ namespace repro_minify {
 void apply_config(CLI::App &app, const CLI::App &known, const std::string &path);
 
 /// Returns, as TOML, every option of `app` with the value it has now, given or by default; paths are absolute.
-/// `defaults` has the values of options that were not given and whose default depends on others. Reading it back with
-/// apply_config repeats the run from anywhere.
-std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults);
+/// `defaults` has the values of options that were not given and whose default depends on others, `changes` those that
+/// are to be others than they are. Reading it back with apply_config repeats the run from anywhere.
+std::string effective_config(const CLI::App &app, const std::map<std::string, std::string> &defaults,
+                             const SettingsChanges &changes = {});
 
 // --help-json: the options for programs.
 

@@ -132,7 +132,9 @@ bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
   }
   require_model(options);
   log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
-  options.effective_config = effective_config(command, worked_out(options));
+  options.effective_config = [&command, &options](const SettingsChanges &changes) {
+    return effective_config(command, worked_out(options), changes);
+  };
   return false;
 }
 

@@ -127,12 +127,15 @@ int conclude_all(const Options &options, const AllFailures &found) {
     log::info(text + "without what they need, it passes");
   else
     log::warning(text + "whether there are more is not known: " + found.why);
-  return code;
+  return exit_code_unless_stopped(static_cast<ExitCode>(code));
 }
 
 /// Where it has to be ended while it computes, the report is not written, or not whole.
 std::string last_words(const std::string &folder, bool search_has_begun) {
   std::error_code error;
+  if (search_has_begun && fs::exists(folder + "/1/reduced.pt", error))
+    return "interrupted while it computed; what was saved is in the folders of " + clean(folder) +
+           ", and --resume goes on from here";
   if (!search_has_begun || !fs::exists(folder + "/reduced.pt", error))
     return "interrupted before there was anything to keep";
   fs::remove(folder + "/report.json", error); // it would not say so

@@ -53,7 +53,7 @@ struct Options {
   std::optional<bool> equal_nan;       ///< nothing: on, but with --compare close off
   std::string config;
   bool print_config = false;
-  std::string effective_config; ///< as TOML, once everything is parsed
+  SettingsText effective_config; ///< as TOML, once everything is parsed
   std::string output;
   bool force = false;
   bool no_verify = false;

@@ -193,7 +193,7 @@ void ask_inductor(MinifyJob &job) {
     job.facts.ablation.insert(job.facts.ablation.end(), rows.begin(), rows.end());
 }
 
-/// What can be done until the failure is fixed. Without it the reports lack a sentence.
+/// Looks for something to do until the failure is fixed. Without it the reports lack a sentence.
 void ask_for_workaround(MinifyJob &job) {
   if (stops(job))
     return;
@@ -234,7 +234,7 @@ void ask_other_versions(MinifyJob &job) {
   }
 }
 
-/// What is asked of a verified repro alone, and takes seconds.
+/// Asks the questions that only a verified repro answers, each of which takes seconds.
 void ask_more(MinifyJob &job, const Program &program) {
   if (job.has_oracle() || stops(job))
     return;

@@ -69,8 +69,8 @@ void begin_journal(MinifyJob &job, const FailureRate &rate, const std::string &p
     remove_earlier_results(job.folder);
     session.keep_journal(path, false);
   }
-  if (!job.options().settings.empty())
-    write_atomically(job.folder + "/config.toml", job.options().settings);
+  if (job.options().settings)
+    write_atomically(job.folder + "/config.toml", job.options().settings({}));
   keep_what_came_along(job);
   for (size_t run = 0; run < rate.each.size(); ++run)
     if (const std::string key = "original " + std::to_string(run + 1); !session.journal->find(key))

@@ -1,5 +1,6 @@
 // All failures of a model: one after the other, each in what the ones before it have left.
 #include "pipeline/open_model.h"
+#include "repro/atomic_file.h"
 #include "repro/bug_key.h"
 #include "repro/failures_page.h"
 #include "repro_minify/minify.h"
@@ -29,7 +30,7 @@ public:
     while (found_.why.empty() && !found_.passes)
       find_next();
     if (!found_.failures.empty() && is_reduced(found_.failures.front()))
-      write_failures(page(), options_.folder);
+      write_what_was_found();
     return std::move(found_);
   }
 
@@ -41,15 +42,27 @@ private:
     options.rest = options_.folder + "/rest_" + std::to_string(reductions_ + 1) + ".pt";
     if (options_.time_budget_seconds > 0)
       options.time_budget_seconds = std::max(0.001, options_.time_budget_seconds - seconds_so_far());
-    if (reductions_ == 0)
-      return options;
+    SettingsChanges changes = {{"all", std::nullopt}, {"output", absolute(options.folder)}};
+    if (reductions_ > 0) {
+      take_the_rest(options);
+      for (const char *name : {"graph", "inputs", "input", "method", "train"})
+        changes[name] = std::nullopt;
+      changes["model"] = absolute(next_model_);
+    }
+    if (options_.settings)
+      options.settings = [given = options_.settings, changes](const SettingsChanges &) { return given(changes); };
+    return options;
+  }
+
+  static std::string absolute(const std::string &path) { return fs::absolute(path).lexically_normal().string(); }
+
+  static void take_the_rest(MinifyOptions &options) {
     options.graph = 0;
     options.conversion = nullptr;
     options.method = "forward";
     options.inputs.reset();
     options.input_specs.clear();
     options.train = false;
-    return options;
   }
 
   void find_next() {
@@ -91,7 +104,7 @@ private:
       found_.failures.push_back(std::move(result));
   }
 
-  /// Of a bug that was found before only the number of its places is news. A folder that was there before stays.
+  /// Takes a reduction. If its bug is known only the number of its places is news; a folder that was there before stays.
   void keep(Result result, bool is_new_folder) {
     std::string key = to_string(bug_key(*result.program, result.facts), result.facts);
     const auto known = std::find(keys_.begin(), keys_.end(), key);
@@ -104,6 +117,12 @@ private:
     std::error_code ignored;
     if (is_new_folder)
       fs::remove_all(result.folder, ignored);
+  }
+
+  void write_what_was_found() const {
+    if (options_.settings)
+      write_atomically(options_.folder + "/config.toml", options_.settings({}));
+    write_failures(page(), options_.folder);
   }
 
   FailuresPage page() const {

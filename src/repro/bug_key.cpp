@@ -19,7 +19,7 @@ Names named(const std::string &names) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// By how common they are in models, the commonest first; the rarest are not here.
+/// Operators in groups, the commonest in models first; the rarest are not here.
 const std::array<Names, 4> &common_operators() {
   static const std::array<Names, 4> table = {
       named("add sub rsub mul neg size"), named("div truediv pow sum mean"),
@@ -113,33 +113,12 @@ std::string essence_of(const std::vector<std::string> &operators) {
   return in_words(all.empty() ? families : all, {});
 }
 
-std::string message_without_particulars(const std::string &message) {
-  static const std::regex shapes("0x[0-9a-fA-F]+|\\b\\d+(?:x\\d+)+\\b"); // "(2x5 and 3x4)" are shapes
-  static const std::regex numbers("(^|[^A-Za-z_0-9.])-?\\d+(?:\\.\\d+)?(?:e[-+]?\\d+)?");
-  static const std::regex lists("\\[N(?:,\\s*N)*\\]");
-  static const std::regex dtypes(
-      "\\b(?:c10::|torch\\.|aten::)?(?:CPU|CUDA)?(?:float16|float32|float64|bfloat16|float|double|half|int8|int16|int32"
-      "|int64|int|long|short|char|byte|uint8|bool|complexfloat|complexdouble|complexhalf|complex64|complex128)"
-      "(?:Type|Tensor)?\\b",
-      std::regex::icase);
-  // Whether PyTorch's interpreter puts the name of the exception before it depends on where it was raised.
-  constexpr std::string_view name = "RuntimeError: ";
-  std::string text = message.starts_with(name) ? message.substr(name.size()) : message;
-  text = std::regex_replace(text, shapes, "N");
-  for (std::string before; before != text;) { // two numbers in a row share what stands between them
-    before = text;
-    text = std::regex_replace(text, numbers, "$1N");
-  }
-  text = std::regex_replace(text, lists, "[N]");
-  return std::regex_replace(text, dtypes, "T");
-}
-
 BugKey bug_key(const Program &program, const ReproFacts &facts) {
   static const std::regex which_time("#\\d+"); // "lowerings#2": the second, in this program
   BugKey key;
   if (facts.bisection && facts.bisection->guilty)
     key.guilty = std::regex_replace(*facts.bisection->guilty, which_time, "");
-  key.detail = message_without_particulars(facts.signature.detail);
+  key.detail = facts.signature.detail;
   if (facts.not_reduced)
     return key;
   const bool is_of_types = facts.signature.kind == FailureKind::Dtype && gives_types(key.guilty);

@@ -10,7 +10,7 @@ namespace repro_minify {
 /// The parts of a bug's name that do not depend on the model in which it was found.
 struct BugKey {
   std::string guilty;     ///< the step, without the number of the time that it ran
-  std::string detail;     ///< the words of an exception or the frames of a crash, without numbers and dtypes
+  std::string detail;     ///< the words of an exception or the frames of a crash, as a Signature has them
   std::string essence;    ///< the operators that tell the bug from others
   int shared_results = 0; ///< how many results several readers have: a fold where another reads between is another bug
 };
@@ -23,9 +23,6 @@ BugKey bug_key(const Program &program, const ReproFacts &facts);
 /// one a reduction keeps is an accident of the model. The commoner an operator is in models, the likelier it is no more
 /// than that.
 std::string essence_of(const std::vector<std::string> &operators);
-
-/// Returns a message without what differs from one model to the next: numbers, sizes, addresses, the dtype of a tensor.
-std::string message_without_particulars(const std::string &message);
 
 /// Returns all that tells one bug from another, as one text: of the backend and the kind of failure too.
 std::string to_string(const BugKey &key, const ReproFacts &facts);

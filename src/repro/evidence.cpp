@@ -94,9 +94,8 @@ std::string nature_sentence(const ReproFacts &facts) {
 
 std::string evidence(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> parts;
-  for (const std::string &part :
-       {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts), of_guilty_step(facts), of_settings(facts),
-        markdown_text(versions_sentence(facts))})
+  for (const std::string &part : {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
+                                  of_guilty_step(facts), of_settings(facts), markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);
   std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");

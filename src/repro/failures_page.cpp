@@ -67,6 +67,7 @@ void write_failures(const FailuresPage &page, const std::string &folder) {
     json entry = list.back();
     entry["code"] = code_of(failure);
     entry["files"] = files_of(failure);
+    entry["places_in_words"] = std::to_string(failure.places) + (failure.places == 1 ? " place" : " places");
     entry["guilty"] = list.back().at("guilty").is_null() ? "" : list.back().at("guilty");
     entries.push_back(std::move(entry));
   }

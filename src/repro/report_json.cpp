@@ -4,6 +4,7 @@
 #include "core/json_number.h"
 #include "program/canonical_form.h"
 #include "program/values.h"
+#include "repro/bug_key.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"
@@ -128,6 +129,7 @@ json program_json(const Program &program, const ReproFacts &facts) {
   return {{"source", program_text(program)},
           {"canonical", canonical_form(program)},
           {"operators", operators_of(program)},
+          {"essence", bug_key(program, facts).essence},
           {"shared_results", count_shared_results(program)}};
 }
 

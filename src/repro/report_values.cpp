@@ -122,7 +122,7 @@ json findings(const ReproFacts &facts) {
   json values = {{"found", facts.reduced.message},          {"signature", to_string(facts.signature)},
                  {"original", facts.original.message},      {"left_out", facts.original.left_out},
                  {"one_minimal", one_minimal_text(facts)},  {"nature", nature_text(facts)},
-                 {"versions", versions_sentence(facts)},     {"workaround", workaround_sentence(facts)},
+                 {"versions", versions_sentence(facts)},    {"workaround", workaround_sentence(facts)},
                  {"nearer", nearer_to_fp64(facts.reduced)}, {"reads_unwritten", facts.reads_unwritten.value_or(false)}};
   if (facts.reduced.failing_call > 1)
     values["failing_call"] = facts.reduced.failing_call;

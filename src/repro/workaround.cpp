@@ -54,30 +54,6 @@ size_t first_call(const std::vector<std::string> &lines) {
   return after;
 }
 
-/// repro.py as its user would write it with the workaround.
-std::string with_workaround(const std::string &script, const std::string &code) {
-  std::vector<std::string> lines;
-  std::istringstream stream(script);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  std::string added = "import torch._inductor.config\n" + code + "\n";
-  const bool is_module = script.find("\nclass Repro") != std::string::npos;
-  if (code == left_to_eager)
-    added = is_module ? "Repro.forward = torch.compiler.disable(Repro.forward)\n"
-                      : "body = torch.compiler.disable(f)\n\n\ndef f(*inputs):\n    return body(*inputs)\n\n\n";
-  const bool is_argument = code.find("dynamic=True") != std::string::npos;
-  std::string text;
-  for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i) {
-    if (i == at && !is_argument)
-      text += added;
-    text += lines[i] + "\n";
-  }
-  constexpr std::string_view call = "torch.compile(";
-  if (const size_t found = text.find(call, text.find("\nexpected")); is_argument && found != std::string::npos)
-    text.replace(found, call.size(), "torch.compile(dynamic=True)(");
-  return text;
-}
-
 class Search {
 public:
   Search(const ReproFacts &facts, const WorkaroundQuestion &question)
@@ -102,7 +78,7 @@ public:
   }
 
 private:
-  /// What fails before TorchInductor generates code has no setting of it.
+  /// A failure from before TorchInductor generates code is not affected by its settings.
   bool is_of_code_generation() const { return !fails_under(facts_, ablation_names::aot_eager).value_or(false); }
 
   void throw_if_interrupted() const {
@@ -144,6 +120,29 @@ private:
 };
 
 } // namespace
+
+std::string with_workaround(const std::string &script, const std::string &code) {
+  std::vector<std::string> lines;
+  std::istringstream stream(script);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  std::string added = "import torch._inductor.config\n" + code + "\n";
+  const bool is_module = script.find("\nclass Repro") != std::string::npos;
+  if (code == left_to_eager)
+    added = is_module ? "Repro.forward = torch.compiler.disable(Repro.forward)\n"
+                      : "body = torch.compiler.disable(f)\n\n\ndef f(*inputs):\n    return body(*inputs)\n\n\n";
+  const bool is_argument = code.find("dynamic=True") != std::string::npos;
+  std::string text;
+  for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i) {
+    if (i == at && !is_argument)
+      text += added;
+    text += lines[i] + "\n";
+  }
+  constexpr std::string_view call = "torch.compile(";
+  if (const size_t found = text.find(call, text.find("\nexpected")); is_argument && found != std::string::npos)
+    text.replace(found, call.size(), "torch.compile(dynamic=True)(");
+  return text;
+}
 
 std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question) {
   if (facts.backend->name() != "inductor" || !facts.script.verified.value_or(false))

@@ -1,4 +1,4 @@
-// What the user of TorchInductor can do until the failure is fixed.
+// A way for users of TorchInductor to live with a failure until it is fixed.
 #pragma once
 #include "repro_minify/repro.h"
 
@@ -21,8 +21,12 @@ struct WorkaroundQuestion {
 /// timed. Nothing where none is found, or the backend is another one. Some seconds; throws Interrupted.
 std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question);
 
-/// "`torch._inductor.config.pattern_matcher = False` makes it right, and the model that it comes from too, in 1.1 times
-/// the time of a call."; Markdown, empty where none was found.
+/// Returns a repro.py as its user would write it with the workaround: statements stand before the first call.
+/// `code` is a Workaround's.
+std::string with_workaround(const std::string &script, const std::string &code);
+
+/// "`torch._inductor.config.pattern_matcher = False` makes it right, and the model that it comes from, whose call then
+/// takes 1.1 times as long."; Markdown, empty where none was found.
 std::string workaround_sentence(const ReproFacts &facts);
 
 } // namespace repro_minify

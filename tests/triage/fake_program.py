@@ -93,6 +93,7 @@ def reduce(path: str, backend: str, output: Path, now: dict[str, Any]) -> int:
         "verdict": {"kind": "accuracy", "detail": "", "message": f"wrong by {fault}", "where": "output"},
         "bisect": {"guilty": f"Step{fault[0]}"},
         "program": {"canonical": f"return aten::{fault}(%1:float32)", "operators": [f"aten::{fault}"],
+                    "essence": fault,
                     "source": f"# {fault}\n"},
         "verified": None,
     }  # fmt: skip

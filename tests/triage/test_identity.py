@@ -5,7 +5,7 @@ from typing import Any
 
 from repro_minify_triage.identity import Key, furthest_first, key_of, perhaps_same, without_dtypes, without_numbers
 
-KEY = Key("freeze", "accuracy", "FoldLinear", "", "return aten::a(%1:float32)", ("aten::a",))
+KEY = Key("freeze", "accuracy", "FoldLinear", "", "return aten::a(%1:float32)", "a")
 
 
 def test_each_part_counts() -> None:
@@ -14,77 +14,27 @@ def test_each_part_counts() -> None:
         replace(KEY, kind="nan"),
         replace(KEY, guilty="Other"),
         replace(KEY, detail="x"),
-        replace(KEY, operators=("aten::b",)),
+        replace(KEY, essence="b"),
     ]
     assert len({key.text for key in [KEY, *others]}) == 6
 
 
-def test_a_stand_in_does_not_count_beside_others() -> None:
-    fused_with_mul = replace(KEY, canonical="return aten::mul(aten::a(%1))", operators=("aten::a", "aten::mul"))
-    fused_with_add = replace(KEY, canonical="return aten::a(aten::add(%1, %2))", operators=("aten::a", "aten::add"))
-    assert fused_with_mul.text == fused_with_add.text == KEY.text
-    in_place = replace(KEY, operators=("aten::a", "aten::add_"))
-    alone = [replace(KEY, operators=("aten::mul",)), replace(KEY, operators=("aten::add",))]
-    assert len({key.text for key in [KEY, in_place, *alone]}) == 4
-
-
 def test_a_result_that_others_read_too_makes_it_perhaps_the_same() -> None:
     """Linear and batch norm in a chain, and the same where the caller gets what linear gave: two faults of one step."""
-    chain = replace(KEY, guilty="", operators=("aten::batch_norm", "aten::linear"), shared_results=0)
+    chain = replace(KEY, guilty="", essence="batch_norm", shared_results=0)
     kept = replace(chain, shared_results=1)
     assert chain.text != kept.text and not chain.is_one_bug_with(kept)
     ((number, why),) = perhaps_same(chain, [(2, kept)])
     assert number == 2 and "shape of the reduced graph" in why
     older = Key.from_dict({name: part for name, part in chain.as_dict().items() if name != "shared_results"})
     assert older.is_one_bug_with(chain) and older.is_one_bug_with(kept)  # it did not say
-    said = {"canonical": "return a", "operators": ["aten::a"], "shared_results": 2}
+    said = {"canonical": "return a", "essence": "a", "shared_results": 2}
     assert key_of(report() | {"program": said}, "jit", "m").shared_results == 2
     assert key_of(report(), "jit", "m").shared_results is None
 
 
-def essence(*operators: str) -> str:
-    return replace(KEY, operators=tuple(f"aten::{name}" for name in operators)).essence
-
-
-def test_the_rarest_operators_count() -> None:
-    """Which neighbour stands beside them is the host's affair, and so is what the host is made of."""
-    hosts = [("hardshrink",), ("hardshrink", "where"), ("add", "hardshrink"), ("hardshrink", "relu", "unsqueeze")]
-    assert {essence(*host) for host in hosts} == {"aten::hardshrink"}
-    assert essence("mul", "sigmoid") == essence("sum", "sigmoid") == essence("sigmoid") != essence("tanh")
-    assert essence("mul", "pow") == essence("add", "pow") == essence("pow") != essence("div")
-    assert essence("min", "relu") != essence("max", "relu")
-    assert essence("clamp", "round") == essence("round") and essence("clamp", "abs") == essence("clamp")
-    assert essence("batch_norm", "linear") == essence("batch_norm", "conv2d") == essence("batch_norm")
-    assert essence("einsum", "hardshrink") != essence("hardshrink")  # both are rare
-
-
-def test_of_a_table_of_types_the_row_does_not_count() -> None:
-    typed = replace(KEY, kind="dtype", guilty="Autocast")
-    exp, mul = (replace(typed, operators=(f"aten::{name}",)) for name in ("exp", "mul"))
-    assert exp.text == mul.text != KEY.text
-    assert replace(exp, kind="accuracy").text != replace(mul, kind="accuracy").text
-    assert replace(exp, guilty="FoldLinear").text != replace(mul, guilty="FoldLinear").text
-
-
-def test_one_operator_in_several_widths_is_one() -> None:
-    assert len({essence("max_pool1d"), essence("max_pool2d"), essence("max_pool3d")}) == 1
-    assert len({essence("conv1d"), essence("conv2d"), essence("_convolution"), essence("convolution")}) == 1
-    assert essence("conv_transpose2d") != essence("conv2d")
-    assert essence("upsample_nearest2d") != essence("upsample_bilinear2d")
-
-
-def test_that_something_is_written_counts_and_not_what() -> None:
-    writes = {essence("einsum", name) for name in ("add_", "mul_", "copy_", "fill_", "zero_")}
-    views = {essence("detach", name) for name in ("t_", "transpose_", "unsqueeze_")}
-    assert len(writes) == len(views) == 1
-    assert essence("einsum") not in writes and essence("detach") not in views
-    assert essence("einsum", "relu_") not in writes  # an operator of its own that writes
-    assert essence("add_", "mul") == essence("add_", "add") == essence("add_") != essence("mul")
-    assert essence("add_") != essence("mul_") and essence("t_") != essence("transpose_")  # where nothing else is left
-
-
 def report(**parts: Any) -> dict[str, Any]:
-    program = {"canonical": "return aten::a(%1)", "operators": ["aten::a"]}
+    program = {"canonical": "return aten::a(%1)", "essence": "a"}
     verdict = {"kind": "exception", "detail": parts.get("detail", "")}
     return {"verdict": verdict, "bisect": {"guilty": parts.get("guilty", "Step")}, "program": program}
 
@@ -105,7 +55,7 @@ def test_which_time_a_step_ran_does_not_count() -> None:
 
 
 def test_what_was_not_reduced_is_like_no_other() -> None:
-    one, other = replace(KEY, operators=(), canonical="model 1"), replace(KEY, operators=(), canonical="model 2")
+    one, other = replace(KEY, essence="", canonical="model 1"), replace(KEY, essence="", canonical="model 2")
     assert one.text != other.text
 
 
@@ -120,7 +70,7 @@ def test_numbers_in_messages_do_not_count() -> None:
 
 def test_what_agrees_in_part_is_perhaps_the_same_with_the_reason() -> None:
     same_step = replace(KEY, kind="nan", canonical="return aten::a(aten::b(%1:float32))")
-    other = Key("jit", "exception", "CSE", "raises", "return aten::c(%1)", ("aten::c",))
+    other = Key("jit", "exception", "CSE", "raises", "return aten::c(%1)", "c")
     found = perhaps_same(KEY, [(2, other), (3, same_step), (4, replace(KEY, backend="jit", detail=""))])
     assert [number for number, _ in found] == [4, 3]
     assert "guilty step" in found[1][1]
@@ -131,8 +81,8 @@ def test_the_first_of_a_list_are_different() -> None:
         1: KEY,
         2: replace(KEY, kind="nan"),
         3: replace(KEY, kind="inf"),
-        4: Key("jit", "nan", "CSE", "", "d", ("aten::d",)),
-        5: Key("nnc", "exception", "Fuse", "raises", "e", ("aten::e",)),
+        4: Key("jit", "nan", "CSE", "", "d", "d"),
+        5: Key("nnc", "exception", "Fuse", "raises", "e", "e"),
     }
     assert set(furthest_first(keys)[:3]) == {1, 4, 5}
     assert sorted(furthest_first(keys)) == [1, 2, 3, 4, 5]

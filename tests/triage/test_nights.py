@@ -45,7 +45,7 @@ def test_what_passes_for_the_first_night_is_told_from_what_still_fails(site: Sit
     """One bug is mended in the second night, another by the third night's build: only the first is fixed by then."""
     three_models(site)
     site.add_model("three", freeze="C")
-    numbers = {bug["parts"]["operators"][0][-1]: bug["id"] for bug in site.night()["bugs"]}
+    numbers = {bug["parts"]["essence"]: bug["id"] for bug in site.night()["bugs"]}
     site.world(mended=["A"])
     site.night()
     site.world(mended=["A", "B"])

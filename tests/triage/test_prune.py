@@ -13,7 +13,7 @@ from repro_minify_triage.states import Evidence, Shown, Standing, State
 from repro_minify_triage.store import Store
 
 BUILD = dict.fromkeys(("tool", "program", "torch", "python", "compiler", "machine"), "x")
-KEY = Key("jit", "accuracy", "Step", "", "return aten::a(%1)", ("aten::a",))
+KEY = Key("jit", "accuracy", "Step", "", "return aten::a(%1)", "a")
 FAILS: dict[str, Any] = {"outcome": "fail", "signature": "accuracy"}
 
 

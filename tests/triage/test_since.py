@@ -21,7 +21,7 @@ def test_what_became_of_bugs_since_a_night(site: Site) -> None:
     site.world(mended=["A"])
     site.night(code=1)
     site.night(code=0)
-    names = {bug["parts"]["operators"][0][-1]: bug["id"] for bug in site.report()["bugs"]}
+    names = {bug["parts"]["essence"]: bug["id"] for bug in site.report()["bugs"]}
     a, b, c = (names[name] for name in "ABC")
     assert states(site.report()) == {a: "fixed", b: "known", c: "known"}
     assert states(report_since(site, "2", code=1)) == {a: "fixed", b: "known", c: "new"}

@@ -1,7 +1,8 @@
 """repro-minify from Python: minimises what a backend gets wrong. It starts the program, which computes everything.
 
-minify() reduces, check() gives a verdict, capture() records inputs, testing.assert_compiled_same() is for pytest, and
-torch.compile(model, backend="repro_minify") checks each graph that Dynamo hands over. docs/python.md has examples.
+minify() reduces, minify_all() reduces all failures, check() gives a verdict, capture() records inputs,
+testing.assert_compiled_same() is for pytest, and torch.compile(model, backend="repro_minify") checks each graph that
+Dynamo hands over. docs/python.md has examples.
 """
 
 from importlib import import_module
@@ -10,7 +11,7 @@ from types import ModuleType
 from .capturing import Captured, Recorded, capture
 from .checking import check
 from .errors import BadInput, CannotStart, DoesNotFail, EagerNotReproducible, InternalError, ReproMinifyError
-from .minifying import minify
+from .minifying import minify, minify_all
 from .options import CheckOptions, MinifyOptions
 from .result import Result
 from .verdict import Verdict
@@ -32,6 +33,7 @@ __all__ = [
     "check",
     "dynamo",
     "minify",
+    "minify_all",
     "testing",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -79,6 +80,20 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
             shutil.rmtree(failing, ignore_errors=True)
             error.args = (str(error).replace(str(failing / "failing.pt"), stem_of(model)),)  # no file that is gone
         raise
+
+
+def minify_all(model: Any, inputs: Any = None, backend: str = "inductor",
+               **options: Unpack[MinifyOptions]) -> list[Result]:  # fmt: skip
+    """Reduces all failures of a model: once one is reduced, what it needs is taken out, and the rest is reduced.
+
+    Takes what minify() takes, and raises what it raises where the model does not fail. Of a model that Dynamo makes
+    several graphs of, the failures are those of the first graph that has any. The results have a folder each, in the
+    order in which they were found; index.html beside them shows all.
+    """
+    last = minify(model, inputs, backend, **cast(MinifyOptions, {**options, "all": True}))
+    series = last.folder.parent
+    failures = json.loads((series / "failures.json").read_text())["failures"]
+    return [result_in(series / failure["folder"]) for failure in failures]
 
 
 def reduce_model(asked: Asked, quiet: bool) -> Result:

@@ -79,6 +79,7 @@ class MinifyOptions(SharedOptions, total=False):
     no_verify: bool
     ablation: bool
     anonymous: bool
+    since: Texts
     no_bisect: bool
 
 

@@ -21,7 +21,7 @@
 {{#guilty}}
 <dt>guilty</dt><dd><code>{{guilty:x-html}}</code></dd>
 {{/guilty}}
-<dt>seen at</dt><dd>{{places:x-html}} of the model's places</dd>
+<dt>seen at</dt><dd>{{places_in_words:x-html}} of the model</dd>
 <dt>reduced</dt><dd>{{operators_before:x-html}} → {{operators_after:x-html}} operators in {{checks:x-html}} checks, {{#verified}}verified{{/verified}}{{#no_verified}}<strong>not verified</strong>{{/no_verified}}</dd>
 <dt>files</dt><dd>{{#files}}<a href="{{link:x-html}}">{{name:x-html}}</a> {{/files}}</dd>
 </dl>

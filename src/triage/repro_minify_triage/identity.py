@@ -6,40 +6,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-
-def named(names: str) -> frozenset[str]:
-    return frozenset(f"aten::{name}" for name in names.split())
-
-
-# A failure often needs some neighbour, to be fused with, to hang a gradient on or to be a tensor at all, and any will
-# do: which one a reduction keeps is an accident of the host. The commoner an operator is in models, the likelier it is
-# no more than that. So of these, the commonest first, only the rarest that are there count; the rarest are not here.
-STAND_INS = named("add sub rsub mul neg size")
-COMMON = (
-    STAND_INS,
-    named("div pow sum mean"),
-    named(
-        "relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
-        "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
-        "linear matmul mm bmm addmm conv "
-        "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
-        "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice chunk split cat "
-        "stack item Int Float Bool ScalarImplicit"
-    ),
-    named(
-        "clamp hardtanh leaky_relu elu hardswish softmax log_softmax dropout batch_norm layer_norm group_norm "
-        "embedding max_pool avg_pool adaptive_avg_pool"
-    ),
-)
-# In place, what counts is that something is written, or laid out anew; with which numbers is the host's affair.
-IN_PLACE = {
-    "a write": frozenset(f"{name}_" for name in COMMON[0] | COMMON[1]) | named("copy_ fill_ zero_"),
-    "a view in place": named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_"),
-}
-
-# Steps that give each operator its types by a table. Where a type is wrong the table is the fault, and which of its
-# rows a reduction keeps an accident of the host.
-TYPING_STEPS = ("Autocast",)
 SAME_PART_REASONS = {
     "canonical": "the reduced program is the same",
     "guilty": "the guilty step is the same",
@@ -64,27 +30,14 @@ class Key:
     guilty: str
     detail: str  # the message of an exception, the frames of a crash: what is a number in them says no more than "N"
     canonical: str
-    operators: tuple[str, ...]
+    essence: str  # the operators that tell it from others; what could not be reduced has none
     # The shape of the graph: how many results several readers have. A fold of two operators is one fault, and the same
     # fold where another reads what is between them is another. None: written by a program that did not say.
     shared_results: int | None = None
 
     @property
-    def essence(self) -> str:
-        """The operators of the rarest kind, and what is done in place; of what has no operators, the canonical form."""
-        if self.kind == "dtype" and self.guilty in TYPING_STEPS:
-            return f"the types that {self.guilty} gives"
-        families = {family(name) for name in self.operators}
-        done = [word for word, names in IN_PLACE.items() if families & names]
-        left = families.difference(*IN_PLACE.values())
-        for commoner in range(len(COMMON), 0, -1):
-            if rare := left.difference(*COMMON[:commoner]):
-                return " ".join(sorted(rare) + done)
-        return " ".join(sorted(families - STAND_INS or families)) or self.canonical
-
-    @property
     def text(self) -> str:
-        parts: tuple[str, ...] = (self.backend, self.kind, self.guilty, self.detail, self.essence)
+        parts: tuple[str, ...] = (self.backend, self.kind, self.guilty, self.detail, self.essence or self.canonical)
         if self.shared_results:
             parts += (f"{self.shared_results} results are shared",)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -104,12 +57,9 @@ class Key:
 
     @staticmethod
     def from_dict(parts: dict[str, Any]) -> "Key":
-        return Key(**{**parts, "operators": tuple(parts["operators"])})
-
-
-def family(operator: str) -> str:
-    """conv1d, conv2d and conv3d are one operator in three widths, as others are."""
-    return re.sub(r"(?<=[a-z])[123]d(?=_?$)", "", re.sub(r"^aten::_?convolution$", "aten::conv", operator))
+        """A store of an older version has operators in place of the essence."""
+        known = {name: part for name, part in parts.items() if name != "operators"}
+        return Key(**{"essence": " ".join(parts.get("operators", ())), **known})
 
 
 DTYPES = (
@@ -143,7 +93,7 @@ def key_of(report: dict[str, Any], variant: str, model_digest: str) -> Key:
         guilty=re.sub(r"#\d+", "", bisect.get("guilty") or ""),  # "lowerings#2": the second, in this program
         detail=without_dtypes(without_numbers(verdict.get("detail") or "")),
         canonical=program["canonical"] if program else f"not reduced: {model_digest}",
-        operators=tuple(program["operators"]) if program else (),
+        essence=program["essence"] if program else "",
         shared_results=program.get("shared_results") if program else None,
     )
 
