@@ -1,5 +1,6 @@
 """minify() and check(), end to end with the real program under a backend that needs no Python."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,19 @@ def test_a_module_is_reduced(result: Result) -> None:
     assert result.guilty_step == "FoldFrozenLinearBatchnorm" and result.guilty_step in result.issue
     assert result.verified is None and result.repro.is_file()
     assert sorted(path.name for path in result.folder.parent.iterdir()) == ["wrong.failing", "wrong.repro"]
+
+
+def test_all_failures_are_reduced(work: Path) -> None:
+    """The same fold is wrong in two places, which is one bug; a module that is right has none."""
+    from models import FrozenWrong
+
+    torch.manual_seed(0)
+    twice = torch.nn.Sequential(FrozenWrong(), torch.nn.Linear(2, 3), FrozenWrong()).eval()
+    (failure,) = repro_minify.minify_all(twice, INPUT, "freeze", output="twice.repro", no_verify=True, quiet=True)
+    assert failure.folder == Path("twice.repro/1") and failure.guilty_step == "FoldFrozenLinearBatchnorm"
+    assert json.loads(Path("twice.repro/failures.json").read_text())["failures"][0]["places"] == 2
+    with pytest.raises(DoesNotFail):
+        repro_minify.minify_all(torch.nn.Linear(3, 2), INPUT, "freeze", quiet=True)
 
 
 def test_the_folder_can_be_read_again(result: Result) -> None:
