@@ -104,7 +104,7 @@ private:
       found_.failures.push_back(std::move(result));
   }
 
-  /// Takes a reduction. If its bug is known only the number of its places is news; a folder that was there before stays.
+  /// Takes a reduction. If its bug is known only the number of its places is news, and its folder goes if it is new.
   void keep(Result result, bool is_new_folder) {
     std::string key = to_string(bug_key(*result.program, result.facts), result.facts);
     const auto known = std::find(keys_.begin(), keys_.end(), key);

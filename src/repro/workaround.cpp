@@ -6,6 +6,8 @@
 #include "repro/script_run.h"
 #include "repro_minify/backend_parts.h"
 
+#include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <vector>
 
@@ -37,6 +39,12 @@ constexpr Setting settings[] = {
 
 constexpr const char *left_to_eager = "torch.compiler.disable";
 constexpr int timed_calls = 20;
+
+/// True for what can stand in a script as the name of an operator.
+bool is_name(const std::string &text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
 
 /// In which line a script has its first statement after what it defines: settings stand before it.
 size_t first_call(const std::vector<std::string> &lines) {
@@ -72,6 +80,9 @@ public:
         if (!of_reduced_alone) // as what the last elements of a loop need, of which the model has others
           of_reduced_alone = std::move(found);
       }
+    for (const std::string &code : fallbacks())
+      if (runs_right(code))
+        return Workaround{code};
     if (of_reduced_alone || !runs_right(left_to_eager))
       return of_reduced_alone;
     return Workaround{left_to_eager};
@@ -80,6 +91,18 @@ public:
 private:
   /// A failure from before TorchInductor generates code is not affected by its settings.
   bool is_of_code_generation() const { return !fails_under(facts_, ablation_names::aot_eager).value_or(false); }
+
+  /// The operator whose lowering is guilty, computed as eager computes it: each overload that it may have.
+  std::vector<std::string> fallbacks() const {
+    if (!facts_.bisection || !facts_.bisection->guilty || !is_name(facts_.bisection->name) ||
+        !facts_.bisection->guilty->starts_with("inductor/lowerings"))
+      return {};
+    std::vector<std::string> codes;
+    for (const char *overload : {"default", "Tensor", "Scalar"})
+      codes.push_back("torch._inductor.lowering.make_fallback(torch.ops.aten." + facts_.bisection->name + "." +
+                      overload + ", override_decomp=True)");
+    return codes;
+  }
 
   void throw_if_interrupted() const {
     if (question_.limits.interrupted && question_.limits.interrupted())
@@ -126,7 +149,8 @@ std::string with_workaround(const std::string &script, const std::string &code) 
   std::istringstream stream(script);
   for (std::string line; std::getline(stream, line);)
     lines.push_back(line);
-  std::string added = "import torch._inductor.config\n" + code + "\n";
+  const std::string module = code.substr(0, code.find('.', std::string("torch._inductor.").size()));
+  std::string added = "import " + module + "\n" + code + "\n";
   const bool is_module = script.find("\nclass Repro") != std::string::npos;
   if (code == left_to_eager)
     added = is_module ? "Repro.forward = torch.compiler.disable(Repro.forward)\n"

@@ -16,9 +16,10 @@ struct WorkaroundQuestion {
   std::string results; ///< the folder that repro.py lies in
 };
 
-/// Looks for the cheapest way that makes the reduced program right: a setting of TorchInductor, else to leave its
-/// operators to eager. What is found was run as repro.py with its lines in it; then the model is checked with it, and
-/// timed. Nothing where none is found, or the backend is another one. Some seconds; throws Interrupted.
+/// Looks for the cheapest way that makes the reduced program right: a setting of TorchInductor, else a
+/// fallback in place of the guilty lowering, else to leave its operators to eager. What is found was run as repro.py
+/// with its lines in it; then the model is checked with it, and timed. Nothing where none is found, or the backend is
+/// another one. Some seconds; throws Interrupted.
 std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question);
 
 /// Returns a repro.py as its user would write it with the workaround: statements stand before the first call.

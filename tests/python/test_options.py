@@ -8,8 +8,9 @@ from repro_minify import CheckOptions, MinifyOptions
 from repro_minify.options import arguments_of
 from repro_minify.program import run
 
-# Options of the program that have a parameter or a function of their own, or are for people at a terminal.
-NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_json", "all"}
+# Options of the program that have a parameter of their own, or are for people at a terminal.
+NOT_OPTIONS = {"model", "backend", "inputs", "help", "version", "json", "list_passes", "print_config", "help_json"}
+NOT_OPTIONS |= {"all"}  # minify_all()
 OF_PYTHON = {"dynamic"}  # an entry of --inductor-config
 
 

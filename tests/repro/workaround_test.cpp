@@ -18,6 +18,12 @@ TEST(Workaround, StandsBeforeTheFirstCall) {
             "found = torch.compile(f)(x)\ntorch.testing.assert_close(found, expected)\n");
 }
 
+TEST(Workaround, ImportsTheModuleThatItNames) {
+  const std::string code = "torch._inductor.lowering.make_fallback(torch.ops.aten.sinh.default, override_decomp=True)";
+  EXPECT_NE(with_workaround(script, code).find("import torch._inductor.lowering\n" + code + "\nx = "),
+            std::string::npos);
+}
+
 TEST(Workaround, OfAnArgumentChangesTheCall) {
   const std::string text = with_workaround(script, "torch.compile(model, dynamic=True)");
   EXPECT_NE(text.find("found = torch.compile(dynamic=True)(f)(x)\n"), std::string::npos) << text;
