@@ -167,8 +167,7 @@ private:
       const bool is_carried = reads_wrong(i, is_wrong);
       if (analysis_.rows[i].state == State::Differs && !is_carried)
         confirm(i);
-      const State state = analysis_.rows[i].state;
-      is_wrong[i] = state == State::Differs || state == State::Raises || (is_carried && state == State::Unknown);
+      is_wrong[i] = is_bad(i) || (is_carried && analysis_.rows[i].state == State::Unknown);
       any |= is_wrong[i];
     }
     return any || !fails();
@@ -257,8 +256,15 @@ private:
       row.state = State::Unknown;
     else if (verdict.outcome == Verdict::Outcome::Pass)
       row.state = State::Same;
+    else if (is_comparison(verdict.signatures.front().kind) && !row.report.same)
+      row.state = State::Differs;
     else
-      row.state = is_comparison(verdict.signatures.front().kind) ? State::Differs : State::Raises;
+      row.state = State::Fails;
+  }
+
+  bool is_bad(size_t i) const {
+    const State state = analysis_.rows[i].state;
+    return state == State::Differs || state == State::Fails;
   }
 
   bool raises() const { return fails() && !is_comparison(analysis_.verdict.signatures.front().kind); }
@@ -322,22 +328,32 @@ private:
   /// wrong in passing on the way to one.
   void find_first() {
     for (size_t i = 0; i < analysis_.rows.size() && !analysis_.first; ++i)
-      if (raises() ? as_the_whole_[i] : analysis_.rows[i].state == State::Differs)
+      if (raises() ? as_the_whole_[i] : is_bad(i))
         analysis_.first = static_cast<int>(i);
   }
 
+  /// The part of a value of a program that raises. One before the first fails in another way, in a program of its own.
+  Part part_beside_first(size_t i) const {
+    const int beyond = static_cast<int>(i) - analysis_.first.value_or(static_cast<int>(i) + 1);
+    return beyond == 0 ? Part::Cause : beyond > 0 ? Part::Carrier : Part::None;
+  }
+
   /// Marks causes and carriers: a value that is wrong while all that it is made from is right is a cause; one that is
-  /// made from something wrong carries it. A value that is not known hands on what it is made from.
+  /// made from something wrong carries it. A value that is not known hands on what it is made from. Of programs that
+  /// fail in something else than their value, only the first accuses it.
   void tell_causes() {
     std::vector<char> is_wrong(values_.size());
     for (size_t i = 0; i < values_.size(); ++i) {
       AnalysisRow &row = analysis_.rows[i];
-      const bool is_bad = row.state == State::Differs || row.state == State::Raises;
       const bool is_carried = reads_wrong(i, is_wrong);
-      const bool is_late = raises() && static_cast<int>(i) != analysis_.first; // the program ended before it
-      if (is_bad)
-        row.part = is_carried || is_late ? Part::Carrier : Part::Cause;
-      is_wrong[i] = is_bad || (is_carried && row.state == State::Unknown);
+      const bool is_late = analysis_.first && static_cast<int>(i) > *analysis_.first;
+      if (!raises() && is_late && row.state == State::Fails) { // what is wrong was so before it
+        row.state = State::Same;
+        row.message.clear();
+      }
+      if (is_bad(i))
+        row.part = raises() ? part_beside_first(i) : is_carried ? Part::Carrier : Part::Cause;
+      is_wrong[i] = is_bad(i) || (is_carried && row.state == State::Unknown);
     }
   }
 

@@ -196,6 +196,15 @@ TEST(Analysis, OfWhatRaisesOneValueIsTheCause) {
   EXPECT_EQ(word_of(analysis.rows.at(analysis.first.value())), "fails here");
 }
 
+/// The value agrees, and its gradient does not.
+TEST(Analysis, OfAWrongGradientNoValueIsTheCause) {
+  const Analysis analysis = analysis_of("grad_82635_min_tie", "jit", true);
+  ASSERT_TRUE(analysis.first);
+  EXPECT_EQ(word_of(analysis.rows[*analysis.first]), "fails here");
+  for (const auto &row : analysis.rows)
+    EXPECT_NE(word_of(row), "cause") << row.op;
+}
+
 /// A picture may not take a thousand checks.
 TEST(Analysis, AsksNoMoreThanItMay) {
   const auto loaded = testing_support::load_case("grad_82635_min_tie");

@@ -203,11 +203,12 @@ private:
     };
     for (const auto &name : options_.skipped_stages)
       if (!known(name))
-        throw UserError("--skip-stage " + name + ": unknown; known are " + joined(stage_names()));
+        throw UserError("--skip-stage " + name + ": unknown; known are " + joined(stage_names()) +
+                        did_you_mean(name, stage_names()));
     for (const auto &name : options_.dumped_stages)
       if (!known(name) && name != "all" && name != "capture" && name != "generate")
         throw UserError("--dump-stage " + name + ": unknown; known are all, capture, " + joined(stage_names()) +
-                        ", generate");
+                        ", generate" + did_you_mean(name, stage_names()));
   }
 
   BackendOptions options_;
