@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -269,8 +270,7 @@ private:
 
   bool raises() const { return fails() && !is_comparison(analysis_.verdict.signatures.front().kind); }
 
-  /// A program that raises does so in longer prefixes too, so halving finds where it begins; values have errors, and
-  /// each is wanted.
+  /// Where a program raises, halving finds where that begins; values have errors, and each is wanted.
   void compare_prefixes() {
     size_t halvings = 1;
     while ((size_t{1} << halvings) <= values_.size())
@@ -284,14 +284,52 @@ private:
       compare_each_prefix();
   }
 
+  /// A prefix that has what raises in it raises too. One beside it does not, though it is longer: then what is still to
+  /// be asked is halved again.
   void halve() {
-    int passes = -1, fails = static_cast<int>(values_.size());
-    while (fails - passes > 1) {
-      const int middle = passes + (fails - passes) / 2;
-      set_row(middle, check_program(prefix(recording_, values_[middle])));
-      report_progress(analysis_.checks, 0);
-      (as_the_whole_[middle] ? fails : passes) = middle;
+    std::optional<size_t> failing;
+    for (auto among = left_to_ask(failing); !among.empty(); among = left_to_ask(failing)) {
+      if (analysis_.checks > 0 && !may_check(static_cast<size_t>(analysis_.checks) + 1))
+        return;
+      if (const size_t place = first_that_raises(among); place < among.size())
+        failing = among[place];
     }
+  }
+
+  /// Returns a place in `among`, of which it asks some; its size where none of those raises as the whole program does.
+  size_t first_that_raises(const std::vector<size_t> &among) {
+    size_t passes = 0, fails = among.size(); // the first `passes` of them
+    while (fails > passes) {
+      const size_t middle = passes + (fails - passes) / 2, value = among[middle];
+      set_row(value, check_program(prefix(recording_, values_[value])));
+      report_progress(analysis_.checks, 0);
+      if (as_the_whole_[value])
+        fails = middle;
+      else
+        passes = middle + 1;
+    }
+    return fails;
+  }
+
+  /// Returns the values that were not asked, and that no value which passes is made from; where one is known to fail,
+  /// those that it is made from.
+  std::vector<size_t> left_to_ask(std::optional<size_t> failing) const {
+    std::vector<char> is_right(values_.size()), is_wanted(values_.size(), !failing);
+    if (failing)
+      is_wanted[*failing] = true;
+    std::vector<size_t> left;
+    for (size_t i = values_.size(); i-- > 0;) {
+      const bool is_asked = analysis_.rows[i].state != State::Unknown;
+      is_right[i] |= is_asked && !as_the_whole_[i];
+      if (!is_asked && !is_right[i] && is_wanted[i])
+        left.push_back(i);
+      for (const int read : analysis_.rows[i].reads) {
+        is_right[static_cast<size_t>(read)] |= is_right[i];
+        is_wanted[static_cast<size_t>(read)] |= is_wanted[i];
+      }
+    }
+    std::reverse(left.begin(), left.end());
+    return left;
   }
 
   void compare_each_prefix() {
