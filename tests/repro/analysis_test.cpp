@@ -196,7 +196,7 @@ TEST(Analysis, OfWhatRaisesOneValueIsTheCause) {
   EXPECT_EQ(word_of(analysis.rows.at(analysis.first.value())), "fails here");
 }
 
-/// What stands between the operator that raises and what reads it says nothing of either.
+/// A value between the operator that raises and its reader passes, and says nothing of either.
 TEST(Analysis, FindsWhatRaisesThoughALaterValuePasses) {
   torch::jit::Module module("__torch__.Branches");
   module.register_attribute("training", c10::BoolType::get(), false);
