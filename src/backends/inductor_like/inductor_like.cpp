@@ -227,6 +227,9 @@ Confinement InductorLike::confinement() const {
     confinement.writable.push_back(options_.dump_file);
   if (const std::string compiler = find_program(find_compiler()); !compiler.empty())
     confinement.readable = {std::filesystem::path(compiler).parent_path().parent_path().string()};
+  for (const std::filesystem::path library : Nvrtc::libraries()) // each loads its neighbours
+    if (library.has_parent_path())
+      confinement.readable.push_back(library.parent_path().string());
   return confinement;
 }
 
