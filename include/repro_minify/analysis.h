@@ -32,7 +32,8 @@ struct AnalysisRow {
   enum class State {
     Same,    ///< compared, and the same
     Differs, ///< compared, and fails the check
-    Raises,  ///< the program up to here raises, crashes or hangs in the backend
+    Fails,   ///< the program up to here raises, crashes or hangs in the backend, or what is wrong in it is not this
+             ///< value: a gradient, a buffer, an input that was written to
     Unknown, ///< not compared: made inside a block, not reached, or not needed to find the first failure
   };
   State state = State::Unknown;

@@ -35,6 +35,7 @@ struct NatureFacts {
   /// True if it fails where the backend rounds after each cast as eager does (emulate_precision_casts of
   /// TorchInductor).
   std::optional<bool> fails_with_rounded_casts = std::nullopt;
+  bool is_command = false; ///< the backend is a `command:`, whose program seeds its generators itself
 };
 
 struct Nature {

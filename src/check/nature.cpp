@@ -55,8 +55,10 @@ private:
     if (facts_.reads_unwritten.value_or(false))
       return Nature{Kind::UnwrittenMemory, "with other values in uninitialised memory the result is another"};
     if (explains(facts_.movement.by_seed)) // of what draws none it is 0
-      return Nature{Kind::RandomNumbers, "the program draws random numbers, and under another seed eager moves by " +
-                                             rounded_text(facts_.movement.by_seed) + " too"};
+      return Nature{Kind::RandomNumbers,
+                    "the program draws random numbers, and under another seed eager moves by " +
+                        rounded_text(facts_.movement.by_seed) + " too" +
+                        (facts_.is_command ? "; the command has to seed its generators with $REPRO_MINIFY_SEED" : "")};
     return std::nullopt;
   }
 

@@ -19,10 +19,12 @@
 namespace repro_minify {
 namespace {
 
-constexpr const char *state_words[] = {"same", "DIFFERS", "RAISES", "-"};
+constexpr const char *state_words[] = {"same", "DIFFERS", "FAILS", "-"};
 
 std::string verdict_word(const AnalysisRow &row) {
   const std::string state = state_words[static_cast<int>(row.state)];
+  if (row.state == AnalysisRow::State::Fails && row.part == AnalysisRow::Part::Cause)
+    return state + " here";
   return row.part == AnalysisRow::Part::None ? state : state + " (" + word_of(row) + ")";
 }
 
@@ -42,7 +44,7 @@ std::string table_of(const Analysis &analysis) {
 /// Values that are wrong in a program of their own, where the whole one passes.
 auto count_odd(const Analysis &analysis) {
   return std::count_if(analysis.rows.begin(), analysis.rows.end(), [](const AnalysisRow &row) {
-    return row.state == AnalysisRow::State::Differs || row.state == AnalysisRow::State::Raises;
+    return row.state == AnalysisRow::State::Differs || row.state == AnalysisRow::State::Fails;
   });
 }
 

@@ -126,6 +126,7 @@ void find_nature(const Session &session, const Verdict &verdict, RunFacts &facts
   known.movement =
       movement_of_eager(session.original(), session.backend, session.check, verdict, failure, session.limits());
   known.fails_with_rounded_casts = fails_with_rounded_casts(session, verdict);
+  known.is_command = session.backend->name().starts_with("command:");
   facts.nature = nature_of(known);
 }
 

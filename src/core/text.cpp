@@ -73,7 +73,15 @@ size_t distance(const std::string &a, const std::string &b) {
   return edits.back().back();
 }
 
-constexpr size_t longest_word = 60; // of those that are looked at: a name has fewer
+constexpr size_t longest_word = 60;  // of those that are looked at: a name has fewer
+constexpr size_t fewest_letters = 3; // of the beginning of a name that is taken for it
+
+/// Returns the name that begins so; "" where none does, or several do.
+std::string only_one_that_begins_with(const std::string &word, const std::vector<std::string> &known) {
+  const auto begins = [&](const std::string &name) { return in_lower_case(name).rfind(in_lower_case(word), 0) == 0; };
+  return std::count_if(known.begin(), known.end(), begins) == 1 ? *std::find_if(known.begin(), known.end(), begins)
+                                                                : "";
+}
 
 } // namespace
 
@@ -81,14 +89,14 @@ std::string closest(const std::string &word, const std::vector<std::string> &kno
   std::string found;
   if (word.size() > longest_word)
     return found;
-  const size_t hyphens = std::min(word.find_first_not_of('-'), word.size());
-  size_t least = (word.size() - hyphens) / 3 + 1;
+  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  size_t least = letters == 2 ? 2 : letters / 3 + 1;
   for (const auto &each : known)
     if (const size_t edits = distance(in_lower_case(word), in_lower_case(each)); edits < least) {
       least = edits;
       found = each;
     }
-  return found;
+  return found.empty() && letters >= fewest_letters ? only_one_that_begins_with(word, known) : found;
 }
 
 std::string did_you_mean(const std::string &word, const std::vector<std::string> &known) {

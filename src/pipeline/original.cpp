@@ -41,9 +41,10 @@ std::string original_note(const Session &session) {
                              "; --inductor-config frontend=dynamo may show it";
 }
 
-/// True if the backend left every operator to eager's own code, so that the model was not tested at all.
+/// True if the backend left every operator to eager's own code, or there is none, so that the model was not tested at
+/// all.
 bool nothing_was_compiled(const Verdict &verdict) {
-  return verdict.coverage && verdict.coverage->compiled == 0 && !verdict.coverage->not_compiled.empty();
+  return verdict.coverage && verdict.coverage->compiled == 0;
 }
 
 Result ended(Result::Ending ending, std::string why) {

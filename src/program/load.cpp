@@ -144,6 +144,18 @@ void require_method(const LoadedModel &model) {
                   (names.empty() ? "none" : names));
 }
 
+void require_values(const LoadedModel &model) {
+  const auto require = [&](const char *kind, const std::string &name, const at::Tensor &tensor) {
+    if (tensor.defined() && tensor.is_meta())
+      throw UserError(model.path + ": its " + kind + " " + name +
+                      " is on the meta device, where tensors hold no values; save the model once they are loaded");
+  };
+  for (const auto &one : model.module.named_parameters())
+    require("parameter", one.name, one.value);
+  for (const auto &one : model.module.named_buffers())
+    require("buffer", one.name, one.value);
+}
+
 } // namespace
 
 LoadedModel load_model(const std::string &path, const std::string &method, uint64_t seed, bool train,
@@ -154,6 +166,7 @@ LoadedModel load_model(const std::string &path, const std::string &method, uint6
   const auto load = [&](const std::string &bytes) {
     LoadedModel model{path, load_archive(path, bytes, seed, device), method};
     require_method(model);
+    require_values(model);
     return model;
   };
   const FileState before = state_of(path);

@@ -140,8 +140,8 @@ bool can_materialise(const c10::IValue &value) {
         return false;
     return true;
   }
-  if (value.isTensor()) // a oneDNN tensor cannot be saved
-    return !value.toTensor().defined() || !value.toTensor().is_mkldnn();
+  if (value.isTensor()) // a oneDNN tensor cannot be saved, and one on the meta device has no values
+    return !value.toTensor().defined() || !(value.toTensor().is_mkldnn() || value.toTensor().is_meta());
   return value.isInt() || value.isDouble() || value.isBool() || value.isString() || value.isNone() ||
          value.isDevice() || value.isComplexDouble();
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace repro_minify {
 namespace {
@@ -167,8 +168,7 @@ private:
       const bool is_carried = reads_wrong(i, is_wrong);
       if (analysis_.rows[i].state == State::Differs && !is_carried)
         confirm(i);
-      const State state = analysis_.rows[i].state;
-      is_wrong[i] = state == State::Differs || state == State::Raises || (is_carried && state == State::Unknown);
+      is_wrong[i] = is_bad(i) || (is_carried && analysis_.rows[i].state == State::Unknown);
       any |= is_wrong[i];
     }
     return any || !fails();
@@ -257,14 +257,20 @@ private:
       row.state = State::Unknown;
     else if (verdict.outcome == Verdict::Outcome::Pass)
       row.state = State::Same;
+    else if (is_comparison(verdict.signatures.front().kind) && !row.report.same)
+      row.state = State::Differs;
     else
-      row.state = is_comparison(verdict.signatures.front().kind) ? State::Differs : State::Raises;
+      row.state = State::Fails;
+  }
+
+  bool is_bad(size_t i) const {
+    const State state = analysis_.rows[i].state;
+    return state == State::Differs || state == State::Fails;
   }
 
   bool raises() const { return fails() && !is_comparison(analysis_.verdict.signatures.front().kind); }
 
-  /// A program that raises does so in longer prefixes too, so halving finds where it begins; values have errors, and
-  /// each is wanted.
+  /// Where a program raises, halving finds where that begins; values have errors, and each is wanted.
   void compare_prefixes() {
     size_t halvings = 1;
     while ((size_t{1} << halvings) <= values_.size())
@@ -278,14 +284,52 @@ private:
       compare_each_prefix();
   }
 
+  /// A prefix that has what raises in it raises too. One beside it does not, though it is longer: then what is still to
+  /// be asked is halved again.
   void halve() {
-    int passes = -1, fails = static_cast<int>(values_.size());
-    while (fails - passes > 1) {
-      const int middle = passes + (fails - passes) / 2;
-      set_row(middle, check_program(prefix(recording_, values_[middle])));
-      report_progress(analysis_.checks, 0);
-      (as_the_whole_[middle] ? fails : passes) = middle;
+    std::optional<size_t> failing;
+    for (auto among = left_to_ask(failing); !among.empty(); among = left_to_ask(failing)) {
+      if (analysis_.checks > 0 && !may_check(static_cast<size_t>(analysis_.checks) + 1))
+        return;
+      if (const size_t place = first_that_raises(among); place < among.size())
+        failing = among[place];
     }
+  }
+
+  /// Returns a place in `among`, of which it asks some; its size where none of those raises as the whole program does.
+  size_t first_that_raises(const std::vector<size_t> &among) {
+    size_t passes = 0, fails = among.size(); // the first `passes` of them
+    while (fails > passes) {
+      const size_t middle = passes + (fails - passes) / 2, value = among[middle];
+      set_row(value, check_program(prefix(recording_, values_[value])));
+      report_progress(analysis_.checks, 0);
+      if (as_the_whole_[value])
+        fails = middle;
+      else
+        passes = middle + 1;
+    }
+    return fails;
+  }
+
+  /// Returns the values that were not asked, and that no value which passes is made from; where one is known to fail,
+  /// those that it is made from.
+  std::vector<size_t> left_to_ask(std::optional<size_t> failing) const {
+    std::vector<char> is_right(values_.size()), is_wanted(values_.size(), !failing);
+    if (failing)
+      is_wanted[*failing] = true;
+    std::vector<size_t> left;
+    for (size_t i = values_.size(); i-- > 0;) {
+      const bool is_asked = analysis_.rows[i].state != State::Unknown;
+      is_right[i] |= is_asked && !as_the_whole_[i];
+      if (!is_asked && !is_right[i] && is_wanted[i])
+        left.push_back(i);
+      for (const int read : analysis_.rows[i].reads) {
+        is_right[static_cast<size_t>(read)] |= is_right[i];
+        is_wanted[static_cast<size_t>(read)] |= is_wanted[i];
+      }
+    }
+    std::reverse(left.begin(), left.end());
+    return left;
   }
 
   void compare_each_prefix() {
@@ -322,22 +366,32 @@ private:
   /// wrong in passing on the way to one.
   void find_first() {
     for (size_t i = 0; i < analysis_.rows.size() && !analysis_.first; ++i)
-      if (raises() ? as_the_whole_[i] : analysis_.rows[i].state == State::Differs)
+      if (raises() ? as_the_whole_[i] : is_bad(i))
         analysis_.first = static_cast<int>(i);
   }
 
+  /// The part of a value of a program that raises. One before the first fails in another way, in a program of its own.
+  Part part_beside_first(size_t i) const {
+    const int beyond = static_cast<int>(i) - analysis_.first.value_or(static_cast<int>(i) + 1);
+    return beyond == 0 ? Part::Cause : beyond > 0 ? Part::Carrier : Part::None;
+  }
+
   /// Marks causes and carriers: a value that is wrong while all that it is made from is right is a cause; one that is
-  /// made from something wrong carries it. A value that is not known hands on what it is made from.
+  /// made from something wrong carries it. A value that is not known hands on what it is made from. Of programs that
+  /// fail in something else than their value, only the first accuses it.
   void tell_causes() {
     std::vector<char> is_wrong(values_.size());
     for (size_t i = 0; i < values_.size(); ++i) {
       AnalysisRow &row = analysis_.rows[i];
-      const bool is_bad = row.state == State::Differs || row.state == State::Raises;
       const bool is_carried = reads_wrong(i, is_wrong);
-      const bool is_late = raises() && static_cast<int>(i) != analysis_.first; // the program ended before it
-      if (is_bad)
-        row.part = is_carried || is_late ? Part::Carrier : Part::Cause;
-      is_wrong[i] = is_bad || (is_carried && row.state == State::Unknown);
+      const bool is_late = analysis_.first && static_cast<int>(i) > *analysis_.first;
+      if (!raises() && is_late && row.state == State::Fails) { // what is wrong was so before it
+        row.state = State::Same;
+        row.message.clear();
+      }
+      if (is_bad(i))
+        row.part = raises() ? part_beside_first(i) : is_carried ? Part::Carrier : Part::Cause;
+      is_wrong[i] = is_bad(i) || (is_carried && row.state == State::Unknown);
     }
   }
 

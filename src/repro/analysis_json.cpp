@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *states[] = {"same", "differs", "raises", "unknown"};
+constexpr const char *states[] = {"same", "differs", "fails", "unknown"};
 constexpr const char *parts[] = {nullptr, "cause", "carrier"};
 
 json part_json(AnalysisRow::Part part) {

@@ -1,5 +1,7 @@
 #include "repro/code.h"
 
+#include "program/python_call.h"
+#include "repro/fx_source.h"
 #include "repro/torchscript_source.h"
 
 #include <torch/csrc/jit/serialization/python_print.h>
@@ -71,6 +73,8 @@ std::vector<CodePiece> with_neighbours_merged(const std::vector<CodePiece> &piec
 } // namespace
 
 std::vector<CodePiece> code_pieces(const Program &program) {
+  if (calls_python(*program.graph))
+    return fx_pieces(program);
   std::string source;
   try {
     source = torchscript_source(program);

@@ -13,7 +13,8 @@ struct CodePiece {
   std::string value; ///< "%x", the first output of the node; empty: of none
 };
 
-/// In a row they are the TorchScript source, or, where a program has none, its graph.
+/// In a row they are the TorchScript source, of a program of torch.fx its Python, or, where a program has none, its
+/// graph.
 std::vector<CodePiece> code_pieces(const Program &program);
 
 } // namespace repro_minify

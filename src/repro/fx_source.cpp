@@ -193,18 +193,31 @@ std::string other_text(const Node *node) {
 
 } // namespace
 
-std::string fx_source(const Program &program) {
+std::string fx_line(const Node *node) {
+  return is_python_call(node) ? CallText(node).block() + CallText(node).text() : other_text(node);
+}
+
+std::vector<CodePiece> fx_pieces(const Program &program) {
   const auto &graph = *program.graph;
-  std::string text = "def f(" + names_of(graph.inputs()) + "):\n";
+  std::vector<CodePiece> pieces = {{"def f(" + names_of(graph.inputs()) + "):\n", ""}};
   for (const Node *node : graph.nodes()) {
     if (node->kind() == torch::jit::prim::Constant)
       continue;
-    const std::string call = is_python_call(node) ? CallText(node).text() : other_text(node);
     const std::string block = is_python_call(node) ? CallText(node).block() : "";
-    const bool is_read = node->hasUses();
-    text += "    " + block + (is_read ? names_of(node->outputs()) + " = " : "") + call + "\n";
+    const std::string names = node->hasUses() ? names_of(node->outputs()) + " = " : ""; // of results that are read
+    const std::string line = block + names + fx_line(node).substr(block.size());
+    const std::string value = node->outputs().empty() ? "" : "%" + node->output(0)->debugName();
+    pieces.push_back({"    " + line + "\n", value});
   }
-  return text + "    return " + names_of(graph.outputs()) + "\n";
+  pieces.push_back({"    return " + names_of(graph.outputs()) + "\n", ""});
+  return pieces;
+}
+
+std::string fx_source(const Program &program) {
+  std::string text;
+  for (const auto &piece : fx_pieces(program))
+    text += piece.text;
+  return text;
 }
 
 } // namespace repro_minify

@@ -1,6 +1,8 @@
 #include "repro/intermediate.h"
 
 #include "program/flat_graph.h"
+#include "program/python_call.h"
+#include "repro/fx_source.h"
 
 #include <filesystem>
 #include <optional>
@@ -159,6 +161,8 @@ std::optional<std::string> frame_of_the_author(const std::string &source) {
 } // namespace
 
 std::string source_line(const Node *node) {
+  if (is_python_call(node))
+    return fx_line(node);
   auto range = node->sourceRange();
   // The archive's own code, or, where it was saved with debug records, what the author wrote.
   if (const auto original = range.findSourceRangeThatGenerated())

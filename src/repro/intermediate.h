@@ -32,7 +32,7 @@ struct Reads {
 /// For each intermediate.
 std::vector<Reads> reads_of(const Recording &recording, const std::vector<Intermediate> &values);
 
-/// "file:line: text" of the model's source, as far as the archive has it.
+/// "file:line: text" of the model's source, as far as the archive has it; of a call of torch.fx its Python.
 std::string source_line(const torch::jit::Node *node);
 
 } // namespace repro_minify

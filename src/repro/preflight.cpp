@@ -102,7 +102,8 @@ std::optional<Nature> nature_of_reduced(const ReproFacts &facts) {
                     .movement = facts.movement,
                     .operators = facts.after.operators,
                     .reads_unwritten = facts.reads_unwritten,
-                    .fails_with_rounded_casts = fails_under(facts, ablation_names::emulated)});
+                    .fails_with_rounded_casts = fails_under(facts, ablation_names::emulated),
+                    .is_command = facts.backend->name().starts_with("command:")});
 }
 
 std::vector<std::string> preflight(const Program &program, const ReproFacts &facts) {

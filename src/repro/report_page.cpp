@@ -94,7 +94,7 @@ void mark_single_value(const ReportPage &page, Analysis &reduced) {
   if (!ends || reduced.first || reduced.rows.size() != 1)
     return;
   AnalysisRow &row = reduced.rows.front();
-  row.state = AnalysisRow::State::Raises;
+  row.state = AnalysisRow::State::Fails;
   row.part = AnalysisRow::Part::Cause;
   row.message = page.facts.reduced.message;
   reduced.first = 0;
@@ -108,7 +108,7 @@ void mark_what_raises(Graphs &graphs, const std::vector<int> &from) {
   if (first >= from.size() || from[first] < 0)
     return;
   AnalysisRow &row = graphs.original.rows.at(static_cast<size_t>(from[first]));
-  row.state = AnalysisRow::State::Raises;
+  row.state = AnalysisRow::State::Fails;
   row.part = AnalysisRow::Part::Cause;
   row.message = graphs.reduced.rows.at(first).message;
   graphs.original.first = from[first];
@@ -275,6 +275,7 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   const Graphs graphs = graphs_of(page);
   json values = report_values(page.program, facts, folder);
   values["sentence"] = headline(page.program, facts);
+  values["any_input"] = !values.at("inputs").empty();
   values["warnings"] = warnings_of(facts);
   values["verifies"] = facts.verified.value_or(false) && !facts.interrupted;
   values["code"] = code_json(page, graphs, values.at("program"));

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 namespace repro_minify {
@@ -128,7 +129,7 @@ public:
       : program_(program), facts_(facts), parts_(parts), source_(source) {}
 
   json all() const {
-    json values = {{"differs", differs_function(facts_, mentions_complex())}};
+    json values = {{"differs", differs_function(facts_, {mentions_complex(), returns_plain_values()})}};
     for (const json &part : {introduction(), environment(), module(), inputs(), run(), calls_and_kind(), settings()})
       values.update(part);
     return values;
@@ -215,6 +216,21 @@ private:
     return std::any_of(outputs.begin(), outputs.end(), [](const torch::jit::Value *output) {
       return output->type()->kind() == c10::TypeKind::DictType;
     });
+  }
+
+  bool returns_plain_values() const {
+    const std::function<bool(const c10::TypePtr &)> is_plain = [&](const c10::TypePtr &type) {
+      if (type->kind() == c10::TypeKind::TensorType || type->kind() == c10::TypeKind::NoneType)
+        return false;
+      const auto parts = type->containedTypes();
+      return parts.empty() ||
+             (type->kind() == c10::TypeKind::DictType ? is_plain(parts.back())
+                                                      : std::any_of(parts.begin(), parts.end(), is_plain));
+    };
+    const auto outputs = program_.graph->outputs();
+    return facts_.not_reduced || // who knows
+           std::any_of(outputs.begin(), outputs.end(),
+                       [&](const torch::jit::Value *output) { return is_plain(output->type()); });
   }
 
   bool views_as_dtype() const {

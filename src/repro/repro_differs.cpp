@@ -34,7 +34,7 @@ std::string form_of(const ReproFacts &facts, const Predicate &predicate) {
 
 } // namespace
 
-std::string differs_function(const ReproFacts &facts, bool complex) {
+std::string differs_function(const ReproFacts &facts, const ReturnedKinds &returned) {
   const FailureKind kind = facts.signature.kind;
   if (!is_comparison(kind))
     return "";
@@ -55,7 +55,8 @@ std::string differs_function(const ReproFacts &facts, bool complex) {
                  {"grad", facts.check.grad},
                  {"floating_only", predicate.floating_only},
                  {"quantised", predicate.quantised},
-                 {"complex", complex},
+                 {"complex", returned.complex},
+                 {"plain", returned.plain},
                  {"as_double", !as_it_is || form == "places"},
                  {"why", form == "places" || form == "exact" || form == "equal" ? "" : predicate.why},
                  {form, true},

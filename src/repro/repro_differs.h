@@ -8,8 +8,14 @@
 
 namespace repro_minify {
 
-/// Returns the function in C++; empty for a failure that no result shows. `complex`: results may be complex.
-std::string differs_function(const ReproFacts &facts, bool complex);
+/// The kinds that a program's results may be of, beside tensors of numbers that are not complex.
+struct ReturnedKinds {
+  bool complex = false; ///< complex tensors
+  bool plain = false;   ///< values that are no tensors: numbers, text
+};
+
+/// Returns the function in C++; empty for a failure that no result shows.
+std::string differs_function(const ReproFacts &facts, const ReturnedKinds &returned);
 
 /// Returns the values from which repro.py's comparison is written.
 nlohmann::json differs_json(const ReproFacts &facts);

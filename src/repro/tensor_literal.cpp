@@ -192,14 +192,31 @@ std::string strided(const at::Tensor &tensor, const Syntax &syntax) {
          list_source(tensor.strides().vec(), syntax) + ", " + std::to_string(tensor.storage_offset()) + ")";
 }
 
+std::string shaped_literal(const at::Tensor &tensor, Language language) {
+  const std::string flat = flat_literal(tensor.reshape({-1}), language);
+  return tensor.dim() == 1 ? flat : flat + ".reshape(" + list_source(tensor.sizes().vec(), syntax_of(language)) + ")";
+}
+
+/// Names the places that hold something, and the values there.
+std::string sparse_literal(const at::Tensor &tensor, Language language) {
+  const std::string arguments = "(" + shaped_literal(tensor._indices(), language) + ", " +
+                                shaped_literal(tensor._values(), language) + ", " +
+                                list_source(tensor.sizes().vec(), syntax_of(language));
+  if (language == Language::Python)
+    return "torch.sparse_coo_tensor" + arguments + (tensor.is_coalesced() ? ", is_coalesced=True)" : ")");
+  return "at::sparse_coo_tensor" + arguments + ")" + (tensor.is_coalesced() ? "._coalesced_(true)" : "");
+}
+
 } // namespace
 
 std::string TensorLiterals::expression(const ProgramInput &input, const std::string &name) {
   const Syntax &syntax = syntax_of(language_);
   const auto tensor = input.value.toTensor().detach();
+  const std::string grad = keeps_grad_ && input.value.toTensor().requires_grad() ? syntax.requires_grad : "";
+  if (tensor.layout() == at::kSparse)
+    return sparse_literal(tensor, language_) + grad;
   if (!storage_of(tensor))
     throw std::runtime_error("a tensor without storage has no literal");
-  const std::string grad = keeps_grad_ && input.value.toTensor().requires_grad() ? syntax.requires_grad : "";
   const auto shared = storages_.find(storage_of(tensor));
   shares_ |= shared != storages_.end();
   if (shared != storages_.end())
@@ -212,10 +229,7 @@ std::string TensorLiterals::expression(const ProgramInput &input, const std::str
   if (!tensor.is_contiguous() ||
       static_cast<int64_t>(tensor.storage().nbytes()) != tensor.numel() * tensor.element_size())
     return flat_literal(whole_storage(tensor), language_) + strided(tensor, syntax) + grad;
-  const auto flat = tensor.reshape({-1});
-  if (tensor.dim() == 1)
-    return flat_literal(flat, language_) + grad;
-  return flat_literal(flat, language_) + ".reshape(" + list_source(tensor.sizes().vec(), syntax) + ")" + grad;
+  return shaped_literal(tensor, language_) + grad;
 }
 
 } // namespace repro_minify

@@ -25,14 +25,15 @@ std::string class_of(const AnalysisRow &row) {
   if (row.part == Part::Cause)
     return "cause";
   if (row.part == Part::Carrier)
-    return row.state == State::Raises ? "unknown" : "carrier";
+    return row.state == State::Fails ? "unknown" : "carrier";
   return row.state == State::Same ? "agrees" : row.state == State::Differs ? "carrier" : "unknown";
 }
 
 /// The meaning of each word that a row can have, in the order of the legend.
 constexpr std::pair<const char *, const char *> meanings[] = {
     {"cause", "cause: what it is made from agrees, and it does not"},
-    {"fails here", "fails here: a program that ends here raises, crashes or hangs"},
+    {"fails here",
+     "fails here: a program that ends here raises, crashes or hangs, or something else in it than this value is wrong"},
     {"carrier", "carrier: what it is made from is wrong already"},
     {"differs", "differs in a program that ends here"},
     {"fails", "fails in a program that ends here"},

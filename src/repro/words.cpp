@@ -6,14 +6,14 @@ namespace repro_minify {
 std::string word_of(const AnalysisRow &row) {
   using State = AnalysisRow::State;
   using Part = AnalysisRow::Part;
-  const bool raises = row.state == State::Raises;
+  const bool fails = row.state == State::Fails;
   if (row.part == Part::Cause)
-    return raises ? "fails here" : "cause";
+    return fails ? "fails here" : "cause";
   if (row.part == Part::Carrier)
-    return raises ? "not reached" : "carrier";
+    return fails ? "not reached" : "carrier";
   if (row.state == State::Differs)
     return "differs";
-  return raises ? "fails" : row.state == State::Same ? "agrees" : "not compared";
+  return fails ? "fails" : row.state == State::Same ? "agrees" : "not compared";
 }
 
 std::string sentence_on_way(const Analysis &analysis) {

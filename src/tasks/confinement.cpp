@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -82,6 +83,11 @@ const std::set<std::string> &folders_of_libraries() {
   static const std::set<std::string> folders = [] {
     std::set<std::string> found;
     dl_iterate_phdr(add_library, &found);
+    const char *named = std::getenv("LD_LIBRARY_PATH"); // what is loaded later, as CUDA's driver, is found there
+    std::istringstream folders_of_the_user(named ? named : "");
+    for (std::string folder; std::getline(folders_of_the_user, folder, ':');)
+      if (fs::path(folder).is_absolute() && fs::path(folder).has_relative_path())
+        found.insert(folder);
     return found;
   }();
   return folders;

@@ -15,6 +15,18 @@ TEST(Closest, FindsWhatOneOrTwoLettersMiss) {
   EXPECT_EQ(closest("Eager", names), "eager");
 }
 
+TEST(Closest, OfTwoLettersMayLackOne) {
+  EXPECT_EQ(closest("rn", {"analyze", "run"}), "run");
+  EXPECT_EQ(closest("xy", {"run", "jit"}), "");
+}
+
+TEST(Closest, FindsTheOnlyNameThatBeginsSo) {
+  EXPECT_EQ(closest("fre", names), "freeze");
+  EXPECT_EQ(closest("--time", {"--tol", "--time-budget"}), "--time-budget");
+  EXPECT_EQ(closest("indu", names), "") << "two do";
+  EXPECT_EQ(closest("fr", names), "") << "too little to go by";
+}
+
 TEST(Closest, IsNothingWhereNoneIsNear) {
   EXPECT_EQ(closest("warp-drive", names), "");
   EXPECT_EQ(closest("", names), "");

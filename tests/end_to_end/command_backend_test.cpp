@@ -63,15 +63,6 @@ TEST(CommandBackend, CrashesWithItsSignal) {
   EXPECT_NE(verdict.dump().find("signal 11"), std::string::npos) << verdict;
 }
 
-/// True if a process runs `sleep SECONDS`.
-bool sleeps(const std::string &seconds) {
-  const std::string wanted = std::string("sleep\0", 6) + seconds;
-  for (const auto &entry : fs::directory_iterator("/proc"))
-    if (read_text(entry.path() / "cmdline").rfind(wanted, 0) == 0)
-      return true;
-  return false;
-}
-
 TEST(CommandBackend, IsKilledWithAllItStarted) {
   const json verdict = verdict_of(shell("sleep 98.7654; true"), {"--timeout", "1"});
   EXPECT_EQ(verdict["kind"], "hang");

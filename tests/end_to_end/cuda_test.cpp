@@ -53,6 +53,19 @@ TEST(OnCuda, AResultSaysWhereItIs) {
   EXPECT_EQ(form.at("sizes").size(), 3U) << form;
 }
 
+/// A library that the environment names is read wherever it lies.
+TEST(OnCuda, KernelsAreCompiledByTheNvrtcThatIsNamed) {
+  const TemporaryFolder folder;
+  fs::copy(test_paths::fake_nvrtc, folder / "nvrtc.so");
+  fs::copy(test_paths::fake_driver, folder / "libcuda.so.1");
+  const Finished finished = run_on_cuda(
+      {"run", case_named("freeze_linear_bn_3d").model(), "--backend", "inductor-like", "--json", "--no-autocast"},
+      {"REPRO_MINIFY_NVRTC=" + (folder / "nvrtc.so").string(), "LD_LIBRARY_PATH=" + folder.path().string()});
+  ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+  const auto coverage = nlohmann::json::parse(finished.out).at("details").at("coverage");
+  EXPECT_GT(coverage.at("compiled"), 0) << coverage;
+}
+
 struct CaseOnCuda {
   const char *name, *backend;
   int operators_at_most;

@@ -21,16 +21,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-bool somebody_sleeps(const std::string &seconds) {
-  for (const auto &entry : fs::directory_iterator("/proc")) {
-    std::error_code gone;
-    if (fs::exists(entry.path() / "cmdline", gone) &&
-        read_text(entry.path() / "cmdline") == "sleep" + ('\0' + seconds + '\0'))
-      return true;
-  }
-  return false;
-}
-
 class Inductor : public testing::Test {
 protected:
   void SetUp() override {
@@ -82,7 +72,7 @@ TEST_F(Inductor, AHangOfItsChildIsAHangAndLeavesNothing) {
   const json answer =
       run("inductor_191499_u8_min", {"--timeout", "10", "--inductor-config", compiler("sleep " + seconds)}, 1);
   EXPECT_EQ(answer.at("verdict").at("kind"), "hang");
-  EXPECT_FALSE(somebody_sleeps(seconds)) << "the compiler still runs";
+  EXPECT_FALSE(sleeps(seconds)) << "the compiler still runs";
 }
 
 TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
@@ -185,12 +175,12 @@ TEST_F(Inductor, IsInterruptedWhileItStarts) {
   fs::permissions(python, fs::perms::owner_all);
   RunningProgram program({test_paths::program, "run", case_named("inductor_191499_u8_min").model(), "--backend",
                           "inductor", "--python", python});
-  ASSERT_TRUE(program.wait_until([&] { return somebody_sleeps(seconds); }, std::chrono::seconds(300)))
+  ASSERT_TRUE(program.wait_until([&] { return sleeps(seconds); }, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
   program.send_signal(SIGINT);
   const Finished finished = program.wait(std::chrono::seconds(300)); // the worker has ten minutes to start
   EXPECT_EQ(finished.exit_code, 130) << describe(finished);
-  EXPECT_FALSE(somebody_sleeps(seconds));
+  EXPECT_FALSE(sleeps(seconds));
 }
 
 TEST_F(Inductor, ComparesGradients) {

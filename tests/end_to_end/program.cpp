@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -123,7 +123,16 @@ Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit
 
 std::string read_text(const std::filesystem::path &file) {
   std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::ostringstream text; // an iterator throws where a file of /proc cannot be read, as its process has ended
+  text << stream.rdbuf();
+  return text.str();
+}
+
+bool sleeps(const std::string &seconds) {
+  for (const auto &entry : std::filesystem::directory_iterator("/proc"))
+    if (read_text(entry.path() / "cmdline") == "sleep" + ('\0' + seconds + '\0'))
+      return true;
+  return false;
 }
 
 long lines_in(const std::filesystem::path &file) {

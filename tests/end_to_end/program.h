@@ -55,6 +55,8 @@ constexpr const char *verify = "--verify";
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit = std::chrono::seconds(1800));
 
 std::string read_text(const std::filesystem::path &file);
+/// True if a process runs `sleep SECONDS`.
+bool sleeps(const std::string &seconds);
 long lines_in(const std::filesystem::path &file);
 /// Everything that is needed to understand a surprise, for a failed expectation.
 std::string describe(const Finished &finished);

@@ -202,7 +202,12 @@ def gradients(x: Any, y: Any) -> Any:
 
     both, shifted = torch.func.grad(loss, argnums=(0, 1), has_aux=True)(x, y)
     rows = torch.vmap(torch.func.grad(torch.func.grad(torch.sin)))(x)
-    return both, shifted, rows, torch.func.grad_and_value(lambda a: (a * y).sum())(x)
+    twice = torch.func.grad(lambda a: torch.func.grad(lambda b: (b * y).sin().sum())(a).pow(2).sum())(x)
+    return both, shifted, rows, twice, torch.func.grad_and_value(lambda a: (a * y).sum())(x)
+
+
+def rows_of_gradients(x: Any, y: Any) -> Any:
+    return torch.vmap(torch.func.grad(lambda a, b: (a * b).sin().sum()), in_dims=(0, None))(x, y[0])
 
 
 def jacobians(x: Any, y: Any) -> Any:
@@ -230,5 +235,5 @@ FUNCTIONS = [
     *(einsum, no_results, norms, attention, interpolated, drawn, fills, scalars, scattered, copied, overlapping),
     *(resized, complex_parts, conditional, statistics, texts, same_twice, fft),
     *(switched, cast, branched, looped, checkpointed, nested_results, mapped, gradients, jacobians),
-    *(kernels, arrays),
+    *(kernels, arrays, rows_of_gradients),
 ]

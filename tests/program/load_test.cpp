@@ -1,4 +1,5 @@
-// Tests of the inputs that a user gives, and of what is said when they do not fit.
+// Tests of the models and inputs that a user gives, and of what is said when they cannot be used.
+#include "core/files.h"
 #include "program/fixture.h"
 #include "program/materialise.h"
 
@@ -10,6 +11,22 @@ namespace {
 LoadedInputs inputs_from_spec(const std::vector<std::string> &specs, uint64_t seed = 0) {
   const auto loaded = testing_support::load_case("grad_82635_min_tie"); // forward(x: Tensor, y: Tensor)
   return load_inputs(loaded.model, {.specs = specs, .inputs_path = std::nullopt, .seed = seed});
+}
+
+TEST(LoadModel, RefusesParametersWithoutValues) {
+  const TemporaryFolder folder;
+  torch::jit::Module module("M");
+  module.register_parameter("w", at::empty({3}, at::kMeta), false);
+  module.define("def forward(self, x):\n  return x * self.w.size(0)\n");
+  const std::string path = folder / "model.pt";
+  module.save(path);
+  try {
+    load_model(path, "forward", 0, false);
+    ADD_FAILURE() << "it was loaded";
+  } catch (const UserError &error) {
+    EXPECT_EQ(error.what(), path + ": its parameter w is on the meta device, where tensors hold no values; save the "
+                                   "model once they are loaded");
+  }
 }
 
 TEST(InputSpec, MakesSeededTensors) {

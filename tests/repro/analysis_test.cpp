@@ -196,6 +196,36 @@ TEST(Analysis, OfWhatRaisesOneValueIsTheCause) {
   EXPECT_EQ(word_of(analysis.rows.at(analysis.first.value())), "fails here");
 }
 
+/// A value between the operator that raises and its reader passes, and says nothing of either.
+TEST(Analysis, FindsWhatRaisesThoughALaterValuePasses) {
+  torch::jit::Module module("__torch__.Branches");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define("def forward(self, x: Tensor, y: Tensor) -> Tensor:\n"
+                "  quotient = torch.div(x, x)\n"
+                "  s = torch.sin(torch.relu(y))\n"
+                "  return torch.tanh(torch.mul(quotient, s))\n");
+  const Program program = flatten_calls({"", module, "forward"}, {at::ones({3}, at::kLong), at::ones({3})});
+  AnalyzeOptions options;
+  options.limits = testing_support::test_limits();
+  const std::shared_ptr<const Backend> backend = make_backend("static-runtime");
+  const Verdict verdict = check(factory_of(std::make_shared<Program>(program)), backend, options.check, options.limits);
+  ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail) << verdict.message;
+  const Analysis analysis = analyze(program, verdict, backend, options);
+  ASSERT_TRUE(analysis.first);
+  EXPECT_EQ(analysis.rows[*analysis.first].op, "aten::div");
+  EXPECT_EQ(word_of(analysis.rows[*analysis.first]), "fails here");
+  EXPECT_EQ(word_of(analysis.rows.back()), "not reached");
+}
+
+/// The value agrees, and its gradient does not.
+TEST(Analysis, OfAWrongGradientNoValueIsTheCause) {
+  const Analysis analysis = analysis_of("grad_82635_min_tie", "jit", true);
+  ASSERT_TRUE(analysis.first);
+  EXPECT_EQ(word_of(analysis.rows[*analysis.first]), "fails here");
+  for (const auto &row : analysis.rows)
+    EXPECT_NE(word_of(row), "cause") << row.op;
+}
+
 /// A picture may not take a thousand checks.
 TEST(Analysis, AsksNoMoreThanItMay) {
   const auto loaded = testing_support::load_case("grad_82635_min_tie");

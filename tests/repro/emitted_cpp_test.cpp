@@ -157,6 +157,15 @@ Program program_with_names() {
   return program;
 }
 
+/// A program that returns a tensor, a whole number and a list of numbers.
+Program program_with_numbers() {
+  Program program = small_program();
+  torch::jit::Graph &graph = *program.graph;
+  graph.registerOutput(graph.insert(torch::jit::aten::dim, {graph.outputs()[0]}));
+  graph.registerOutput(graph.insert(torch::jit::aten::size, {graph.outputs()[0]}));
+  return program;
+}
+
 TEST(EmittedCpp, CompilesWhateverTheFailure) {
   OneFile all;
   const Program program = small_program();
@@ -164,6 +173,8 @@ TEST(EmittedCpp, CompilesWhateverTheFailure) {
   add_variants(all, program);
   add_backends(all, program);
   add_values(all);
+  for (const FailureKind kind : kinds)
+    all.add(write(program_with_numbers(), facts_of(kind, false, false)).source);
   const Program names = program_with_names();
   const Written with_names = write(names, facts_of(FailureKind::Accuracy, true, false));
   EXPECT_FALSE(with_names.files.module_from_file) << "TorchScript does not take the names";

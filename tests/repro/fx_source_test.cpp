@@ -35,6 +35,23 @@ graph(%x : Tensor, %y : Tensor):)IR" +
                                 "    return v9, v8\n");
 }
 
+TEST(FxSource, ItsPiecesAreThoseOfTheCode) {
+  register_python_calls();
+  const Program program = program_from(R"IR(
+graph(%x : Tensor):)IR" + call_constant("half", R"({"m":"half","a":[{"%":0}]})") +
+                                           R"IR(
+  %h : Tensor = fx::tensor(%half, %x)
+  return (%h))IR",
+                                       {at::ones({2})});
+  const std::vector<CodePiece> pieces = code_pieces(program);
+  ASSERT_EQ(pieces.size(), 3U);
+  const torch::jit::Value *half = program.graph->outputs()[0];
+  EXPECT_EQ(pieces[1].value, "%" + half->debugName());
+  EXPECT_NE(pieces[1].text.find(" = x.half()\n"), std::string::npos) << pieces[1].text;
+  EXPECT_EQ(pieces[0].text + pieces[1].text + pieces[2].text, fx_source(program));
+  EXPECT_EQ(fx_line(half->node()), "x.half()");
+}
+
 TEST(FxSource, SaysModesAndGraphs) {
   register_python_calls();
   const Program program = program_from(

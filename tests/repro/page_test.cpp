@@ -130,7 +130,7 @@ TEST(ValueList, OfACrashNoValueIsTheCause) {
   using State = AnalysisRow::State;
   using Part = AnalysisRow::Part;
   Analysis analysis = chain(3);
-  analysis.rows[1].state = analysis.rows[2].state = State::Raises;
+  analysis.rows[1].state = analysis.rows[2].state = State::Fails;
   analysis.rows[1].part = Part::Cause;
   analysis.rows[2].part = Part::Carrier;
   analysis.first = 1;

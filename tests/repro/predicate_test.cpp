@@ -29,7 +29,7 @@ ReproFacts facts_of(CompareRule rule, double off, double ref_error, at::ScalarTy
 }
 
 std::string cpp_of(const ReproFacts &facts) {
-  return differs_function(facts, /*complex=*/false);
+  return differs_function(facts, {});
 }
 
 TEST(Predicate, TheToleranceInForce) {
@@ -39,6 +39,12 @@ TEST(Predicate, TheToleranceInForce) {
       << cpp_of(facts);
   facts.check.compare.tol = 1e-6;
   EXPECT_NE(cpp_of(facts).find("/*rtol=*/1e-06"), std::string::npos) << cpp_of(facts);
+}
+
+TEST(Predicate, ANumberIsComparedWhereAProgramReturnsOne) {
+  const ReproFacts facts = facts_of(CompareRule::Default, 0.5, 1e-8);
+  EXPECT_NE(differs_function(facts, {.plain = true}).find("return expected_value != found_value;"), std::string::npos);
+  EXPECT_EQ(cpp_of(facts).find("as_tensor"), std::string::npos) << cpp_of(facts);
 }
 
 TEST(Predicate, WhereEagerItselfIsOffItsOwnErrorIsAllowed) {

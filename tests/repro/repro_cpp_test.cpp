@@ -63,6 +63,17 @@ TEST(ReproCpp, StridesAreKept) {
   EXPECT_NE(written.source.find(".as_strided({3, 2}, {1, 3}, 0)"), std::string::npos) << written.source;
 }
 
+TEST(ReproCpp, OfASparseTensorSaysWhereItsValuesAre) {
+  Program program = program_of("static_int_div_exc");
+  program.inputs[0].value = at::tensor({0.0F, 2.0F, 0.0F, 3.0F}).reshape({2, 2}).to_sparse();
+  const Written written = write(program, facts_for("eager", {FailureKind::Accuracy, "output", ""}, "m"));
+  EXPECT_FALSE(written.files.inputs_from_file);
+  EXPECT_NE(written.source.find("at::sparse_coo_tensor(torch::tensor({0, 1, 1, 1}, at::kLong).reshape({2, 2}), "
+                                "torch::tensor({2.0, 3.0}, at::kFloat), {2, 2})._coalesced_(true)"),
+            std::string::npos)
+      << written.source;
+}
+
 TEST(ReproCpp, AMessageStaysInItsComment) {
   const Written written =
       write(program_of("static_int_div_exc"),

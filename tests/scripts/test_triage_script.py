@@ -65,6 +65,7 @@ def test_what_is_built_is_found(tmp_path: Path) -> None:
 
 def test_without_one_it_is_built_and_that_is_said(tmp_path: Path) -> None:
     script(with_environment(clone(tmp_path)) / "scripts/build.sh", f"touch {tmp_path}/built-$1")
-    process = subprocess.run([tmp_path / "scripts/triage.sh", "list"], capture_output=True, text=True)
+    words = [str(tmp_path / "scripts/triage.sh"), "list"]
+    process = subprocess.run(words, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
     assert process.stdout.split() == [f"{tmp_path}/build/repro-minify", "list"]
     assert (tmp_path / "built-release").exists() and "building it" in process.stderr

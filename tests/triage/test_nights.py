@@ -192,6 +192,11 @@ def test_usage(site: Site, tmp_path: Path) -> None:
         (["run", str(tmp_path), "--backend", "jit 'x"], "a quotation mark that is not closed"),
         (["run", str(tmp_path), "--backend", "jit", "--config", str(config)], "jobs = -1: has to be 1 or more"),
         (["run", str(tmp_path / "*.pt"), "--backend", "jit"], "*.pt: no model there"),
+        (["run", str(tmp_path), "--backend", "jit", "--option=--tiemout=3"], "(--tiemout=3): not expected"),
+        (["run", str(tmp_path), "--bakend", "jit"], "No such option: --bakend"),
+        (["rnu", str(tmp_path)], "No such command 'rnu'"),
+        (["show", "first"], "integer"),
+        (["list", "--state", "gone"], "--state gone: no such state; give one of new, known,"),
     ]:
         done = site.call(*words, code=2)
         assert part in done.stderr and "Traceback" not in done.stderr

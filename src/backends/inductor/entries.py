@@ -2,6 +2,7 @@
 torch._inductor.config, libraries and modules of operators. Every child of the worker inherits them."""
 
 import ast
+import difflib
 import sys
 
 import torch
@@ -60,7 +61,8 @@ def check_entries(entries):
         if key in COMPILE_OPTIONS:
             compile_options[key] = value
         elif key not in inductor_config._config:
-            raise ValueError(f"--inductor-config {key}: torch._inductor.config has no such entry")
+            near = did_you_mean(key, [*inductor_config._config, *COMPILE_OPTIONS])
+            raise ValueError(f"--inductor-config {key}: torch._inductor.config has no such entry{near}")
         configured.append((key, value))
     use_backend(named, options)
     mode = compile_options.get("mode")
@@ -82,7 +84,15 @@ def use_backend(named, options):
     if ":" in backend:
         compile_options["backend"] = function_named(backend)
     elif backend not in known_backends():
-        raise ValueError(f"{backend}: torch.compile has no such backend here; it has {', '.join(known_backends())}")
+        known = ", ".join(known_backends())
+        near = did_you_mean(backend, known_backends())
+        raise ValueError(f"{backend}: torch.compile has no such backend here{near or ';'} it has {known}")
+
+
+def did_you_mean(word, known):
+    """Returns the end of a sentence about a word that is not known: "; did you mean eager?", or ""."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def function_named(given):

@@ -4,6 +4,7 @@
 #include "backends/inductor/worker_backend.h"
 #include "core/files.h"
 #include "core/programs.h"
+#include "core/text.h"
 #include "repro_minify/program.h"
 
 #include <algorithm>
@@ -145,7 +146,7 @@ std::unique_ptr<Backend> make_export_backend(const std::string &recipe, const Ba
     for (const auto &name : names)
       known += name + ", ";
     throw UserError("--backend export:" + recipe + ": unknown recipe; known are " + known +
-                    "and a FILE.py of your own");
+                    "and a FILE.py of your own" + did_you_mean(recipe, names));
   }
   return std::make_unique<ExportBackend>(recipe, options);
 }

@@ -156,7 +156,8 @@ def with_switches(graph: Graph, around: bool) -> None:
         with graph.inserting_before(node):
             same = common([mode for mode, _ in open_modes], wanted)
             while len(open_modes) > same:
-                leave(graph, *open_modes.pop(), around)
+                mode, entering = open_modes.pop()
+                leave(graph, mode, entering, [one for one, _ in open_modes], around)
             for mode in wanted[same:]:
                 open_modes.append((mode, enter(graph, *switch_of(mode))))
 
@@ -173,13 +174,18 @@ def enter(graph: Graph, switch: Any, given: tuple[Any, ...]) -> Node:
     return graph.call_function(switch, given)
 
 
-def leave(graph: Graph, mode: Mode, entering: Node, around: bool) -> None:
+def leave(graph: Graph, mode: Mode, entering: Node, still: Modes, around: bool) -> None:
+    """Leaves a mode. `still` are those that stay in force: of its kind, the innermost is entered again."""
     if "autocast" in mode:
         graph.call_function(_exit_autocast, (entering,))
     elif "kernels" in mode:
-        enter(graph, choose_kernels, (kernels_now(), False))
+        enter(graph, choose_kernels, in_force(still, "kernels", (kernels_now(), False)))
     else:
-        graph.call_function(set_grad_enabled, (around,))
+        graph.call_function(set_grad_enabled, (in_force(still, "grad", around),))
+
+
+def in_force(modes: Modes, kind: str, otherwise: Any) -> Any:
+    return next((mode[kind] for mode in reversed(modes) if kind in mode), otherwise)
 
 
 def switching(module: GraphModule) -> GraphModule:

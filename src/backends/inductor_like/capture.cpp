@@ -173,7 +173,8 @@ bool is_tensor_literal(const jit::Node *node) {
 }
 
 /// The tracer meets such a tensor when it is first read, and takes it down as the constant that it is: what it is made
-/// of are numbers, which are the same in each run. A copy of that is what the program may write to.
+/// of are numbers, which are the same in each run. It takes no constant that requires a gradient, hence the detach. A
+/// copy of that is what the program may write to.
 void keep_literals_from_the_tracer(jit::Block *block) {
   for (auto it = block->nodes().begin(); it != block->nodes().end();) {
     jit::Node *node = *it++;
@@ -183,9 +184,10 @@ void keep_literals_from_the_tracer(jit::Block *block) {
       continue;
     jit::Graph &graph = *node->owningGraph();
     graph.create(c10::Symbol::fromQualString("repro_minify::pause_trace"), 0)->insertBefore(node);
-    jit::Node *resume = graph.create(c10::Symbol::fromQualString("repro_minify::resume_trace"), 0)->insertAfter(node);
-    const jit::WithInsertPoint here(resume->next());
-    jit::Value *copy = graph.insert(c10::aten::clone, {node->output()});
+    const jit::WithInsertPoint here(node->next());
+    jit::Value *constant = graph.insert(c10::aten::detach, {node->output()});
+    graph.insertNode(graph.create(c10::Symbol::fromQualString("repro_minify::resume_trace"), 0));
+    jit::Value *copy = graph.insert(c10::aten::clone, {constant});
     node->output()->replaceAllUsesAfterNodeWith(copy->node(), copy);
   }
 }

@@ -203,11 +203,12 @@ private:
     };
     for (const auto &name : options_.skipped_stages)
       if (!known(name))
-        throw UserError("--skip-stage " + name + ": unknown; known are " + joined(stage_names()));
+        throw UserError("--skip-stage " + name + ": unknown; known are " + joined(stage_names()) +
+                        did_you_mean(name, stage_names()));
     for (const auto &name : options_.dumped_stages)
       if (!known(name) && name != "all" && name != "capture" && name != "generate")
         throw UserError("--dump-stage " + name + ": unknown; known are all, capture, " + joined(stage_names()) +
-                        ", generate");
+                        ", generate" + did_you_mean(name, stage_names()));
   }
 
   BackendOptions options_;
@@ -226,6 +227,9 @@ Confinement InductorLike::confinement() const {
     confinement.writable.push_back(options_.dump_file);
   if (const std::string compiler = find_program(find_compiler()); !compiler.empty())
     confinement.readable = {std::filesystem::path(compiler).parent_path().parent_path().string()};
+  for (const std::filesystem::path library : Nvrtc::libraries()) // each loads its neighbours
+    if (library.has_parent_path())
+      confinement.readable.push_back(library.parent_path().string());
   return confinement;
 }
 

@@ -177,6 +177,12 @@ def observed(loaded: Loaded, grad: bool, devices: Devices) -> tuple[Observer, li
     return observer, [i for i, tensor in enumerate(mine) if tensor._version != before[i]]
 
 
+def differentiates(module: torch.nn.Module, graph: torch.fx.Graph) -> bool:
+    """True where the graph, or one that it runs, has a level of torch.func that wants gradients enabled."""
+    inside = [child.graph for child in module.modules() if isinstance(child, torch.fx.GraphModule)]
+    return any(node.target in fx_func.WITH_GRADIENTS for one in [graph, *inside] for node in one.nodes)
+
+
 def convert(loaded: Loaded) -> Converted:
     """Raises Refused where a call has no form, and where what was made does not do what the module does."""
     with Devices() as devices:
@@ -199,8 +205,7 @@ def converted(loaded: Loaded, devices: Devices) -> Converted:
     names = [observer.source.words[given.node] for given in observer.inputs.all]
     results, alone, left_out = observer.results()
     notes = observer.notes
-    differentiates = any(node.target in fx_func.WITH_GRADIENTS for node in observer.graph.nodes)
-    original: Any = Original(loaded, observer.inputs.all, differentiates)
+    original: Any = Original(loaded, observer.inputs.all, differentiates(loaded.module, observer.graph))
     if not results:
         if not written:
             raise Refused("returns no tensor and writes to no input, so that there is nothing to compare")

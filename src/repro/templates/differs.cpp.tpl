@@ -12,16 +12,33 @@ static bool differs(const c10::IValue& expected, const c10::IValue& found) {
   if (expected.isNone() != found.isNone() || expected.isTensor() != found.isTensor())
     return true;
   if (!expected.isTensor())
-    return false;
+    return {{#plain}}expected.tagKind() != found.tagKind(){{/plain}}{{#no_plain}}false{{/no_plain}};
   const at::Tensor e = expected.toTensor(), f = found.toTensor();
   return e.defined() != f.defined(){{#strides}} || (e.defined() && strides_differ(e, f)){{/strides}}{{#layout}} || (e.defined() && e.layout() != f.layout()){{/layout}}{{#other_device}} || (e.defined() && e.device() != f.device()){{/other_device}};
 }
 {{/structure}}
 {{#no_structure}}
+{{#plain}}
+static bool is_rounded(const c10::IValue& value) {
+  return value.isTensor() || value.isDouble() || value.isComplexDouble();
+}
+
+static at::Tensor as_tensor(const c10::IValue& value) {
+  return value.isTensor() ? value.toTensor() : at::scalar_tensor(value.toScalar(), value.toScalar().type());
+}
+
+{{/plain}}
 static bool differs(const c10::IValue& expected_value, const c10::IValue& found_value) {
+{{#plain}}
+  if (!is_rounded(expected_value) || !is_rounded(found_value))
+    return {{#values}}expected_value != found_value{{/values}}{{#no_values}}false{{/no_values}};  // whole numbers, text
+  at::Tensor expected = as_tensor(expected_value).detach(), found = as_tensor(found_value).detach();
+{{/plain}}
+{{#no_plain}}
   if (!expected_value.isTensor() || !found_value.isTensor())
     return false;
   at::Tensor expected = expected_value.toTensor().detach(), found = found_value.toTensor().detach();
+{{/no_plain}}
 {{#dtype}}
   return expected.scalar_type() != found.scalar_type();
 {{/dtype}}

@@ -69,6 +69,7 @@
 {{entries:x-source}}
 </details>
 {{/reduced_graph}}
+{{#any_input}}
 <div class="wide"><table><thead>
 <tr><th scope="col">input</th><th scope="col">role</th><th scope="col">type</th><th scope="col">value</th></tr>
 </thead><tbody>
@@ -76,6 +77,7 @@
 <tr><td><bdi>{{name:x-html}}</bdi></td><td>{{role:x-html}}</td><td>{{type:x-html}}</td><td>{{how:x-html}}</td></tr>
 {{/inputs}}
 </tbody></table></div>
+{{/any_input}}
 <p class="small">Files beside this page:
 {{#files}}
 <a href="{{value:x-html}}">{{value:x-html}}</a>

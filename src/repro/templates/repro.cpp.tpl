@@ -378,9 +378,9 @@ static void flatten(const c10::IValue& value, std::vector<c10::IValue>& leaves) 
   if (value.isTuple()) {
     for (const auto& element : value.toTupleRef().elements())
       flatten(element, leaves);
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& element : value.toTensorVector())
-      leaves.emplace_back(element);
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toListRef())
+      flatten(element, leaves);
 {{#returns_dict}}
   } else if (value.isGenericDict()) {
     for (const auto& entry : value.toGenericDict())

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -15,13 +16,18 @@ from .errors import TriageError
 from .variants import Variant
 
 
-def done_by(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+def ended(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    """Whatever its exit code."""
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command, capture_output=True, text=True, timeout=120, errors="replace", env=os.environ | environment
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TriageError(f"{command[0]}: cannot be run ({error}); name another with --program") from error
+
+
+def done_by(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    done = ended(command, **environment)
     if done.returncode != 0:
         raise TriageError(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-400:]}")
     return done
@@ -78,13 +84,19 @@ class Loaded:
 
 
 def require_known(program: str, variants: Iterable[Variant]) -> None:
-    """A name that the program does not know would cost a night without an answer."""
+    """A name or an option that the program does not know would cost a night without an answer."""
+    variants = list(variants)
     known = [row["name"] for row in json.loads(output_of([program, "backends", "--json"]))]
     for name in {variant.backend for variant in variants}:
         if name not in known and not name.startswith(("plugin:", "command:")):
             near = difflib.get_close_matches(name, known, n=1)
             meant = f"did you mean {near[0]}? " if near else ""
             raise TriageError(f"--backend {name}: no such backend; {meant}`repro-minify backends` lists them")
+    for options in {variant.options: None for variant in variants if variant.options}:
+        done = ended([program, "run", *options, "--print-config"])
+        if done.returncode != 0:
+            said = (done.stderr.strip().splitlines() or ["they are refused"])[-1].removeprefix("error: ")
+            raise TriageError(f"options of a backend ({shlex.join(options)}): {said}")
 
 
 def build_facts(program: str, python: str | None) -> dict[str, str]:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from . import forms, junit, marks, on_new, pruning, versions
@@ -24,6 +23,7 @@ from .store import Store, only_run
 from .variants import parse_variants
 
 DEFAULT_STORE = "triage"
+DUPLICATE = "duplicate"  # the state of a bug that was marked so, of whatever other
 INTERRUPTED = 130  # the exit code
 PROGRAM_VARIABLE = "REPRO_MINIFY_PROGRAM"  # as in the package repro_minify
 app = typer.Typer(
@@ -33,6 +33,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+# Later versions of typer have a click of their own: the class is the one that this typer raises.
+CommandLineError: Any = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
 StoreOption = Annotated[Path, typer.Option("--store", help="the folder of what is known")]
 
 
@@ -233,14 +235,17 @@ def say(text: str) -> None:
 def list_bugs(
     store: StoreOption = Path(DEFAULT_STORE),
     state: Annotated[
-        str | None, typer.Option(help="only these: new, known, regressed, fixed, flaky, 'no answer', ...")
+        str | None, typer.Option(help="only these: new, known, regressed, fixed, flaky, 'no answer', duplicate, ...")
     ] = None,
 ) -> None:
     """One line for each bug."""
+    known = [*map(str, Shown), "not a bug", DUPLICATE]
+    if state is not None and state not in known:
+        raise TriageError(f"--state {state}: no such state; give one of {', '.join(known)}")
     with Store(store) as opened:
         bugs = facts_of(opened)["bugs"]
     for bug in bugs:
-        if state is None or state == ("duplicate" if bug["duplicate_of"] is not None else bug["state"]):
+        if state is None or state == (DUPLICATE if bug["duplicate_of"] is not None else bug["state"]):
             step = bug["parts"]["guilty"] or bug["parts"]["kind"]
             word = bug["state"] + (", passes" if bug["outlook"] else "")
             line = f"{bug['id']:>4}  {word:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"
@@ -321,10 +326,10 @@ def main() -> None:
         if code == INTERRUPTED:  # what some versions of typer make of it, and others Abort
             raise KeyboardInterrupt
         sys.exit(code)
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("interrupted; the same command goes on", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except click.ClickException as error:
+    except CommandLineError as error:
         error.show()
         sys.exit(2)
     except TriageError as error:

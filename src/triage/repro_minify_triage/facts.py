@@ -217,7 +217,10 @@ def unreadable_facts(store: Store, night: int, first: int) -> list[dict[str, Any
         "FROM unreadable JOIN model ON model.id = model_id WHERE unreadable.night_id = ? ORDER BY path",
         first, night,
     )  # fmt: skip
-    return [{"model": row["path"], "why": row["why"], "is_new": bool(row["is_new"])} for row in rows]
+    return [
+        {"model": row["path"], "why": row["why"].removeprefix(f"{row['path']}: "), "is_new": bool(row["is_new"])}
+        for row in rows
+    ]
 
 
 def failing_facts(store: Store, night: int) -> list[dict[str, Any]]:

@@ -46,6 +46,8 @@ def words_of(store: "Store", bug: int) -> Words:
 def mark_duplicate(store: "Store", bug: int, other: int) -> None:
     bug_row(store, bug)
     bug_row(store, other)
+    if bug == other:
+        raise TriageError(f"--duplicate-of {other}: that is the bug itself")
     seen = {bug}
     following: int | None = other
     while following is not None:

@@ -423,7 +423,8 @@ TEST(InductorLike, TensorLiteralsAreConstants) {
        {"x[torch.tensor([0, 2, 1])] * 2", "torch.index_select(x, 0, torch.tensor([0, 2, 1])) * 2",
         "torch.gather(x, 0, torch.tensor([2, 1])) * 2", "(torch.tensor([0, 2, 1]), x * 2)",
         "torch.where(torch.tensor([True, False, True]), x, x * 2)", "x + torch.tensor([[1.5, 2.5, 3.5]])",
-        "x * torch.tensor([x.size(0), 2, 3])", "x * torch.as_tensor([1, 2, 3]) + torch.tensor(2.0)",
+        "x + torch.tensor([1.5, 2.5, 3.5], requires_grad=True)", "x * torch.tensor([x.size(0), 2, 3])",
+        "x * torch.as_tensor([1, 2, 3]) + torch.tensor(2.0)",
         "torch.quantize_per_channel(x, torch.tensor([.1, .2, .3]), torch.tensor([0, 0, 0]), 0, 12).dequantize() * 2"}) {
     const std::string source = std::string("def forward(self, x):\n  return ") + result + "\n";
     const Verdict verdict = checked({result, source.c_str(), {numbers({3})}});
