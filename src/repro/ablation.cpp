@@ -115,6 +115,13 @@ std::vector<Variant> settings_of_inductor() {
           {"inductor, dynamic=True", {"dynamic=true"}}};
 }
 
+/// The modes of PyTorch 2.15 in which it promises eager's numbers, the quickest first; an older one has no answer.
+std::vector<Variant> modes_of_numerics() {
+  return {{"inductor, numerics=strict_pointwise", {"numerics=strict_pointwise"}},
+          {"inductor, numerics=strict_reduction", {"numerics=strict_reduction"}},
+          {ablation_names::strict, {"numerics=strict"}}};
+}
+
 /// Asks the variants one after the other: of inductor itself the Python that is there, else one of its own.
 class InductorAblation {
 public:
@@ -126,6 +133,8 @@ public:
     if (is_inductor(*facts_.backend)) {
       ask_ladder();
       ask(settings_of_inductor());
+      if (facts_.signature.kind == FailureKind::Accuracy || facts_.signature.kind == FailureKind::Gradient)
+        ask_modes_of_numerics();
     } else {
       ask({{ablation_names::inductor}});
       if (!rows_.empty() && rows_.back().fails.value_or(false))
@@ -154,6 +163,15 @@ private:
     };
     if (std::any_of(rows_.begin(), rows_.end(), at_fault))
       ask(parts_of_aot_eager());
+  }
+
+  /// Until one of them makes it right: the others are slower.
+  void ask_modes_of_numerics() {
+    for (const Variant &mode : modes_of_numerics()) {
+      ask({mode});
+      if (rows_.back().what != mode.what || !rows_.back().fails.value_or(false))
+        return;
+    }
   }
 
   AblationRow row_under(const Variant &variant) const {

@@ -70,6 +70,15 @@ std::string of_guilty_step(const ReproFacts &facts) {
          of_step + gone;
 }
 
+/// TorchInductor promises eager's numbers in its strict mode. A wrong value needs no such proof.
+std::string of_strict_mode(const ReproFacts &facts) {
+  const std::optional<Nature> nature = nature_of_reduced(facts);
+  const bool is_plain = nature && nature->kind == Nature::Kind::WrongValue;
+  return fails_under(facts, ablation_names::strict).value_or(false) && !is_plain
+             ? "It fails with `numerics=\"strict\"` too, where TorchInductor promises eager's numbers."
+             : "";
+}
+
 /// The settings under which it is gone, of the rows that are one setting of TorchInductor each: "inductor,
 /// dynamic=True".
 std::string of_settings(const ReproFacts &facts) {
@@ -94,8 +103,9 @@ std::string nature_sentence(const ReproFacts &facts) {
 
 std::string evidence(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> parts;
-  for (const std::string &part : {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
-                                  of_guilty_step(facts), of_settings(facts), markdown_text(versions_sentence(facts))})
+  for (const std::string &part :
+       {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts), of_guilty_step(facts), of_settings(facts),
+        of_strict_mode(facts), markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);
   std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");

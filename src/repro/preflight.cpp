@@ -82,10 +82,11 @@ std::string not_worked_on(const ReproFacts &facts) {
          (alone ? "TorchInductor is right" : "whether TorchInductor is wrong too is not known");
 }
 
-/// Empty for what is no rounding, and where another reason says so.
+/// Empty for what is no rounding, where another reason says so, and where the mode that promises eager's numbers has
+/// others too.
 std::string as_rounding(const ReproFacts &facts) {
   const std::optional<Nature> nature = nature_of_reduced(facts);
-  if (!nature)
+  if (!nature || fails_under(facts, ablation_names::strict).value_or(false))
     return "";
   if (nature->kind == Nature::Kind::Rounding)
     return "by design, numerical tolerance: it is rounding, " + nature->why;

@@ -35,6 +35,7 @@ constexpr Setting settings[] = {
     {"cpp.enable_loop_tail_vec=false", "torch._inductor.config.cpp.enable_loop_tail_vec = False"},
     {"epilogue_fusion=false", "torch._inductor.config.epilogue_fusion = False"},
     {"max_fusion_size=1", "torch._inductor.config.max_fusion_size = 1"},
+    {"numerics=strict", "torch._inductor.config.numerics = \"strict\""}, // from 2.15 on
     {"cpp.simdlen=1", "torch._inductor.config.cpp.simdlen = 1"}};
 
 constexpr const char *left_to_eager = "torch.compiler.disable";

@@ -44,6 +44,7 @@ def test_words() -> None:
     assert arguments_of({"autocast": False, "equal_nan": True}) == ["--no-autocast", "--equal-nan"]
     assert arguments_of({"dynamic": True}) == ["--inductor-config=dynamic=true"]
     assert arguments_of({"timing": False}) == ["--no-timing"]
+    assert arguments_of({"verify": False}) == ["--verify"], "there is no such option, and the program says so"
     assert arguments_of({"passes": ["cut", "splice"], "output": Path("a b")}) == [
         "--passes=cut",
         "--passes=splice",

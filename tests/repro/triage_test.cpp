@@ -88,6 +88,19 @@ TEST(Preflight, ValuesNearTheEndOfTheDtype) {
   EXPECT_FALSE(says(preflight(small_program(), facts), "near the end"));
 }
 
+TEST(Preflight, RoundingInTheModeThatPromisesEagersNumbersIsNotByDesign) {
+  ReproFacts facts = plain();
+  LeafReport leaf = wrong_leaf_of(1, 1 + 1e-7);
+  leaf.kinds = {FailureKind::Accuracy};
+  leaf.max_abs_error = 1e-7;
+  facts.reduced.outputs = {leaf};
+  EXPECT_TRUE(says(preflight(small_program(), facts), "it is rounding"));
+  facts.ablation.push_back({ablation_names::strict, "fails in the same way", true});
+  EXPECT_FALSE(says(preflight(small_program(), facts), "it is rounding"));
+  facts.ablation.back().fails = std::nullopt;
+  EXPECT_TRUE(says(preflight(small_program(), facts), "it is rounding")) << "an older PyTorch has no such mode";
+}
+
 TEST(Preflight, GoneWithPrecisionEmulation) {
   ReproFacts facts = plain();
   facts.ablation = {{ablation_names::emulated, "passes", false}};

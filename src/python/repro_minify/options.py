@@ -83,6 +83,9 @@ class MinifyOptions(SharedOptions, total=False):
     no_bisect: bool
 
 
+KNOWN = {*CheckOptions.__annotations__, *MinifyOptions.__annotations__}
+
+
 def text_of(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
@@ -109,6 +112,8 @@ def arguments_of(options: Mapping[str, object]) -> list[str]:
             words.append(f"--{option}")
         elif value is False and name in CHOICES:
             words.append(f"--no-{option}")
+        elif value is False and name not in KNOWN:
+            words.append(f"--{option}")  # to be refused: verify=False is no_verify=True
         elif value is not None and value is not False:
             words += [f"--{option}={text}" for text in texts_of(value)]
     return words
