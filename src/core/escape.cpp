@@ -214,18 +214,6 @@ std::string html_text(const std::string &text) {
   return result;
 }
 
-std::string shell_word(const std::string &text) {
-  const bool plain = !text.empty() &&
-                     text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-") ==
-                         std::string::npos;
-  if (plain)
-    return text;
-  std::string word = "'";
-  for (char c : text)
-    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 std::string cpp_string(const std::string &text) {
   std::string literal = "\"";
   for (const char c : text) {

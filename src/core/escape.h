@@ -30,8 +30,6 @@ std::string markdown_code(const std::string &text);
 std::string markdown_fence(const std::string &text, const std::string &language);
 /// Text of HTML, of an attribute in quotes too.
 std::string html_text(const std::string &text);
-/// One word for a POSIX shell.
-std::string shell_word(const std::string &text);
 
 // Any text as a plain C++ string literal, for code that is generated.
 

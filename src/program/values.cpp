@@ -284,12 +284,6 @@ bool is_opaque_object(const c10::IValue &value) {
   return value.isObject() && is_opaque_class(value.toObjectRef().type());
 }
 
-bool holds_object(const c10::IValue &value) {
-  std::vector<c10::IValue> leaves;
-  flatten_value(value, leaves);
-  return std::any_of(leaves.begin(), leaves.end(), is_opaque_object);
-}
-
 c10::IValue copy_of_object(const c10::IValue &object) {
   const std::string name = class_name(object);
   const bool is_packed = name.starts_with(opaque_classes + "quantized.") || name.starts_with(opaque_classes + "rnn.");

@@ -1,7 +1,6 @@
 // analysis.html: where the values part.
 #include "repro/atomic_file.h"
 #include "repro/page.h"
-#include "repro/policy.h"
 #include "repro/render.h"
 #include "repro/value_list.h"
 

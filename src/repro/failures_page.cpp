@@ -3,7 +3,6 @@
 #include "core/files.h"
 #include "repro/atomic_file.h"
 #include "repro/headline.h"
-#include "repro/policy.h"
 #include "repro/render.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"

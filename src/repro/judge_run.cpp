@@ -1,6 +1,7 @@
 #include "repro/judge_run.h"
 
 #include "core/files.h"
+#include "core/number_text.h"
 #include "core/programs.h"
 #include "core/text.h"
 #include "repro_minify/sandbox.h"
@@ -365,6 +366,13 @@ bool is_failing_test(const ReproRun &run, const Signature &wanted) {
       said.find("\nFAILED (") == std::string::npos)
     return false;
   return is_told_by_message(wanted) ? raises(said, wanted.detail) : said.find("\nAssertionError") != std::string::npos;
+}
+
+std::string reproduction_marker(const Program &program, const Signature &signature) {
+  uint32_t id = 2166136261u; // FNV-1a: no secret, only unlikely
+  for (const char c : canonical_hash(program) + to_string(signature))
+    id = (id ^ static_cast<unsigned char>(c)) * 16777619u;
+  return std::string("REPRODUCED ") + to_string(signature.kind) + " " + padded_text(id, 8, 16);
 }
 
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 #include "repro/render.h"
 
+#include "core/digest.h"
 #include "core/escape.h"
 #include "repro/templates.h"
 
@@ -120,6 +121,13 @@ void fill(ctemplate::TemplateDictionary &dictionary, const std::string &name, co
       fill_section(*dictionary.AddSectionDictionary(name), element);
 }
 
+std::string text_of(const std::string &name) {
+  for (const EmbeddedText *text = templates; text->name; ++text)
+    if (name == text->name)
+      return text->text;
+  throw std::logic_error("there is no " + name);
+}
+
 } // namespace
 
 std::string render(const std::string &name, const json &values) {
@@ -131,6 +139,13 @@ std::string render(const std::string &name, const json &values) {
   if (!ctemplate::ExpandTemplate(name, ctemplate::STRIP_BLANK_LINES, &dictionary, &text))
     throw std::logic_error("the template " + name + " cannot be filled");
   return text;
+}
+
+nlohmann::json head_json() {
+  const std::string css = text_of("page.css"), js = text_of("page.js");
+  const std::string policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
+                             digest_in_base64(css) + "'; script-src 'sha256-" + digest_in_base64(js) + "'";
+  return {{"css", css}, {"js", js}, {"policy", policy}};
 }
 
 } // namespace repro_minify

@@ -12,4 +12,8 @@ namespace repro_minify {
 /// name instead; a list shows it once for each element (an object, or a text as {{value}}), an object once.
 std::string render(const std::string &name, const nlohmann::json &values);
 
+/// Returns what the head of every page has: `css`, `js`, and the `policy` that lets a page use these two and nothing
+/// else: no connection, no resource.
+nlohmann::json head_json();
+
 } // namespace repro_minify

@@ -1,5 +1,4 @@
 // report.json: what is known of a run, for scripts.
-#include "repro/report_json.h"
 
 #include "core/json_number.h"
 #include "program/canonical_form.h"
@@ -94,7 +93,7 @@ json workaround_json(const ReproFacts &facts) {
 }
 
 /// Returns a row for each version of PyTorch that repro.py was run under.
-json versions_json(const ReproFacts &facts) {
+json version_rows_json(const ReproFacts &facts) {
   constexpr const char *outcomes[] = {"no answer", "right", "wrong"};
   json rows = json::array();
   for (const VersionRow &row : facts.versions)
@@ -216,7 +215,7 @@ json failure_json(const Program &program, const ReproFacts &facts) {
           {"reads_unwritten_memory", if_known(facts.reads_unwritten)},
           {"nature", nature_json(facts)},
           {"workaround", workaround_json(facts)},
-          {"versions", versions_json(facts)},
+          {"versions", version_rows_json(facts)},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)}};
 }
 

@@ -1,5 +1,4 @@
 // Fills in the values that the reports for people show of a run.
-#include "repro/report_values.h"
 
 #include "core/number_text.h"
 #include "core/text.h"

@@ -1,4 +1,4 @@
-// The contents that the reports for scripts and those for people share.
+// The contents of the reports: of report.json for scripts, and of those for people.
 #pragma once
 #include "repro_minify/repro.h"
 
@@ -15,5 +15,10 @@ std::string program_text(const Program &program);
 /// Returns the simplifications that `one_minimal` is about, beside operators, inputs and outputs: an array of {pass,
 /// what}.
 nlohmann::json simplifications_json();
+/// Returns report.json; docs/reference.md names its keys. `folder`: which files there are is looked up there.
+nlohmann::json report_json(const Program &program, const ReproFacts &facts, const std::string &folder);
+/// Returns the values that report.md and report.html show, two forms of them: report.md.tpl has a hole or a section for
+/// each.
+nlohmann::json report_values(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 } // namespace repro_minify

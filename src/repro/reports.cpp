@@ -5,8 +5,6 @@
 #include "repro/atomic_file.h"
 #include "repro/fx_source.h"
 #include "repro/render.h"
-#include "repro/report_json.h"
-#include "repro/report_values.h"
 #include "repro/torchscript_source.h"
 
 #include <cctype>

@@ -70,12 +70,5 @@ TEST(Escape, HtmlIsText) {
   EXPECT_EQ(html_text("two\nlines"), "two\nlines");
 }
 
-TEST(Escape, AShellWordIsOneWord) {
-  EXPECT_EQ(shell_word("plain/path.pt"), "plain/path.pt");
-  EXPECT_EQ(shell_word("a b"), "'a b'");
-  EXPECT_EQ(shell_word("it's $(id)"), "'it'\\''s $(id)'");
-  EXPECT_EQ(shell_word(""), "''");
-}
-
 } // namespace
 } // namespace repro_minify

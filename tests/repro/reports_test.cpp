@@ -1,6 +1,6 @@
 // report.md and report.json say the same of a run, whatever came of it.
 #include "core/files.h"
-#include "repro/report_values.h"
+#include "repro/reported.h"
 #include "repro/small_program.h"
 
 #include <gtest/gtest.h>
