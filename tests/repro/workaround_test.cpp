@@ -24,6 +24,15 @@ TEST(Workaround, ImportsTheModuleThatItNames) {
             std::string::npos);
 }
 
+TEST(Workaround, FallsBackForTheOverloadThatTheBisectorNames) {
+  EXPECT_EQ(fallback_for("sinh"),
+            "torch._inductor.lowering.make_fallback(torch.ops.aten.sinh.default, override_decomp=True)");
+  EXPECT_EQ(fallback_for("aten.div.Tensor_mode"),
+            "torch._inductor.lowering.make_fallback(torch.ops.aten.div.Tensor_mode, override_decomp=True)");
+  EXPECT_EQ(fallback_for(""), "");
+  EXPECT_EQ(fallback_for("div); exit("), "") << "ends in a script";
+}
+
 TEST(Workaround, OfAnArgumentChangesTheCall) {
   const std::string text = with_workaround(script, "torch.compile(model, dynamic=True)");
   EXPECT_NE(text.find("found = torch.compile(dynamic=True)(f)(x)\n"), std::string::npos) << text;
