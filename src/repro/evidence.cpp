@@ -66,6 +66,8 @@ std::string of_guilty_step(const ReproFacts &facts) {
   const std::string gone = " it " + is_right(facts) + ".";
   if (step.find("lowerings") != std::string::npos) // which ends fusion there too
     return "With a fallback in place of TorchInductor's lowering of " + name + of_step + gone;
+  if (facts.bisection->name.find('=') != std::string::npos) // a setting: "layout_optimization=False"
+    return "With " + name + of_step + gone;
   return (step.find("decomposition") != std::string::npos ? "Without the decomposition of " : "Without ") + name +
          of_step + gone;
 }

@@ -178,7 +178,7 @@ std::string blamed_in_title(const ReproFacts &facts) {
     return fails_under(facts, ablation_names::functionalized).value_or(false) ? "functionalization"
            : fails_under(facts, ablation_names::decomposed).value_or(false)   ? "decompositions"
                                                                               : "AOTAutograd";
-  return name.empty() ? step : name;
+  return name.empty() ? step : name.substr(0, name.find('=')); // "layout_optimization=False"
 }
 
 } // namespace

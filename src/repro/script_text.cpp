@@ -83,7 +83,9 @@ private:
     std::vector<std::string> names;
     for (const auto *node : program_.graph->nodes())
       if (counts_as_operator(node) && names.size() < 3) {
-        const std::string name = short_operator_name(node);
+        std::string name = short_operator_name(node);
+        if (name.ends_with("__")) // __and__, but not mul_
+          name.resize(name.size() - 2);
         const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
         if (std::all_of(name.begin(), name.end(), is_word))
           names.push_back(name.substr(std::min(name.find_first_not_of('_'), name.size())));

@@ -31,6 +31,8 @@ constexpr Setting settings[] = {
     {"inplace_buffers=false", "torch._inductor.config.inplace_buffers = False"},
     {"allow_buffer_reuse=false", "torch._inductor.config.allow_buffer_reuse = False"},
     {"split_reductions=false", "torch._inductor.config.split_reductions = False"},
+    {"layout_optimization=false", "torch._inductor.config.layout_optimization = False"},
+    {"comprehensive_padding=false", "torch._inductor.config.comprehensive_padding = False"},
     {"dynamic=true", "torch.compile(model, dynamic=True)"},
     {"cpp.enable_loop_tail_vec=false", "torch._inductor.config.cpp.enable_loop_tail_vec = False"},
     {"epilogue_fusion=false", "torch._inductor.config.epilogue_fusion = False"},
@@ -39,12 +41,19 @@ constexpr Setting settings[] = {
     {"cpp.simdlen=1", "torch._inductor.config.cpp.simdlen = 1"}};
 
 constexpr const char *left_to_eager = "torch.compiler.disable";
+constexpr const char *no_cache = "torch._inductor.config.fx_graph_cache = False";
+
+/// The cache of compiled graphs, which knows nothing of lowerings, would answer from an earlier run.
+bool is_fallback(const std::string &code) {
+  return code.find("make_fallback") != std::string::npos;
+}
+
 constexpr int timed_calls = 20;
 
-/// True for what can stand in a script as the name of an operator.
+/// True for what can stand in a script as the name of an operator, with dots between its parts.
 bool is_name(const std::string &text) {
   return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
 }
 
 /// In which line a script has its first statement after what it defines: settings stand before it.
@@ -81,9 +90,8 @@ public:
         if (!of_reduced_alone) // as what the last elements of a loop need, of which the model has others
           of_reduced_alone = std::move(found);
       }
-    for (const std::string &code : fallbacks())
-      if (runs_right(code))
-        return Workaround{code};
+    if (const std::string code = fallback(); !code.empty() && runs_right(code))
+      return Workaround{code};
     if (of_reduced_alone || !runs_right(left_to_eager))
       return of_reduced_alone;
     return Workaround{left_to_eager};
@@ -93,16 +101,11 @@ private:
   /// A failure from before TorchInductor generates code is not affected by its settings.
   bool is_of_code_generation() const { return !fails_under(facts_, ablation_names::aot_eager).value_or(false); }
 
-  /// The operator whose lowering is guilty, computed as eager computes it: each overload that it may have.
-  std::vector<std::string> fallbacks() const {
-    if (!facts_.bisection || !facts_.bisection->guilty || !is_name(facts_.bisection->name) ||
-        !facts_.bisection->guilty->starts_with("inductor/lowerings"))
-      return {};
-    std::vector<std::string> codes;
-    for (const char *overload : {"default", "Tensor", "Scalar"})
-      codes.push_back("torch._inductor.lowering.make_fallback(torch.ops.aten." + facts_.bisection->name + "." +
-                      overload + ", override_decomp=True)");
-    return codes;
+  /// The operator whose lowering is guilty, computed as eager computes it; empty where another part is guilty.
+  std::string fallback() const {
+    const bool is_lowering =
+        facts_.bisection && facts_.bisection->guilty && facts_.bisection->guilty->starts_with("inductor/lowerings");
+    return is_lowering ? fallback_for(facts_.bisection->name) : "";
   }
 
   void throw_if_interrupted() const {
@@ -145,6 +148,13 @@ private:
 
 } // namespace
 
+std::string fallback_for(const std::string &name) {
+  if (!is_name(name))
+    return "";
+  const std::string overload = name.find('.') == std::string::npos ? "aten." + name + ".default" : name;
+  return "torch._inductor.lowering.make_fallback(torch.ops." + overload + ", override_decomp=True)";
+}
+
 std::string with_workaround(const std::string &script, const std::string &code) {
   std::vector<std::string> lines;
   std::istringstream stream(script);
@@ -152,6 +162,8 @@ std::string with_workaround(const std::string &script, const std::string &code) 
     lines.push_back(line);
   const std::string module = code.substr(0, code.find('.', std::string("torch._inductor.").size()));
   std::string added = "import " + module + "\n" + code + "\n";
+  if (is_fallback(code))
+    added += no_cache + std::string("\n");
   const bool is_module = script.find("\nclass Repro") != std::string::npos;
   if (code == left_to_eager)
     added = is_module ? "Repro.forward = torch.compiler.disable(Repro.forward)\n"
@@ -180,9 +192,13 @@ std::string workaround_sentence(const ReproFacts &facts) {
     return "";
   const Workaround &workaround = *facts.workaround;
   if (workaround.code == left_to_eager)
-    return "`torch.compiler.disable` around these operators leaves them to eager, which breaks the "
-           "graph there; no setting of TorchInductor that was tried makes it right.";
-  std::string text = markdown_code(workaround.code) + " makes it right";
+    return std::string("`torch.compiler.disable` around these operators leaves them to eager, which breaks the graph "
+                       "there; ") +
+           (fails_under(facts, ablation_names::aot_eager).value_or(false)
+                ? "it fails before TorchInductor, so that none of its settings helps."
+                : "no setting of TorchInductor that was tried makes it right.");
+  std::string text = markdown_code(workaround.code) +
+                     (is_fallback(workaround.code) ? " with " + markdown_code(no_cache) : "") + " makes it right";
   if (workaround.mends_model)
     text +=
         *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";

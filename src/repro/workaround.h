@@ -22,6 +22,10 @@ struct WorkaroundQuestion {
 /// another one. Some seconds; throws Interrupted.
 std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question);
 
+/// Returns the line with which eager computes an operator whose lowering is guilty, named as the bisector names it:
+/// "sinh" (of ATen, without an overload) or "aten.div.Tensor_mode". Empty for what is no such name.
+std::string fallback_for(const std::string &name);
+
 /// Returns a repro.py as its user would write it with the workaround: statements stand before the first call.
 /// `code` is a Workaround's.
 std::string with_workaround(const std::string &script, const std::string &code);

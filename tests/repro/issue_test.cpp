@@ -208,6 +208,11 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
   facts.bisection->guilty = "inductor/lowerings#2";
   facts.bisection->name = "gt";
   EXPECT_TRUE(has(issue_of(facts), "With a fallback in place of TorchInductor's lowering of `gt`")) << issue_of(facts);
+  facts.bisection->guilty = "inductor/inductor_layout_optimization";
+  facts.bisection->name = "layout_optimization=False";
+  EXPECT_TRUE(has(issue_of(facts), " With `layout_optimization=False` (`inductor/inductor_layout_optimization`) it is "
+                                   "right."))
+      << issue_of(facts);
   facts.ablation = ladder(false, true, true);
   facts.ablation.push_back({ablation_names::functionalized, "", true});
   facts.bisection->guilty = "aot_eager";

@@ -20,8 +20,20 @@ TEST(Workaround, StandsBeforeTheFirstCall) {
 
 TEST(Workaround, ImportsTheModuleThatItNames) {
   const std::string code = "torch._inductor.lowering.make_fallback(torch.ops.aten.sinh.default, override_decomp=True)";
-  EXPECT_NE(with_workaround(script, code).find("import torch._inductor.lowering\n" + code + "\nx = "),
-            std::string::npos);
+  const std::string text = with_workaround(script, code);
+  EXPECT_NE(
+      text.find("import torch._inductor.lowering\n" + code + "\ntorch._inductor.config.fx_graph_cache = False\nx = "),
+      std::string::npos)
+      << text;
+}
+
+TEST(Workaround, FallsBackForTheOverloadThatTheBisectorNames) {
+  EXPECT_EQ(fallback_for("sinh"),
+            "torch._inductor.lowering.make_fallback(torch.ops.aten.sinh.default, override_decomp=True)");
+  EXPECT_EQ(fallback_for("aten.div.Tensor_mode"),
+            "torch._inductor.lowering.make_fallback(torch.ops.aten.div.Tensor_mode, override_decomp=True)");
+  EXPECT_EQ(fallback_for(""), "");
+  EXPECT_EQ(fallback_for("div); exit("), "") << "ends in a script";
 }
 
 TEST(Workaround, OfAnArgumentChangesTheCall) {

@@ -9,6 +9,7 @@ import tempfile
 import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
 from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
+from torch._inductor.virtualized import V
 
 import wire
 
@@ -57,5 +58,27 @@ def take_part(folder):
     """From here on this process compiles what the bisector's state in the folder says."""
     CompilerBisector.in_process_cache = folder
     CompilerBisector.bisection_enabled = True
+    CompilerBisector.disable_subsystem = naming_overloads(CompilerBisector.disable_subsystem)
     inductor_config.fx_graph_cache = False  # knows nothing of what is left out
     functorch_config.enable_autograd_cache = False
+
+
+def naming_overloads(is_disabled):
+    """The bisector's question whether a part is left out, with a lowering named after its overload.
+
+    PyTorch names it after the node: `sum_1`, which no operator is called, and `div` for each overload of it.
+    """
+
+    def question(backend, subsystem, debug_info=None):
+        if subsystem == "lowerings":
+            return is_disabled(backend, subsystem, lambda: overload_name(V.graph.current_node.target))
+        return is_disabled(backend, subsystem, debug_info)
+
+    return question
+
+
+def overload_name(overload):
+    """Returns "sinh" for aten.sinh.default, and "aten.div.Tensor_mode" for another overload, or of another library."""
+    name = str(overload)
+    plain = name.removeprefix("aten.").removesuffix(".default")
+    return plain if name == f"aten.{plain}.default" else name

@@ -34,7 +34,7 @@ OwnFinding finding_of(const json &found) {
     return {backend, "", false, "None of its parts that can be switched off makes it right. "};
   const std::string part = backend + "/" + subsystem, detail = text_of(found, "debug_info");
   if (const std::string change = text_of(found, "switch"); !change.empty())
-    return {part, "", true, "With " + change + " the result is right."};
+    return {part, change, true, "With " + change + " the result is right."};
   const int last = found.at("bisect_number").get<int>();
   std::string note = detail.empty() ? "" : "That is " + detail + ". ";
   note += "Without " + part + " the result is right";

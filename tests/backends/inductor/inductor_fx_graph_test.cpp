@@ -1,6 +1,6 @@
-// The Python side of the inductor backend has tests in Python: inductor_emit.py, inductor_fx_graph.py,
-// inductor_fx_text.py, inductor_fx_text_random.py, inductor_kept.py, inductor_preparation.py, inductor_recipe.py,
-// inductor_tensor_text.py, inductor_translation.py, inductor_wire.py.
+// The Python side of the inductor backend has tests in Python: inductor_bisector.py, inductor_emit.py,
+// inductor_fx_graph.py, inductor_fx_text.py, inductor_fx_text_random.py, inductor_kept.py, inductor_preparation.py,
+// inductor_recipe.py, inductor_tensor_text.py, inductor_translation.py, inductor_wire.py.
 #include "check/oracle.h"
 #include "test_paths.h"
 
@@ -20,6 +20,10 @@ void expect_to_pass(const std::string &tests) {
   const auto [output, status] = run_shell(std::string(test_paths::python) + " -B '" + script + "' '" + folder + "'");
   EXPECT_EQ(status, 0) << output;
   EXPECT_NE(output.find("\nRan "), std::string::npos) << output;
+}
+
+TEST(InductorBisector, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_bisector.py");
 }
 
 TEST(InductorEmit, WhatItsPythonTestsSay) {
