@@ -114,6 +114,14 @@ def test_what_is_nearer_to_float64_is_right() -> None:
     assert difference([better], [better.double()], [exact]) != ""
 
 
+def test_a_nan_that_is_lost_is_another_value() -> None:
+    """One makes both errors NaN, and then PyTorch's rule lets any result pass."""
+    eager, lost = torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 0.0])
+    assert "NaN" in difference([eager], [lost], [eager.double()])
+    assert difference([eager], [eager.clone()], [eager.double()]) == ""
+    assert difference([eager], [lost], [lost.double()]) == "", "float64 says that eager is wrong"
+
+
 def test_entries_of_inductors_config_hold_for_the_model_itself() -> None:
     planted = {"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"}
     x: Any = ((torch.tensor([1.0]),), {})

@@ -161,6 +161,14 @@ def test_inputs_are_those_before_the_call(work: Path) -> None:
     assert torch.equal(x, torch.ones(3)) and torch.equal(torch.load(saved.inputs)[0], torch.ones(3))
 
 
+@pytest.mark.parametrize("grad", [False, True])
+def test_an_input_wishes_for_a_gradient_where_gradients_are_asked_for(grad: bool, work: Path) -> None:
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2)
+    for model in (lambda a, b: a * b, torch.jit.script(torch.nn.Bilinear(2, 2, 1))):
+        saved = save_failing(model, (x, y), work, grad=grad)
+        assert [value.requires_grad for value in torch.load(saved.inputs)] == [grad, False]
+
+
 def test_a_trace_that_computes_something_else_is_no_model(work: Path) -> None:
     with pytest.raises(BadInput, match=r"Counts cannot be made TorchScript: torch.jit.trace: .*something else"):
         save_failing(Counts(), X, work)

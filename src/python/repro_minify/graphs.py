@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from .original import How, difference, in_float64, ran
-from .tracing import copies
+from .tracing import copies, with_wishes
 
 
 @dataclass
@@ -28,11 +27,7 @@ class Graphs(list[Graph]):
 
 def copied(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Deep, with what shares memory, and with the wish for gradients."""
-
-    def with_wish(copy: Any, given: Any) -> Any:
-        return copy.requires_grad_(given.requires_grad) if isinstance(given, torch.Tensor) else copy
-
-    result: tuple[Any, ...] = pytree.tree_map(with_wish, copies(args), args)
+    result: tuple[Any, ...] = with_wishes(copies(args), args)
     return result
 
 

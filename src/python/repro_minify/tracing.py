@@ -49,6 +49,15 @@ def copies(values: Any) -> Any:
     return copy.deepcopy(detached)
 
 
+def with_wishes(values: Any, given: Any) -> Any:
+    """The values, each tensor of which requires a gradient where the given one does."""
+
+    def with_wish(value: Any, wish: Any) -> Any:
+        return value.requires_grad_(wish.requires_grad) if isinstance(wish, torch.Tensor) else value
+
+    return pytree.tree_map(with_wish, values, given)
+
+
 @contextlib.contextmanager
 def without_traces(call: Any) -> Iterator[None]:
     """Leaves generators and the module's buffers as they were. Autocast is the program's affair, and kept out."""
@@ -196,10 +205,12 @@ def to_torchscript(
     flat = Flat(call, args, kwargs)
     tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
     try:
-        return traced(flat, tensors, grad), tuple(each.detach() for each in tensors), False
+        values = tuple(each.detach() for each in tensors)
+        return traced(flat, tensors, grad), with_wishes(values, tuple(tensors)) if grad else values, False
     except Exception as error:
         refused = reason(error)
     try:
-        return scripted(call, args, kwargs), copies((args, kwargs) if kwargs else args), True
+        given = (args, kwargs) if kwargs else args
+        return scripted(call, args, kwargs), with_wishes(copies(given), given) if grad else copies(given), True
     except Exception as error:
         raise CannotTrace(f"torch.jit.trace: {refused}; torch.jit.script: {reason(error)}") from error
