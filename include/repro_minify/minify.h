@@ -31,6 +31,11 @@ struct Result {
   std::optional<std::string> rest;
 };
 
+/// True if there is a repro: of a reduced program, or of the model as it was given.
+inline bool has_repro(const Result &result) {
+  return result.ending == Result::Ending::Minimised || result.ending == Result::Ending::HandedBack;
+}
+
 /// Loads the archive at `model_path` and its inputs, checks, flattens, records, reduces, bisects, writes reduced.pt,
 /// inputs.pt, repro.cpp and the reports into `options.folder`, confirms that what was saved fails, and builds and runs
 /// the repro. Whatever computes does so in child processes. Throws UserError for what the caller got wrong (a missing

@@ -57,7 +57,14 @@ struct VersionRow {
 
 /// A change that was tried and makes the reduced program right.
 struct Workaround {
-  std::string code;                    ///< as its user writes it: a statement, or "torch.compiler.disable"
+  enum class Kind {
+    Setting,  ///< a statement
+    Argument, ///< of torch.compile
+    Fallback, ///< a statement, which the cache of compiled graphs knows nothing of
+    Eager,    ///< its operators are left to eager
+  };
+  Kind kind = Kind::Setting;
+  std::string code;                    ///< as its user writes it; of Eager "torch.compiler.disable"
   std::optional<bool> mends_model;     ///< the model that was reduced too; nothing: not known
   std::optional<double> times_as_long; ///< a call of that model, measured against one without it
 };

@@ -91,10 +91,6 @@ int conclude(const Options &options, const Result &result) {
   return result.facts.verified.value_or(true) ? ReducedAndVerified : NotVerified;
 }
 
-bool is_reduced(const Result &result) {
-  return result.ending == Result::Ending::Minimised || result.ending == Result::Ending::HandedBack;
-}
-
 /// Says how one reduction ended, and returns the exit code.
 int come_to_an_end(const Options &options, const Result &result, ProgressPrinter &progress) {
   progress.finish();
@@ -168,7 +164,7 @@ int minify_command(const Options &options) {
   if (!options.all)
     return come_to_an_end(options, minify(options.model, how), progress);
   const AllFailures found = minify_all(options.model, how);
-  if (!is_reduced(found.failures.front()))
+  if (!has_repro(found.failures.front()))
     return come_to_an_end(options, found.failures.front(), progress);
   progress.finish();
   return conclude_all(options, found);

@@ -2,6 +2,7 @@
 #include "core/number_text.h"
 #include "pipeline/minify_job.h"
 #include "program/compute.h"
+#include "repro/reported.h"
 #include "repro/repro_py.h"
 #include "repro/results_folder.h"
 #include "repro/versions.h"
@@ -169,10 +170,6 @@ void note_what_was_cut_short(MinifyJob &job) {
   }
 }
 
-bool is_verified(const ReproFacts &facts) {
-  return facts.verified.value_or(false) || facts.script.verified.value_or(false);
-}
-
 /// The first compilation of a process takes seconds whatever the program.
 Limits limits_of_inductor(const MinifyJob &job) {
   Limits limits = job.session.limits();
@@ -234,19 +231,17 @@ void ask_other_versions(MinifyJob &job) {
   }
 }
 
-/// Asks the questions that only a verified repro answers, each of which takes seconds.
-void ask_more(MinifyJob &job, const Program &program) {
-  if (job.has_oracle() || stops(job))
-    return;
-  if (is_verified(job.facts) && job.options().ablation) {
+/// Asks the questions that only a verified repro answers, each of which takes seconds. Returns true if there are any.
+bool ask_more(MinifyJob &job) {
+  const bool ablates = is_verified(job.facts) && job.options().ablation;
+  if (job.has_oracle() || stops(job) || (!ablates && job.options().since.empty()))
+    return false;
+  if (ablates) {
     ask_inductor(job);
     ask_for_workaround(job);
   }
   ask_other_versions(job);
-  job.facts.total_seconds = job.seconds_so_far();
-  job.facts.phases = job.session.phases.seconds();
-  write_reports(program, job.facts, job.folder);
-  write_issue(program, job.facts, job.folder);
+  return true;
 }
 
 /// Begins what may run beside the rest.
@@ -350,15 +345,21 @@ void write_and_verify(MinifyJob &job, Verifying &verifying, const Program &progr
   job.facts.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Writes the reports and issue.md with what is known by now.
+void write_what_is_known(MinifyJob &job, const Program &program) {
+  job.facts.total_seconds = job.seconds_so_far();
+  job.facts.phases = job.session.phases.seconds();
+  write_reports(program, job.facts, job.folder);
+  if (!job.has_oracle())
+    write_issue(program, job.facts, job.folder);
+}
+
 /// The reports, what takes seconds of Python, and the page.
 void write_texts(MinifyJob &job, const Program &program) {
   ReproFacts &facts = job.facts;
-  facts.total_seconds = job.seconds_so_far();
-  facts.phases = job.session.phases.seconds();
-  write_reports(program, facts, job.folder);
-  if (!job.has_oracle())
-    write_issue(program, facts, job.folder);
-  ask_more(job, program);
+  write_what_is_known(job, program);
+  if (ask_more(job))
+    write_what_is_known(job, program);
   job.session.phases.enter("page");
   write_page(job, program);
   // The page or issue.md is not what it would have been, and the exit code says so: the reports agree with it. An

@@ -17,10 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr int most_failures = 100; ///< a model that has more has another problem
 
-bool is_reduced(const Result &result) {
-  return result.ending == Result::Ending::Minimised || result.ending == Result::Ending::HandedBack;
-}
-
 class Series {
 public:
   Series(const std::string &model_path, const MinifyOptions &options)
@@ -29,7 +25,7 @@ public:
   AllFailures all() && {
     while (found_.why.empty() && !found_.passes)
       find_next();
-    if (!found_.failures.empty() && is_reduced(found_.failures.front()))
+    if (!found_.failures.empty() && has_repro(found_.failures.front()))
       write_what_was_found();
     return std::move(found_);
   }
@@ -79,7 +75,7 @@ private:
       return;
     }
     ++reductions_;
-    if (!is_reduced(result))
+    if (!has_repro(result))
       return end_with(std::move(result));
     const std::optional<std::string> rest = result.rest;
     const bool is_interrupted = result.facts.interrupted, is_out_of_time = result.facts.out_of_time;

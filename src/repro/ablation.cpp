@@ -111,8 +111,8 @@ std::vector<Variant> parts_of_aot_eager() {
 std::vector<Variant> settings_of_inductor() {
   return {{ablation_names::emulated, {"emulate_precision_casts=true"}},
           // Its header would be precompiled for this one kernel.
-          {"inductor, cpp.simdlen=1", {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}},
-          {"inductor, dynamic=True", {"dynamic=true"}}};
+          {ablation_names::scalar, {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}},
+          {ablation_names::dynamic, {"dynamic=true"}}};
 }
 
 /// The modes of PyTorch 2.15 in which it promises eager's numbers, the quickest first; an older one has no answer.

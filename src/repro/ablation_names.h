@@ -15,6 +15,8 @@ constexpr const char *partitioned = "torch.compile, backend=aot_eager_decomp_par
 constexpr const char *functionalized = "torch.func.functionalize alone";
 constexpr const char *decomposed = "decompositions alone";
 constexpr const char *emulated = "inductor, emulate_precision_casts=True";
+constexpr const char *scalar = "inductor, cpp.simdlen=1";
+constexpr const char *dynamic = "inductor, dynamic=True";
 constexpr const char *strict = "inductor, numerics=strict"; // from PyTorch 2.15 on
 
 } // namespace ablation_names

@@ -15,10 +15,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-bool is_verified(const ReproFacts &facts) {
-  return facts.verified.value_or(false) || facts.script.verified.value_or(false);
-}
-
 /// Returns the repro as it is pasted, or else the program alone.
 std::string code_of(const FailuresPage::Failure &failure) {
   const std::string script = failure.folder + "/repro.py";

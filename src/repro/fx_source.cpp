@@ -191,10 +191,19 @@ std::string other_text(const Node *node) {
          names_of(node->inputs()) + ")";
 }
 
+/// Returns the modes that a call runs under, as they stand before it; empty where there are none.
+std::string block_of(const Node *node) {
+  return is_python_call(node) ? CallText(node).block() : "";
+}
+
+std::string call_of(const Node *node) {
+  return is_python_call(node) ? CallText(node).text() : other_text(node);
+}
+
 } // namespace
 
 std::string fx_line(const Node *node) {
-  return is_python_call(node) ? CallText(node).block() + CallText(node).text() : other_text(node);
+  return block_of(node) + call_of(node);
 }
 
 std::vector<CodePiece> fx_pieces(const Program &program) {
@@ -203,9 +212,8 @@ std::vector<CodePiece> fx_pieces(const Program &program) {
   for (const Node *node : graph.nodes()) {
     if (node->kind() == torch::jit::prim::Constant)
       continue;
-    const std::string block = is_python_call(node) ? CallText(node).block() : "";
     const std::string names = node->hasUses() ? names_of(node->outputs()) + " = " : ""; // of results that are read
-    const std::string line = block + names + fx_line(node).substr(block.size());
+    const std::string line = block_of(node) + names + call_of(node);
     const std::string value = node->outputs().empty() ? "" : "%" + node->output(0)->debugName();
     pieces.push_back({"    " + line + "\n", value});
   }

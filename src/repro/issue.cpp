@@ -9,6 +9,7 @@
 #include "repro/evidence.h"
 #include "repro/headline.h"
 #include "repro/render.h"
+#include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"
 #include "repro/workaround.h"
@@ -34,7 +35,7 @@ std::string issue_title(const Program &program, const ReproFacts &facts) {
   std::string state;
   if (facts.interrupted)
     state = "INTERRUPTED, NOT VERIFIED: ";
-  else if (!facts.verified.value_or(false) && !facts.script.verified.value_or(false))
+  else if (!is_verified(facts))
     state = "NOT VERIFIED: ";
   return (state + headline(program, facts)).substr(0, most_title);
 }

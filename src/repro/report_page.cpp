@@ -236,12 +236,11 @@ json files_that_are_there(const std::string &folder) {
 json story_of(const ReproFacts &facts, const std::string &folder) {
   const BothValues both = both_values(facts);
   const std::string at = both.place.empty() ? "" : " at " + both.place;
-  const bool verified = facts.script.verified.value_or(false) || facts.verified.value_or(false);
   json values = {{"expected", both.expected.empty() ? "" : both.expected + at},
                  {"found_in_words", both.found.empty() ? facts.reduced.message : both.found + at},
                  {"report_as", nullptr},
                  {"test", nullptr}};
-  if (verified && !facts.interrupted && has_cpp(facts))
+  if (is_verified(facts) && !facts.interrupted && has_cpp(facts))
     values["report_as"] = {{"value", "issue.md"}};
   if (is_of_this_run(folder + "/test_repro.py"))
     values["test"] = {{"value", "test_repro.py"}};

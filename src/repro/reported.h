@@ -10,6 +10,8 @@ namespace repro_minify {
 
 /// True if there is a repro.cpp: there is none for what an oracle finds interesting.
 bool has_cpp(const ReproFacts &facts);
+/// True if a repro was run and shows the failure: repro.cpp or repro.py.
+bool is_verified(const ReproFacts &facts);
 /// Returns the program as TorchScript, or as the graph itself where it has no source.
 std::string program_text(const Program &program);
 /// Returns the simplifications that `one_minimal` is about, beside operators, inputs and outputs: an array of {pass,

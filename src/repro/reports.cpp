@@ -13,6 +13,10 @@ namespace repro_minify {
 
 using nlohmann::json;
 
+bool is_verified(const ReproFacts &facts) {
+  return facts.verified.value_or(false) || facts.script.verified.value_or(false);
+}
+
 bool has_cpp(const ReproFacts &facts) {
   return facts.signature.kind != FailureKind::Interesting;
 }

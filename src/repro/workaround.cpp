@@ -14,14 +14,19 @@
 namespace repro_minify {
 namespace {
 
-/// A setting: what the worker is told, and what a user writes.
+using Kind = Workaround::Kind;
+
+/// A setting: what the worker is told, what a user writes, and the row of the ablation that has asked the same.
 struct Setting {
   const char *entry, *code;
+  Kind kind = Kind::Setting;
+  const char *row = nullptr;
 };
 
 /// The cheapest first: each switches off something that code is generated for, the later ones what makes it quick.
 constexpr Setting settings[] = {
-    {"emulate_precision_casts=true", "torch._inductor.config.emulate_precision_casts = True"},
+    {"emulate_precision_casts=true", "torch._inductor.config.emulate_precision_casts = True", Kind::Setting,
+     ablation_names::emulated},
     {"joint_graph_constant_folding=false", "torch._inductor.config.joint_graph_constant_folding = False"},
     {"pattern_matcher=false", "torch._inductor.config.pattern_matcher = False"},
     {"split_cat_fx_passes=false", "torch._inductor.config.split_cat_fx_passes = False"},
@@ -33,20 +38,15 @@ constexpr Setting settings[] = {
     {"split_reductions=false", "torch._inductor.config.split_reductions = False"},
     {"layout_optimization=false", "torch._inductor.config.layout_optimization = False"},
     {"comprehensive_padding=false", "torch._inductor.config.comprehensive_padding = False"},
-    {"dynamic=true", "torch.compile(model, dynamic=True)"},
+    {"dynamic=true", "torch.compile(model, dynamic=True)", Kind::Argument, ablation_names::dynamic},
     {"cpp.enable_loop_tail_vec=false", "torch._inductor.config.cpp.enable_loop_tail_vec = False"},
     {"epilogue_fusion=false", "torch._inductor.config.epilogue_fusion = False"},
     {"max_fusion_size=1", "torch._inductor.config.max_fusion_size = 1"},
-    {"numerics=strict", "torch._inductor.config.numerics = \"strict\""}, // from 2.15 on
-    {"cpp.simdlen=1", "torch._inductor.config.cpp.simdlen = 1"}};
-
-constexpr const char *left_to_eager = "torch.compiler.disable";
-constexpr const char *no_cache = "torch._inductor.config.fx_graph_cache = False";
+    {"numerics=strict", "torch._inductor.config.numerics = \"strict\"", Kind::Setting, ablation_names::strict},
+    {"cpp.simdlen=1", "torch._inductor.config.cpp.simdlen = 1", Kind::Setting, ablation_names::scalar}};
 
 /// The cache of compiled graphs, which knows nothing of lowerings, would answer from an earlier run.
-bool is_fallback(const std::string &code) {
-  return code.find("make_fallback") != std::string::npos;
-}
+constexpr const char *no_cache = "torch._inductor.config.fx_graph_cache = False";
 
 constexpr int timed_calls = 20;
 
@@ -81,20 +81,22 @@ public:
     std::optional<Workaround> of_reduced_alone;
     if (const auto *library = facts_.backend->parts().library_settings; library && is_of_code_generation())
       for (const Setting &setting : settings) {
-        const auto backend = library->under({setting.entry});
-        if (!mends(backend) || !runs_right(setting.code))
+        if (setting.row && fails_under(facts_, setting.row).value_or(false))
           continue;
-        Workaround found = about_model({setting.code}, backend);
+        const auto backend = library->under({setting.entry});
+        const Workaround tried{setting.kind, setting.code};
+        if (!mends(backend) || !runs_right(tried))
+          continue;
+        Workaround found = about_model(tried, backend);
         if (found.mends_model.value_or(true))
           return found;
         if (!of_reduced_alone) // as what the last elements of a loop need, of which the model has others
           of_reduced_alone = std::move(found);
       }
-    if (const std::string code = fallback(); !code.empty() && runs_right(code))
-      return Workaround{code};
-    if (of_reduced_alone || !runs_right(left_to_eager))
-      return of_reduced_alone;
-    return Workaround{left_to_eager};
+    if (const Workaround tried{Kind::Fallback, fallback()}; !tried.code.empty() && runs_right(tried))
+      return tried;
+    const Workaround eager{Kind::Eager, "torch.compiler.disable"};
+    return of_reduced_alone || !runs_right(eager) ? of_reduced_alone : std::optional(eager);
   }
 
 private:
@@ -118,10 +120,10 @@ private:
     return check(question_.reduced, backend, facts_.check, question_.limits).outcome == Verdict::Outcome::Pass;
   }
 
-  bool runs_right(const std::string &code) const {
+  bool runs_right(const Workaround &tried) const {
     throw_if_interrupted();
     const ScriptToRun script{
-        .python = question_.python, .files = {{"repro.py", with_workaround(script_, code)}}, .reads_files = true};
+        .python = question_.python, .files = {{"repro.py", with_workaround(script_, tried)}}, .reads_files = true};
     const JobEnd end = start_script(script, facts_, question_.results).task->wait(question_.limits.interrupted).job_end;
     return end.ending == Ending::Exited && end.exit_code == 0;
   }
@@ -155,28 +157,41 @@ std::string fallback_for(const std::string &name) {
   return "torch._inductor.lowering.make_fallback(torch.ops." + overload + ", override_decomp=True)";
 }
 
-std::string with_workaround(const std::string &script, const std::string &code) {
+namespace {
+
+/// Returns the lines that a workaround adds before the first call of a script.
+std::string added_lines(const std::string &script, const Workaround &workaround) {
+  const std::string &code = workaround.code;
+  const std::string module = code.substr(0, code.find('.', std::string("torch._inductor.").size()));
+  const bool is_module = script.find("\nclass Repro") != std::string::npos;
+  switch (workaround.kind) {
+  case Kind::Setting:
+    return "import " + module + "\n" + code + "\n";
+  case Kind::Fallback:
+    return "import " + module + "\n" + code + "\n" + no_cache + "\n";
+  case Kind::Eager:
+    return is_module ? "Repro.forward = torch.compiler.disable(Repro.forward)\n"
+                     : "body = torch.compiler.disable(f)\n\n\ndef f(*inputs):\n    return body(*inputs)\n\n\n";
+  case Kind::Argument:
+    break;
+  }
+  return "";
+}
+
+} // namespace
+
+std::string with_workaround(const std::string &script, const Workaround &workaround) {
   std::vector<std::string> lines;
   std::istringstream stream(script);
   for (std::string line; std::getline(stream, line);)
     lines.push_back(line);
-  const std::string module = code.substr(0, code.find('.', std::string("torch._inductor.").size()));
-  std::string added = "import " + module + "\n" + code + "\n";
-  if (is_fallback(code))
-    added += no_cache + std::string("\n");
-  const bool is_module = script.find("\nclass Repro") != std::string::npos;
-  if (code == left_to_eager)
-    added = is_module ? "Repro.forward = torch.compiler.disable(Repro.forward)\n"
-                      : "body = torch.compiler.disable(f)\n\n\ndef f(*inputs):\n    return body(*inputs)\n\n\n";
-  const bool is_argument = code.find("dynamic=True") != std::string::npos;
   std::string text;
-  for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i) {
-    if (i == at && !is_argument)
-      text += added;
-    text += lines[i] + "\n";
-  }
+  for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i)
+    text += (i == at ? added_lines(script, workaround) : "") + lines[i] + "\n";
+  if (workaround.kind != Kind::Argument)
+    return text;
   constexpr std::string_view call = "torch.compile(";
-  if (const size_t found = text.find(call, text.find("\nexpected")); is_argument && found != std::string::npos)
+  if (const size_t found = text.find(call, text.find("\nexpected")); found != std::string::npos)
     text.replace(found, call.size(), "torch.compile(dynamic=True)(");
   return text;
 }
@@ -191,14 +206,14 @@ std::string workaround_sentence(const ReproFacts &facts) {
   if (!facts.workaround)
     return "";
   const Workaround &workaround = *facts.workaround;
-  if (workaround.code == left_to_eager)
+  if (workaround.kind == Kind::Eager)
     return std::string("`torch.compiler.disable` around these operators leaves them to eager, which breaks the graph "
                        "there; ") +
            (fails_under(facts, ablation_names::aot_eager).value_or(false)
                 ? "it fails before TorchInductor, so that none of its settings helps."
                 : "no setting of TorchInductor that was tried makes it right.");
   std::string text = markdown_code(workaround.code) +
-                     (is_fallback(workaround.code) ? " with " + markdown_code(no_cache) : "") + " makes it right";
+                     (workaround.kind == Kind::Fallback ? " with " + markdown_code(no_cache) : "") + " makes it right";
   if (workaround.mends_model)
     text +=
         *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";

@@ -2,7 +2,6 @@
 #pragma once
 #include "repro_minify/repro.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -27,8 +26,7 @@ std::optional<Workaround> find_workaround(const ReproFacts &facts, const Workaro
 std::string fallback_for(const std::string &name);
 
 /// Returns a repro.py as its user would write it with the workaround: statements stand before the first call.
-/// `code` is a Workaround's.
-std::string with_workaround(const std::string &script, const std::string &code);
+std::string with_workaround(const std::string &script, const Workaround &workaround);
 
 /// "`torch._inductor.config.pattern_matcher = False` makes it right, and the model that it comes from, whose call then
 /// takes 1.1 times as long."; Markdown, empty where none was found.

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .original import How, difference, in_float64, ran
-from .tracing import copies, with_wishes
+from .tracing import copies
 
 
 @dataclass
@@ -23,12 +23,6 @@ class Graphs(list[Graph]):
     """In the order of their first calls."""
 
     problem = ""  # how they differ in eager from the function; empty where Dynamo captured it right
-
-
-def copied(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Deep, with what shares memory, and with the wish for gradients."""
-    result: tuple[Any, ...] = with_wishes(copies(args), args)
-    return result
 
 
 class Keeper:
@@ -44,7 +38,7 @@ class Keeper:
             nonlocal seen
             if not seen:
                 seen = True
-                self.graphs.append(Graph(kept, copied(args)))
+                self.graphs.append(Graph(kept, copies(args, wishes=True)))
             return module.forward(*args)
 
         return call

@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from .errors import BadInput, CannotTrace
 from .inputs import Arguments, arguments_of_call
-from .tracing import copies, to_torchscript, with_wishes
+from .tracing import copies, to_torchscript
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,7 @@ def save_failing(model: object, inputs: Any, folder: Path, grad: bool = False) -
     args, kwargs = given_arguments(model, inputs)
     call = as_callable(model)
     if isinstance(call, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        given = (args, kwargs) if kwargs else args
-        module, values, has_modes = call, with_wishes(copies(given), given) if grad else copies(given), False
+        module, values, has_modes = call, copies((args, kwargs) if kwargs else args, wishes=grad), False
     else:
         try:
             module, values, has_modes = to_torchscript(call, args, kwargs, grad)

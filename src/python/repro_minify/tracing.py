@@ -43,10 +43,12 @@ def tensors_of(result: Any) -> Any:
     return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
 
-def copies(values: Any) -> Any:
-    """Deep, with strides and what shares memory as they are; outside of any gradient's history."""
+def copies(values: Any, wishes: bool = False) -> Any:
+    """Deep, with strides and what shares memory as they are; outside of any gradient's history. With `wishes` a copy
+    requires a gradient where the given tensor does."""
     detached = pytree.tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, values)
-    return copy.deepcopy(detached)
+    copied = copy.deepcopy(detached)
+    return with_wishes(copied, values) if wishes else copied
 
 
 def with_wishes(values: Any, given: Any) -> Any:
@@ -210,7 +212,6 @@ def to_torchscript(
     except Exception as error:
         refused = reason(error)
     try:
-        given = (args, kwargs) if kwargs else args
-        return scripted(call, args, kwargs), with_wishes(copies(given), given) if grad else copies(given), True
+        return scripted(call, args, kwargs), copies((args, kwargs) if kwargs else args, wishes=grad), True
     except Exception as error:
         raise CannotTrace(f"torch.jit.trace: {refused}; torch.jit.script: {reason(error)}") from error
