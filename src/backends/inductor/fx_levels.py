@@ -31,13 +31,6 @@ class NoLevel(Exception):
     """Raised where the calls in a level make no call that has a form."""
 
 
-def attribute(module: torch.nn.Module, name: str) -> Any:
-    value: Any = module
-    for word in name.split("."):
-        value = getattr(value, word)
-    return value
-
-
 class Folded:
     """The calls between one that enters a level and the one that leaves it, on the way to one call with a graph."""
 
@@ -70,7 +63,7 @@ class Folded:
     def taken(self, given: Node) -> Node:
         if given in self.nodes:
             raise NoLevel
-        if given.op == "get_attr" and not isinstance(attribute(self.module, str(given.target)), torch.Tensor):
+        if given.op == "get_attr" and not isinstance(operator.attrgetter(str(given.target))(self.module), torch.Tensor):
             return self.body.node_copy(given)
         return self.argument(given)
 

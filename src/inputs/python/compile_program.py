@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,12 +31,13 @@ from unregistered import refuse_unregistered
 
 INDUCTOR = "torch._inductor.config"
 CONFIGS = (INDUCTOR, "torch._dynamo.config", "torch._functorch.config", "torch.fx.experimental._config")
-# They say where files lie and what is kept of a compilation: nothing that a result depends on.
+# Parts of the names of entries that no result depends on: where files lie, and what a compilation keeps.
 INDIFFERENT = ("debug_dir_root", "store_cubin", "cache", "repro_", "compile_threads", "trace.", "log", "data_ptr")
 
 
 class Reader(InputReader):
-    """On the CPU where the device is not here; knows whether the data was there."""
+    """Reads the inputs, from `save_dir` or drawn at random, onto the CPU if their device is not here. Counts tensors
+    that were `saved` and `drawn`. Raises Refused for an input that is no tensor or number."""
 
     def __init__(self, save_dir: str | None) -> None:
         super().__init__(save_dir=save_dir)
@@ -90,18 +92,13 @@ def without_config(tree: ast.Module) -> list[tuple[str, str, Any]]:
     return entries
 
 
-def value_of(module: Any, key: str) -> Any:
-    for part in key.split("."):
-        module = getattr(module, part)
-    return module
-
-
 def config_words(entries: list[tuple[str, str, Any]], loaded: Loaded) -> None:
-    """Those that are not what they are anyway, as --inductor-config takes them."""
+    """Puts the entries that differ from this PyTorch's defaults into `loaded`: of TorchInductor as KEY=VALUE, as
+    --inductor-config takes them, and a note on each other one."""
     for module_name, key, value in entries:
         module = importlib.import_module(module_name)
         try:
-            usual = value_of(module, key)
+            usual = attrgetter(key)(module)
         except AttributeError:
             loaded.notes.append(f"{module_name}.{key}: torch {torch.__version__} has no such entry")
             continue
@@ -115,7 +112,7 @@ def config_words(entries: list[tuple[str, str, Any]], loaded: Loaded) -> None:
 
 @dataclass(eq=False)
 class Captured(Exception):
-    """Raised where the program has said what it would run."""
+    """Raised in the place of run_repro, with all that it is given."""
 
     module: torch.nn.Module
     load_args: Callable[[InputReader], None]
@@ -125,6 +122,8 @@ class Captured(Exception):
 
 
 def run_until_captured(tree: ast.Module, path: str) -> Captured:
+    """Runs the program up to its call of run_repro. Raises Refused if it raises before, or makes no such call."""
+
     def capture_after(after: str) -> Callable[..., None]:
         def capture(module: Any, load_args: Any, *_: Any, **words: Any) -> None:
             raise Captured(module, load_args, words, after, torch.is_grad_enabled())
@@ -150,7 +149,7 @@ def run_until_captured(tree: ast.Module, path: str) -> Captured:
 
 
 def folder_of_data(path: str, words: dict[str, Any]) -> str | None:
-    """The one that the program names, or where it lies itself."""
+    """Returns the folder with the saved inputs: as the program names it, or beside the program; None: there is none."""
     here = Path(path).resolve().parent
     for folder in (words.get("save_dir"), here / "checkpoints", here):
         if folder and (Path(folder) / "storages").is_dir():
@@ -171,7 +170,7 @@ def say_what_was_read(reader: Reader, seed: int, loaded: Loaded) -> None:
 
 
 def parsed(text: str) -> ast.Module:
-    """Raises Refused for what is no Python."""
+    """Parses the program. Raises Refused for what is no Python."""
     try:
         return ast.parse(text)
     except SyntaxError as error:
@@ -186,6 +185,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def read(text: str, path: str, seed: int) -> Loaded:
+    """Runs the program with this text, which lies at `path`, and returns its module and inputs. Raises Refused."""
     tree = parsed(text)
     loaded = Loaded(torch.nn.Module(), ())
     entries = without_config(tree)

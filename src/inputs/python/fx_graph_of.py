@@ -5,6 +5,7 @@ given, is seen and not looked up in a schema.
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ import fx_run
 import imports
 from agreement import copies, difference, others_of, run
 from fx_devices import Devices
-from fx_inputs import NUMBERS, Inputs, Original, attribute, is_plain, tensors_in
+from fx_inputs import NUMBERS, Inputs, Original, is_plain, tensors_in
 from fx_nested import grad_in, kind_of, nested, note_kinds, result_of, take_call
 from fx_source import Source, compiled
 from fx_trace import graph_of
@@ -83,7 +84,7 @@ class Observer:
             node.args = map_arg(node.args, self.constant_of)
             node.kwargs = map_arg(node.kwargs, self.constant_of)
             if node.op == "get_attr" and node not in self.values:
-                self.values[node] = value = attribute(self.module, node.target)
+                self.values[node] = value = attrgetter(node.target)(self.module)
                 if isinstance(value, torch.nn.Module):
                     self.bound[node] = nested(value, grad_in(node, self.switched.grad))
             elif node.op.startswith("call_"):

@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -25,13 +26,6 @@ class Input:
     tensor: torch.Tensor
 
 
-def attribute(module: torch.nn.Module, name: str) -> Any:
-    value: Any = module
-    for word in name.split("."):
-        value = getattr(value, word)
-    return value
-
-
 def tensors_in(value: Any) -> list[torch.Tensor]:
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
@@ -44,7 +38,8 @@ def is_plain(value: Any) -> bool:
 
 
 class Inputs:
-    """The inputs of a graph, and in `bound` the values of the arguments that are no tensors."""
+    """The inputs of a graph in `all`; in `bound` the values of arguments that are no tensors, with a sentence each in
+    `notes`. Nodes that read one attribute become one node. Raises Refused for arguments that no program can have."""
 
     def __init__(self, loaded: Loaded, graph: torch.fx.Graph) -> None:
         self.loaded = loaded
@@ -86,7 +81,7 @@ class Inputs:
         for node in list(graph.nodes):
             if node.op != "get_attr":
                 continue
-            value = attribute(self.loaded.module, node.target)
+            value = attrgetter(node.target)(self.loaded.module)
             if not isinstance(value, torch.Tensor):
                 continue
             each = Input(node, node.target.replace(".", "_"), node.target, value)
@@ -98,8 +93,9 @@ class Inputs:
 
 
 class Original:
-    """The module as a function of the inputs of the program, attributes among them. It is not changed itself.
-    `differentiates`: it has levels of torch.func that want gradients enabled around them."""
+    """The module as a function of the inputs of the program, attributes among them, which returns the tensors of its
+    result. The module itself is not changed. `differentiates`: it has levels of torch.func that want gradients enabled
+    around them."""
 
     def __init__(self, loaded: Loaded, inputs: list[Input], differentiates: bool) -> None:
         self.loaded, self.inputs, self.differentiates = loaded, inputs, differentiates

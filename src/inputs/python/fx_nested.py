@@ -1,6 +1,7 @@
 """Graphs that higher-order operators are given: the branches of a cond, the body of a loop, what is checkpointed."""
 
 import contextlib
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch.fx.node import map_arg
 import fx_call
 import fx_func
 import fx_modes
-from fx_inputs import attribute, tensors_in
+from fx_inputs import tensors_in
 from fx_trace import graph_of
 from refused import Refused
 
@@ -49,7 +50,7 @@ def nested(module: torch.nn.Module, grad: bool) -> GraphModule:
     for node in list(graph.nodes):
         node.meta.pop("is_wrapped", None)  # torch.fx would patch the function in every trace to come
         if node.op == "get_attr":
-            value = attribute(module, str(node.target))
+            value = attrgetter(str(node.target))(module)
             if not isinstance(value, torch.nn.Module):
                 node.replace_all_uses_with(literal(graph, node, value))
                 graph.erase_node(node)

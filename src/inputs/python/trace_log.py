@@ -15,8 +15,7 @@ ARTEFACT = "fx_graph_runnable"
 
 @dataclass
 class Graph:
-    name: str
-    """Of the compilation: "0/0", frame and recompilation."""
+    name: str  # of the compilation: "0/0", frame and recompilation
     text: str
 
 
@@ -53,7 +52,7 @@ def graphs_of_log(path: Path) -> list[Graph]:
 
 
 def order(path: Path) -> tuple[list[int], str]:
-    """`-_0_10_0/fx_graph_runnable_12.txt` comes after `-_0_9_0`."""
+    """Returns a key that sorts paths by their numbers: `-_0_10_0/fx_graph_runnable_12.txt` comes after `-_0_9_0`."""
     return [int(number) for number in re.findall(r"\d+", path.parent.name + path.name)], str(path)
 
 
@@ -73,7 +72,7 @@ def graphs_of_folder(folder: Path) -> list[Graph]:
 
 
 def name_in(path: Path) -> str:
-    """tlparse's folder `-_0_0_0` (or `0_0_0`) is of frame 0, recompilation 0."""
+    """Returns "0/0", frame and recompilation, for a graph in tlparse's folder `-_0_0_0` or `0_0_0`."""
     numbers = re.findall(r"\d+", path.parent.name)
     return "/".join(numbers[:2]) if len(numbers) >= 2 else path.name
 

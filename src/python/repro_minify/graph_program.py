@@ -9,6 +9,7 @@ import keyword
 import re
 import textwrap
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -84,13 +85,6 @@ def readable(target: str) -> str:
     return f"x_{name}" if name[0].isdigit() or keyword.iskeyword(name) or name in NAMES_IN_USE else name
 
 
-def attribute(module: torch.nn.Module, name: str) -> Any:
-    value: Any = module
-    for word in name.split("."):
-        value = getattr(value, word)
-    return value
-
-
 def placeholder(graph: torch.fx.Graph, target: str) -> torch.fx.Node:
     """One more argument, of a name that no other has."""
     node = graph.placeholder(readable(target))
@@ -105,7 +99,7 @@ def with_attributes_as_arguments(module: torch.fx.GraphModule) -> tuple[torch.fx
         if node.op == "placeholder":
             renamed[node] = placeholder(graph, str(node.target))
     for node in module.graph.nodes:
-        if node.op == "get_attr" and isinstance(value := attribute(module, str(node.target)), torch.Tensor):
+        if node.op == "get_attr" and isinstance(value := attrgetter(str(node.target))(module), torch.Tensor):
             if node.target not in tensors:
                 tensors[node.target] = (placeholder(graph, str(node.target)), value)
             renamed[node] = tensors[node.target][0]
@@ -120,7 +114,7 @@ def with_small_tensors_written(module: torch.fx.GraphModule) -> torch.fx.GraphMo
     them."""
     made = copy.deepcopy(module)
     for node in made.graph.find_nodes(op="get_attr"):
-        value = attribute(made, str(node.target))
+        value = attrgetter(str(node.target))(made)
         if isinstance(value, torch.Tensor) and value.numel() <= MOST_NUMBERS:
             how = {"dtype": value.dtype, "device": value.device}
             with made.graph.inserting_before(node):
@@ -132,7 +126,7 @@ def with_small_tensors_written(module: torch.fx.GraphModule) -> torch.fx.GraphMo
 def children_of(module: torch.fx.GraphModule, graph: torch.fx.Graph) -> dict[str, torch.fx.GraphModule]:
     """The graphs that a higher-order operator is given."""
     names = [str(node.target) for node in graph.nodes if node.op == "get_attr"]
-    values = {name: attribute(module, name) for name in names}
+    values = {name: attrgetter(name)(module) for name in names}
     return {name: value for name, value in values.items() if isinstance(value, torch.fx.GraphModule)}
 
 
@@ -228,7 +222,7 @@ class Writer:
         """Returns the line that gives `value` this name."""
         home, inner = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
         try:
-            found = attribute(importlib.import_module(str(home)), inner)
+            found = attrgetter(inner)(importlib.import_module(str(home)))
         except (ImportError, AttributeError):
             found = None
         if found is not value or home == "__main__":

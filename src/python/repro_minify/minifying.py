@@ -25,7 +25,7 @@ WRITTEN = (0, 4)  # verified, and not verified: the files are there
 
 
 def free_folder(stem: Path) -> Path:
-    """STEM.repro, or STEM-2.repro and so on: nothing is overwritten."""
+    """Returns STEM.repro, or the first of STEM-2.repro and so on that does not exist."""
     for number in itertools.count(1):
         folder = stem.with_name(f"{stem.name}{'' if number == 1 else f'-{number}'}.repro")
         if not folder.exists() and not folder_of_failing(folder).exists():
@@ -39,6 +39,7 @@ def folder_of_failing(output: Path) -> Path:
 
 
 def reduce(words: list[str], quiet: bool) -> Result:
+    """Runs the program with these words. Returns what it wrote; raises the error of its exit code."""
     ended = run(words, show=not quiet)
     if ended.code not in WRITTEN:
         raise_for(ended)

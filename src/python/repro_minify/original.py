@@ -79,7 +79,7 @@ class How:
 
 
 def parsed(value: Any) -> Any:
-    """A value of inductor_config that is given as text: a Python literal, or else itself."""
+    """Returns a value of inductor_config that is given as text as the worker's entries.py reads it."""
     if not isinstance(value, str):
         return value
     words = {"true": True, "false": False, "none": None}

@@ -21,7 +21,7 @@ SECONDS = 600.0  # after that it is ended, and counts as failed
 
 
 def command_of(text: str) -> list[str]:
-    """Its words, once it is known that there is such a program: the night takes hours."""
+    """Returns the words of the command. Raises TriageError now if there is no such program: the night takes hours."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -43,7 +43,8 @@ def environment_of(bug: dict[str, Any], night: int, store: Store) -> dict[str, s
 
 
 def tell(store: Store, facts: dict[str, Any], command: list[str], say: Callable[[str], None]) -> None:
-    """Once for each new or regressed bug of the last night. What fails is said, and told again after the next night."""
+    """Runs the command once for each new or regressed bug of the last night. If it fails, that is said, and the bug is
+    told again after the next night."""
     night = facts["nights"][-1]["id"]
     known = {row["bug_id"] for row in store.rows("SELECT bug_id FROM told WHERE night_id = ?", night)}
     for bug in facts["bugs"]:
@@ -57,7 +58,7 @@ def tell(store: Store, facts: dict[str, Any], command: list[str], say: Callable[
 
 
 def problem_of_call(command: list[str], bug: dict[str, Any], environment: dict[str, str]) -> str:
-    """Nothing: it came to a good end. What it prints is shown."""
+    """Runs the command with the bug on its standard input. Returns why it failed; empty if it did not."""
     try:
         done = subprocess.run(
             command, input=json.dumps(bug) + "\n", text=True, env=os.environ | environment, timeout=SECONDS

@@ -35,7 +35,7 @@ class Answer:
 
 
 def run_repro(python: str, script: Path, timeout: float) -> Answer:
-    """Wrong only where the script shows the failure that it was made of: Python exits with 1 for any error."""
+    """Runs a repro.py. It is WRONG only where it shows its own failure, as Python exits with 1 for any error."""
     torch = torch_of_python(python)
     if torch == "none":
         return Answer(python, torch, Outcome.NO_ANSWER, "there is no torch in it")
@@ -75,19 +75,21 @@ def shows(done: subprocess.CompletedProcess[str], script: str, verdict: dict[str
 
 
 def without_type(message: str) -> str:
-    """Dynamo tells of an exception in words of its own: "... got IndexError('tuple index out of range')"."""
+    """Returns a message of twelve characters or more without the exception's type, which Dynamo puts elsewhere:
+    "... got IndexError('tuple index out of range')"."""
     words = re.sub(r"^[\w.]+: ", "", message)
     return words if len(words) >= 12 else message
 
 
 def as_compared(message: str) -> str:
-    """PyTorch has two words for the type of a tensor: with Python torch.FloatTensor, without it CPUFloatType."""
+    """Returns a message without numbers, with one of PyTorch's two words for the type of a tensor: torch.FloatTensor
+    with Python, CPUFloatType without."""
     return " ".join(without_numbers(re.sub(r"\btorch\.(\w+)Tensor\b", r"CPU\1Type", message)).split())
 
 
 def halve(pythons: Sequence[str], ask: Callable[[str], Answer]) -> list[Answer]:
-    """The answers that it takes to find where versions, oldest first, change over: both ends, then the middle of what
-    is left. One that gives no answer is passed over. With equal ends all are asked, as there is nothing to halve."""
+    """Finds by bisection where interpreters, oldest version first, change from one outcome to the other. Returns the
+    answers it took. A version without an answer is passed over. If both ends agree all are asked."""
     known: dict[int, Answer] = {}
 
     def answer(index: int) -> Answer:
@@ -131,7 +133,8 @@ def versions(folder: Path, pythons: list[str], timeout: float = 600) -> list[Ans
 
 
 def interpreter(python: str) -> str:
-    """Its absolute path, as a repro runs in a folder of its own. Links are kept: a virtual environment's leads away."""
+    """Returns the absolute path, as a repro runs in a folder of its own. Links are kept: a virtual environment's Python
+    is a link to one outside it."""
     found = shutil.which(python)
     if not found:
         raise TriageError(f"--python {python}: no such program; name interpreters with torch, oldest first")

@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU, of what torch.onnx.export makes."""
+"""ONNX Runtime on the CPU, given what torch.onnx.export makes. docs/recipes.md says what each name here is for."""
 
 import contextlib
 import functools
