@@ -121,12 +121,25 @@ std::string first_words(const std::string &message) {
   return message.substr(0, end);
 }
 
+/// True if a message begins with the name of an exception in Python, or is a compiler's.
+bool names_its_type(const std::string &message) {
+  const size_t colon = message.find(": "), space = message.find(' ');
+  return message.starts_with("C++ ") || (colon != std::string::npos && colon < space);
+}
+
+/// The exception of a program: TorchInductor's messages leave out the name of a RuntimeError alone (failure.py).
+std::string exception_in_words(const ReproFacts &facts) {
+  const std::string &message = facts.reduced.message;
+  const bool in_python = facts.backend->name() == "inductor";
+  return plain((in_python && !names_its_type(message) ? "RuntimeError: " : "") + first_words(message));
+}
+
 /// `quote`: how values, names and messages are marked.
 std::string what_happens(const Program &program, const ReproFacts &facts, Quote quote) {
   const FailureKind kind = facts.signature.kind;
   switch (kind) {
   case FailureKind::Exception:
-    return "raises " + quote(plain(first_words(facts.reduced.message)));
+    return "raises " + quote(exception_in_words(facts));
   case FailureKind::Crash:
     return "crashes with " + signal_in_words(facts.signature.signal);
   case FailureKind::Hang:
@@ -165,7 +178,8 @@ bool is_in_title(const ReproFacts &facts) {
 
 /// The guilty step in the words of its library: "reinplace_inplaceable_ops", "decomposition of round"; empty where none
 /// is known, or its words tell nothing. A lowering that is left out ends a fusion too: it may hide a failure that is
-/// another's, so no title names it; nor what has a number for a name ("pass_pattern_1").
+/// another's, so no title names it; nor what has a number for a name ("pass_pattern_1"). The parts of AOTAutograd are
+/// asked after repro.py was written, which then names none.
 std::string blamed_in_title(const ReproFacts &facts) {
   if (!facts.bisection || !facts.bisection->guilty || is_in_title(facts))
     return "";
@@ -177,7 +191,8 @@ std::string blamed_in_title(const ReproFacts &facts) {
   if (step == "aot_eager")
     return fails_under(facts, ablation_names::functionalized).value_or(false) ? "functionalization"
            : fails_under(facts, ablation_names::decomposed).value_or(false)   ? "decompositions"
-                                                                              : "AOTAutograd";
+           : has_row(facts, ablation_names::decomposed)                       ? "AOTAutograd"
+                                                                              : "";
   return name.empty() ? step : name.substr(0, name.find('=')); // "layout_optimization=False"
 }
 

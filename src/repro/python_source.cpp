@@ -13,15 +13,15 @@
 namespace repro_minify {
 namespace {
 
-using Names = std::map<std::string, std::set<std::string>>; // "method": {"add_", ...}
+using NamesByKind = std::map<std::string, std::set<std::string>>; // "method": {"add_", ...}
 
-Names read_python_names() {
+NamesByKind read_python_names() {
   const EmbeddedText *file = templates;
   while (file->name && std::strcmp(file->name, "python_names.txt") != 0)
     ++file;
   if (!file->name)
     throw std::logic_error("python_names.txt was not built in");
-  Names names;
+  NamesByKind names;
   std::istringstream words(file->text);
   std::set<std::string> *list = nullptr;
   for (std::string word; words >> word;)
@@ -35,7 +35,7 @@ Names read_python_names() {
 }
 
 bool has(const std::string &list, const std::string &name) {
-  static const Names names = read_python_names();
+  static const NamesByKind names = read_python_names();
   const auto found = names.find(list);
   return found != names.end() && found->second.contains(name);
 }

@@ -1,6 +1,7 @@
 // issue.md: its first line, its one block of code, and what it says where something is not known.
 #include "core/files.h"
 #include "repro/ablation_names.h"
+#include "repro/headline.h"
 #include "repro/small_program.h"
 
 #include <gtest/gtest.h>
@@ -219,6 +220,33 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
   EXPECT_TRUE(has(issue_of(facts), "\n\nIt fails with `backend=\"aot_eager\"` too, and under "
                                    "`torch.func.functionalize` alone; `backend=\"eager\"` is right.\n"))
       << issue_of(facts);
+}
+
+/// repro.py is written before the parts of AOTAutograd are asked, and its heading contradicts no title.
+TEST(Issue, NamesThePartOfAotAutogradWhereThatIsKnown) {
+  ReproFacts facts = verified();
+  facts.backend = make_backend("inductor");
+  facts.bisection.emplace().guilty = "aot_eager";
+  const Program program = small_program();
+  EXPECT_FALSE(has(headline(program, facts, ""), "(")) << headline(program, facts, "");
+  facts.ablation = {{ablation_names::functionalized, "", false}, {ablation_names::decomposed, "", false}};
+  EXPECT_TRUE(headline(program, facts, "").ends_with(" (AOTAutograd)")) << headline(program, facts, "");
+  facts.ablation.front().fails = true;
+  EXPECT_TRUE(headline(program, facts, "").ends_with(" (functionalization)")) << headline(program, facts, "");
+}
+
+TEST(Issue, NamesTheExceptionThatIsRaised) {
+  ReproFacts facts = verified();
+  facts.backend = make_backend("inductor");
+  facts.signature = {FailureKind::Exception, "", ""};
+  facts.reduced.message = "view size is not compatible with the input: use reshape. And more";
+  EXPECT_TRUE(headline(small_program(), facts, "")
+                  .ends_with(" raises RuntimeError: view size is not compatible with the input: use reshape"));
+  facts.reduced.message = "ValueError: 'nan' is not comparable";
+  EXPECT_TRUE(headline(small_program(), facts, "").ends_with(" raises ValueError: 'nan' is not comparable"));
+  facts.reduced.message = "C++ compile error: use of undeclared identifier";
+  EXPECT_TRUE(
+      headline(small_program(), facts, "").ends_with(" raises C++ compile error: use of undeclared identifier"));
 }
 
 } // namespace

@@ -9,7 +9,9 @@ import tempfile
 import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
 from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
+from torch._inductor.pattern_matcher import PatternMatcherPass, is_match
 from torch._inductor.virtualized import V
+from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
 import wire
 
@@ -58,23 +60,56 @@ def take_part(folder):
     """From here on this process compiles what the bisector's state in the folder says."""
     CompilerBisector.in_process_cache = folder
     CompilerBisector.bisection_enabled = True
-    CompilerBisector.disable_subsystem = naming_overloads(CompilerBisector.disable_subsystem)
+    CompilerBisector.disable_subsystem = naming_parts(CompilerBisector.disable_subsystem)
+    GraphTransformObserver.apply_graph_pass = remembering(GraphTransformObserver.apply_graph_pass)
     inductor_config.fx_graph_cache = False  # knows nothing of what is left out
     functorch_config.enable_autograd_cache = False
 
 
-def naming_overloads(is_disabled):
-    """The bisector's question whether a part is left out, with a lowering named after its overload.
+begun = []  # the patterns and the graph of each pass that is under way, the innermost last
 
-    PyTorch names it after the node: `sum_1`, which no operator is called, and `div` for each overload of it.
+
+def remembering(apply):
+    """GraphTransformObserver.apply_graph_pass, which asks the bisector whether the pass is left out."""
+
+    def observed(self, apply_pass):
+        begun.append((getattr(apply_pass, "__self__", None), self.gm.graph))
+        try:
+            return apply(self, apply_pass)
+        finally:
+            begun.pop()
+
+    return observed
+
+
+def naming_parts(is_disabled):
+    """The bisector's question whether a part is left out, with a lowering named after its overload, and a numbered set
+    of patterns after those of them that match.
+
+    PyTorch names a lowering after the node: `sum_1`, which no operator is called, and `div` for each overload of it;
+    and a set of patterns `pass_pattern_1`.
     """
 
     def question(backend, subsystem, debug_info=None):
+        named = debug_info
         if subsystem == "lowerings":
-            return is_disabled(backend, subsystem, lambda: overload_name(V.graph.current_node.target))
-        return is_disabled(backend, subsystem, debug_info)
+            named = lambda: overload_name(V.graph.current_node.target)  # noqa: E731
+        elif debug_info and begun and isinstance(begun[-1][0], PatternMatcherPass):
+            named = lambda: matching_patterns(*begun[-1]) or debug_info()  # noqa: E731
+        return is_disabled(backend, subsystem, named)
 
     return question
+
+
+def matching_patterns(patterns, graph):
+    """Returns the names of the patterns that match in a graph, by the functions that replace what they match:
+    "pointless_cumsum_replacement". Nothing is replaced."""
+    names = {}
+    for (kind, target), entries in list(patterns.patterns.items()):
+        for node in graph.find_nodes(op=kind, target=target):
+            applying = [entry for entry in entries if replacement_name(entry) and applies(entry, node)]
+            names |= dict.fromkeys(map(replacement_name, applying))
+    return ", ".join(names)
 
 
 def overload_name(overload):
@@ -82,3 +117,18 @@ def overload_name(overload):
     name = str(overload)
     plain = name.removeprefix("aten.").removesuffix(".default")
     return plain if name == f"aten.{plain}.default" else name
+
+
+def replacement_name(pattern):
+    """Returns the name that a pattern has, or its function; empty for a function without one."""
+    name = getattr(pattern, "pattern_name", None) or getattr(getattr(pattern, "handler", None), "__name__", "")
+    return name if name.isidentifier() else ""
+
+
+def applies(pattern, node):
+    """True if the pattern matches at a node. Its own check may look for what only the passes before it leave."""
+    try:
+        match = pattern.pattern.match(node)
+        return is_match(match) and bool(pattern.extra_check(match))
+    except Exception:
+        return False

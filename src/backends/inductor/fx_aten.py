@@ -15,7 +15,11 @@ INTERPOLATIONS = {
     "upsample_trilinear3d": "trilinear", "upsample_bicubic2d": "bicubic",
 }  # fmt: skip
 
-SAME_ARGUMENTS = {"max_pool1d", "max_pool2d", "max_pool3d", "dropout"}  # functions in Python that take them in order
+SAME_ARGUMENTS = {  # functions in Python that take them in order
+    "max_pool1d", "max_pool2d", "max_pool3d", "dropout", "hardtanh",
+}  # fmt: skip
+PADDINGS = {f"{kind}_pad{n}d": mode for kind, mode in (("reflection", "reflect"), ("replication", "replicate"))
+            for n in (1, 2, 3)}  # fmt: skip
 
 REDUCTIONS = ("none", "mean", "sum")  # in ATen, numbers from 0
 LOSSES = {  # their parameters in ATen
@@ -23,6 +27,10 @@ LOSSES = {  # their parameters in ATen
     "nll_loss_nd": ("input", "target", "weight", "reduction", "ignore_index"),
     "mse_loss": ("input", "target", "reduction"),
     "l1_loss": ("input", "target", "reduction"),
+    "smooth_l1_loss": ("input", "target", "reduction", "beta"),
+    "huber_loss": ("input", "target", "reduction", "delta"),
+    "binary_cross_entropy": ("input", "target", "weight", "reduction"),
+    "binary_cross_entropy_with_logits": ("input", "target", "weight", "pos_weight", "reduction"),
 }
 
 
@@ -45,6 +53,14 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
             return torch.nn.functional.batch_norm, ((value, mean, variance, weight, bias, *rest), {})
     if name in SAME_ARGUMENTS and overload == "default":
         return getattr(torch.nn.functional, name), arguments
+    if name in PADDINGS and not kwargs:
+        return torch.nn.functional.pad, (args, {"mode": PADDINGS[name]})
+    if name == "einsum" and len(args) == 2 and not kwargs and isinstance(args[1], (list, tuple)):
+        return torch.einsum, ((args[0], *args[1]), {})
+    if name == "div" and overload == "Tensor_mode":  # Python takes a number there too
+        return torch.div, arguments
+    if name == "lift_fresh_copy":
+        return aten.clone.default, arguments
     if name in LOSSES and overload == "default" and not kwargs:
         return getattr(torch.nn.functional, name.removesuffix("_nd").replace("cross_entropy_loss", "cross_entropy")), (
             (args[:2], loss(LOSSES[name], args)))  # fmt: skip

@@ -37,10 +37,13 @@ TORCH_OPERATORS = {
     "true_divide": "truediv", "divide": "truediv", "matmul": "matmul", "pow": "pow", "remainder": "mod",
     "floor_divide": "floordiv", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "neg": "neg",
     "negative": "neg", "bitwise_not": "invert", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
+    "__and__": "and", "__or__": "or", "__xor__": "xor", "__lshift__": "lshift", "__rshift__": "rshift",
 }  # fmt: skip
 OVERLOADS = {"default", "Tensor", "Scalar", "Tensor_Tensor", "Tensor_Scalar"}
-ONE_SHAPE = {"view", "reshape", "permute", "expand", "repeat", "new_zeros", "new_ones", "new_empty"}
-SHAPED = {"zeros", "ones", "empty", "rand", "randn"}
+ONE_SHAPE = {
+    "view", "reshape", "permute", "expand", "repeat", "tile", "flip", "new_zeros", "new_ones", "new_empty",
+}  # fmt: skip
+SHAPED = {"torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn"}
 ATTRIBUTES = {
     "aten.mT.default": "mT", "aten.mH.default": "mH", "aten.numpy_T.default": "T", "aten.matrix_H.default": "H",
 }  # fmt: skip
@@ -71,7 +74,7 @@ class Expressions:
         if type(value) in (int, float):
             return number(value)
         if type(value) is complex:
-            return call("complex", [number(value.real), number(value.imag)])
+            return complex_number(value)
         if type(value) in (tuple, torch.Size):
             return ast.Tuple([self.value(part) for part in value], ast.Load())
         if isinstance(value, list):
@@ -215,10 +218,22 @@ class Expressions:
         args, kwargs = arguments
         if not is_name(name) or not args:
             raise NoForm(f"a method of the name {name!r}")
+        written = self.torch_operator(name, arguments)
+        if written is not None:
+            return written
         tidied = fx_signatures.tidy(arguments, fx_signatures.of_operator(name), name)
         if tidied[0] and tidied[0][0] is args[0]:
             args, kwargs = tidied
-        return self.call(ast.Attribute(self.value(args[0]), name, ast.Load()), args[1:], kwargs)
+        return self.called_on(name, args, kwargs)
+
+    def called_on(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ast.expr:
+        """A method of the first argument."""
+        own, *rest = args
+        if name in ("to", "view") and not rest and list(kwargs) == ["dtype"]:
+            rest, kwargs = [kwargs["dtype"]], {}
+        if name in ONE_SHAPE:
+            rest = one_by_one(rest)
+        return self.call(ast.Attribute(self.value(own), name, ast.Load()), tuple(rest), kwargs)
 
     def function(self, target: Any, arguments: Arguments) -> ast.expr:
         name = public_name(target)
@@ -232,7 +247,15 @@ class Expressions:
             signatures = fx_signatures.of_python(target) or fx_signatures.of_operator(short)
         else:
             signatures = ()
-        return self.call(dotted(name), *fx_signatures.tidy(arguments, signatures, name.split(".")[-1]))
+        return self.named(name, *fx_signatures.tidy(arguments, signatures, name.split(".")[-1]))
+
+    def named(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ast.expr:
+        """A function by its public name."""
+        if name == "torch.arange":
+            args, kwargs = without_start(args, kwargs)
+        if name in SHAPED:
+            args = tuple(one_by_one(list(args)))
+        return self.call(dotted(name), args, kwargs)
 
     def call(self, function: ast.expr, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ast.expr:
         named = []
@@ -280,13 +303,7 @@ class Expressions:
     def public(self, form: fx_signatures.PublicForm, target: torch._ops.OpOverload, arguments: Arguments) -> ast.expr:
         short = form.name.split(".")[-1]
         args, kwargs = fx_signatures.tidy(arguments, (fx_signatures.of_schema(target._schema),), short)
-        at = 1 if form.method else 0
-        one_list = len(args) == at + 1 and isinstance(args[at], (list, tuple)) and args[at]
-        if one_list and short in (ONE_SHAPE if form.method else SHAPED):
-            args = (*args[:at], *args[at])
-        if not form.method:
-            return self.call(dotted(form.name), args, kwargs)
-        return self.call(ast.Attribute(self.value(args[0]), form.name, ast.Load()), args[1:], kwargs)
+        return self.called_on(form.name, args, kwargs) if form.method else self.named(form.name, args, kwargs)
 
     def indexing(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
         """A subscript in the place of slice, select and the size of one dimension, or an attribute."""
@@ -369,6 +386,28 @@ def dotted(name: str) -> ast.expr:
 
 def call(name: str, args: list[ast.expr]) -> ast.Call:
     return ast.Call(dotted(name), args, [])
+
+
+def one_by_one(arguments: list[Any]) -> list[Any]:
+    """The sizes or dimensions of a list, where it is the only argument; that of none stays a list."""
+    only = arguments[0] if len(arguments) == 1 else None
+    return list(only) if isinstance(only, (list, tuple)) and only else arguments
+
+
+def without_start(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    """The arguments of torch.arange, which begins at 0 where nothing else is said."""
+    if len(args) == 1 and "end" in kwargs:
+        args, kwargs = (*args, kwargs["end"]), {name: value for name, value in kwargs.items() if name != "end"}
+    from_zero = len(args) == 2 and type(args[0]) is int and args[0] == 0 and "step" not in kwargs
+    return (args[1:] if from_zero else args), kwargs
+
+
+def complex_number(value: complex) -> ast.expr:
+    """A literal; a call where that would give a zero of the other sign, or where there is none."""
+    finite = math.isfinite(value.real) and math.isfinite(value.imag)
+    if finite and repr(eval(repr(value))) == repr(value):
+        return ast.Constant(value)
+    return call("complex", [number(value.real), number(value.imag)])
 
 
 def number(value: int | float) -> ast.expr:

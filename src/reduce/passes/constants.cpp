@@ -1,9 +1,12 @@
 // Constants: what is made from constants and weights alone becomes a tensor constant. A cut makes an input of it, which
-// is simpler; but an optimiser that folds constants, or looks for them, fails on a constant only.
+// is simpler; but an optimiser that folds constants, or looks for them, fails on a constant only. Where such a value
+// has to be made, but is one number everywhere, a torch.full makes it as well as several operators do.
 #include "program/atoms.h"
 #include "program/materialise.h"
+#include "program/python_call.h"
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
+#include "reduce/passes/filled_tensor.h"
 #include "reduce/passes/in_bulk.h"
 
 #include "repro_minify/record.h"
@@ -11,6 +14,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <unordered_set>
 
 namespace repro_minify {
@@ -20,10 +26,23 @@ using torch::jit::Node;
 using torch::jit::Use;
 using torch::jit::Value;
 
+/// The values that count as constants.
+enum class Constants {
+  WithWeights, ///< of the graph, parameters, buffers and tensors of the Program
+  OfGraph      ///< of the graph alone, and the size of any value where a node asks for no more
+};
+
+/// True if a node asks no more of its operand than its size and dtype: torch.zeros_like(x).
+bool only_asks_for_size(const Node *node) {
+  static const std::set<std::string> names = {"zeros_like", "ones_like", "full_like",
+                                              "new_zeros",  "new_ones",  "new_full"};
+  return names.count(short_operator_name(node)) > 0;
+}
+
 /// Which nodes of a Program an optimiser could do away with by running them.
 class Foldable {
 public:
-  explicit Foldable(const Program &program) : program_(program) {
+  Foldable(const Program &program, Constants constants) : program_(program), constants_(constants) {
     for (const Node *node : all_nodes(*program.graph))
       if (can_be_folded(node))
         nodes_.insert(node);
@@ -40,13 +59,29 @@ public:
     return results;
   }
 
+  /// Tensors that such a node makes and any other node reads, the last first.
+  std::vector<const Value *> all_results() const {
+    std::vector<const Value *> results;
+    for (const Node *node : all_nodes(*program_.graph))
+      if (nodes_.count(node) && counts_as_operator(node))
+        for (const Value *output : node->outputs())
+          if (output->type()->isSubtypeOf(*c10::TensorType::get()) && !is_only_returned(output))
+            results.insert(results.begin(), output);
+    return results;
+  }
+
 private:
+  static bool is_only_returned(const Value *value) {
+    return std::all_of(value->uses().begin(), value->uses().end(),
+                       [](const Use &use) { return use.user->kind() == torch::jit::prim::Return; });
+  }
+
   bool is_constant(const Value *value) const {
     const Node *node = value->node();
     if (is_written_to(value))
       return false;
     if (node == program_.graph->param_node())
-      return program_.inputs[value->offset()].role != Role::Input;
+      return constants_ == Constants::WithWeights && program_.inputs[value->offset()].role != Role::Input;
     return nodes_.count(node) > 0;
   }
 
@@ -55,7 +90,8 @@ private:
     const auto operands = node->inputs();
     const auto made = node->outputs();
     return node->kind() != torch::jit::prim::Param && node->blocks().empty() && !has_effects(node) &&
-           std::all_of(operands.begin(), operands.end(), [&](const Value *value) { return is_constant(value); }) &&
+           ((constants_ == Constants::OfGraph && only_asks_for_size(node)) ||
+            std::all_of(operands.begin(), operands.end(), [&](const Value *value) { return is_constant(value); })) &&
            std::none_of(made.begin(), made.end(), is_written_to);
   }
 
@@ -68,6 +104,7 @@ private:
   }
 
   const Program &program_;
+  const Constants constants_;
   std::unordered_set<const Node *> nodes_;
 };
 
@@ -90,7 +127,7 @@ struct Folded {
 
 std::vector<Folded> folded(const Recording &recording) {
   std::vector<Folded> result;
-  for (const Value *value : Foldable(recording.program).results())
+  for (const Value *value : Foldable(recording.program, Constants::WithWeights).results())
     if (const auto *constant = constant_of(recording, value))
       result.push_back({value, constant->toTensor().detach()});
   return result;
@@ -110,11 +147,9 @@ Program with_constants(const Program &program, const std::vector<Folded> &values
   return std::move(copy.program);
 }
 
-} // namespace
-
-bool fold_constants(PassContext &context) {
+bool make_tensor_constants(PassContext &context) {
   const Program start = context.current;
-  if (Foldable(start).results().empty())
+  if (Foldable(start, Constants::WithWeights).results().empty())
     return false;
   const auto recording = context.record();
   if (!recording)
@@ -122,6 +157,47 @@ bool fold_constants(PassContext &context) {
   const auto values = folded(*recording);
   return accept_in_bulk(context, values.size(),
                         [&](const std::vector<size_t> &which) { return with_constants(start, values, which); });
+}
+
+/// The Program in which a call that fills a tensor makes the value; nothing where such a call makes it already, or it
+/// is not one number everywhere.
+std::optional<Program> filled(const Recording &recording, const Value *value) {
+  const std::string maker = short_operator_name(value->node());
+  const auto *contents = constant_of(recording, value);
+  const auto number = contents ? only_number_in(contents->toTensor()) : std::nullopt;
+  if (!number || maker == name_of_filling(*number))
+    return std::nullopt;
+  EditableCopy copy(recording.program);
+  Value *former = copy.of(value);
+  Value *made = insert_filled(former->node(), *number, contents->toTensor());
+  former->replaceAllUsesWith(made);
+  drop_unread({former});
+  drop_unused(copy.program);
+  return std::move(copy.program);
+}
+
+/// Tries each value alone, the last first: a reduced program has few.
+bool fill_instead(PassContext &context) {
+  if (Foldable(context.current, Constants::OfGraph).all_results().empty())
+    return false;
+  const auto recording = context.record();
+  if (!recording)
+    return false;
+  for (const Value *value : Foldable(recording->program, Constants::OfGraph).all_results()) {
+    const auto candidate = filled(*recording, value);
+    if (candidate && context.try_candidate(*candidate))
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+bool fold_constants(PassContext &context) {
+  bool any = make_tensor_constants(context);
+  while (fill_instead(context))
+    any = true;
+  return any;
 }
 
 } // namespace repro_minify

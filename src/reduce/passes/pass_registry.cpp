@@ -65,7 +65,8 @@ const std::vector<ReductionPass> registry = {
      Goal::Simplicity,
      plain_roles,
      {0.2, 0.1}},
-    {"constants", "a tensor constant instead of what is made from constants and weights", Goal::Size, fold_constants},
+    {"constants", "a tensor constant, or a torch.full, instead of what is made from constants and weights", Goal::Size,
+     fold_constants},
 };
 
 } // namespace

@@ -194,6 +194,16 @@ DYNAMO: list[tuple[Callable[..., Any], list[Any], str]] = [
     (lambda x: torch.linalg.inv(x), [torch.eye(2)], "torch.linalg.inv"),
     (lambda x: torch.special.expit(x), [X], "torch.special.expit"),
     (lambda x: torch.zeros(3, dtype=torch.int64) + x, [X], "lambda x: torch.zeros(3, dtype=torch.int64) + x"),
+    (lambda x: x.add(1).mul(x).neg(), [X], "lambda x: -((x + 1) * x)"),
+    (lambda x: x.matmul(x.view((3, 3)).permute([1, 0])), [M], "lambda x: x @ x.view(3, 3).permute(1, 0)"),
+    (lambda x: x.to(dtype=torch.int64).bitwise_and(3).__lshift__(1), [X], "lambda x: (x.to(torch.int64) & 3) << 1"),
+    (lambda x: x * torch.arange(0, 3) + torch.arange(start=0, end=3), [X],
+     "lambda x: x * torch.arange(3) + torch.arange(3)"),
+    (lambda x: x * torch.arange(0.0, 3) + torch.arange(0, 6, 2), [X],
+     "lambda x: x * torch.arange(0.0, 3) + torch.arange(0, 6, 2)"),
+    (lambda x: x + torch.zeros([3]) + torch.ones((3,)) + torch.ones(()), [X],
+     "lambda x: x + torch.zeros(3) + torch.ones(3) + torch.ones(())"),
+    (lambda x: x + 0j, [X], "lambda x: x + 0j"),
     (copied, [X], "x[1:] = x[:-1].clone()"),
     (updated, [M, M], "x += 1; return x @ y"),
     (item_updated, [X], "x[0] += 1; return x * 2"),
@@ -244,7 +254,16 @@ ATEN: list[tuple[Callable[..., Any], list[Any], str]] = [
     (lambda x, y: aten.cross_entropy_loss.default(x, y, None, 1, -100, 0.1), [M, torch.tensor([0, 2, 1])],
      "lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1)"),
     (lambda x, y: aten.binary_cross_entropy_with_logits.default(x, y), [X, X],
-     "torch.ops.aten.binary_cross_entropy_with_logits.default"),
+     "F.binary_cross_entropy_with_logits"),
+    (lambda x, y: aten.huber_loss.default(x, y, 2, 0.5), [X, X * 2],
+     'lambda x, y: F.huber_loss(x, y, reduction="sum", delta=0.5)'),
+    (lambda x: aten.div.Tensor_mode(x, 2, rounding_mode="floor"), [X],
+     'lambda x: torch.div(x, 2, rounding_mode="floor")'),
+    (lambda x: aten.hardtanh.default(x, -1.0, 1.0), [X], "F.hardtanh"),
+    (lambda x: aten.einsum.default("i,j->ij", [x, x]), [X], 'lambda x: torch.einsum("i,j->ij", x, x)'),
+    (lambda x: aten.reflection_pad1d.default(x, [1, 1]), [M], 'lambda x: F.pad(x, [1, 1], mode="reflect")'),
+    (lambda x: aten.__and__.Tensor(aten.gt.Scalar(x, 0), aten.lt.Scalar(x, 2)), [X], "lambda x: (x > 0) & (x < 2)"),
+    (lambda x: aten.lift_fresh_copy.default(x), [X], "lambda x: x.clone()"),
     (lambda x: aten.silu.default(aten.numpy_T.default(x)), [M], "lambda x: F.silu(x.T)"),
     (lambda x, y: aten.copy_.default(x, y), [X, X * 2], "lambda x, y: x.copy_(y)"),
     (lambda x: aten.special_erfcx.default(x), [X], "torch.special.erfcx"),
@@ -345,9 +364,12 @@ class Parts(Same):
             aten.full.default, ([2], 3.0), {"device": torch.device("cpu"), "pin_memory": False, "layout": torch.strided}
         )
         zeros = graph.call_function(aten.zeros.default, ([2, 2],), {"dtype": torch.int64})
-        graph.output((graph.call_function(aten.mul.Tensor, (full, zeros)),))
+        counted = graph.call_function(aten.arange.start, (0, 2), {"pin_memory": False})
+        product = graph.call_function(aten.mul.Tensor, (full, zeros))
+        graph.output((graph.call_function(aten.add.Tensor, (product, counted)),))
         self.check(graph, [])
-        self.assertEqual(shown(text_of(graph)), "lambda: torch.full([2], 3.0) * torch.zeros(2, 2, dtype=torch.int64)")
+        expected = "lambda: torch.full([2], 3.0) * torch.zeros(2, 2, dtype=torch.int64) + torch.arange(2)"
+        self.assertEqual(shown(text_of(graph)), expected)
 
     def test_attributes(self) -> None:
         graph = Graph()

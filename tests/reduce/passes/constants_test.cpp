@@ -1,7 +1,12 @@
+#include "program/executor.h"
+#include "program/python_call.h"
+#include "reduce/passes/filled_tensor.h"
 #include "reduce/passes/golden.h"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/ir/constants.h>
 
+#include <cmath>
 #include <set>
 
 namespace repro_minify {
@@ -116,6 +121,73 @@ graph(%x : Tensor):
                                             {at::ones({2, 2})}),
                                [](const Program &) { return true; });
   EXPECT_EQ(result.checks, 0);
+}
+
+/// True if a node, and no input or constant of the Program, makes what an argument is multiplied by.
+bool multiplies_by_what_is_made(const Program &program) {
+  const auto nodes = all_nodes(*program.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Node *node) {
+    return node->kind() == c10::Symbol::fromQualString("aten::mul") &&
+           node->input(1)->node() != program.graph->param_node();
+  });
+}
+
+TEST(Constants, AreFilledWhereTheyHaveToBeMade) {
+  const auto ones = run_pass("constants", program_from(times_zeros, {at::ones({2, 2})}), multiplies_by_what_is_made);
+  EXPECT_EQ(count(ones.reduction.program, "aten::ones"), 1) << ones.graph;
+  EXPECT_EQ(operators(ones), 2) << ones.graph;
+  EXPECT_EQ(ones.checks, 2);
+  std::string text = times_zeros;
+  text.replace(text.find("aten::exp"), 9, "aten::log");
+  const auto infinite = run_pass("constants", program_from(text, {at::ones({2, 2})}), multiplies_by_what_is_made);
+  EXPECT_NE(infinite.graph.find("aten::full("), std::string::npos) << infinite.graph;
+  EXPECT_EQ(operators(infinite), 2) << infinite.graph;
+}
+
+TEST(Constants, AreFilledWhereOnlyTheSizeOfAValueIsRead) {
+  const auto result = run_pass("constants",
+                               program_from(R"IR(
+graph(%x : Tensor, %w : Tensor):
+  %none : NoneType = prim::Constant()
+  %no : bool = prim::Constant[value=0]()
+  %z : Tensor = aten::ones_like(%w, %none, %none, %none, %no, %none)
+  %y : Tensor = aten::mul(%x, %z)
+  return (%y))IR",
+                                            {at::ones({2, 2}), at::rand({2, 2})}),
+                               multiplies_by_what_is_made);
+  EXPECT_EQ(count(result.reduction.program, "aten::ones"), 1) << result.graph;
+  EXPECT_EQ(result.reduction.program.inputs.size(), 1u);
+  EXPECT_EQ(result.checks, 2); // a tensor constant in its place is asked for too
+}
+
+TEST(Constants, AreFilledByWhatNeedsNoWord) {
+  const auto is = [](const at::Tensor &like, double number, const std::string &operands, const std::string &call) {
+    const Program program = program_from("graph(%x : Tensor):" + call_constant("call", R"({"m":"neg","a":[{"%":0}]})") +
+                                             "\n  %y : Tensor = fx::tensor(%call, %x)\n  return (%y)",
+                                         {at::ones({2})});
+    Node *made = insert_filled(program.graph->outputs()[0]->node(), number, like)->node();
+    std::string read;
+    for (size_t i = 1; i < made->inputs().size(); ++i) {
+      const auto operand = *torch::jit::toIValue(made->input(i));
+      read += (i > 1 ? " " : "") +
+              (operand.isInt() ? std::to_string(operand.toInt()) : nlohmann::json(operand.toDouble()).dump());
+    }
+    EXPECT_EQ(read, operands);
+    EXPECT_EQ(python_call_of(made), nlohmann::json::parse(call));
+  };
+  register_python_calls();
+  is(at::empty({2, 3}), 1, "2 3", R"({"f":"torch.ones","a":[{"%":0},{"%":1}]})");
+  is(at::empty({}), 0, "", R"({"f":"torch.zeros","a":[{"tuple":[]}]})");
+  is(at::empty({2}), 0.1F, "2 0.1", R"({"f":"torch.full","a":[{"tuple":[{"%":0}]},{"%":1}]})");
+  is(at::empty({2}, at::kLong), 3, "2 3", R"({"f":"torch.full","a":[{"tuple":[{"%":0}]},{"%":1}]})");
+  is(at::empty({2}, at::kDouble), -INFINITY, "2",
+     R"({"f":"torch.full","a":[{"tuple":[{"%":0}]},{"float":"-inf"}],"k":{"dtype":{"torch":"float64"}}})");
+  is(at::empty({2}, at::kBool), 1, "2", R"({"f":"torch.ones","a":[{"%":0}],"k":{"dtype":{"torch":"bool"}}})");
+  EXPECT_EQ(only_number_in(at::tensor({2.0, 2.0})), 2);
+  EXPECT_EQ(only_number_in(at::tensor({2.0, 3.0})), std::nullopt);
+  EXPECT_EQ(only_number_in(at::tensor({0.0, -0.0})), std::nullopt);
+  EXPECT_EQ(only_number_in(at::empty({0})), 0);
+  EXPECT_TRUE(std::isnan(only_number_in(at::full({3}, NAN)).value()));
 }
 
 } // namespace
