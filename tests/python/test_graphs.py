@@ -170,7 +170,9 @@ def test_nested_graphs_are_classes_of_their_own() -> None:
     "target, name",
     [
         ("L_self_modules_stem_parameters_weight_", "stem_weight"),
+        ("L_model_parameters_w_", "w"),
         ("L_x_", "x"),
+        ("L_x_modulesque_", "x_modulesque"),
         ("L_args_0_", "args_0"),
         ("L_torch_", "x_torch"),
         ("L_0_", "x_0"),

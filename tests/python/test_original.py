@@ -96,6 +96,22 @@ def test_a_real_one() -> None:
     assert problem_of(lambda x: torch.nn.functional.dropout(x.sin()), ((X,), {}), how) == ""
 
 
+class Ring(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("state", torch.tensor([2.0, 3.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mirrored(self.get_buffer("state"))
+        return x + 1
+
+
+def test_a_buffer_that_is_left_wrong_is_seen() -> None:
+    ring = Ring()
+    assert problem_of(ring, ((torch.zeros(1),), {}), how_of({})).startswith("value 3 is another")
+    assert ring.get_buffer("state").tolist() == [2.0, 3.0]
+
+
 def test_how_is_taken_from_the_options() -> None:
     how = how_of({"grad": True, "autocast": True, "inductor_config": ["mode=max-autotune", "cpp.simdlen=1"]})
     assert (how.grad, how.autocast, how.mode) == (True, torch.bfloat16, "max-autotune")

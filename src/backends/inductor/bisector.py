@@ -66,7 +66,7 @@ def take_part(folder):
     functorch_config.enable_autograd_cache = False
 
 
-begun = []  # the patterns and the graph of each pass that is under way, the innermost last
+begun: list[tuple[object, object]] = []  # the patterns and the graph of each pass that is under way, the innermost last
 
 
 def remembering(apply):

@@ -22,6 +22,7 @@ from .graphs import Graph
 MARK = "# repro-minify: a program of torch.fx"
 GIVEN_UP = re.compile(r";  (?:[A-Za-z_]\w* = )+None$", re.MULTILINE)  # torch.fx's own, to free memory
 WORDS_OF_DYNAMO = {"L", "G", "self", "modules", "parameters", "buffers"}
+ROOT = re.compile(r"[LG]_\w+?_(?=(modules|parameters|buffers)_)", re.ASCII)  # the variable that holds the module
 MOST_NUMBERS = 64  # of a tensor in a nested graph
 NAMES_IN_USE = {"self", "torch", "Path", "load_args", "run", "run_repro", "Repro"}
 OF_PYTHON = {"from math import inf", "from math import nan", "from types import NoneType"}
@@ -79,7 +80,8 @@ if __name__ == "__main__":
 
 
 def readable(target: str) -> str:
-    """`L_self_modules_stem_parameters_weight_` is stem_weight."""
+    """`L_self_modules_stem_parameters_weight_` is stem_weight, and `L_model_parameters_w_` is w."""
+    target = target[found.end() :] if (found := ROOT.match(target)) else target
     words = [word for word in re.split(r"[\W_]+", target, flags=re.ASCII) if word and word not in WORDS_OF_DYNAMO]
     name = "_".join(words) or "x"
     return f"x_{name}" if name[0].isdigit() or keyword.iskeyword(name) or name in NAMES_IN_USE else name

@@ -104,7 +104,7 @@ def how_of(options: Mapping[str, Any]) -> How:
 
 
 def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:
-    """Results, what is left in the inputs, and gradients."""
+    """Results, what is left in the inputs and buffers, and gradients."""
     args, kwargs = copies(arguments)
     leaves = [x for x in tensors_in((args, kwargs)) if how.grad and x.is_floating_point()]
     for leaf in leaves:
@@ -118,7 +118,10 @@ def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.
         with torch.set_grad_enabled(how.grad), casts:
             torch.manual_seed(SEED)
             results = tensors_in(call(*given[0], **given[1]))
-        found = [x.detach() for x in [*results, *tensors_in(given)]]
+        buffers = list(getattr(call, "buffers", tuple)())
+        found = [x.detach() for x in [*results, *tensors_in(given), *buffers]]
+        if buffers:  # they are put back, and a result may be one
+            found = [x.clone() for x in found]
         sources = [x for x in results if x.requires_grad]
         if sources:
             wanted = [*leaves, *(p for p in getattr(call, "parameters", tuple)() if p.requires_grad)]
