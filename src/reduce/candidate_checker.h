@@ -66,6 +66,7 @@ public:
     if (is_over())
       throw Interrupted{};
   }
+  void before_recording() override {}
   int unanswered() const override { return tally_.unanswered(); }
   /// Returns how many checks were started without their answer being asked for.
   int speculative() const { return checks_.started() - tally_.checks(); }

@@ -36,6 +36,9 @@ public:
   virtual bool is_over() const = 0;
   /// Leaves the turn by exception where is_over().
   virtual void leave_if_over() = 0;
+  /// Called before eager runs a program for a pass. A look ahead runs none, as its program may never come to be: it
+  /// leaves the turn by exception, or throws std::runtime_error, after which the pass goes without.
+  virtual void before_recording() = 0;
   /// Questions that had no answer so far.
   virtual int unanswered() const = 0;
   // These two do the same as those of the PassServices.

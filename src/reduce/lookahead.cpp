@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -32,6 +33,7 @@ public:
     return goal().cannot_fail(program) ? no() : yes_;
   }
   const Verdict &check_in_full(const Program &program) override { return check(program, {}); }
+  void before_recording() override { throw std::runtime_error("a program that is only assumed is not run"); }
 
 private:
   int questions_ = 0;
@@ -78,7 +80,7 @@ const Verdict &AssumingChecker::check_in_full(const Program &program) {
   return verdict;
 }
 
-Lookahead::Lookahead(CandidateChecker &checker, const LastRecording &recorder,
+Lookahead::Lookahead(CandidateChecker &checker, LastRecording &recorder,
                      const std::vector<const ReductionPass *> &passes, const ReductionState &state)
     : checker_(checker), recorder_(recorder), passes_(passes), yes_(state.verdict),
       futures_(state, tries_for_each_worker * checker.questions_at_once()) {}
@@ -110,15 +112,14 @@ std::optional<Guess> Lookahead::next() {
   return checker_.guess_at(std::move(question.program), std::move(question.key), std::move(assumed));
 }
 
-std::vector<Program> steps_if_all_works(const CandidateChecker &checker, const LastRecording &recorder,
+std::vector<Program> steps_if_all_works(const CandidateChecker &checker, LastRecording &recorder,
                                         const std::vector<const ReductionPass *> &passes, const ReductionState &from) {
   std::vector<const ReductionPass *> simplifying;
   std::copy_if(passes.begin(), passes.end(), std::back_inserter(simplifying),
                [](const ReductionPass *pass) { return pass->goal == Goal::Simplicity; });
   Optimist answers(checker, from.verdict);
-  LastRecording own_recorder = recorder; // what is recorded here is of programs that may never come to be
   Steps steps;
-  Turns turns(answers, own_recorder, simplifying, steps);
+  Turns turns(answers, recorder, simplifying, steps);
   const auto end = answers.run([&] {
     ReductionState state{from.best, from.verdict, from.order, Schedule(simplifying),
                          std::vector<std::string>(simplifying.size())};

@@ -1,5 +1,5 @@
-// Stands in for the CandidateChecker while a question waits for its answer: runs nothing, answers from what is known
-// and from what is assumed, and ends the run of code that asks anything else.
+// Stands in for the CandidateChecker while a question waits for its answer: runs nothing, neither a check nor eager,
+// answers from what is known and from what is assumed, and ends the run of code that asks anything else.
 #pragma once
 
 #include "reduce/candidate_checker.h"
@@ -43,6 +43,8 @@ public:
     if (is_over())
       dry_run_.stop();
   }
+  /// The values of a program that is only assumed are unknown, and so is all that comes of them.
+  void before_recording() override { dry_run_.end(); }
   int unanswered() const override { return checker_.unanswered(); }
   /// Returns 1: looking ahead finds out what follows, so that a pass need not name it.
   int questions_at_once() const override { return 1; }
@@ -67,7 +69,7 @@ private:
 class Lookahead final : public Foresight {
 public:
   /// `state` is that at the begin of the turn that is being taken: what was asked since is known to `checker`.
-  Lookahead(CandidateChecker &checker, const LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
+  Lookahead(CandidateChecker &checker, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
             const ReductionState &state);
 
   /// The likeliest question that was not named yet, the one that is being asked among them.
@@ -77,7 +79,7 @@ private:
   DryRunEnd<OpenQuestion> go_on(ReductionState &state, const Assumptions &assumed);
 
   CandidateChecker &checker_;
-  LastRecording recorder_; ///< its own: what is recorded here is of programs that may never come to be
+  LastRecording &recorder_; ///< what was recorded so far: nothing is added to it
   const std::vector<const ReductionPass *> &passes_;
   const Verdict yes_;
   Futures<ReductionState, OpenQuestion> futures_;
@@ -87,9 +89,9 @@ private:
 // time limit, and one that passes takes a moment: what most likely works is asked for together.
 
 /// The Programs that the passes of Goal::Simplicity would come to from there, one after another, if all that they try
-/// worked but what this run was told does not. Runs no check; the same for any number of jobs. Empty where that takes
-/// too many questions.
-std::vector<Program> steps_if_all_works(const CandidateChecker &checker, const LastRecording &recorder,
+/// worked but what this run was told does not. Runs no check, and no eager: a pass that wants the values of a program
+/// that is only assumed is left out. The same for any number of jobs. Empty where that takes too many questions.
+std::vector<Program> steps_if_all_works(const CandidateChecker &checker, LastRecording &recorder,
                                         const std::vector<const ReductionPass *> &passes, const ReductionState &from);
 
 } // namespace repro_minify

@@ -11,18 +11,17 @@ namespace repro_minify {
 LastRecording::LastRecording(const Program &program, std::shared_ptr<const Recording> first)
     : last_(std::move(first)), of_(program) {}
 
-bool LastRecording::is_of(const Program &program) const {
-  return last_ && of_.graph == program.graph &&
-         std::equal(of_.inputs.begin(), of_.inputs.end(), program.inputs.begin(), program.inputs.end(),
-                    [](const ProgramInput &a, const ProgramInput &b) { return a.value.is(b.value); });
+std::shared_ptr<const Recording> LastRecording::made_of(const Program &program) const {
+  const bool is_of_it = last_ && of_.graph == program.graph &&
+                        std::equal(of_.inputs.begin(), of_.inputs.end(), program.inputs.begin(), program.inputs.end(),
+                                   [](const ProgramInput &a, const ProgramInput &b) { return a.value.is(b.value); });
+  return is_of_it ? last_ : nullptr;
 }
 
-std::shared_ptr<const Recording> LastRecording::recording_of(const Program &program, const RunSettings &settings,
-                                                             const Limits &limits) {
-  if (!is_of(program)) {
-    last_ = std::make_shared<const Recording>(record(program, settings, limits));
-    of_ = program;
-  }
+std::shared_ptr<const Recording> LastRecording::make(const Program &program, const RunSettings &settings,
+                                                     const Limits &limits) {
+  last_ = std::make_shared<const Recording>(record(program, settings, limits));
+  of_ = program;
   return last_;
 }
 
@@ -109,11 +108,14 @@ public:
   const Signature &wanted() const override { return checker_.goal().wanted; }
   Verdict verdict_of(const Program &program) override { return checker_.check_in_full(program); }
   std::shared_ptr<const Recording> record(const Program &program) override {
+    if (auto made = recorder_.made_of(program))
+      return made;
+    checker_.before_recording();
     const ReductionGoal &goal = checker_.goal();
     Limits limits = goal.options.limits;
     limits.interrupted = [this] { return checker_.is_over(); };
     try {
-      return recorder_.recording_of(program, goal.test.settings, limits);
+      return recorder_.make(program, goal.test.settings, limits);
     } catch (const std::exception &) {
       checker_.leave_if_over(); // it was cut short
       throw;

@@ -18,14 +18,12 @@ public:
   LastRecording() = default;
   /// Begins with one of `program` that was made already, under the settings that will be asked for; null for none.
   LastRecording(const Program &program, std::shared_ptr<const Recording> first);
-  /// The Program's Recording: the last one made if it is of this very graph and these very values. Throws
-  /// std::runtime_error for a Program that eager cannot run.
-  std::shared_ptr<const Recording> recording_of(const Program &program, const RunSettings &settings,
-                                                const Limits &limits);
+  /// The last one made if it is of this very graph and these very values; otherwise null.
+  std::shared_ptr<const Recording> made_of(const Program &program) const;
+  /// Makes one. Throws std::runtime_error for a Program that eager cannot run.
+  std::shared_ptr<const Recording> make(const Program &program, const RunSettings &settings, const Limits &limits);
 
 private:
-  bool is_of(const Program &program) const;
-
   std::shared_ptr<const Recording> last_;
   Program of_; ///< kept alive, so that no other Program can have its addresses
 };

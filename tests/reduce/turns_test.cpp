@@ -81,13 +81,13 @@ TEST_F(ATurn, BlamesTheMachineForWhatItHasNotGot) {
   EXPECT_NE(state.incomplete_because[0].find("fork failed"), std::string::npos) << state.incomplete_because[0];
 }
 
-/// The answer that is waited for comes while a look ahead runs eager of a program that may never come to be.
-TEST_F(ATurn, ThatLooksAheadEndsWhenTheAnswerIsThere) {
+/// Eager is not run for a program that may never come to be: nothing beyond is guessed.
+TEST_F(ATurn, ThatLooksAheadEndsWhereItWouldRecord) {
   passes = {&records_without_end};
   int asked = 0;
   AssumingChecker answers(checker, {}, yes, [&] { return ++asked > 3; });
   const auto end = answers.run([&] { take(answers); });
-  EXPECT_TRUE(std::holds_alternative<WasStopped>(end));
+  EXPECT_TRUE(std::holds_alternative<CameToItsEnd>(end));
 }
 
 } // namespace
