@@ -18,15 +18,25 @@ using nlohmann::json;
 using torch::jit::Node;
 using torch::jit::Value;
 
+std::string quoted(const std::string &text) {
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// A number as Python writes it: NaN and Inf have no literal, and a hand-made archive may hold any text.
+std::string number_of(const std::string &type, const std::string &text) {
+  const bool is_literal = !text.empty() && text.find_first_not_of("0123456789.e+-") == std::string::npos;
+  return is_literal ? text : type + "(" + quoted(text) + ")";
+}
+
 std::string constant_text(const c10::IValue &value) {
   if (value.isBool())
     return value.toBool() ? "True" : "False";
   if (value.isInt())
     return std::to_string(value.toInt());
   if (value.isDouble())
-    return double_literal(value.toDouble());
+    return number_of("float", double_literal(value.toDouble()));
   if (value.isString())
-    return json(value.toStringRef()).dump(-1, ' ', false, json::error_handler_t::replace);
+    return quoted(value.toStringRef());
   if (value.isNone())
     return "None";
   return value.isTensor() ? "<tensor>" : "<" + value.tagKind() + ">";
@@ -138,14 +148,21 @@ private:
       return "None";
     if (kind == "ellipsis")
       return "...";
-    if (kind == "complex")
-      return "complex(" + joined(content.get<std::vector<std::string>>(), ", ") + ")";
+    if (kind == "complex") {
+      std::vector<std::string> parts;
+      for (const auto &part : content)
+        parts.push_back(part.is_string() ? number_of("float", part.get<std::string>()) : "?");
+      return "complex(" + joined(parts, ", ") + ")";
+    }
     if (!content.is_string())
       return "?";
     const std::string text = content.get<std::string>();
+    if (kind == "float" || kind == "int")
+      return number_of(kind, text);
     return kind == "torch"    ? "torch." + text
-           : kind == "device" ? "torch.device(\"" + text + "\")"
-                              : kind + "(" + text + ")";
+           : kind == "device" ? "torch.device(" + quoted(text) + ")"
+           : kind == "text"   ? quoted(text)
+                              : "?";
   }
 
   /// Returns the text between brackets: 1:, ..., None

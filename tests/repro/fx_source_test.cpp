@@ -70,6 +70,22 @@ graph(%x : Tensor):)IR" +
                                 "    return v2\n");
 }
 
+/// Infinity and NaN, which have no literal, a whole number of more than 64 bits, text that is not ASCII.
+TEST(FxSource, WritesWhatHasNoLiteral) {
+  register_python_calls();
+  const std::string call =
+      R"J({"f":"F.f","a":[{"%":0},{"float":"inf"},{"float":"-inf"},{"int":"36893488147419103232"},)J"
+      R"J({"complex":["1.5","nan"]},{"text":"é"},{"device":"cpu"},{"int":"x)"}]})J";
+  const Program program = program_from("graph(%x : Tensor):" + call_constant("call", call) + R"IR(
+  %z : Tensor = fx::tensor(%call, %x)
+  return (%z))IR",
+                                       {at::ones({2})});
+  EXPECT_EQ(fx_source(program), "def f(x):\n"
+                                "    v2 = F.f(x, float(\"inf\"), float(\"-inf\"), 36893488147419103232, "
+                                "complex(1.5, float(\"nan\")), \"é\", torch.device(\"cpu\"), int(\"x)\"))\n"
+                                "    return v2\n");
+}
+
 /// A hand-made archive may hold any text.
 TEST(FxSource, OfACallThatIsNone) {
   register_python_calls();
