@@ -115,7 +115,7 @@ std::string short_operator_name(const Node *node) {
   if (!is_python_call(node))
     return node->kind().toUnqualString();
   std::string name = operator_name(node);
-  if (name.starts_with("torch.ops.")) // torch.ops.aten.add.Tensor
+  if (name.starts_with("torch.ops.") && !name.starts_with("torch.ops.higher_order.")) // torch.ops.aten.add.Tensor
     name = name.substr(0, name.rfind('.'));
   return name.substr(name.rfind('.') + 1);
 }

@@ -27,12 +27,14 @@ std::string shortened(std::string text, size_t most) {
   return text.substr(0, end == std::string::npos ? most : end) + " ...";
 }
 
-/// "batch_norm, linear", each once, the last first: that is where the result comes from.
+/// "batch_norm, linear", each once, the last first: that is where the result comes from. A part taken out of a list is
+/// none.
 std::string operators_in_words(const Program &program) {
   std::vector<std::string> names;
   std::set<std::string> seen;
   for (const auto *node : program.graph->nodes().reverse())
-    if (counts_as_operator(node) && seen.insert(short_operator_name(node)).second)
+    if (counts_as_operator(node) && node->kind() != torch::jit::aten::__getitem__ &&
+        seen.insert(short_operator_name(node)).second)
       names.push_back(short_operator_name(node));
   if (names.size() > 5)
     names.resize(5);

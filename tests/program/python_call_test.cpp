@@ -62,6 +62,13 @@ graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"torch.ops.aten.sum.dim_
   return (%z))IR",
                                       1);
   EXPECT_EQ(short_operator_name(call_in(overload)), "sum");
+  const Program higher = program_of(R"IR(
+graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"torch.ops.higher_order.cond","a":[{"%":0}]})") +
+                                        R"IR(
+  %z : Tensor = fx::tensor(%call, %x)
+  return (%z))IR",
+                                    1);
+  EXPECT_EQ(short_operator_name(call_in(higher)), "cond");
 }
 
 TEST(PythonCall, WithoutJsonHasTheNameOfItsKind) {

@@ -52,7 +52,7 @@ def test_state_is_that_of_the_call(work: Path) -> None:
     with repro_minify.capture(norm, work / "captured") as captured:
         for _ in range(2):
             norm(torch.rand(4, 3))
-    means = [torch.jit.load(str(each.model)).state_dict()["call.running_mean"] for each in captured]
+    means = [torch.jit.load(str(each.model)).state_dict()["_.running_mean"] for each in captured]
     assert torch.equal(means[0], torch.zeros(3)) and not torch.equal(means[1], torch.zeros(3))
     assert norm.num_batches_tracked is not None and int(norm.num_batches_tracked) == 2
 

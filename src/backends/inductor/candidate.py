@@ -36,6 +36,7 @@ from failure import first_sentence, has_compilers_verdict, missing_header
 from fx_call import Call
 from fx_compiled import FxCompiled, FxExported
 from fx_graph import Uncovered
+from loops import end_loops
 from module import make_module, named_tensors
 from simplifications import remember_simplifications
 
@@ -451,6 +452,7 @@ def serve(connection, search_is_over, candidate=None):
     kernels.compile_once()
     kernels.compile_no_graph_twice()
     remember_simplifications()
+    end_loops()
     entries.configure()  # a fault that is injected is for the candidates, not for what is compiled to warm up
     candidate = candidate or Candidate()
     try:

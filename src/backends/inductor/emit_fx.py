@@ -21,7 +21,8 @@ from module import attributes_read, make_module, named_tensors
 from tensor_text import requiring_grad, tensor_text
 
 TAKEN = emit.TAKEN | {"F", "Function", "BlockMask", "flex_attention", "self"}
-MOST_IN_SENTENCE = 80  # characters of a program of few statements
+MOST_IN_SENTENCE = 110  # characters of a program of few statements
+A_NAME = re.compile(r"\w+(, \w+)*,?")  # or several
 LONGEST_NUMBER = 24  # characters of a number in a literal
 
 
@@ -100,8 +101,12 @@ class FxRepro(Repro):
             return ""
         if self.typed.expression is not None:
             return self.typed.expression
-        lines = "; ".join(line for line in self.typed.body if not line.startswith("return "))
-        return lines if len(lines) <= MOST_IN_SENTENCE and "with " not in lines else ""
+        *body, last = self.typed.body or [""]
+        if last.startswith("return "):  # what it computes or writes may be at fault as well as what stands before it
+            last = "" if A_NAME.fullmatch(last.removeprefix("return ")) else last.removeprefix("return ")
+        lines = "; ".join([*body, last] if last else body)
+        is_long = len(lines) > MOST_IN_SENTENCE or any(line.startswith((" ", ")")) for line in [*body, last])
+        return lines if not is_long and "with " not in lines else ""
 
     def writes(self):
         return any(map(fx_effects.has_effect, self.nodes))

@@ -64,7 +64,8 @@ class Bodies:
         count = len(graph.find_nodes(op="placeholder"))
         outside = {name: self.name_of(given) for name, given in body.meta.get("captured", {}).items()}
         taken = {name.split(".")[0] for name in outside.values()}
-        names = [fx_names.unique(name, taken) for name in fx_names.argument_names(["argument"] * count)]
+        free = [name for name in fx_names.argument_names(["argument"] * (count + len(taken))) if name not in taken]
+        names = [fx_names.unique(name, taken) for name in free[:count]]
         text = self.text(graph, names, attributes=outside, bare=bare)
         self.keep(text)
         return text

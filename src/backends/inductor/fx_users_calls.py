@@ -66,8 +66,12 @@ def as_users_call(node: Node) -> UsersCall:
     if name == "tag_activation_checkpoint":
         module = "torch.utils.checkpoint"
         return UsersCall(f"{module}.checkpoint", args, kwargs, module, alone=True)
-    if name == "while_loop" and len(args) == 4 and not args[3]:
-        return UsersCall(f"{LOOPS}.while_loop", args[:3], kwargs, LOOPS)
+    if name == "while_loop" and len(args) == 4 and all(isinstance(given, Node) for given in args[3]):
+        for body in args[:2]:
+            capture(body, args[3])
+        if hasattr(torch, name):
+            return UsersCall(f"torch.{name}", args[:3], kwargs)
+        return UsersCall(f"{LOOPS}.{name}", args[:3], kwargs, LOOPS)
     if name == "map_impl" and len(args) == 3 and len(args[1]) == 1:
         return UsersCall(f"{LOOPS}.map", (args[0], *args[1], *args[2]), kwargs, LOOPS, alone=True)
     if name == "scan" and len(args) == 4 and not args[3] and not kwargs and len(args[1]) == len(args[2]) == 1:

@@ -64,14 +64,14 @@ def how_it_differs(expected: Ran, found: Ran, exact: Ran | None) -> str:
 def problem_of(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> str:
     """Empty where it does not fail, or where eager differs from itself. A compilation without gradients is another than
     one with them, so both are asked where the file has gradients enabled."""
-    eager = flat.inner
+    eager = flat._
     for grad in dict.fromkeys((False, flat.grad)):
-        flat.inner, flat.grad = eager, grad
+        flat._, flat.grad = eager, grad
         expected, again = (run(flat, inputs, list(flat.buffers()), grad) for _ in range(2))
         if difference(expected, again):
             return ""
         exact = in_float64(flat, inputs)
-        flat.inner = torch.compile(eager)
+        flat._ = torch.compile(eager)
         try:
             found = run(flat, inputs, list(flat.buffers()), grad)
         except Exception as error:

@@ -43,7 +43,7 @@ class Flat(torch.nn.Module):
 
     def __init__(self, loaded: Loaded) -> None:
         super().__init__()
-        self.inner = loaded.module
+        self._ = loaded.module  # no part of the names of its parameters
         leaves, self.spec = pytree.tree_flatten(loaded.args)
         self.leaves = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         self.where = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
@@ -59,7 +59,7 @@ class Flat(torch.nn.Module):
             leaves[i] = tensor
         args = pytree.tree_unflatten(leaves, self.spec)
         with torch.set_grad_enabled(self.grad):
-            results = pytree.tree_leaves(self.inner(*args))
+            results = pytree.tree_leaves(self._(*args))
         tensors_out = tuple(result for result in results if isinstance(result, torch.Tensor))
         self.left_out = len(results) - len(tensors_out)
         return tensors_out

@@ -22,7 +22,7 @@ class Flat(torch.nn.Module):
     def __init__(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         super().__init__()
         leaves, self.spec = pytree.tree_flatten((args, kwargs))
-        self.call = call
+        self._ = call  # no part of the names of its parameters, as words are cut out of "_.weight"
         self.at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
         self.constants = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         self.training = bool(getattr(call, "training", False))
@@ -32,7 +32,7 @@ class Flat(torch.nn.Module):
         for i, tensor in zip(self.at, tensors, strict=True):
             leaves[i] = tensor
         args, kwargs = pytree.tree_unflatten(leaves, self.spec)
-        return tensors_of(self.call(*args, **kwargs))
+        return tensors_of(self._(*args, **kwargs))
 
 
 def tensors_of(result: Any) -> Any:

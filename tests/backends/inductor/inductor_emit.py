@@ -75,6 +75,25 @@ class Operators(unittest.TestCase):
             torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
+class Mirror(torch.nn.Module):
+    def forward(self, x):
+        x.add_(1.0)
+        return x.mul_(x.flip([0]))
+
+
+class Named(Mirror):
+    def forward(self, x):
+        x.add_(1.0)
+        return x
+
+
+class Statements(unittest.TestCase):
+    def test_have_what_is_returned_where_that_computes_anything(self) -> None:
+        for module, expected in [(Mirror(), "x.add_(1.0); x.mul_(x.flip(0))"), (Named(), "x.add_(1.0)")]:
+            parts = TypedRepro(torch.jit.script(module.eval()), [("x", "input", "", torch.ones(2))], FACTS).parts()
+            self.assertEqual(parts["statement"], expected)
+
+
 class Scaled(torch.nn.Module):
     """The module that tracing makes of `x ** -1.5 + 2`: its numbers are tensors."""
 

@@ -22,6 +22,7 @@ import preparation
 import fx_graph
 from fx_compiled import FxCompiled
 from fx_graph import Uncovered
+from loops import end_loops
 from module import make_module
 
 aten = torch.ops.aten
@@ -332,6 +333,16 @@ class Inductor(unittest.TestCase):
         given = FxCompiled(script, make_module(script)[0], fx_graph.build, INDUCTOR)(x)
         torch.manual_seed(3)
         self.assertTrue(torch.equal(given, Draws()(x)))
+
+
+class Loops(unittest.TestCase):
+    def test_that_do_not_end_raise_in_eager(self) -> None:
+        end_loops()
+        x, loop = torch.ones(2), torch.ops.higher_order.while_loop
+        ended = loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, x), ())
+        self.assertEqual((ended[0], ended[1].tolist()), (3, [8.0, 8.0]))
+        with self.assertRaisesRegex(RuntimeError, "has not ended after 10000 turns"):
+            loop(lambda i, x: i < 3, lambda i, x: (i, x.clone()), (0, x), ())
 
 
 class InFloat64(unittest.TestCase):

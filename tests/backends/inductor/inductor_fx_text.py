@@ -496,6 +496,22 @@ class Parts(Same):
             "    return torch.cond(p, true_fn, lambda x: x.cos(), (x,))",
         ])  # fmt: skip
 
+    def test_a_loop_reads_what_stands_around_it(self) -> None:
+        condition = {"takes": 3, "calls": [{"f": "operator.lt", "a": [{"$": 0}, {"%": 3}]}], "gives": {"$": 3}}
+        calls = [{"f": "operator.add", "a": [{"$": 0}, {"%": 2}]}, {"f": "operator.add", "a": [{"$": 1}, {"$": 2}]}]
+        body = {"takes": 3, "calls": calls, "gives": {"tuple": [{"$": 3}, {"$": 4}]}}
+        graph, root = Graph(), torch.nn.Module()
+        operands = [graph.placeholder("x"), graph.placeholder("y"), 1, 3, 0]
+        carried, around = {"tuple": [{"%": 4}, {"%": 0}]}, {"tuple": [{"%": 1}]}
+        arguments = [{"graph": condition}, {"graph": body}, carried, around]
+        made = Call({"f": "torch.ops.higher_order.while_loop", "a": arguments}, operands).add_to(graph, root)
+        graph.output((graph.call_function(operator.getitem, (made, 1)),))
+        text = program_text(graph, ["x", "y"])
+        loop = "torch.while_loop(lambda x, z: x < 3, lambda x, z: (x + 1, z + y), (0, x))[1]"
+        self.assertEqual(text.function("f"), ["def f(x, y):", f"    return {loop}"])
+        x, y = torch.ones(2), torch.full((2,), 0.5)
+        self.assertEqual(function_of(text)(x, y).tolist(), [2.5, 2.5])
+
     def test_an_autograd_function_is_a_class(self) -> None:
         forward = {"takes": 1, "calls": [{"m": "exp", "a": [{"$": 0}]}],
                    "gives": {"tuple": [{"tuple": [{"$": 1}]}, {"tuple": [{"$": 1}]}]}}  # fmt: skip
