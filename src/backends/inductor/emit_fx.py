@@ -56,7 +56,8 @@ def typed_names(names):
 
 
 def is_called(name):
-    return any(hasattr(place, name) for place in (torch, torch.Tensor, torch.nn.functional, operator))
+    places = (torch, torch.Tensor, torch.nn.functional, operator)
+    return hasattr(operator, f"{name}_") or any(hasattr(place, name) for place in places)  # operator.and_ gives "and_0"
 
 
 class FxRepro(Repro):

@@ -14,7 +14,7 @@ import torch
 import ahead_of_time
 import emit
 import emit_recipe
-from emit_fx import FxRepro, TypedRepro, programs
+from emit_fx import FxRepro, TypedRepro, programs, typed_names
 
 
 class Add(torch.nn.Module):
@@ -85,6 +85,11 @@ class Named(Mirror):
     def forward(self, x):
         x.add_(1.0)
         return x
+
+
+class Names(unittest.TestCase):
+    def test_are_not_those_of_calls_that_are_gone(self) -> None:
+        self.assertEqual(typed_names(["and_0", "sub_1", "gate", "copy"]), ["x", "y", "gate", "copy"])
 
 
 class Statements(unittest.TestCase):
