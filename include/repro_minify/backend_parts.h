@@ -53,8 +53,18 @@ public:
   virtual std::unique_ptr<Backend> switched_off(const std::string &) const { return nullptr; }
 };
 
+/// How a step works. It decides in which words a report names the step, and which workaround there is.
+enum class StepKind {
+  Pass,          ///< it rewrites a graph; steps of TorchScript and of runtimes are taken for that too
+  Compiler,      ///< all that one compiler does: "aot_eager"
+  Setting,       ///< what an entry of a configuration switches: "layout_optimization=False"
+  Decomposition, ///< it replaces an operator by others
+  Lowering,      ///< it replaces an operator by generated code; without it, nothing is fused with that operator
+};
+
 struct OwnFinding {
-  std::string guilty;     ///< "inductor/lowerings#4": the fourth application of that part
+  std::string guilty; ///< "inductor/lowerings#4": the fourth application of that part
+  StepKind kind = StepKind::Pass;
   std::string name;       ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
   bool confirmed = false; ///< with the part left out, and with its applications before this one, it is right
   std::string note;       ///< what else the library knows, in sentences

@@ -1,5 +1,6 @@
 // The Bisection: which step of a backend is guilty?
 #pragma once
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/check.h"
 
 #include <functional>
@@ -24,6 +25,7 @@ struct Bisection {
   /// then `message` says why. A part of a backend with a bisector of its own: "inductor/lowerings#4", its fourth
   /// application.
   std::optional<std::string> guilty;
+  StepKind kind = StepKind::Pass; ///< of the guilty step
   std::string name; ///< of what that application is, as its library tells: "reinplace_inplaceable_ops"; may be empty
   /// Earlier steps that it takes: with these and the guilty one alone it is wrong, without any of them it is not.
   std::vector<std::string> needs;

@@ -55,6 +55,13 @@ struct VersionRow {
   std::optional<bool> same_eager, same_optimised;
 };
 
+/// A change of the reduced program with which eager gives what the backend gives, for its inputs and for others.
+struct Explanation {
+  std::string kind;  ///< "left out", "before", "after", "without", "as", "in"
+  std::string call;  ///< the call that is changed, as repro.py has it; empty: all that `other` can be done to
+  std::string other; ///< before or after which call it runs, without which argument, as which function, in which dtype
+};
+
 /// A change that was tried and makes the reduced program right.
 struct Workaround {
   enum class Kind {
@@ -126,6 +133,7 @@ struct HandOverFacts {
   ScriptVerification script;
   std::vector<OtherBackend> others;
   std::vector<AblationRow> ablation;
+  std::optional<Explanation> explanation;
   std::optional<Workaround> workaround;
   std::vector<VersionRow> versions; ///< the one that was reduced under first; empty: no other was asked
   std::string environment;          ///< what torch.utils.collect_env prints; empty: not known

@@ -60,6 +60,9 @@ public:
   virtual std::vector<PythonProgram> python_programs(const Program &program, const nlohmann::json &facts) const = 0;
   /// Compiles the program ahead of time, under the same conditions as python_programs().
   virtual AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const = 0;
+  /// Returns a change of the Program with which eager gives what the backend gives, as in_words() of explanation.py
+  /// has it; null where none is known. Under the same conditions as python_programs(), and the RunSettings in force.
+  virtual nlohmann::json explanation(const Program &program, const nlohmann::json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;
   /// The PyTorch in it.

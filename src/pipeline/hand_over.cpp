@@ -2,6 +2,7 @@
 #include "core/number_text.h"
 #include "pipeline/minify_job.h"
 #include "program/compute.h"
+#include "repro/explanation.h"
 #include "repro/reported.h"
 #include "repro/repro_py.h"
 #include "repro/results_folder.h"
@@ -252,7 +253,7 @@ void begin_beside(MinifyJob &job, Verifying &verifying, const Program &program) 
 }
 
 /// Finds out what the texts say of the reduced program beside that it fails.
-void find_out_more(MinifyJob &job, const ModuleFactory &factory, bool interrupted) {
+void find_out_more(MinifyJob &job, const Program &program, const ModuleFactory &factory, bool interrupted) {
   Session &session = job.session;
   session.phases.enter("bisect");
   if (!interrupted)
@@ -264,6 +265,7 @@ void find_out_more(MinifyJob &job, const ModuleFactory &factory, bool interrupte
   facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
   facts.movement =
       movement_of_eager(factory, session.backend, session.check, facts.reduced, facts.signature, session.limits());
+  facts.explanation = find_explanation(program, facts, limits_of_inductor(job));
 }
 
 // model.pt2, of a backend that is used from Python. It takes a compiler eight seconds and depends on nothing but the
@@ -380,7 +382,7 @@ void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, con
   if (!interrupted)
     begin_beside(job, verifying, program);
   PackageTask package = begin_package(job, program);
-  find_out_more(job, factory, interrupted);
+  find_out_more(job, program, factory, interrupted);
   write_and_verify(job, verifying, program, package, interrupted);
   write_texts(job, program);
 }

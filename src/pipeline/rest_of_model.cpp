@@ -1,5 +1,6 @@
 #include "pipeline/rest_of_model.h"
 
+#include "core/origins.h"
 #include "program/cut.h"
 #include "program/python_call.h"
 
@@ -17,52 +18,24 @@ namespace {
 
 using torch::jit::Node;
 
-std::string name_of_result(const Node *node) {
-  return node->outputs().empty() ? "" : node->outputs().front()->debugName();
+OperatorPlace place_of(const Node *node) {
+  return {operator_name(node), node->outputs().empty() ? "" : node->outputs().front()->debugName(),
+          node->sourceRange().str()};
 }
 
-/// The operators of a graph, nested blocks included.
-std::vector<const Node *> operators_in(torch::jit::Graph &graph) {
-  std::vector<const Node *> result;
-  for (const Node *node : all_nodes(graph))
+/// Returns the atoms of the model that the operators of a reduced program were cut from, nested blocks included.
+IndexSet origins_in(const Cutter &cutter, const Program &reduced) {
+  std::vector<OperatorPlace> places, atoms;
+  for (const Node *node : all_nodes(*reduced.graph))
     if (counts_as_operator(node))
-      result.push_back(node);
-  return result;
+      places.push_back(place_of(node));
+  for (int atom = 0; atom < cutter.atoms(); ++atom)
+    atoms.push_back(place_of(cutter.node_of(atom)));
+  const std::vector<int> found = find_origins(places, atoms, LastResort::OperatorAlone);
+  std::set<int> origins(found.begin(), found.end());
+  origins.erase(-1);
+  return {origins.begin(), origins.end()};
 }
-
-/// Finds an operator of a reduced program among the atoms of the model. A cut keeps names of values; where a pass gave
-/// a new one, the place in the source tells, and after that the operator alone.
-class Origins {
-public:
-  explicit Origins(const Cutter &cutter) : cutter_(cutter) {}
-
-  IndexSet of(const Program &reduced) {
-    std::vector<const Node *> left = operators_in(*reduced.graph);
-    for (const auto &is_same : {same_name, same_source, same_operator})
-      std::erase_if(left, [&](const Node *node) { return find(node, is_same); });
-    return {found_.begin(), found_.end()};
-  }
-
-private:
-  using IsSame = bool (*)(const Node *, const Node *);
-  static bool same_operator(const Node *a, const Node *b) { return operator_name(a) == operator_name(b); }
-  static bool same_name(const Node *a, const Node *b) {
-    return same_operator(a, b) && name_of_result(a) == name_of_result(b);
-  }
-  static bool same_source(const Node *a, const Node *b) {
-    return same_operator(a, b) && !a->sourceRange().str().empty() && a->sourceRange().str() == b->sourceRange().str();
-  }
-
-  bool find(const Node *node, IsSame is_same) {
-    for (int atom = 0; atom < cutter_.atoms(); ++atom)
-      if (!found_.contains(atom) && is_same(node, cutter_.node_of(atom)))
-        return found_.insert(atom).second;
-    return false;
-  }
-
-  const Cutter &cutter_;
-  std::set<int> found_;
-};
 
 /// An exception or a crash is the same only with the same words or frames.
 bool fails_alike(const Verdict &verdict, const Signature &wanted) {
@@ -108,7 +81,7 @@ std::shared_ptr<const Recording> recording_of(const Session &session, const Flat
 
 RestOfModel rest_of_model(Session &session, const Flattened &model, const Program &reduced, const Signature &wanted) {
   const Cutter cutter(recording_of(session, model));
-  const IndexSet origins = Origins(cutter).of(reduced);
+  const IndexSet origins = origins_in(cutter, reduced);
   RestOfModel rest;
   if (origins.empty())
     return rest;

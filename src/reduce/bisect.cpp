@@ -55,6 +55,7 @@ private:
       return;
     }
     found_.guilty = finding->guilty;
+    found_.kind = finding->kind;
     found_.name = finding->name;
     found_.confirmed = finding->confirmed;
     found_.message = "wrong after " + finding->guilty;

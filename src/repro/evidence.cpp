@@ -3,6 +3,7 @@
 #include "core/escape.h"
 #include "core/text.h"
 #include "repro/ablation_names.h"
+#include "repro/explanation.h"
 #include "repro/headline.h"
 #include "repro/triage.h"
 #include "repro/versions.h"
@@ -56,20 +57,19 @@ std::string of_guilty_step(const ReproFacts &facts) {
   if (!facts.bisection || !facts.bisection->guilty)
     return "";
   const std::string &step = *facts.bisection->guilty;
-  const bool is_rung = step.find('/') == std::string::npos;
-  if (!is_inductor(facts) || !facts.bisection->confirmed)
-    return is_inductor(facts) && is_rung ? "" : markdown_text(bisection_sentence(facts));
-  if (is_rung)
+  const StepKind kind = facts.bisection->kind;
+  if (kind == StepKind::Compiler)
     return "";
+  if (!is_inductor(facts) || !facts.bisection->confirmed)
+    return markdown_text(bisection_sentence(facts));
   const std::string name = markdown_code(facts.bisection->name.empty() ? step : facts.bisection->name);
   const std::string of_step = facts.bisection->name.empty() ? "" : " (" + markdown_code(step) + ")";
   const std::string gone = " it " + is_right(facts) + ".";
-  if (step.find("lowerings") != std::string::npos) // which ends fusion there too
+  if (kind == StepKind::Lowering) // which ends fusion there too
     return "With a fallback in place of TorchInductor's lowering of " + name + of_step + gone;
-  if (facts.bisection->name.find('=') != std::string::npos) // a setting: "layout_optimization=False"
+  if (kind == StepKind::Setting)
     return "With " + name + of_step + gone;
-  return (step.find("decomposition") != std::string::npos ? "Without the decomposition of " : "Without ") + name +
-         of_step + gone;
+  return (kind == StepKind::Decomposition ? "Without the decomposition of " : "Without ") + name + of_step + gone;
 }
 
 /// TorchInductor promises eager's numbers in its strict mode. A wrong value needs no such proof.
@@ -106,8 +106,8 @@ std::string nature_sentence(const ReproFacts &facts) {
 std::string evidence(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> parts;
   for (const std::string &part :
-       {is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts), of_guilty_step(facts), of_settings(facts),
-        of_strict_mode(facts), markdown_text(versions_sentence(facts))})
+       {explanation_sentence(facts), is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
+        of_guilty_step(facts), of_settings(facts), of_strict_mode(facts), markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);
   std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");

@@ -186,16 +186,17 @@ std::string blamed_in_title(const ReproFacts &facts) {
   if (!facts.bisection || !facts.bisection->guilty || is_in_title(facts))
     return "";
   const std::string &step = *facts.bisection->guilty, &name = facts.bisection->name;
-  if (step == "inductor" || step.find("lowerings") != std::string::npos || name.starts_with("pass_pattern_"))
+  const StepKind kind = facts.bisection->kind;
+  if (step == "inductor" || kind == StepKind::Lowering || name.starts_with("pass_pattern_"))
     return "";
-  if (!name.empty() && step.find("decomposition") != std::string::npos)
+  if (!name.empty() && kind == StepKind::Decomposition)
     return "decomposition of " + name;
   if (step == "aot_eager")
     return fails_under(facts, ablation_names::functionalized).value_or(false) ? "functionalization"
            : fails_under(facts, ablation_names::decomposed).value_or(false)   ? "decompositions"
            : has_row(facts, ablation_names::decomposed)                       ? "AOTAutograd"
                                                                               : "";
-  return name.empty() ? step : name.substr(0, name.find('=')); // "layout_optimization=False"
+  return name.empty() ? step : kind == StepKind::Setting ? name.substr(0, name.find('=')) : name;
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "repro/ablation_names.h"
 #include "repro/atomic_file.h"
 #include "repro/evidence.h"
+#include "repro/explanation.h"
 #include "repro/headline.h"
 #include "repro/render.h"
 #include "repro/reported.h"
@@ -143,8 +144,9 @@ bool is_said_of_inductor(const ReproFacts &facts) {
 /// For the tracker of another project; empty where it is PyTorch's.
 std::string tracker_issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
   const json code = code_values(facts, folder);
+  const std::string how = explanation_sentence(facts);
   const IssueContents contents{
-      .problem = {{"sentence", sentence(program, facts)},
+      .problem = {{"sentence", sentence(program, facts) + (how.empty() ? "" : " " + how)},
                   {"guilty", facts.bisection && facts.bisection->guilty ? bisection_sentence(facts) : ""},
                   {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)}},
       .script = code.value("script", ""),

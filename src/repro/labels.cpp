@@ -9,8 +9,7 @@ namespace repro_minify {
 namespace {
 
 bool has_guilty_decomposition(const ReproFacts &facts) {
-  return facts.bisection && facts.bisection->guilty &&
-         facts.bisection->guilty->find("/decomposition") != std::string::npos;
+  return facts.bisection && facts.bisection->guilty && facts.bisection->kind == StepKind::Decomposition;
 }
 
 /// The first rung of the ladder dynamo, AOTAutograd, TorchInductor that fails.

@@ -84,6 +84,12 @@ json nature_json(const ReproFacts &facts) {
           {"eager_moves_by_seed", json_number(facts.movement.by_seed)}};
 }
 
+json explanation_json(const ReproFacts &facts) {
+  if (!facts.explanation)
+    return nullptr;
+  return {{"kind", facts.explanation->kind}, {"call", facts.explanation->call}, {"other", facts.explanation->other}};
+}
+
 json workaround_json(const ReproFacts &facts) {
   if (!facts.workaround)
     return nullptr;
@@ -214,6 +220,7 @@ json failure_json(const Program &program, const ReproFacts &facts) {
           {"nearer_to_fp64", nearer_to_fp64(facts.reduced)},
           {"reads_unwritten_memory", if_known(facts.reads_unwritten)},
           {"nature", nature_json(facts)},
+          {"explanation", explanation_json(facts)},
           {"workaround", workaround_json(facts)},
           {"versions", version_rows_json(facts)},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)}};

@@ -1,4 +1,5 @@
 // report.html: the findings of report.md, and the pictures that go with them.
+#include "core/origins.h"
 #include "repro/atomic_file.h"
 #include "repro/code.h"
 #include "repro/difference.h"
@@ -112,6 +113,13 @@ void mark_what_raises(Graphs &graphs, const std::vector<int> &from) {
   graphs.original.first = from[first];
 }
 
+std::vector<OperatorPlace> places_of(const Analysis &analysis) {
+  std::vector<OperatorPlace> places;
+  for (const AnalysisRow &row : analysis.rows)
+    places.push_back({row.op, row.value, row.source});
+  return places;
+}
+
 Graphs graphs_of(const ReportPage &page) {
   Graphs graphs;
   graphs.reduced = reduced_analysis(page);
@@ -126,7 +134,7 @@ Graphs graphs_of(const ReportPage &page) {
   graphs.reduced_options.label = "the graph of the reduced program";
   graphs.reduced_options.draws_parameters = true;
   graphs.reduced_options.shown_elements = 16;
-  const std::vector<int> from = origins(graphs.reduced, graphs.original);
+  const std::vector<int> from = find_origins(places_of(graphs.reduced), places_of(graphs.original));
   if (page.original && !has_wrong_values(page))
     mark_what_raises(graphs, from);
   for (const int origin : from) {

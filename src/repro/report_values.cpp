@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "program/values.h"
 #include "repro/elements_text.h"
+#include "repro/explanation.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"
@@ -118,11 +119,17 @@ std::string nature_text(const ReproFacts &facts) {
 
 /// Returns what was found, how far it was reduced, and what else is known of the failure.
 json findings(const ReproFacts &facts) {
-  json values = {{"found", facts.reduced.message},          {"signature", to_string(facts.signature)},
-                 {"original", facts.original.message},      {"left_out", facts.original.left_out},
-                 {"one_minimal", one_minimal_text(facts)},  {"nature", nature_text(facts)},
-                 {"versions", versions_sentence(facts)},    {"workaround", workaround_sentence(facts)},
-                 {"nearer", nearer_to_fp64(facts.reduced)}, {"reads_unwritten", facts.reads_unwritten.value_or(false)}};
+  json values = {{"found", facts.reduced.message},
+                 {"signature", to_string(facts.signature)},
+                 {"original", facts.original.message},
+                 {"left_out", facts.original.left_out},
+                 {"one_minimal", one_minimal_text(facts)},
+                 {"nature", nature_text(facts)},
+                 {"explanation", explanation_sentence(facts)},
+                 {"versions", versions_sentence(facts)},
+                 {"workaround", workaround_sentence(facts)},
+                 {"nearer", nearer_to_fp64(facts.reduced)},
+                 {"reads_unwritten", facts.reads_unwritten.value_or(false)}};
   if (facts.reduced.failing_call > 1)
     values["failing_call"] = facts.reduced.failing_call;
   if (facts.reduced.coverage)

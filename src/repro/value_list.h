@@ -43,7 +43,4 @@ std::string key_of(const ValueListOptions &options, size_t row);
 
 ValueList value_list(const Analysis &analysis, const ValueListOptions &options);
 
-/// For each row of `reduced` the row of `original` that it was cut from; -1: there is none, or it cannot be told.
-std::vector<int> origins(const Analysis &reduced, const Analysis &original);
-
 } // namespace repro_minify

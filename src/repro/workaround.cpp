@@ -106,7 +106,7 @@ private:
   /// The operator whose lowering is guilty, computed as eager computes it; empty where another part is guilty.
   std::string fallback() const {
     const bool is_lowering =
-        facts_.bisection && facts_.bisection->guilty && facts_.bisection->guilty->starts_with("inductor/lowerings");
+        facts_.bisection && facts_.bisection->guilty && facts_.bisection->kind == StepKind::Lowering;
     return is_lowering ? fallback_for(facts_.bisection->name) : "";
   }
 

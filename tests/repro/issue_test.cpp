@@ -173,6 +173,7 @@ TEST(Issue, BeginsWithWhatIsWrongAndWhoseFaultItIs) {
   facts.script.statement = "x._f(y[`a`])";
   facts.bisection.emplace().guilty = "inductor/lowerings#2";
   facts.bisection->message = "wrong after inductor/lowerings#2";
+  facts.bisection->kind = StepKind::Lowering;
   facts.bisection->name = "gt";
   const std::string issue = issue_of(facts);
   EXPECT_TRUE(
@@ -207,9 +208,11 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
                                    "`dynamic=True` it is right.\n"))
       << issue_of(facts);
   facts.bisection->guilty = "inductor/lowerings#2";
+  facts.bisection->kind = StepKind::Lowering;
   facts.bisection->name = "gt";
   EXPECT_TRUE(has(issue_of(facts), "With a fallback in place of TorchInductor's lowering of `gt`")) << issue_of(facts);
   facts.bisection->guilty = "inductor/inductor_layout_optimization";
+  facts.bisection->kind = StepKind::Setting;
   facts.bisection->name = "layout_optimization=False";
   EXPECT_TRUE(has(issue_of(facts), " With `layout_optimization=False` (`inductor/inductor_layout_optimization`) it is "
                                    "right."))
@@ -217,6 +220,7 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
   facts.ablation = ladder(false, true, true);
   facts.ablation.push_back({ablation_names::functionalized, "", true});
   facts.bisection->guilty = "aot_eager";
+  facts.bisection->kind = StepKind::Compiler;
   EXPECT_TRUE(has(issue_of(facts), "\n\nIt fails with `backend=\"aot_eager\"` too, and under "
                                    "`torch.func.functionalize` alone; `backend=\"eager\"` is right.\n"))
       << issue_of(facts);
@@ -227,6 +231,7 @@ TEST(Issue, NamesThePartOfAotAutogradWhereThatIsKnown) {
   ReproFacts facts = verified();
   facts.backend = make_backend("inductor");
   facts.bisection.emplace().guilty = "aot_eager";
+  facts.bisection->kind = StepKind::Compiler;
   const Program program = small_program();
   EXPECT_FALSE(has(headline(program, facts, ""), "(")) << headline(program, facts, "");
   facts.ablation = {{ablation_names::functionalized, "", false}, {ablation_names::decomposed, "", false}};

@@ -164,16 +164,5 @@ TEST(ValueList, ShowsASmallValueInFull) {
     EXPECT_NE(list.entries.find(std::string("<th scope=\"row\">") + place), std::string::npos) << list.entries;
 }
 
-TEST(Origins, AreFoundByNameAndThenBySource) {
-  Analysis original = chain(4), reduced = chain(2);
-  original.rows[2].source = "model.py:7: y = tanh(x)";
-  reduced.rows[0] = original.rows[2];
-  reduced.rows[0].value = "%renamed";
-  reduced.rows[1] = original.rows[3];
-  EXPECT_EQ(origins(reduced, original), (std::vector<int>{2, 3}));
-  reduced.rows[0].source = "";
-  EXPECT_EQ(origins(reduced, original), (std::vector<int>{-1, 3})) << "it cannot be told";
-}
-
 } // namespace
 } // namespace repro_minify

@@ -166,6 +166,7 @@ TEST(Labels, NameThePartOfAotAutograd) {
   EXPECT_TRUE(has_label(facts, "module: functionalization"));
   facts = plain();
   facts.bisection.emplace().guilty = "aot_eager_decomp_partition/decomposition#2";
+  facts.bisection->kind = StepKind::Decomposition;
   EXPECT_TRUE(has_label(facts, "module: decompositions"));
 }
 

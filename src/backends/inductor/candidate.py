@@ -25,6 +25,7 @@ import bisector
 import emit_fx
 import emit_recipe
 import entries
+import explanation
 import fx_candidate
 import fx_graph
 import kept
@@ -306,6 +307,12 @@ class Candidate:
         programs = emit_recipe.programs if entries.recipe_in_use else emit_fx.programs
         return {"programs": [repro.parts() for repro in programs(*program_of(header, blobs))]}, []
 
+    def explain(self, header, blobs):
+        """A change of the program that gives in eager what is compiled, as explanation.in_words() has it."""
+        programs = emit_recipe.programs if entries.recipe_in_use else emit_fx.programs
+        with settings(header["settings"]):
+            return {"change": explanation.in_words(programs(*program_of(header, blobs))[0], Program(header, blobs))}, []
+
     def artefact(self, header, blobs):
         """The files that the runtime of a recipe loads."""
         reader = wire.Reader(blobs)
@@ -458,7 +465,7 @@ def serve(connection, search_is_over, candidate=None):
     try:
         while True:
             header, blobs = wire.receive(connection)
-            if header["do"] in ("bisect", "parts", "repro", "package", "scripts", "artefact"):
+            if header["do"] in ("bisect", "parts", "repro", "package", "scripts", "artefact", "explain"):
                 search_is_over()
             if header["do"] == "bisect":
                 bisector.serve(connection)

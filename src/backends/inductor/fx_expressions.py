@@ -240,13 +240,7 @@ class Expressions:
         module = str(getattr(target, "__module__", ""))
         if name.startswith(module + "."):
             self.modules.add("torch" if module.startswith("torch.") else module)
-        if fx_effects.is_builtin(target):
-            signatures = fx_signatures.of_operator(target.__name__)
-        elif module in ("torch.functional", "torch.nn.functional"):
-            short = getattr(target, "__name__", "")
-            signatures = fx_signatures.of_python(target) or fx_signatures.of_operator(short)
-        else:
-            signatures = ()
+        signatures = fx_signatures.of_function(target)
         return self.named(name, *fx_signatures.tidy(arguments, signatures, name.split(".")[-1]))
 
     def named(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ast.expr:

@@ -58,6 +58,15 @@ def of_python(function: Callable[..., Any]) -> tuple[Signature, ...]:
     return (tuple(Parameter(p.name, "Any", p.default, p.kind == p.KEYWORD_ONLY, None) for p in parameters),)
 
 
+def of_function(target: Any) -> tuple[Signature, ...]:
+    """The signatures of a function of PyTorch; none for any other."""
+    if fx_effects.is_builtin(target):
+        return of_operator(target.__name__)
+    if getattr(target, "__module__", "") in ("torch.functional", "torch.nn.functional"):
+        return of_python(target) or of_operator(getattr(target, "__name__", ""))
+    return ()
+
+
 def bind(signature: Signature, arguments: Arguments) -> dict[str, Any] | None:
     """Each argument by the name of its parameter; None where they do not fit."""
     args, kwargs = arguments

@@ -42,6 +42,7 @@ class ProgramText:
     imports: list[str]
     definitions: list[str]  # lines of functions that it uses
     classes: list[str]  # lines of classes, which stand outside: Dynamo traces no definition of one
+    calls: dict[str, str]  # each call by the name of its node, as it stands in the text
 
     def function(self, name: str = "f") -> list[str]:
         head = f"def {name}({', '.join(self.arguments)}):"
@@ -228,7 +229,18 @@ class Writer:
             expression = unparsed(statements[0].tree.value)
         arguments, definitions = list(self.arguments.values()), self.bodies.lines
         imports, classes = self.imports(statements), self.bodies.classes
-        return ProgramText(arguments, body, expression, imports, definitions, classes)
+        calls = {node.name: self.text_of(node) for node in self.nodes}
+        return ProgramText(arguments, body, expression, imports, definitions, classes, calls)
+
+    def text_of(self, node: Node) -> str:
+        """A call without the name that its result has."""
+        if node in self.absorbed:
+            return next(self.text_of(one) for one in self.nodes if node in self.item_update(one))
+        if node in self.placed:
+            return unparsed(self.expressions.made_by(node))
+        tree = self.statement(node).tree
+        named = isinstance(tree, ast.Assign) and node in self.names
+        return unparsed(tree.value if named else tree)  # type: ignore[attr-defined]
 
     def blocks(self, statements: Iterable[Statement], depth: int) -> list[str]:
         """The lines of statements that stand in as many blocks already."""

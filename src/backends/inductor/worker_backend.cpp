@@ -139,6 +139,10 @@ AheadOfTime WorkerBackend::ahead_of_time(const Program &, const json &) const {
   return {"", title() + " is used from Python"};
 }
 
+json WorkerBackend::explanation(const Program &program, const json &facts) const {
+  return ask_about("explain", program, facts).header.at("change");
+}
+
 BackendTraits WorkerBackend::traits() const {
   return {
       .runs_the_module = true, .needs_flat_graph = true, .loads_what_was_saved = true, .needs_several_calls = false};
@@ -155,9 +159,13 @@ InductorMessage WorkerBackend::ask_about(const char *what, const Program &progra
   InductorMessage message;
   WireWriter writer(message.blobs);
   json inputs = json::array();
-  for (const auto &input : program.inputs)
+  std::vector<c10::IValue> values;
+  for (const auto &input : program.inputs) {
     inputs.push_back({input.name, to_string(input.role), input.formula, writer.write(input.value)});
+    values.push_back(input.value);
+  }
   message.header = {{"do", what}, {"module", message.blobs.size()}, {"inputs", inputs}, {"facts", facts}};
+  message.header["settings"] = settings_here(device_among(values).value_or(c10::kCPU));
   message.blobs.push_back(saved_bytes(instantiate(program, {.requires_grad = true}).module));
   return InductorConnection(worker_->address()).ask(message);
 }

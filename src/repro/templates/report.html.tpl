@@ -21,6 +21,9 @@
 {{#bisection}}
 <dt>guilty</dt><dd><strong>{{sentence:x-html}}</strong> {{note:x-html}} ({{steps:x-html}} steps, {{checks:x-html}} checks, {{seconds:x-html}})</dd>
 {{/bisection}}
+{{#explanation}}
+<dt>how</dt><dd>{{explanation:x-html}}</dd>
+{{/explanation}}
 {{#versions}}
 <dt>versions</dt><dd>{{versions:x-html}}</dd>
 {{/versions}}

@@ -55,6 +55,9 @@ cmake --build build && ./build/repro
 {{#nature}}
 | bug or rounding | {{nature:x-markdown}} |
 {{/nature}}
+{{#explanation}}
+| how | {{explanation:x-source}} |
+{{/explanation}}
 {{#versions}}
 | versions | {{versions:x-markdown}} |
 {{/versions}}

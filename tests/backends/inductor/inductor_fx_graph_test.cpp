@@ -1,6 +1,6 @@
 // The Python side of the inductor backend has tests in Python: inductor_bisector.py, inductor_emit.py,
-// inductor_fx_graph.py, inductor_fx_text.py, inductor_fx_text_random.py, inductor_kept.py, inductor_preparation.py,
-// inductor_recipe.py, inductor_tensor_text.py, inductor_translation.py, inductor_wire.py.
+// inductor_explanation.py, inductor_fx_graph.py, inductor_fx_text.py, inductor_fx_text_random.py, inductor_kept.py,
+// inductor_preparation.py, inductor_recipe.py, inductor_tensor_text.py, inductor_translation.py, inductor_wire.py.
 #include "check/oracle.h"
 #include "test_paths.h"
 
@@ -40,6 +40,10 @@ TEST(InductorFxText, WhatItsPythonTestsSay) {
 
 TEST(InductorFxTextRandom, WhatItsPythonTestsSay) {
   expect_to_pass("inductor_fx_text_random.py");
+}
+
+TEST(InductorExplanation, WhatItsPythonTestsSay) {
+  expect_to_pass("inductor_explanation.py");
 }
 
 TEST(InductorKept, WhatItsPythonTestsSay) {

@@ -1,0 +1,251 @@
+"""Changes of a program in torch.fx, each of which is a way in which a compiler may go wrong.
+
+    for change in changes_of(graph): result = change.run(module, *arguments)
+
+A change is left out, early or late (a call that writes), without an argument, another function, or values of another
+dtype: more or fewer bits than eager has between two calls. What it does not fit raises when it is run.
+"""
+
+import copy
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Interpreter, Node
+from torch.utils import _pytree as pytree
+
+import fx_effects
+import fx_signatures
+
+ROUNDED = (torch.bfloat16, torch.float16)
+FLOATING = (*ROUNDED, torch.float32, torch.float64)
+INTEGRAL = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+DTYPES = (torch.int64, torch.int32, torch.float32, torch.float64, *ROUNDED, torch.int16, torch.int8, torch.uint8)
+"""In the order in which compilers are apt to compute in another than the program's."""
+
+
+def truncated(x: Any, y: Any) -> Any:
+    return torch.div(x, y, rounding_mode="trunc")
+
+
+Function = Callable[..., Any]
+OTHERS: dict[str, list[tuple[str, Function]]] = {
+    "sinh": [("(torch.exp(x) - torch.exp(-x)) / 2", lambda x: (torch.exp(x) - torch.exp(-x)) / 2)],
+    "cosh": [("(torch.exp(x) + torch.exp(-x)) / 2", lambda x: (torch.exp(x) + torch.exp(-x)) / 2)],
+    "expm1": [("torch.exp(x) - 1", lambda x: torch.exp(x) - 1)],
+    "log1p": [("torch.log(1 + x)", lambda x: torch.log(1 + x))],
+    "asinh": [("torch.log(x + torch.sqrt(x * x + 1))", lambda x: torch.log(x + torch.sqrt(x * x + 1)))],
+    "round": [("torch.floor(x + 0.5)", lambda x: torch.floor(x + 0.5)), ("torch.trunc(x)", torch.trunc)],
+    "floor": [("torch.trunc(x)", torch.trunc)],
+    "ceil": [("torch.trunc(x)", torch.trunc)],
+    "remainder": [("torch.fmod(x, y)", torch.fmod)],
+    "mod": [("torch.fmod(x, y)", torch.fmod)],
+    "fmod": [("torch.remainder(x, y)", torch.remainder)],
+    "floor_divide": [('torch.div(x, y, rounding_mode="trunc")', truncated)],
+    "floordiv": [('torch.div(x, y, rounding_mode="trunc")', truncated)],
+    "maximum": [("torch.fmax(x, y)", torch.fmax)],
+    "minimum": [("torch.fmin(x, y)", torch.fmin)],
+    "truediv": [("x * (1 / y)", lambda x, y: x * (1 / y))],
+    "div": [("x * (1 / y)", lambda x, y: x * (1 / y))],
+    "rsqrt": [("1 / torch.sqrt(x)", lambda x: 1 / torch.sqrt(x))],
+    "gelu": [('F.gelu(x, approximate="tanh")', lambda x: torch.nn.functional.gelu(x, approximate="tanh"))],
+}
+"""For functions by name what a compiler, or a runtime's operator of a like name, computes in its place, of x and y."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    kind: str  # "left out", "before", "after", "without", "as" or "in"
+    call: str  # the node that is changed; empty: all that this can be done to
+    other: str = ""  # a node; the name of an argument, and its value; a function; a dtype
+    run: Callable[..., Any] = dataclasses.field(default=lambda: None, compare=False)
+
+
+def changes_of(module: GraphModule) -> Iterator[Change]:
+    """Those that say most come first."""
+    calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
+    for node in calls:
+        yield from left_out(module, node)
+    for node in filter(fx_effects.has_effect, calls):
+        yield from moved(module, node, calls)
+    for node in calls:
+        yield from without_arguments(module, node)
+        yield from other_functions(module, node)
+    for node in calls:
+        for dtype in DTYPES:
+            yield Change("in", node.name, str(dtype), Wider(module, {node.name}, dtype).run_anew)
+    for dtype in DTYPES:
+        yield Change("in", "", str(dtype), Wider(module, {node.name for node in calls}, dtype).run_anew)
+
+
+def edited(module: GraphModule, edit: Callable[[dict[str, Node]], None]) -> Callable[..., Any]:
+    """Runs a copy of the program that `edit`, given its nodes by name, has changed."""
+
+    def run(*arguments: Any) -> Any:
+        graph = copy.deepcopy(module.graph)
+        edit({node.name: node for node in graph.nodes})
+        graph.lint()
+        return Interpreter(GraphModule(module, graph)).run(*arguments)
+
+    return run
+
+
+def left_out(module: GraphModule, node: Node) -> Iterator[Change]:
+    if not node.args or not isinstance(node.args[0], Node):
+        return
+
+    def edit(nodes: dict[str, Node]) -> None:
+        leave(nodes[node.name])
+
+    yield Change("left out", node.name, run=edited(module, edit))
+
+
+def leave(node: Node) -> None:
+    (first, *_) = node.args
+    assert isinstance(first, Node)
+    node.replace_all_uses_with(first)
+    node.graph.erase_node(node)
+
+
+def moved(module: GraphModule, node: Node, calls: list[Node]) -> Iterator[Change]:
+    """A call that writes, before each call that comes before it and after each that comes after it, the nearest
+    first."""
+    at = calls.index(node)
+    for other in reversed(calls[:at]):
+        if other in node.all_input_nodes:
+            break
+
+        def earlier(nodes: dict[str, Node], other: str = other.name) -> None:
+            nodes[other].prepend(nodes[node.name])
+
+        yield Change("before", node.name, other.name, edited(module, earlier))
+    for other in calls[at + 1 :]:
+
+        def later(nodes: dict[str, Node], other: str = other.name) -> None:
+            written = nodes[node.name]
+            written.replace_all_uses_with(written.args[0], lambda user: user is not written)  # type: ignore[arg-type]
+            nodes[other].append(written)
+
+        yield Change("after", node.name, other.name, edited(module, later))
+
+
+def without_arguments(module: GraphModule, node: Node) -> Iterator[Change]:
+    """Each argument that is not at its default is put there."""
+    for signature in signatures_of(node):
+        bound = fx_signatures.bind(signature, (node.args, dict(node.kwargs)))
+        for parameter in signature if bound else ():
+            name, given = parameter.name, bound.get(parameter.name) if bound else None
+            if parameter.default is fx_signatures.MISSING or given is None or isinstance(given, Node):
+                continue
+            if fx_signatures.equals_default(given, parameter):
+                continue
+
+            edit = functools.partial(put_at_default, name=node.name, signature=signature, parameter=parameter)
+            yield Change("without", node.name, f"{name}={given!r}", edited(module, edit))
+
+
+def put_at_default(
+    nodes: dict[str, Node], *, name: str, signature: fx_signatures.Signature, parameter: fx_signatures.Parameter
+) -> None:
+    changed = nodes[name]
+    bound = fx_signatures.bind(signature, (changed.args, dict(changed.kwargs)))
+    assert bound is not None
+    bound[parameter.name] = parameter.default
+    first = next(iter(bound))
+    changed.args, changed.kwargs = (bound.pop(first),), bound
+
+
+def signatures_of(node: Node) -> tuple[fx_signatures.Signature, ...]:
+    target: Any = node.target
+    if node.op == "call_method":
+        return fx_signatures.of_operator(str(target))
+    if isinstance(target, torch._ops.OpOverload):
+        return (fx_signatures.of_schema(target._schema),)
+    return fx_signatures.of_function(target)
+
+
+def other_functions(module: GraphModule, node: Node) -> Iterator[Change]:
+    name = name_of(node)
+    if name == "div" and (len(node.args) > 2 or node.kwargs):
+        mode = node.kwargs.get("rounding_mode")
+        name = {"floor": "floor_divide"}.get(str(mode), "")
+    for text, function in OTHERS.get(name, []):
+        count = 2 if "y" in text else 1
+
+        def edit(nodes: dict[str, Node], function: Function = function, count: int = count) -> None:
+            changed = nodes[node.name]
+            changed.op, changed.target = "call_function", function
+            changed.args, changed.kwargs = changed.args[:count], {}
+
+        yield Change("as", node.name, text, edited(module, edit))
+
+
+def name_of(node: Node) -> str:
+    """The plain name of what a node calls."""
+    target: Any = node.target
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target._schema.name.split("::")[1])
+    return str(target) if node.op == "call_method" else str(getattr(target, "__name__", ""))
+
+
+class Wider(Interpreter):
+    """Runs the program with the results of some calls in another dtype, which they keep until the next call; what that
+    gives is rounded as it is in the program."""
+
+    def __init__(self, module: GraphModule, calls: set[str], dtype: torch.dtype) -> None:
+        super().__init__(module, garbage_collect_values=False)
+        self.calls = calls
+        self.dtype = dtype
+        self.plain: dict[str, list[torch.dtype]] = {}
+
+    def run_anew(self, *arguments: Any) -> Any:
+        self.plain = DtypesOf(self.module).of(*copy.deepcopy(arguments))
+        fitting = {call for call in self.calls if all(map(self.fits, self.plain[call]))}
+        if not fitting or fitting != self.calls and len(self.calls) == 1:
+            raise ValueError("no dtype for this result")
+        self.calls = fitting
+        return self.run(*arguments)
+
+    def fits(self, own: torch.dtype) -> bool:
+        """An integer may be computed as a floating number, not the other way around."""
+        return own != self.dtype and (own in INTEGRAL or own in FLOATING and self.dtype in FLOATING)
+
+    def run_node(self, n: Node) -> Any:
+        if n.name in self.calls:
+            own = self.plain[n.name]
+            args, kwargs = pytree.tree_map(lambda x: self.widened(x, own), self.fetch_args_kwargs_from_env(n))
+            return pytree.tree_map_only(torch.Tensor, self.cast, getattr(self, n.op)(n.target, args, kwargs))
+        result = super().run_node(n)
+        if n.op not in ("call_function", "call_method") or not any(x.name in self.calls for x in n.all_input_nodes):
+            return result if n.op != "output" else self.rounded(result, self.plain["output"])
+        return self.rounded(result, self.plain[n.name])
+
+    def widened(self, value: Any, own: list[torch.dtype]) -> Any:
+        if isinstance(value, torch.dtype):
+            return self.dtype if value in own else value
+        return self.cast(value) if isinstance(value, torch.Tensor) else value
+
+    def cast(self, value: torch.Tensor) -> torch.Tensor:
+        kinds = FLOATING if self.dtype in FLOATING else INTEGRAL
+        return value.to(self.dtype) if value.dtype in (*kinds, *INTEGRAL) else value
+
+    @staticmethod
+    def rounded(value: Any, dtypes: list[torch.dtype]) -> Any:
+        given = iter(dtypes)
+        return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(next(given)), value)
+
+
+class DtypesOf(Interpreter):
+    """The dtypes of the tensors that each call gives."""
+
+    def of(self, *arguments: Any) -> dict[str, list[torch.dtype]]:
+        self.found: dict[str, list[torch.dtype]] = {}
+        self.run(*arguments)
+        return self.found
+
+    def run_node(self, n: Node) -> Any:
+        result = super().run_node(n)
+        self.found[n.name] = [x.dtype for x in pytree.tree_leaves(result) if isinstance(x, torch.Tensor)]
+        return result

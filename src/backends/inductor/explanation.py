@@ -1,0 +1,134 @@
+"""How a wrong result comes about: a changed program that gives it in eager.
+
+    change = explained(module, Side(compiled, state), arguments, state)
+
+A compiler that loses a write, runs it too early, or keeps more bits than eager does gives what eager gives for a
+program that is changed in just that way (changes.py). Such a change is believed if it gives what is compiled for the
+arguments and for others like them, wrong or right.
+"""
+
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Interpreter
+from torch.utils import _pytree as pytree
+
+import emit_fx
+import fx_candidate
+from calls import attribute_name
+from changes import Change, changes_of
+
+MOST_CALLS = 40
+DRAWS = 10  # of other arguments
+TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-13}  # relative to the largest; other dtypes are compared exactly
+
+Outcome = list[Any] | None
+"""All that a run gives and leaves behind; None if it raises."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """A program that can be called, and the tensors of its module, which a call may write to."""
+
+    run: Callable[..., Any]
+    state: list[torch.Tensor]
+
+    def outcome(self, arguments: list[Any]) -> Outcome:
+        given = copy.deepcopy(arguments)  # memory that is shared stays shared
+        before = [tensor.detach().clone() for tensor in self.state]
+        try:
+            result = pytree.tree_leaves(self.run(*given))
+            return [copy.deepcopy(leaf.detach()) if isinstance(leaf, torch.Tensor) else leaf
+                    for leaf in (*result, *given, *self.state)]  # fmt: skip
+        except Exception:
+            return None
+        finally:
+            with torch.no_grad():
+                for tensor, old in zip(self.state, before):
+                    tensor.copy_(old)
+
+
+def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: list[torch.Tensor]) -> Change | None:
+    """`compiled` takes the same arguments as `module`, whose tensors are `state`."""
+    calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
+    if len(calls) > MOST_CALLS or any(node.meta.get("modes") for node in calls):
+        return None
+    eager = Side(Interpreter(module).run, state)
+    found, expected = compiled.outcome(arguments), eager.outcome(arguments)
+    if found is None or expected is None or same(found, expected):
+        return None
+    alike = [(change, Side(change.run, state)) for change in changes_of(module)]
+    alike = [(change, side) for change, side in alike if same(side.outcome(arguments), found)]
+    for given in others_like(arguments) if alike else ():
+        if eager.outcome(given) is None:
+            continue
+        found = compiled.outcome(given)
+        alike = [(change, side) for change, side in alike if same(side.outcome(given), found)]
+    return alike[0][0] if alike else None
+
+
+def in_words(repro: Any, program: Any) -> dict[str, str] | None:
+    """`repro` is an emit_fx.FxRepro, `program` the candidate.Program of the same program. The change with calls as they
+    stand in the text; None where there is none."""
+    if not isinstance(repro, emit_fx.FxRepro) or repro.draws_random_numbers():
+        return None
+    module, template = repro.graph_of(repro.script)
+    fx_candidate.with_results(module.graph, template)
+    module.recompile()
+    given = [tensor for _, role, _, tensor in repro.inputs if role == "input"]
+    placeholders = [node.target for node in module.graph.find_nodes(op="placeholder")]
+    if placeholders != [f"argument_{place}" for place in range(len(given))]:
+        return None
+    state = [getattr(module, attribute_name(name)) for name in program.state]
+    change = explained(module, Side(program.call, list(program.state.values())), given, state)
+    if change is None or change.call and change.call not in repro.typed.calls:
+        return None
+    calls = {"": "", **repro.typed.calls}
+    return {"kind": change.kind, "call": calls[change.call], "other": calls.get(change.other, change.other)}
+
+
+def same(some: Outcome, others: Outcome) -> bool:
+    if some is None or others is None or len(some) != len(others):
+        return False
+    return all(map(same_leaf, some, others))
+
+
+def same_leaf(one: Any, other: Any) -> bool:
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return type(one) is type(other) and one == other
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    if one.dtype not in TOLERANCE:
+        return torch.equal(one.isnan(), other.isnan()) and torch.equal(*(x[~one.isnan()] for x in (one, other)))
+    finite = one[one.isfinite()].abs()
+    margin = TOLERANCE[one.dtype] * (float(finite.max()) if finite.numel() else 0)
+    return torch.allclose(one, other, rtol=0, atol=margin, equal_nan=True)
+
+
+def others_like(arguments: list[Any]) -> Iterator[list[Any]]:
+    """Arguments of the same sizes, near to those that there are and far from them."""
+    generator = torch.Generator().manual_seed(0)
+    for draw in range(DRAWS):
+        given = copy.deepcopy(arguments)
+        with torch.no_grad():
+            for leaf in pytree.tree_leaves(given):
+                if isinstance(leaf, torch.Tensor) and leaf.numel() and not leaf.is_quantized:
+                    draw_into(leaf, draw % 2 == 0, generator)
+        yield given
+
+
+def draw_into(tensor: torch.Tensor, near: bool, generator: torch.Generator) -> None:
+    shape, dtype = tensor.shape, tensor.dtype
+    if dtype == torch.bool:
+        tensor.copy_(torch.rand(shape, generator=generator) < 0.5)
+    elif dtype.is_floating_point or dtype.is_complex:
+        noise = torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+        tensor.copy_(tensor * (1 + noise / 10) if near else noise * 4)
+    else:
+        limits = torch.iinfo(dtype)
+        step = torch.randint(-3, 4, shape, generator=generator)
+        far = torch.randint(limits.min, limits.max, shape, generator=generator)
+        tensor.copy_((tensor.to(torch.int64) + step).clamp(limits.min, limits.max) if near else far)

@@ -1,0 +1,61 @@
+#include "repro/explanation.h"
+
+#include "backends/backend_parts.h"
+#include "backends/in_python.h"
+#include "core/escape.h"
+#include "repro/repro_py.h"
+#include "repro/torchscript_source.h"
+#include "repro_minify/backend_parts.h"
+#include "repro_minify/run_settings.h"
+
+#include <nlohmann/json.hpp>
+
+namespace repro_minify {
+namespace {
+
+using nlohmann::json;
+
+/// "torch.float32" as "float32".
+std::string plain_dtype(const std::string &name) {
+  constexpr std::string_view module = "torch.";
+  return name.starts_with(module) ? name.substr(module.size()) : name;
+}
+
+std::string clause(const Explanation &change) {
+  const std::string call = markdown_code(change.call), other = markdown_code(change.other);
+  if (change.kind == "left out")
+    return call + " is left out";
+  if (change.kind == "before" || change.kind == "after")
+    return call + " runs " + change.kind + " " + other;
+  if (change.kind == "without")
+    return other + " is not given to " + call;
+  if (change.kind == "as")
+    return call + " is computed as " + other;
+  return (change.call.empty() ? "all of it" : call) + " is computed and kept in " + plain_dtype(change.other);
+}
+
+} // namespace
+
+std::optional<Explanation> find_explanation(const Program &program, const ReproFacts &facts, const Limits &limits) {
+  const ReproInPython *python = facts.backend->parts().repro_in_python;
+  if (!python || facts.check.grad || !is_comparison(facts.signature.kind))
+    return std::nullopt;
+  const JobEnd job_end = run_in_sandbox(
+      [&](Child &child) {
+        child.confine(confinement_of(*facts.backend));
+        const RunScope scope(run_settings(*facts.backend, facts.check));
+        child.reply(python->explanation(constants_as_buffers(program), facts_for_python(facts)).dump());
+      },
+      limits);
+  if (job_end.ending != Ending::Replied)
+    return std::nullopt;
+  const json change = json::parse(job_end.reply);
+  return change.is_null() ? std::nullopt
+                          : std::optional(Explanation{change.at("kind"), change.at("call"), change.at("other")});
+}
+
+std::string explanation_sentence(const ReproFacts &facts) {
+  return facts.explanation ? "What is found is what eager gives if " + clause(*facts.explanation) + "." : "";
+}
+
+} // namespace repro_minify

@@ -1,0 +1,125 @@
+"""Explanations: compilers with a planted fault are seen through, and no more is said than holds for other inputs.
+
+inductor_explanation.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
+"""
+
+import operator
+import sys
+import unittest
+
+sys.path.insert(0, sys.argv.pop(1))
+
+import torch
+from torch.fx import Graph, GraphModule
+
+from explanation import Side, explained
+
+
+def program(*calls, inputs=1):
+    """A GraphModule that returns the result of its last call. Each call is a function, or the name of a method, and its
+    arguments; a text that begins with % names an input, %0, or the result of a call, %mul."""
+    graph = Graph()
+    nodes = {f"%{i}": graph.placeholder(f"argument_{i}") for i in range(inputs)}
+    for function, *arguments in calls:
+        given = tuple(nodes.get(each, each) if isinstance(each, str) else each for each in arguments)
+        made = graph.call_method(function, given) if isinstance(function, str) else graph.call_function(function, given)
+        nodes[f"%{made.name}"] = made
+    graph.output((made,))
+    return GraphModule(torch.nn.Module(), graph)
+
+
+def explanation(module, compiled, *arguments):
+    found = explained(module, Side(compiled, []), list(arguments), [])
+    return found and (found.kind, found.call, found.other)
+
+
+class Explanations(unittest.TestCase):
+    def test_a_copy_that_is_lost(self):
+        module = program(("clone", "%0"), (operator.setitem, "%0", slice(0, 1), 9.0), (operator.mul, "%clone", 2))
+
+        def compiled(x):
+            x[:1] = 9.0
+            return (x * 2,)
+
+        self.assertEqual(explanation(module, compiled, torch.arange(3.0)), ("left out", "clone", ""))
+
+    def test_a_write_that_comes_too_early(self):
+        module = program((operator.mul, "%0", 2), (operator.setitem, "%0", slice(0, 1), 9.0), ("add", "%mul", 1))
+
+        def compiled(x):
+            x[:1] = 9.0
+            return (x * 2 + 1,)
+
+        self.assertEqual(explanation(module, compiled, torch.arange(3.0)), ("before", "setitem", "mul"))
+
+    def test_a_write_that_comes_too_late(self):
+        module = program((operator.setitem, "%0", slice(0, 1), 9.0), (operator.mul, "%0", 2))
+
+        def compiled(x):
+            result = x * 2
+            x[:1] = 9.0
+            return (result,)
+
+        self.assertEqual(explanation(module, compiled, torch.arange(3.0)), ("after", "setitem", "mul"))
+
+    def test_an_argument_that_is_not_heard(self):
+        pool = torch.nn.functional.avg_pool1d
+        module = program((pool, "%0", 2, 2, 0, True), ("sum", "%avg_pool1d"))
+        found = explanation(module, lambda x: (pool(x, 2, 2).sum(),), torch.arange(5.0).reshape(1, 1, 5))
+        self.assertEqual(found, ("without", "avg_pool1d", "ceil_mode=True"))
+
+    def test_another_rounding_of_halves(self):
+        module = program((torch.round, "%0"), inputs=1)
+        found = explanation(module, lambda x: (torch.floor(x + 0.5),), torch.tensor([0.5, 1.5, -2.5]))
+        self.assertEqual(found, ("as", "round_1", "torch.floor(x + 0.5)"))
+
+    def test_a_sum_that_does_not_wrap(self):
+        module = program((operator.add, "%0", 2147483600), (operator.gt, "%add", 0))
+        x = torch.tensor([100, -5], dtype=torch.int32)
+        found = explanation(module, lambda x: (x.to(torch.int64) + 2147483600 > 0,), x)
+        self.assertEqual(found, ("in", "add", "torch.int64"))
+
+    def test_which_cast_is_left_out(self):
+        module = program((torch.exp, "%0"), (operator.mul, "%exp", 0.7), (torch.sin, "%mul"))
+        x = torch.linspace(-2, 2, 41).to(torch.bfloat16)
+
+        def compiled(x):
+            return (torch.sin((torch.exp(x.float()) * 0.7).to(torch.bfloat16)),)
+
+        self.assertEqual(explanation(module, compiled, x), ("in", "exp", "torch.float32"))
+
+    def test_all_casts_are_left_out(self):
+        module = program((torch.exp, "%0"), (operator.mul, "%exp", 0.7), (torch.sin, "%mul"))
+        x = torch.linspace(-2, 2, 41).to(torch.bfloat16)
+        found = explanation(module, lambda x: (torch.sin(torch.exp(x.float()) * 0.7).to(torch.bfloat16),), x)
+        self.assertEqual(found, ("in", "", "torch.float32"))
+
+    def test_what_fits_these_inputs_alone_is_not_believed(self):
+        module = program((operator.gt, "%0", 0))
+        self.assertIsNone(explanation(module, lambda x: (x > 5,), torch.tensor([3])))
+        module = program((torch.abs, "%0"), ("add", "%abs_1", 1))
+        self.assertIsNone(explanation(module, lambda x: (torch.full_like(x, 3) + x * 0,), torch.tensor([2.5])))
+
+    def test_what_is_right_or_raises_has_none(self):
+        module = program((torch.exp, "%0"))
+        self.assertIsNone(explanation(module, lambda x: (torch.exp(x),), torch.ones(2)))
+
+        def compiled(x):
+            raise RuntimeError("no")
+
+        self.assertIsNone(explanation(module, compiled, torch.ones(2)))
+
+    def test_the_state_is_as_it_was(self):
+        module = program((torch.exp, "%0"))
+        weight = torch.ones(2)
+
+        def compiled(x):
+            weight.add_(1)
+            return (x * weight,)
+
+        explained(module, Side(compiled, [weight]), [torch.ones(2)], [torch.zeros(2)])
+        self.assertEqual(weight.tolist(), [1, 1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,30 @@
+#include "repro/explanation.h"
+#include "repro/small_program.h"
+
+#include <gtest/gtest.h>
+
+namespace repro_minify {
+namespace {
+
+std::string sentence_of(const std::string &kind, const std::string &call, const std::string &other) {
+  ReproFacts facts = testing_support::facts_of(FailureKind::Accuracy, false, false);
+  facts.explanation = Explanation{kind, call, other};
+  return explanation_sentence(facts);
+}
+
+TEST(Explanation, SaysWhatEagerIsChangedBy) {
+  const std::string begin = "What is found is what eager gives if ";
+  EXPECT_EQ(sentence_of("left out", "x.clone()", ""), begin + "`x.clone()` is left out.");
+  EXPECT_EQ(sentence_of("before", "x[0] = 1", "x + 1"), begin + "`x[0] = 1` runs before `x + 1`.");
+  EXPECT_EQ(sentence_of("without", "f(x)", "ceil_mode=True"), begin + "`ceil_mode=True` is not given to `f(x)`.");
+  EXPECT_EQ(sentence_of("as", "round(x)", "floor(x)"), begin + "`round(x)` is computed as `floor(x)`.");
+  EXPECT_EQ(sentence_of("in", "a + b", "torch.int64"), begin + "`a + b` is computed and kept in int64.");
+  EXPECT_EQ(sentence_of("in", "", "torch.float32"), begin + "all of it is computed and kept in float32.");
+}
+
+TEST(Explanation, QuotesTheModelSafely) {
+  EXPECT_EQ(sentence_of("left out", "x[`a`]", ""), "What is found is what eager gives if `` x[`a`] `` is left out.");
+}
+
+} // namespace
+} // namespace repro_minify
