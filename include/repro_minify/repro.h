@@ -57,7 +57,7 @@ struct VersionRow {
 
 /// A change of the reduced program with which eager gives what the backend gives, for its inputs and for others.
 struct Explanation {
-  std::string kind;  ///< "left out", "before", "after", "without", "as", "in"
+  std::string kind;  ///< "left out", "before", "after", "sees itself", "without", "with", "as", "in"
   std::string call;  ///< the call that is changed, as repro.py has it; empty: all that `other` can be done to
   std::string other; ///< before or after which call it runs, without which argument, as which function, in which dtype
 };

@@ -27,6 +27,10 @@ std::string clause(const Explanation &change) {
     return call + " is left out";
   if (change.kind == "before" || change.kind == "after")
     return call + " runs " + change.kind + " " + other;
+  if (change.kind == "sees itself")
+    return call + " reads elements that it has written already";
+  if (change.kind == "with")
+    return call + " is computed with " + other;
   if (change.kind == "without")
     return other + " is not given to " + call;
   if (change.kind == "as")

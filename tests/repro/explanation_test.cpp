@@ -17,6 +17,9 @@ TEST(Explanation, SaysWhatEagerIsChangedBy) {
   EXPECT_EQ(sentence_of("left out", "x.clone()", ""), begin + "`x.clone()` is left out.");
   EXPECT_EQ(sentence_of("before", "x[0] = 1", "x + 1"), begin + "`x[0] = 1` runs before `x + 1`.");
   EXPECT_EQ(sentence_of("without", "f(x)", "ceil_mode=True"), begin + "`ceil_mode=True` is not given to `f(x)`.");
+  EXPECT_EQ(sentence_of("with", "f(x)", "exact=True"), begin + "`f(x)` is computed with `exact=True`.");
+  EXPECT_EQ(sentence_of("sees itself", "x.add_(x.flip(0))", ""),
+            begin + "`x.add_(x.flip(0))` reads elements that it has written already.");
   EXPECT_EQ(sentence_of("as", "round(x)", "floor(x)"), begin + "`round(x)` is computed as `floor(x)`.");
   EXPECT_EQ(sentence_of("in", "a + b", "torch.int64"), begin + "`a + b` is computed and kept in int64.");
   EXPECT_EQ(sentence_of("in", "", "torch.float32"), begin + "all of it is computed and kept in float32.");

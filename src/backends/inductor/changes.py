@@ -2,8 +2,9 @@
 
     for change in changes_of(graph): result = change.run(module, *arguments)
 
-A change is left out, early or late (a call that writes), without an argument, another function, or values of another
-dtype: more or fewer bits than eager has between two calls. What it does not fit raises when it is run.
+A call is left out, comes early or late (one that writes), reads what it has written already, has an argument less or a
+switch turned, is another function, or gives values of another dtype: more or fewer bits than eager has between two
+calls. A change raises when it is run where it does not fit.
 """
 
 import copy
@@ -26,11 +27,19 @@ DTYPES = (torch.int64, torch.int32, torch.float32, torch.float64, *ROUNDED, torc
 """In the order in which compilers are apt to compute in another than the program's."""
 
 
+COPIES = ("clone", "contiguous", "detach", "alias", "copy")
+MOST_ELEMENTS = 64  # of a call that is made element by element
+
+
 def truncated(x: Any, y: Any) -> Any:
     return torch.div(x, y, rounding_mode="trunc")
 
 
 Function = Callable[..., Any]
+QUOTIENTS: list[tuple[str, Function]] = [
+    ('torch.div(x, y, rounding_mode="trunc")', truncated),
+    ("torch.floor(x / y)", lambda x, y: torch.floor(x / y)),
+]
 OTHERS: dict[str, list[tuple[str, Function]]] = {
     "sinh": [("(torch.exp(x) - torch.exp(-x)) / 2", lambda x: (torch.exp(x) - torch.exp(-x)) / 2)],
     "cosh": [("(torch.exp(x) + torch.exp(-x)) / 2", lambda x: (torch.exp(x) + torch.exp(-x)) / 2)],
@@ -43,8 +52,8 @@ OTHERS: dict[str, list[tuple[str, Function]]] = {
     "remainder": [("torch.fmod(x, y)", torch.fmod)],
     "mod": [("torch.fmod(x, y)", torch.fmod)],
     "fmod": [("torch.remainder(x, y)", torch.remainder)],
-    "floor_divide": [('torch.div(x, y, rounding_mode="trunc")', truncated)],
-    "floordiv": [('torch.div(x, y, rounding_mode="trunc")', truncated)],
+    "floor_divide": QUOTIENTS,
+    "floordiv": QUOTIENTS,
     "maximum": [("torch.fmax(x, y)", torch.fmax)],
     "minimum": [("torch.fmin(x, y)", torch.fmin)],
     "truediv": [("x * (1 / y)", lambda x, y: x * (1 / y))],
@@ -57,7 +66,7 @@ OTHERS: dict[str, list[tuple[str, Function]]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    kind: str  # "left out", "before", "after", "without", "as" or "in"
+    kind: str  # "left out", "before", "after", "sees itself", "without", "with", "as" or "in"
     call: str  # the node that is changed; empty: all that this can be done to
     other: str = ""  # a node; the name of an argument, and its value; a function; a dtype
     run: Callable[..., Any] = dataclasses.field(default=lambda: None, compare=False)
@@ -66,18 +75,26 @@ class Change:
 def changes_of(module: GraphModule) -> Iterator[Change]:
     """Those that say most come first."""
     calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
-    for node in calls:
+    copies = [node for node in calls if name_of(node) in COPIES or fx_effects.has_effect(node)]
+    for node in copies:
         yield from left_out(module, node)
     for node in filter(fx_effects.has_effect, calls):
         yield from moved(module, node, calls)
+        yield Change("sees itself", node.name, run=OneByOne(module, node.name).run)
     for node in calls:
-        yield from without_arguments(module, node)
+        yield from other_arguments(module, node)
         yield from other_functions(module, node)
     for node in calls:
         for dtype in DTYPES:
             yield Change("in", node.name, str(dtype), Wider(module, {node.name}, dtype).run_anew)
     for dtype in DTYPES:
         yield Change("in", "", str(dtype), Wider(module, {node.name for node in calls}, dtype).run_anew)
+    for node in calls:
+        for dtype in DTYPES:
+            yield Change("in", node.name, str(dtype), Wider(module, {node.name}, dtype, to_the_end=True).run_anew)
+    for node in calls:
+        if node not in copies:
+            yield from left_out(module, node)
 
 
 def edited(module: GraphModule, edit: Callable[[dict[str, Node]], None]) -> Callable[..., Any]:
@@ -131,28 +148,33 @@ def moved(module: GraphModule, node: Node, calls: list[Node]) -> Iterator[Change
         yield Change("after", node.name, other.name, edited(module, later))
 
 
-def without_arguments(module: GraphModule, node: Node) -> Iterator[Change]:
-    """Each argument that is not at its default is put there."""
+def other_arguments(module: GraphModule, node: Node) -> Iterator[Change]:
+    """Each argument that is not at its default is put there, and each switch is turned."""
     for signature in signatures_of(node):
         bound = fx_signatures.bind(signature, (node.args, dict(node.kwargs)))
         for parameter in signature if bound else ():
-            name, given = parameter.name, bound.get(parameter.name) if bound else None
-            if parameter.default is fx_signatures.MISSING or given is None or isinstance(given, Node):
+            name, default = parameter.name, parameter.default
+            given = bound.get(name, default) if bound else None
+            if default is fx_signatures.MISSING or isinstance(given, Node):
                 continue
-            if fx_signatures.equals_default(given, parameter):
-                continue
 
-            edit = functools.partial(put_at_default, name=node.name, signature=signature, parameter=parameter)
-            yield Change("without", node.name, f"{name}={given!r}", edited(module, edit))
+            def with_value(value: Any, name: str = name, signature: Any = signature) -> Callable[..., Any]:
+                edit = functools.partial(set_argument, name=node.name, signature=signature, argument={name: value})
+                return edited(module, edit)
+
+            if given is not None and not fx_signatures.equals_default(given, parameter):
+                yield Change("without", node.name, f"{name}={given!r}", with_value(default))
+            elif isinstance(default, bool) or default is None and parameter.type in ("Any", "Optional[bool]"):
+                yield Change("with", node.name, f"{name}={not default}", with_value(not default))
 
 
-def put_at_default(
-    nodes: dict[str, Node], *, name: str, signature: fx_signatures.Signature, parameter: fx_signatures.Parameter
+def set_argument(
+    nodes: dict[str, Node], *, name: str, signature: fx_signatures.Signature, argument: dict[str, Any]
 ) -> None:
     changed = nodes[name]
     bound = fx_signatures.bind(signature, (changed.args, dict(changed.kwargs)))
     assert bound is not None
-    bound[parameter.name] = parameter.default
+    bound.update(argument)
     first = next(iter(bound))
     changed.args, changed.kwargs = (bound.pop(first),), bound
 
@@ -194,10 +216,12 @@ class Wider(Interpreter):
     """Runs the program with the results of some calls in another dtype, which they keep until the next call; what that
     gives is rounded as it is in the program."""
 
-    def __init__(self, module: GraphModule, calls: set[str], dtype: torch.dtype) -> None:
+    def __init__(self, module: GraphModule, calls: set[str], dtype: torch.dtype, *, to_the_end: bool = False) -> None:
+        """`to_the_end`: a result of the program keeps the dtype."""
         super().__init__(module, garbage_collect_values=False)
         self.calls = calls
         self.dtype = dtype
+        self.to_the_end = to_the_end
         self.plain: dict[str, list[torch.dtype]] = {}
 
     def run_anew(self, *arguments: Any) -> Any:
@@ -219,7 +243,8 @@ class Wider(Interpreter):
             return pytree.tree_map_only(torch.Tensor, self.cast, getattr(self, n.op)(n.target, args, kwargs))
         result = super().run_node(n)
         if n.op not in ("call_function", "call_method") or not any(x.name in self.calls for x in n.all_input_nodes):
-            return result if n.op != "output" else self.rounded(result, self.plain["output"])
+            ends = n.op == "output" and not self.to_the_end
+            return self.rounded(result, self.plain["output"]) if ends else result
         return self.rounded(result, self.plain[n.name])
 
     def widened(self, value: Any, own: list[torch.dtype]) -> Any:
@@ -235,6 +260,32 @@ class Wider(Interpreter):
     def rounded(value: Any, dtypes: list[torch.dtype]) -> Any:
         given = iter(dtypes)
         return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(next(given)), value)
+
+
+class OneByOne(Interpreter):
+    """Runs the program with one call that writes element after element; what it reads of the same memory, through calls
+    before it, is read anew for each."""
+
+    def __init__(self, module: GraphModule, call: str) -> None:
+        super().__init__(module, garbage_collect_values=False)
+        self.call = call
+
+    def run_node(self, n: Node) -> Any:
+        if n.name != self.call:
+            return super().run_node(n)
+        (written,) = (x for x in pytree.tree_leaves(self.map_nodes_to_values(n.args[0], n)) if torch.is_tensor(x))
+        sources = [node for node in n.all_input_nodes if node.op != "placeholder" and not fx_effects.has_effect(node)]
+        if not sources or written.numel() > MOST_ELEMENTS:
+            raise ValueError("it reads nothing that it could write")
+        for place in range(written.numel()):
+            for node in sources:
+                self.env[node] = super().run_node(node)
+            before = written.clone()
+            result = super().run_node(n)
+            after = written.clone()
+            written.copy_(before)
+            written[tuple(torch.unravel_index(torch.tensor(place), written.shape))] = after.reshape(-1)[place]
+        return result
 
 
 class DtypesOf(Interpreter):

@@ -62,6 +62,26 @@ class Explanations(unittest.TestCase):
 
         self.assertEqual(explanation(module, compiled, torch.arange(3.0)), ("after", "setitem", "mul"))
 
+    def test_a_write_that_its_own_reads_see(self):
+        module = program((torch.flip, "%0", [0]), ("add_", "%0", "%flip"))
+
+        def compiled(x):
+            for i in range(len(x)):
+                x[i] += x[len(x) - 1 - i].clone()
+            return (x,)
+
+        self.assertEqual(explanation(module, compiled, torch.ones(4)), ("sees itself", "add_", ""))
+
+    def test_a_switch_that_is_turned(self):
+        module = program((torch.std, "%0"))
+        found = explanation(module, lambda x: (torch.std(x, unbiased=False),), torch.arange(4.0))
+        self.assertEqual(found, ("with", "std", "unbiased=False"))
+
+    def test_a_dtype_that_is_kept(self):
+        module = program((operator.add, "%0", 1))
+        found = explanation(module, lambda x: (x.to(torch.int64) + 1,), torch.arange(4, dtype=torch.int32))
+        self.assertEqual(found, ("in", "add", "torch.int64"))
+
     def test_an_argument_that_is_not_heard(self):
         pool = torch.nn.functional.avg_pool1d
         module = program((pool, "%0", 2, 2, 0, True), ("sum", "%avg_pool1d"))
