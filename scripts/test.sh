@@ -38,8 +38,8 @@ find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-r
 . scripts/python_venv.sh
 . scripts/packages.sh
 # One processor each: what only Python does, and what is compiled anew. What a shell starts beside itself ignores
-# Ctrl-C, and so would the programs that are interrupted in these tests.
-heeding=(env --default-signal=INT,QUIT)
+# Ctrl-C, and what nohup starts SIGHUP; so would the programs that are interrupted in these tests.
+heeding=(env --default-signal=INT,QUIT,HUP)
 python_tests() {
   step "Python: ruff and mypy"
   "$python_venv/bin/ruff" check .

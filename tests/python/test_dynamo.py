@@ -360,4 +360,5 @@ def test_a_real_failure_of_inductor(work: Path, caplog: pytest.LogCaptureFixture
     assert ended.stdout.startswith("without torch True\nso far 0\n"), said
     assert "graph 1: same under Inductor" in said
     assert "graph 2 of 2 fails: " in said.splitlines()[-1] and "graph-2/program.repro/" in said.splitlines()[-1]
-    assert "_foreach_mul_" in (work / "graph-2/program.repro/report.json").read_text()
+    report = json.loads((work / "graph-2/program.repro/report.json").read_text())
+    assert report["explanation"]["kind"] == "sees itself" and "_foreach_mul_" in report["explanation"]["call"]
