@@ -252,6 +252,15 @@ void begin_beside(MinifyJob &job, Verifying &verifying, const Program &program) 
     begin_picture(job);
 }
 
+/// Finds out how the wrong result comes about. Without it the reports lack a sentence.
+void find_how(MinifyJob &job, const Program &program) {
+  try {
+    job.facts.explanation = find_explanation(program, job.facts, limits_of_inductor(job));
+  } catch (const std::exception &error) {
+    job.say(Severity::Detail, "how the result comes about is not known: " + first_sentence(error.what()));
+  }
+}
+
 /// Finds out what the texts say of the reduced program beside that it fails.
 void find_out_more(MinifyJob &job, const Program &program, const ModuleFactory &factory, bool interrupted) {
   Session &session = job.session;
@@ -265,7 +274,7 @@ void find_out_more(MinifyJob &job, const Program &program, const ModuleFactory &
   facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
   facts.movement =
       movement_of_eager(factory, session.backend, session.check, facts.reduced, facts.signature, session.limits());
-  facts.explanation = find_explanation(program, facts, limits_of_inductor(job));
+  find_how(job, program);
 }
 
 // model.pt2, of a backend that is used from Python. It takes a compiler eight seconds and depends on nothing but the

@@ -3,11 +3,13 @@
 #include "backends/backend_parts.h"
 #include "backends/in_python.h"
 #include "core/escape.h"
+#include "program/compute.h"
 #include "repro/repro_py.h"
 #include "repro/torchscript_source.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/run_settings.h"
 
+#include <ATen/core/grad_mode.h>
 #include <nlohmann/json.hpp>
 
 namespace repro_minify {
@@ -42,17 +44,18 @@ std::string clause(const Explanation &change) {
 
 std::optional<Explanation> find_explanation(const Program &program, const ReproFacts &facts, const Limits &limits) {
   const ReproInPython *python = facts.backend->parts().repro_in_python;
-  if (!python || facts.check.grad || !is_comparison(facts.signature.kind))
+  const bool is_of_gradients = facts.signature.where == "gradient" || facts.signature.kind == FailureKind::Gradient;
+  if (!python || is_of_gradients || !is_comparison(facts.signature.kind))
     return std::nullopt;
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(*facts.backend));
         const RunScope scope(run_settings(*facts.backend, facts.check));
+        const at::NoGradGuard no_grad; // an input that requires a gradient may be written to
         child.reply(python->explanation(constants_as_buffers(program), facts_for_python(facts)).dump());
       },
       limits);
-  if (job_end.ending != Ending::Replied)
-    return std::nullopt;
+  require_reply(job_end);
   const json change = json::parse(job_end.reply);
   return change.is_null() ? std::nullopt
                           : std::optional(Explanation{change.at("kind"), change.at("call"), change.at("other")});
