@@ -58,8 +58,11 @@ public:
   /// The ways to write a Program without tensor constants, the plainest first. `facts` are what emit.py reads. Called
   /// in a sandbox child; throws what compile() throws.
   virtual std::vector<PythonProgram> python_programs(const Program &program, const nlohmann::json &facts) const = 0;
-  /// Compiles the program ahead of time, under the same conditions as python_programs().
-  virtual AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const = 0;
+  /// True if C++ can load what it compiles. Where it cannot there is no repro.cpp.
+  virtual bool is_loaded_by_cpp() const { return false; }
+  /// Compiles the program ahead of time, under the same conditions as python_programs(). Asked of one that C++ can
+  /// load.
+  virtual AheadOfTime ahead_of_time(const Program &, const nlohmann::json &) const { return {}; }
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;
   /// The PyTorch in it.

@@ -135,10 +135,6 @@ std::vector<PythonProgram> WorkerBackend::python_programs(const Program &program
   return programs;
 }
 
-AheadOfTime WorkerBackend::ahead_of_time(const Program &, const json &) const {
-  return {"", title() + " is used from Python"};
-}
-
 BackendTraits WorkerBackend::traits() const {
   return {
       .runs_the_module = true, .needs_flat_graph = true, .loads_what_was_saved = true, .needs_several_calls = false};
