@@ -40,8 +40,8 @@ def is_plain(value: Any) -> bool:
 
 class Inputs:
     """The inputs of a graph in `all`, and in `held` its attributes where those are no inputs; in `bound` the values of
-    arguments that are no tensors, with a sentence each in `notes`. Nodes that read one attribute become one node. Raises
-    Refused for arguments that no program can have."""
+    arguments that are no tensors, with a sentence each in `notes`. Nodes that read one attribute become one node.
+    Raises Refused for arguments that no program can have."""
 
     def __init__(self, loaded: Loaded, graph: torch.fx.Graph, holds: bool = False) -> None:
         self.loaded = loaded
