@@ -163,4 +163,8 @@ bool run_calls_of_python(const std::vector<std::string> &names) {
   return !names.empty() && std::all_of(names.begin(), names.end(), compiles_in_python);
 }
 
+bool take_weights_inside(const std::vector<std::string> &names) {
+  return !names.empty() && names.front().starts_with("export:");
+}
+
 } // namespace repro_minify

@@ -54,5 +54,8 @@ void require_known_backends(const std::vector<std::string> &names);
 
 /// True if all of these run calls of torch.fx, and so take a program of such calls as it is.
 bool run_calls_of_python(const std::vector<std::string> &names);
+/// True if the first is given a whole module: it computes with weights that it knows. The others are given a graph of
+/// Dynamo's, which has them among its inputs.
+bool take_weights_inside(const std::vector<std::string> &names);
 
 } // namespace repro_minify

@@ -58,8 +58,11 @@ public:
   /// The ways to write a Program without tensor constants, the plainest first. `facts` are what emit.py reads. Called
   /// in a sandbox child; throws what compile() throws.
   virtual std::vector<PythonProgram> python_programs(const Program &program, const nlohmann::json &facts) const = 0;
-  /// Compiles the program ahead of time, under the same conditions as python_programs().
-  virtual AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const = 0;
+  /// True if C++ can load what it compiles. Where it cannot there is no repro.cpp.
+  virtual bool is_loaded_by_cpp() const { return false; }
+  /// Compiles the program ahead of time, under the same conditions as python_programs(). Asked of one that C++ can
+  /// load.
+  virtual AheadOfTime ahead_of_time(const Program &, const nlohmann::json &) const { return {}; }
   /// Returns a change of the Program with which eager gives what the backend gives, as in_words() of explanation.py
   /// has it; null where none is known. Under the same conditions as python_programs(), and the RunSettings in force.
   virtual nlohmann::json explanation(const Program &program, const nlohmann::json &facts) const = 0;

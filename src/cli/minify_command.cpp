@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "core/number_text.h"
 #include "core/text.h"
+#include "repro/reported.h"
 #include "repro_minify/minify.h"
 #include "repro_minify/repro.h"
 
@@ -73,6 +74,13 @@ void say_what_came_of(const Options &options, const Result &result) {
     log::warning("repro.py is verified; " + facts.verify_message);
 }
 
+/// The file of its folder that shows the failure.
+const char *main_file(const Result &result) {
+  if (has_cpp(result.facts))
+    return "repro.cpp";
+  return fs::exists(result.folder + "/repro.py") ? "repro.py" : "reduced.pt";
+}
+
 /// Says what came of the job and returns the exit code. It is 130 exactly where report.json says `interrupted`: a
 /// script may look at either.
 int conclude(const Options &options, const Result &result) {
@@ -83,7 +91,7 @@ int conclude(const Options &options, const Result &result) {
     return InterruptedByUser;
   }
   say_what_came_of(options, result);
-  std::cout << result.folder << (options.oracle.empty() ? "/repro.cpp\n" : "/reduced.pt\n");
+  std::cout << result.folder << "/" << main_file(result) << "\n";
   if (had_no_time(options, result.facts))
     return NotVerified;
   if (has_no_answer(result.facts))

@@ -147,15 +147,15 @@ public:
 private:
   /// Returns the graphs of the model in the form that these backends take: calls of torch.fx, or TorchScript.
   std::vector<OpenGraph> &form_for(const std::vector<std::string> &backends) {
-    const bool keeps_calls = run_calls_of_python(backends);
+    const std::pair kind(run_calls_of_python(backends), take_weights_inside(backends));
     for (Form &form : forms_)
-      if (form.keeps_calls == keeps_calls || !form.graphs.front().options.conversion)
+      if (form.kind == kind || !form.graphs.front().options.conversion)
         return form.graphs;
     MinifyOptions how = how_;
     how.backends = backends;
     const auto graphs = open_model(options_.model, how);
     const bool is_shared = graphs.size() == 1 && split_backend_names(options_.backends).size() > 1;
-    Form &form = forms_.emplace_back(Form{keeps_calls, {}});
+    Form &form = forms_.emplace_back(Form{kind, {}});
     for (const MinifyOptions &graph : graphs)
       form.graphs.push_back({graph, is_shared});
     return form.graphs;
@@ -177,7 +177,7 @@ private:
   }
 
   struct Form {
-    bool keeps_calls;
+    std::pair<bool, bool> kind; ///< calls of torch.fx, with weights inside
     std::vector<OpenGraph> graphs;
   };
 

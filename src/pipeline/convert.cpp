@@ -109,6 +109,8 @@ std::vector<std::string> words_of(const std::string &python, const std::string &
     words.push_back("--import=" + importable(module));
   if (options.keeps_calls)
     words.emplace_back("--calls");
+  if (options.weights_inside)
+    words.emplace_back("--weights-inside");
   if (!options.inputs.empty())
     words.push_back("--inputs=" + fs::absolute(options.inputs).string());
   if (original)

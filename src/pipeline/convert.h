@@ -16,6 +16,7 @@ struct ConvertOptions {
   std::uint64_t seed = 0;             ///< of data that is drawn
   int graph = 0;                      ///< only this graph of a log, from 1; 0: all
   bool keeps_calls = false;           ///< as calls of torch.fx where they have a form; else all of it is traced
+  bool weights_inside = false;        ///< with the calls: parameters are attributes, and no further inputs
   std::string inputs;                 ///< a file of inputs for a .pt2 in the place of its own; empty: its own
   std::vector<std::string> libraries; ///< shared libraries of operators, loaded first
   std::vector<std::string> imports;   ///< as BackendOptions has them

@@ -302,7 +302,7 @@ std::string why_none(const MinifyJob &job, const JobEnd &job_end) {
 /// Begins with it, where there can be one; if there cannot, job.facts say why. Both have to live as long.
 PackageTask begin_package(MinifyJob &job, const Program &program) {
   ReproFacts &facts = job.facts;
-  if (!facts.backend->parts().repro_in_python || job.has_oracle())
+  if (!facts.backend->parts().repro_in_python || !has_cpp(facts) || job.has_oracle())
     return nullptr;
   std::error_code none;
   fs::remove(job.folder + "/model.pt2", none); // of an earlier run into the same folder

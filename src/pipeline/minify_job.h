@@ -108,6 +108,7 @@ private:
   bool needs_nothing_else() const;
   ScriptVerifier &script();
   void take(const Verification &verification);
+  void take_script_alone();
 
   MinifyJob &job_;
   std::optional<std::string> python_; ///< that runs repro.py; empty: there is none

@@ -102,6 +102,7 @@ ConvertOptions convert_options(const MinifyOptions &options, ModelKind kind) {
           .graph = options.graph,
           .keeps_calls =
               brings_its_inputs && options.oracle.empty() && run_calls_of_python(split_backend_names(options.backends)),
+          .weights_inside = take_weights_inside(split_backend_names(options.backends)),
           .inputs = brings_its_inputs && takes_inputs ? *options.inputs : "",
           .libraries = options.backend_options.libraries,
           .imports = options.backend_options.imports};

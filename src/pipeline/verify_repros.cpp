@@ -2,6 +2,7 @@
 #include "backends/in_python.h"
 #include "core/files.h"
 #include "pipeline/minify_job.h"
+#include "repro/reported.h"
 #include "repro_minify/backend_parts.h"
 #include "tasks/compiler.h"
 #include "tasks/project_build.h"
@@ -21,9 +22,11 @@ Task<std::string> collect_environment_beside(const std::string &python) {
           [](const JobEnd &job_end) { return job_end.reply; }};
 }
 
-/// Returns the message before the build; it says what takes the time if the build is going to be long. `in_python`:
-/// repro.py is run first.
-std::string announcement(bool in_python) {
+/// Returns the message before the build; it says what takes the time if the build is going to be long.
+std::string announcement(const ReproFacts &facts) {
+  if (!has_cpp(facts))
+    return "running repro.py ...";
+  const bool in_python = facts.backend->parts().repro_in_python; // that is run first
   const std::string work = (in_python ? "running repro.py, " : "") + std::string("building and running repro.cpp ...");
   const auto cache = kept_headers_folder();
   if (cache.empty() || keeps_any_header())
@@ -119,7 +122,14 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
     facts.script = script.finish(interrupted);
     return facts.script.verified.value_or(false);
   };
-  job_.say(Severity::Info, announcement(in_python));
+  job_.say(Severity::Info, announcement(facts));
+  if (!has_cpp(facts)) {
+    while_it_compiles();
+    facts.environment = environment.wait(interrupted);
+    if (!job_.options().listener.stops())
+      take_script_alone();
+    return;
+  }
   if (!repro_)
     repro_ = std::make_unique<ReproVerifier>();
   const Verification verification =
@@ -136,6 +146,12 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
   facts.environment = environment.wait(interrupted);
   if (!job_.options().listener.stops())
     take(verification);
+}
+
+void Verifying::take_script_alone() {
+  ReproFacts &facts = job_.facts;
+  facts.verified = facts.script.verified.value_or(false);
+  facts.verify_message = *facts.verified ? "" : "repro.py: " + facts.script.message;
 }
 
 void Verifying::take(const Verification &verification) {

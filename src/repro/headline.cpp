@@ -91,8 +91,11 @@ BothValues values_of(const LeafReport &leaf, FailureKind kind) {
     return {dtype_name(leaf.ref_form->dtype), dtype_name(leaf.res_form->dtype), ""};
   if (kind == FailureKind::Shape)
     return {leaf.ref_type, leaf.res_type, ""};
-  if (kind == FailureKind::Nan)
-    return {special_values(leaf.ref_nan, leaf.ref_inf), special_values(leaf.res_nan, leaf.res_inf), ""};
+  if (kind == FailureKind::Nan) {
+    const std::string expected = special_values(leaf.ref_nan, leaf.ref_inf),
+                      found = special_values(leaf.res_nan, leaf.res_inf);
+    return {expected, found + (found == expected ? " in other places" : ""), ""};
+  }
   if (std::isnan(leaf.ref_at_worst) || std::isnan(leaf.res_at_worst))
     return {};
   const std::string path = leaf.path.starts_with('[') || leaf.path.starts_with('.') ? leaf.path : ""; // else "input 0"
@@ -174,8 +177,7 @@ bool is_in_title(const ReproFacts &facts) {
   const OwnTracker *own = facts.backend->parts().tracker;
   if (!own)
     return false;
-  const auto &steps = own->tracker().at("steps");
-  return *facts.bisection->guilty == steps.at(0) || *facts.bisection->guilty == steps.at(1);
+  return is_fault_of_export(facts) || *facts.bisection->guilty == own->tracker().at("name");
 }
 
 /// The guilty step in the words of its library: "reinplace_inplaceable_ops", "decomposition of round"; empty where none

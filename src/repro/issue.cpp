@@ -54,6 +54,18 @@ std::string why_eager_is_right(const ReproFacts &facts) {
          "(float64) has no say in it.";
 }
 
+/// The same for people who do not know that rule.
+std::string why_eager_is_right_in_plain_words(const ReproFacts &facts) {
+  if (!is_comparison(facts.signature.kind))
+    return "Eager PyTorch runs the same program without an exception.";
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  if (leaf && std::isfinite(leaf->ref_error) && std::isfinite(leaf->res_error) && leaf->res_error != 0)
+    return "Against the same program in float64, the root of the mean squared error of eager PyTorch is " +
+           rounded_text(leaf->ref_error) + ", of " + markdown_text(facts.backend->title()) + " " +
+           rounded_text(leaf->res_error) + ".";
+  return "What is expected is what eager PyTorch gives, as its operators are documented.";
+}
+
 std::string warning_of(const ReproFacts &facts) {
   if (facts.interrupted)
     return "The minimisation was interrupted, and nothing was verified.";
@@ -147,8 +159,8 @@ std::string tracker_issue_text(const Program &program, const ReproFacts &facts, 
   const std::string how = explanation_sentence(facts);
   const IssueContents contents{
       .problem = {{"sentence", sentence(program, facts) + (how.empty() ? "" : " " + how)},
-                  {"guilty", facts.bisection && facts.bisection->guilty ? bisection_sentence(facts) : ""},
-                  {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)}},
+                  {"guilty", facts.bisection && facts.bisection->guilty ? facts.bisection->note : ""},
+                  {"why_eager", why_eager_is_right_in_plain_words(facts) + nature_sentence(facts)}},
       .script = code.value("script", ""),
       .why_no_script = code.value("no_script_because", ""),
       .log = logs_of(facts)};

@@ -60,7 +60,9 @@ json wrong_leaves(const Verdict &verdict) {
 json files_of(const ReproFacts &facts, const std::string &folder) {
   json files = {"reduced.pt", "inputs.pt", "report.html", "report.md", "report.json", "config.toml", "journal.jsonl"};
   if (has_cpp(facts))
-    files.insert(files.end(), {"repro.cpp", "CMakeLists.txt", "issue.md"});
+    files.insert(files.end(), {"repro.cpp", "CMakeLists.txt"});
+  if (has_issue(facts))
+    files.push_back("issue.md");
   if (facts.has_passing)
     files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
   for (const char *name :

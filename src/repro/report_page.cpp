@@ -248,7 +248,7 @@ json story_of(const ReproFacts &facts, const std::string &folder) {
                  {"found_in_words", both.found.empty() ? facts.reduced.message : both.found + at},
                  {"report_as", nullptr},
                  {"test", nullptr}};
-  if (is_verified(facts) && !facts.interrupted && has_cpp(facts))
+  if (is_verified(facts) && !facts.interrupted && has_issue(facts))
     values["report_as"] = {{"value", "issue.md"}};
   if (is_of_this_run(folder + "/test_repro.py"))
     values["test"] = {{"value", "test_repro.py"}};

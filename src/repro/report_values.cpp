@@ -164,8 +164,10 @@ json verification_values(const ReproFacts &facts) {
     return {{"verified", ""}, {"not_verified", facts.verify_message}};
   if (!facts.verify_message.empty())
     return {{"verified", "yes: repro.py was run, and fails the same way; " + facts.verify_message}};
-  return {{"verified", has_cpp(facts) ? "yes: repro.cpp was built and run, and fails the same way"
-                                      : "yes: the oracle finds reduced.pt interesting, time and again"}};
+  const char *what = !has_issue(facts) ? "the oracle finds reduced.pt interesting, time and again"
+                     : has_cpp(facts)  ? "repro.cpp was built and run, and fails the same way"
+                                       : "repro.py was run, and fails the same way";
+  return {{"verified", std::string("yes: ") + what}};
 }
 
 /// Which files there are, beside reduced.pt and inputs.pt.

@@ -8,7 +8,9 @@
 
 namespace repro_minify {
 
-/// True if there is a repro.cpp: there is none for what an oracle finds interesting.
+/// True if there is an issue.md: there is none for what an oracle finds interesting.
+bool has_issue(const ReproFacts &facts);
+/// True if there is a repro.cpp too: there is none of a backend that Python alone can call.
 bool has_cpp(const ReproFacts &facts);
 /// True if a repro was run and shows the failure: repro.cpp or repro.py.
 bool is_verified(const ReproFacts &facts);

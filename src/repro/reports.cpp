@@ -1,6 +1,7 @@
 // report.json for scripts, report.md for an issue tracker, and what both say.
 #include "repro/reported.h"
 
+#include "backends/in_python.h"
 #include "program/python_call.h"
 #include "repro/atomic_file.h"
 #include "repro/fx_source.h"
@@ -17,8 +18,13 @@ bool is_verified(const ReproFacts &facts) {
   return facts.verified.value_or(false) || facts.script.verified.value_or(false);
 }
 
-bool has_cpp(const ReproFacts &facts) {
+bool has_issue(const ReproFacts &facts) {
   return facts.signature.kind != FailureKind::Interesting;
+}
+
+bool has_cpp(const ReproFacts &facts) {
+  const ReproInPython *in_python = facts.backend->parts().repro_in_python;
+  return has_issue(facts) && (!in_python || in_python->is_loaded_by_cpp());
 }
 
 std::string program_text(const Program &program) {

@@ -8,6 +8,7 @@
 #include "repro/atomic_file.h"
 #include "repro/headline.h"
 #include "repro/render.h"
+#include "repro/reported.h"
 #include "repro/repro_cmake.h"
 #include "repro/repro_differs.h"
 #include "repro/repro_py.h"
@@ -323,6 +324,8 @@ private:
 
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_repro_py(program, facts, folder);
+  if (!has_cpp(facts))
+    return {};
   if (!facts.no_package_because.empty()) {
     write_runner(program, facts, folder);
     return {};

@@ -52,7 +52,10 @@ json witnesses_of(const ReproFacts &facts) {
   json rows = json::array();
   if (facts.bisection)
     for (const auto &check : facts.bisection->checks)
-      rows.push_back({{"what", check.what}, {"outcome", check.fails ? "wrong" : "right"}});
+      rows.push_back({{"what", check.what},
+                      {"outcome", check.fails             ? "wrong"
+                                  : check.message.empty() ? "right"
+                                                          : "another result: " + check.message}});
   return rows;
 }
 

@@ -72,7 +72,13 @@ TEST(ExportBackend, TakesARecipeOfTheUsersOwn) {
   EXPECT_TRUE(report["verified"]) << report["verification"];
   EXPECT_LE(report["after"]["operators"], 1);
   EXPECT_EQ(report["bisect"]["guilty"], "rounding");
-  EXPECT_NE(read_text(repro / "issue.md").find("### To reproduce"), std::string::npos);
+  EXPECT_FALSE(fs::exists(repro / "repro.cpp")); // C++ cannot call what a recipe compiles
+  EXPECT_EQ(finished.out, (repro / "repro.py").string() + "\n");
+  EXPECT_NE(read_text(repro / "report.md").find("yes: repro.py was run"), std::string::npos);
+  const std::string issue = read_text(repro / "issue.md");
+  EXPECT_NE(issue.find("### To reproduce"), std::string::npos);
+  EXPECT_NE(issue.find("Without rounding the result is right."), std::string::npos) << issue;
+  EXPECT_EQ(issue.find("fp64_ref"), std::string::npos) << issue;
   const Finished right = run_tool({"run", one.model(), "--backend", backend, "--backend-option", "rounded=false"});
   EXPECT_EQ(right.exit_code, 0) << describe(right);
 }

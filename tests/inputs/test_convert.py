@@ -1,5 +1,6 @@
 """Which form a model is converted to: its calls where they can be kept, else what a trace makes of them."""
 
+import argparse
 import functools
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,13 @@ from refused import Refused  # noqa: E402
 DOORS = Path(__file__).resolve().parents[2] / "fixtures" / "doors"
 
 
+def asked_for(keeps_calls: bool) -> argparse.Namespace:
+    return argparse.Namespace(calls=keeps_calls, weights_inside=False)
+
+
 def answer(name: str, folder: Path, keeps_calls: bool) -> dict[str, Any]:
     read = functools.partial(exported.read, str(DOORS / "exported" / f"{name}.pt2"), 0)
-    found: dict[str, Any] = convert.answer_for(read, folder, 1, keeps_calls)
+    found: dict[str, Any] = convert.answer_for(read, folder, 1, asked_for(keeps_calls))
     return found
 
 
@@ -27,7 +32,7 @@ def test_calls_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_kept_is_traced_and_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(_: Any) -> Any:
+    def refuses(*_: Any) -> Any:
         raise Refused("has a call without a form")
 
     monkeypatch.setattr("fx_graph_of.convert", refuses)
@@ -45,5 +50,5 @@ def test_where_neither_can_be_both_reasons_are_said(tmp_path: Path) -> None:
         loaded.args = ()
         return loaded
 
-    problem = convert.answer_for(read, tmp_path, 1, True)["problem"]
+    problem = convert.answer_for(read, tmp_path, 1, asked_for(True))["problem"]
     assert problem.startswith("is given no value for x; and traced to TorchScript, it cannot be traced: ")

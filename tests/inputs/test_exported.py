@@ -46,6 +46,23 @@ def test_every_call_is_kept_and_does_the_same(tmp_path: Path) -> None:
     assert torch.equal(inputs["total"], model.total) and torch.equal(inputs["last"], kwargs["last"])
 
 
+@pytest.mark.parametrize("other", [Everything(), torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3).eval()])
+def test_weights_stay_attributes_where_no_call_writes_to_them(tmp_path: Path, other: torch.nn.Module) -> None:
+    """Two of one shape of module do not share a forward."""
+    args: Any = (torch.rand(2, 3),)
+    kwargs = {}
+    if isinstance(other, Everything):
+        args, kwargs = ({"x": torch.rand(2, 3), "y": torch.rand(3)},), {"first": torch.rand(2), "last": torch.rand(3)}
+    torch.export.save(torch.export.export(other, args, kwargs), tmp_path / "model.pt2")
+    made = fx_graph_of.convert(exported.read(str(tmp_path / "model.pt2"), 0), True)
+    writes = isinstance(other, Everything)
+    held = dict(made.script.named_buffers())
+    assert len(made.inputs) == (6 if writes else 1) and bool(held) != writes
+    found = fx_run.run(made.script, made.inputs)
+    expected = torch.utils._pytree.tree_leaves(other(*args, **kwargs))
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(found, expected, strict=True))
+
+
 @pytest.mark.parametrize("path", sorted((DOORS / "exported").glob("*.pt2")), ids=lambda path: path.stem)
 def test_those_of_pytorchs_own(path: Path) -> None:
     loaded = exported.read(str(path), 0)

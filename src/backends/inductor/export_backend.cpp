@@ -63,7 +63,7 @@ public:
     const auto steps = what_can_go();
     for (size_t count = 1; count <= steps.size(); ++count) {
       const std::vector<std::string> taken(steps.begin(), steps.begin() + static_cast<long>(count));
-      if (fails(with(taken), "up to " + taken.back()))
+      if (fails(with(taken), words_of(count)))
         return OwnFinding{.guilty = taken.back(), .name = "", .confirmed = true, .note = note_of(count)};
     }
     return std::nullopt;
@@ -108,13 +108,35 @@ private:
     return backend;
   }
 
-  std::string note_of(size_t count) const {
+  std::string step(size_t count) const { return what_can_go().at(count - 1); }
+
+  /// The name of a recipe's converter (0), what runs the result of it (1), and where its failures belong (2); empty
+  /// where the recipe has none.
+  std::string converter(size_t which) const {
+    const json &given = recipe().at("converter");
+    return given.is_null() ? "" : given.at(which).get<std::string>();
+  }
+
+  /// Returns what computes where the first `count` steps are taken.
+  std::string words_of(size_t count) const {
     if (count == 1)
-      return "The exported program is wrong where eager runs it: the fault is torch.export's, not " + title() + "'s. ";
-    if (count == 2)
-      return "The exported program is right where eager runs it. " + title() + " is wrong" +
-             (what_can_go().size() > 2 ? " with all that can be switched off switched off. " : ". ");
-    return "Without it the result is right. ";
+      return "the exported program, run by eager PyTorch";
+    if (step(count) == converter(0))
+      return "what " + converter(0) + " makes of it, run by " + converter(1);
+    if (step(count) == recipe().at("name"))
+      return title() + (step(count) == what_can_go().back() ? "" : ", with all switched off that can be");
+    return title() + ", up to " + step(count);
+  }
+
+  std::string note_of(size_t count) const {
+    const std::string right = "The exported program is right where eager PyTorch runs it; ";
+    if (count == 1)
+      return "The exported program is wrong where eager PyTorch runs it: the fault is torch.export's, not " + title() +
+             "'s.";
+    if (step(count) == converter(0))
+      return right + words_of(count) + ", is wrong before " + title() + " runs it (" + converter(2) + ").";
+    return step(count) == recipe().at("name") ? right + words_of(count) + ", is wrong."
+                                              : "Without " + step(count) + " the result is right.";
   }
 
   std::string recipe_;

@@ -54,6 +54,8 @@ public:
     return bisect_inductor(address(), variant, fails);
   }
 
+  bool is_loaded_by_cpp() const override { return true; }
+
   AheadOfTime ahead_of_time(const Program &program, const json &facts) const override {
     const InductorMessage answer = ask_about("package", program, facts);
     AheadOfTime result;

@@ -26,7 +26,8 @@ class Recipe:
         self.options = options
         self.module = loaded(self.path)
         self.title = getattr(self.module, "TITLE", self.name)
-        self.steps = [EXPORT, self.name, *self.part("steps", [])]
+        self.converter = getattr(self.module, "CONVERTER", None)
+        self.steps = [EXPORT, *(self.converter or [])[:1], self.name, *self.part("steps", [])]
         require_options(self.module.compile, options)
 
     def part(self, name, default, *arguments, **options):
@@ -42,20 +43,23 @@ class Recipe:
         """Returns the options under which only these of its own steps are taken. Of two that set the same, the earlier
         step has its way."""
         options = dict(self.options)
-        for step in reversed(self.steps[2:]):
+        for step in reversed(self.steps[self.steps.index(self.name) + 1 :]):
             if step not in steps:
                 options.update(self.module.without(step))
         return options
 
     def compile(self, module, inputs, steps):
-        """Returns what runs the module as far as the steps say: in eager, exported and in eager, or compiled."""
+        """Returns what runs the module as far as the steps say: in eager, exported and in eager, converted and in a
+        reference implementation, or compiled."""
         steps = self.steps if steps is None else steps
         if EXPORT not in steps:
             return module
         program = exported(module, inputs)
-        if self.name not in steps:
-            return program.module(check_guards=False)
-        return Run(self, program, inputs, self.options_with(steps))
+        if self.name in steps:
+            return Run(self, self.module.compile, program, inputs, self.options_with(steps))
+        if self.converter and self.converter[0] in steps:
+            return Run(self, self.module.converted, program, inputs, {})
+        return program.module(check_guards=False)
 
     def artefact(self, module, inputs, folder):
         """Writes what the runtime loads into the folder."""
@@ -76,18 +80,18 @@ class Recipe:
 
     def facts(self):
         """Returns the facts about it that export_backend.cpp reads."""
-        return {"title": self.title, "steps": self.steps, "versions": versions(self),
-                "tracker": self.part("tracker", {}), "system": system()}  # fmt: skip
+        return {"title": self.title, "name": self.name, "steps": self.steps, "converter": self.converter,
+                "versions": versions(self), "tracker": self.part("tracker", {}), "system": system()}  # fmt: skip
 
 
 class Run:
-    """A program that a recipe has compiled: callable as the module is."""
+    """A program that a function of a recipe has compiled: callable as the module is."""
 
-    def __init__(self, recipe, program, inputs, options):
+    def __init__(self, recipe, function, program, inputs, options):
         self.recipe = recipe
         self.count = len(program.graph_signature.user_outputs)
         given = [tensor.detach().clone() for tensor in inputs]
-        self.call = self.guarded(recipe.module.compile, (program, tuple(given)), given, inputs, options)
+        self.call = self.guarded(function, (program, tuple(given)), given, inputs, options)
         if not callable(self.call):
             raise self.fault(f"compile() returned a {type(self.call).__name__}, which cannot be called")
 
@@ -113,6 +117,10 @@ class Run:
             result = function(*arguments, **options)
         except SystemExit as leaving:
             raise self.fault(f"it ends the process ({leaving.code}) where it is to return or raise") from leaving
+        except TypeError as error:
+            if "unsupported ScalarType" in str(error):  # of Tensor.numpy(): the runtime was never asked
+                raise self.fault(f"it hands its inputs over as arrays of numpy: {error}") from error
+            raise
         finally:
             if os.getpid() != process:
                 os._exit(0)  # a fork of the recipe's that came back: it is not the one that answers

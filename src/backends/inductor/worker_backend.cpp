@@ -135,10 +135,6 @@ std::vector<PythonProgram> WorkerBackend::python_programs(const Program &program
   return programs;
 }
 
-AheadOfTime WorkerBackend::ahead_of_time(const Program &, const json &) const {
-  return {"", title() + " is used from Python"};
-}
-
 json WorkerBackend::explanation(const Program &program, const json &facts) const {
   return ask_about("explain", program, facts).header.at("change");
 }

@@ -31,7 +31,6 @@ public:
   const std::string &python() const override { return python_; }
   const std::string &torch_version() const override { return torch_version_; }
   std::vector<PythonProgram> python_programs(const Program &program, const nlohmann::json &facts) const override;
-  AheadOfTime ahead_of_time(const Program &program, const nlohmann::json &facts) const override;
   nlohmann::json explanation(const Program &program, const nlohmann::json &facts) const override;
 
   BackendSource source() const override { return {}; }

@@ -1,12 +1,13 @@
 """Makes an archive of other forms of a model that people have: the file that --python runs for repro-minify.
 
     convert.py KIND SOURCE FOLDER [--seed N] [--graph N] [--load-library FILE.so]... [--import MODULE]... [--calls]
-        [--inputs FILE] [--original]
+        [--weights-inside] [--inputs FILE] [--original]
 
 KIND is what repro-minify took SOURCE for: export, program, log. Into FOLDER go converted-N.pt, which has its inputs
 inside, converted-N_inputs.pt, and answer.json: {"graphs": [...]}, one object for each graph (N from 1), with "problem"
 where it could not be converted; or {"problem": ...}. It is traced to TorchScript. With --calls its calls are kept as
 they are, as TorchScript that only Python can run, and its object has "dialect": "fx"; what cannot be kept so is traced.
+Parameters, buffers and constants are then further inputs, and with --weights-inside attributes.
 --inputs names a file of inputs for a .pt2, in the place of its own. With --original nothing is converted: answer.json
 says how graph N (the first, without --graph) fails under torch.compile, {"fails": ..., "lost": [...]}, as original.py
 has it.
@@ -79,14 +80,14 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     }
 
 
-def converted_as_fx(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
+def converted_as_fx(loaded: Any, folder: Path, number: int, weights_inside: bool) -> dict[str, Any]:
     """Writes converted-N.pt in the FX dialect; returns what converted() does."""
     import fx_graph_of
     from refused import Refused
 
     if loaded.only_traced:
         raise Refused(loaded.only_traced)
-    made = fx_graph_of.convert(loaded)
+    made = fx_graph_of.convert(loaded, weights_inside)
     save(made.script, made.inputs, folder, number)
     left_out = f"{made.left_out} of its results are no tensors, and left out"
     return {
@@ -112,12 +113,12 @@ def save(script: Any, inputs: tuple[Any, ...], folder: Path, number: int) -> Non
     torch.jit.save(script, folder / f"converted-{number}.pt", _extra_files={INPUTS_INSIDE: file.getvalue()})
 
 
-def with_its_calls(read: Any, folder: Path, number: int) -> dict[str, Any]:
+def with_its_calls(read: Any, folder: Path, number: int, weights_inside: bool) -> dict[str, Any]:
     """Writes converted-N.pt with the calls as they are, where each has a form; else what a trace makes of them."""
     from refused import Refused
 
     try:
-        return converted_as_fx(read(), folder, number)
+        return converted_as_fx(read(), folder, number, weights_inside)
     except Refused as refused:
         reason = str(refused)
     loaded = read()  # again, as what refused it may have changed it
@@ -129,12 +130,14 @@ def with_its_calls(read: Any, folder: Path, number: int) -> dict[str, Any]:
         raise Refused(f"{reason}; and traced to TorchScript, it {said}") from error
 
 
-def answer_for(read: Any, folder: Path, number: int, keeps_calls: bool) -> dict[str, Any]:
+def answer_for(read: Any, folder: Path, number: int, words: argparse.Namespace) -> dict[str, Any]:
     """A graph that cannot be converted says nothing about the others."""
     from refused import Refused
 
     try:
-        return with_its_calls(read, folder, number) if keeps_calls else converted(read(), folder, number)
+        if words.calls:
+            return with_its_calls(read, folder, number, words.weights_inside)
+        return converted(read(), folder, number)
     except Refused as refused:
         return {"problem": str(refused)}
     except Exception as error:
@@ -187,10 +190,10 @@ def graphs_of(words: argparse.Namespace) -> list[dict[str, Any]]:
     folder, answers = Path(words.folder), []
     for number, (name, read) in enumerate(readers(words), start=1):
         if words.kind != "log":
-            return [answer_for(read, folder, number, words.calls)]
+            return [answer_for(read, folder, number, words)]
         answer: dict[str, Any] = {}
         if words.graph in (0, number):
-            answer = in_child(functools.partial(answer_for, read, folder, number, words.calls), folder)
+            answer = in_child(functools.partial(answer_for, read, folder, number, words), folder)
         answers.append({"name": name, **answer})
     return answers
 
@@ -233,6 +236,7 @@ def main() -> None:
     parser.add_argument("--load-library", action="append", default=[])
     parser.add_argument("--import", action="append", default=[])
     parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--weights-inside", action="store_true")
     parser.add_argument("--inputs")
     parser.add_argument("--original", action="store_true")
     words = parser.parse_args()

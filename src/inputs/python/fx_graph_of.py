@@ -38,10 +38,14 @@ class Converted:
 
 
 def names_of(graph: torch.fx.Graph, inputs: Inputs) -> dict[Node, str]:
-    """Identifiers, those of the inputs as they are wanted."""
-    wanted = {given.node: given.name for given in inputs.all}
+    """Identifiers, those of the inputs as they are wanted; of what stays an attribute `self.NAME`."""
+    wanted = {given.node: given.name for given in [*inputs.all, *inputs.held]}
     wanted |= {node: node.name for node in graph.nodes if node not in wanted and node not in inputs.bound}
-    return dict(zip(wanted, argument_names([name[:LONGEST_NAME] for name in wanted.values()], len(wanted))))
+    names = dict(zip(wanted, argument_names([name[:LONGEST_NAME] for name in wanted.values()], len(wanted))))
+    for given in inputs.held:
+        name = names[given.node]
+        names[given.node] = "self." + name + "_" * hasattr(torch.jit.ScriptModule, name)
+    return names
 
 
 def refuse_what_is_registered_from_python(name: str) -> None:
@@ -66,11 +70,11 @@ def refuse_inductors_random_numbers(name: str) -> None:
 class Observer:
     """Runs the graph, and writes each of its calls down as source."""
 
-    def __init__(self, loaded: Loaded, devices: Devices) -> None:
+    def __init__(self, loaded: Loaded, devices: Devices, holds: bool) -> None:
         self.module = loaded.module
         self.graph = graph_of(loaded.module)
         devices.move(self.graph)
-        self.inputs = Inputs(loaded, self.graph)
+        self.inputs = Inputs(loaded, self.graph, holds)
         self.bound = self.inputs.bound
         self.notes = [*self.inputs.notes]
         self.values: dict[Node, Any] = {}
@@ -79,7 +83,7 @@ class Observer:
         self.switched = fx_modes.Switched(loaded.grad)
 
     def observe(self, tensors: tuple[torch.Tensor, ...]) -> None:
-        self.values.update((given.node, tensor) for given, tensor in zip(self.inputs.all, tensors))
+        self.values.update(zip(self.inputs.nodes(), tensors))
         for node in self.graph.nodes:
             node.args = map_arg(node.args, self.constant_of)
             node.kwargs = map_arg(node.kwargs, self.constant_of)
@@ -151,6 +155,10 @@ class Observer:
         self.bound[node] = result
         return True
 
+    def held(self) -> dict[str, torch.Tensor]:
+        """Returns the attributes of the program."""
+        return {self.source.words[given.node].removeprefix("self."): given.tensor for given in self.inputs.held}
+
     def results(self) -> tuple[list[str], bool, int]:
         """Returns the results as source, whether the only one is returned itself, and how many are no tensors."""
         (output,) = (node for node in self.graph.nodes if node.op == "output")
@@ -167,15 +175,19 @@ class Observer:
         return words, isinstance(output.args[0], Node) and len(words) == 1, left_out
 
 
-def observed(loaded: Loaded, grad: bool, devices: Devices) -> tuple[Observer, list[int]]:
-    """Returns the observer of one run, and the positions of the inputs that the run writes to."""
-    observer = Observer(loaded, devices)
-    mine = copies(tuple(given.tensor for given in observer.inputs.all))
+def observed(loaded: Loaded, grad: bool, devices: Devices, holds: bool) -> tuple[Observer, list[int]]:
+    """Returns the observer of one run, and the positions of the inputs that the run writes to. `holds`: attributes stay
+    attributes, unless the run writes to one."""
+    observer = Observer(loaded, devices, holds)
+    mine = copies(tuple(given.tensor for given in [*observer.inputs.all, *observer.inputs.held]))
     before = [tensor._version for tensor in mine]
     with torch.random.fork_rng(), torch.set_grad_enabled(grad):
         torch.manual_seed(0)
         observer.observe(mine)
-    return observer, [i for i, tensor in enumerate(mine) if tensor._version != before[i]]
+    written = [i for i, tensor in enumerate(mine) if tensor._version != before[i]]
+    if written and written[-1] >= len(observer.inputs.all):
+        return observed(loaded, grad, devices, False)
+    return observer, written
 
 
 def differentiates(module: torch.nn.Module, graph: torch.fx.Graph) -> bool:
@@ -184,38 +196,47 @@ def differentiates(module: torch.nn.Module, graph: torch.fx.Graph) -> bool:
     return any(node.target in fx_func.WITH_GRADIENTS for one in [graph, *inside] for node in one.nodes)
 
 
-def convert(loaded: Loaded) -> Converted:
-    """Raises Refused where a call has no form, and where what was made does not do what the module does."""
+def convert(loaded: Loaded, holds: bool = False) -> Converted:
+    """Raises Refused where a call has no form, and where what was made does not do what the module does. `holds`:
+    parameters, buffers and constants stay attributes, and are no further inputs."""
     with Devices() as devices:
-        made = converted(loaded, devices)
+        made = converted(loaded, devices, holds)
     made.notes += devices.notes
     return made
 
 
-def converted(loaded: Loaded, devices: Devices) -> Converted:
+def converted(loaded: Loaded, devices: Devices, holds: bool) -> Converted:
     inputs_want_gradients = any(tensor.requires_grad for tensor in tensors_in(loaded.args))
     grad = loaded.grad and inputs_want_gradients
     try:
-        observer, written = observed(loaded, grad, devices)
+        observer, written = observed(loaded, grad, devices, holds)
     except Refused:
         if not grad:
             raise
         grad = False
-        observer, written = observed(loaded, grad, devices)
+        observer, written = observed(loaded, grad, devices, holds)
         observer.notes.append("with gradients it raises, so that what its calls do was seen without")
     names = [observer.source.words[given.node] for given in observer.inputs.all]
     results, alone, left_out = observer.results()
     notes = observer.notes
-    original: Any = Original(loaded, observer.inputs.all, differentiates(loaded.module, observer.graph))
+    original: Any = original_of(observer, loaded)
     if not results:
         if not written:
             raise Refused("returns no tensor and writes to no input, so that there is nothing to compare")
         results, original = [names[i] for i in written], with_written(original, written)
         notes.append("it returns no tensors: the inputs that it writes to are its results")
-    script = compiled(observer.source.text(names, results, alone))
+    script = compiled(observer.source.text(names, results, alone), observer.held())
     inputs = tuple(given.tensor for given in observer.inputs.all)
     doubt = require_agreement(original, script, inputs, grad)
     return Converted(script, inputs, notes + [doubt] * bool(doubt), left_out)
+
+
+def original_of(observer: Observer, loaded: Loaded) -> Any:
+    """Returns the module as a function of the inputs. What it holds asks for no gradients, as in the program."""
+    inputs = observer.inputs
+    whole = Original(loaded, [*inputs.all, *inputs.held], differentiates(loaded.module, observer.graph))
+    held = [given.tensor.detach() for given in inputs.held]
+    return lambda *tensors: whole(*tensors, *held)
 
 
 def with_written(original: Any, written: list[int]) -> Any:

@@ -1,4 +1,5 @@
-"""The inputs of a program in the FX dialect are tensors; those that are attributes of the module are inputs too."""
+"""The inputs of a program in the FX dialect are tensors; those that are attributes of the module are inputs too, or
+held by the program as its own."""
 
 import copy
 from dataclasses import dataclass
@@ -38,10 +39,11 @@ def is_plain(value: Any) -> bool:
 
 
 class Inputs:
-    """The inputs of a graph in `all`; in `bound` the values of arguments that are no tensors, with a sentence each in
-    `notes`. Nodes that read one attribute become one node. Raises Refused for arguments that no program can have."""
+    """The inputs of a graph in `all`, and in `held` its attributes where those are no inputs; in `bound` the values of
+    arguments that are no tensors, with a sentence each in `notes`. Nodes that read one attribute become one node.
+    Raises Refused for arguments that no program can have."""
 
-    def __init__(self, loaded: Loaded, graph: torch.fx.Graph) -> None:
+    def __init__(self, loaded: Loaded, graph: torch.fx.Graph, holds: bool = False) -> None:
         self.loaded = loaded
         self.bound: dict[Node, Any] = {}
         self.notes: list[str] = []
@@ -49,7 +51,12 @@ class Inputs:
         placeholders = [node for node in nodes if node.op == "placeholder"]
         if len(loaded.args) > len(placeholders):
             raise Refused(f"takes {len(placeholders)} arguments, and is given {len(loaded.args)}")
-        self.all = self.arguments(placeholders) + self.attributes(graph)
+        self.all, self.held = self.arguments(placeholders), self.attributes(graph)
+        if not holds or not self.all:
+            self.all, self.held = self.all + self.held, []
+
+    def nodes(self) -> list[Node]:
+        return [given.node for given in [*self.all, *self.held]]
 
     def arguments(self, placeholders: list[Node]) -> list[Input]:
         found, names = [], self.loaded.names

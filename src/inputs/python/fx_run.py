@@ -12,6 +12,8 @@ def result_of(node: Any, operands: list[Any]) -> Any:
         return list(result) if kind.rstrip("_") == "fx::tensors" else result
     if kind == "aten::__getitem__":
         return operands[0][operands[1]]
+    if kind == "prim::GetAttr":
+        return getattr(operands[0], node.s("name"))
     if kind == "aten::slice":
         return operands[0][slice(*operands[1:])]
     if kind == "prim::TupleConstruct":
@@ -24,8 +26,8 @@ def result_of(node: Any, operands: list[Any]) -> Any:
 def run(script: Any, inputs: tuple[Any, ...]) -> Any:
     """Returns what forward returns."""
     graph = script.graph  # its nodes live as long as it does
-    _, *arguments = (value.debugName() for value in graph.inputs())
-    values: dict[str, Any] = dict(zip(arguments, inputs, strict=True))
+    names = [value.debugName() for value in graph.inputs()]
+    values: dict[str, Any] = dict(zip(names, (script, *inputs), strict=True))
     for node in graph.nodes():
         outputs = [value.debugName() for value in node.outputs()]
         if node.kind() == "prim::Constant":

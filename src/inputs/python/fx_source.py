@@ -16,10 +16,16 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def compiled(source: str) -> Any:
+class Repro(torch.nn.Module):
+    """Holds the attributes of a program."""
+
+
+def compiled(source: str, attributes: dict[str, torch.Tensor] | None = None) -> Any:
     """Returns a torch.jit.ScriptModule of its own type, as two of one type cannot have a forward each."""
-    module = torch._C.ScriptModule("Repro", torch._C.CompilationUnit(), True)
-    script = torch.jit._recursive.wrap_cpp_module(module)
+    holder = Repro()
+    for name, tensor in (attributes or {}).items():
+        holder.register_buffer(name, tensor.detach().clone())
+    script = torch.jit._recursive.create_script_module(holder, lambda _: [], share_types=False, is_tracing=True)
     script.define(source)
     return script
 

@@ -19,7 +19,7 @@
 | {{name:x-markdown}} | {{role:x-source}} | {{type:x-markdown}} | {{how:x-markdown}} |
 {{/inputs}}
 
-`reduced.pt` and `inputs.pt` hold this program{{/no_not_reduced}}{{#has_passing}}; `passing.pt` is the closest program that passes{{/has_passing}}{{#no_has_cpp}}.{{/no_has_cpp}}{{#has_cpp}}{{#python_shows}}; `repro.py` is the same as one Python file (`python3 repro.py`){{/python_shows}}{{#cpp_shows}}{{#no_loads_package}}; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file{{/no_loads_package}}{{#loads_package}}, and `repro.cpp` with `CMakeLists.txt` loads it as AOTInductor has compiled it (`model.pt2`){{/loads_package}}{{/cpp_shows}}{{#no_cpp_shows}}. It shows from Python only: `repro.cpp` says why, and runs `repro.py`{{/no_cpp_shows}}:
+`reduced.pt` and `inputs.pt` hold this program{{/no_not_reduced}}{{#has_passing}}; `passing.pt` is the closest program that passes{{/has_passing}}{{#python_shows}}; `repro.py` is the same as one Python file (`python3 repro.py`){{/python_shows}}{{#no_has_cpp}}.{{/no_has_cpp}}{{#has_cpp}}{{#cpp_shows}}{{#no_loads_package}}; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file{{/no_loads_package}}{{#loads_package}}, and `repro.cpp` with `CMakeLists.txt` loads it as AOTInductor has compiled it (`model.pt2`){{/loads_package}}{{/cpp_shows}}{{#no_cpp_shows}}. It shows from Python only: `repro.cpp` says why, and runs `repro.py`{{/no_cpp_shows}}:
 
 ```sh
 cmake -S . -B build -DCMAKE_PREFIX_PATH="$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')"

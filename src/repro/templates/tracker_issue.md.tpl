@@ -8,12 +8,12 @@
 ### {{heading:x-source}}
 
 {{#problem}}
-{{sentence:x-source}}{{#guilty}} **{{guilty:x-markdown}}**{{/guilty}}
+{{sentence:x-source}}{{#guilty}} {{guilty:x-markdown}}{{/guilty}}
 
 {{why_eager:x-source}}
 
 {{#witnesses}}
-- {{what:x-markdown}}: {{outcome:x-source}}
+- {{what:x-markdown}}: {{outcome:x-markdown}}
 {{/witnesses}}
 
 {{/problem}}

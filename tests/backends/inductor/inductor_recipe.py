@@ -119,6 +119,8 @@ class Recipes(unittest.TestCase):
     def test_what_it_does_to_the_process_is_told_apart(self):
         assert "changes input 0" in raised(Untranslatable, lambda: ran(calling("x.add_(1)\nreturn [x, y]")))
         assert "tensors" in raised(Untranslatable, lambda: ran(calling("return ['a', 'b']")))
+        unheard = raised(Untranslatable, lambda: ran(calling("x.bfloat16().numpy()")))
+        assert "hands its inputs over as arrays of numpy" in unheard
         assert "cannot be called" in raised(Untranslatable, lambda: ran("def compile(program, inputs): pass\n"))
         assert "ends the process" in raised(Untranslatable, lambda: ran(calling("raise SystemExit(0)")))
         assert "returns 1 results, where the program has 2" in raised(RuntimeError, lambda: ran(calling("return [x]")))
@@ -138,6 +140,14 @@ class Recipes(unittest.TestCase):
         assert ran(text, ["torch.export", "mine"])[0].tolist() == [0, 0]
         assert ran(text, ["torch.export", "mine", "a"])[0].tolist() == [1, 0]
         assert ran(text)[0].tolist() == [1, 1]
+
+    def test_what_a_converter_makes_is_run_by_another_than_the_runtime(self):
+        text = "import torch\nCONVERTER = ('conv', 'reference', 'elsewhere')\n"
+        text += "def compile(p, i): return lambda x, y: [x, x]\ndef converted(p, i): return lambda x, y: [y, y]\n"
+        assert made(text).steps == ["torch.export", "conv", "mine"]
+        assert torch.equal(ran(text, ["torch.export"])[0], INPUTS[0] + 1)
+        assert torch.equal(ran(text, ["torch.export", "conv"])[0], INPUTS[1])
+        assert torch.equal(ran(text)[0], INPUTS[0])
 
     def test_one_without_a_text_is_written_down_itself(self):
         imports, statements = made(RIGHT).as_written()
@@ -164,7 +174,7 @@ class Recipes(unittest.TestCase):
             imports, statements = ours.as_written()
             tree = ast.parse("\n".join([*imports, *statements]))
             assert tree.body[-1].targets[0].id == "found" and len(imports) + len(statements) <= 8, path
-            for step in ours.steps[2:]:
+            for step in ours.steps[ours.steps.index(path.stem) + 1 :]:
                 recipe.require_options(ours.module.compile, ours.module.without(step))
 
 

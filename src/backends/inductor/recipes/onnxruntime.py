@@ -12,26 +12,28 @@ import torch
 
 TITLE = "ONNX Runtime"
 NEEDS = ("onnxruntime", "onnx", "onnxscript")
+CONVERTER = ("torch.onnx.export", "onnx.reference", "https://github.com/pytorch/pytorch/issues, module: onnx")
 LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_LAYOUT", "ORT_ENABLE_ALL")
 
 
 def compile(program, inputs, level="ORT_ENABLE_ALL", optimize=True, without=()):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
-    options.log_severity_level = 4  # what is wrong comes as an exception too
-    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level, options.intra_op_num_threads = 4, torch.get_num_threads()  # it raises, too
     session = onnxruntime.InferenceSession(to_onnx(program, optimize), options, disabled_optimizers=list(without))
     names = [each.name for each in session.get_inputs()]
-    places = [program.graph_signature.user_inputs.index(name) for name in names]
-
-    def call(*inputs):
-        return session.run(None, {name: inputs[place].numpy() for name, place in zip(names, places)})
-
-    return call
+    return lambda *inputs: session.run(None, {name: x.numpy() for name, x in zip(names, inputs)})
 
 
 def to_onnx(program, optimize=True):
     return torch.onnx.export(program, (), dynamo=True, verbose=False, optimize=optimize).model_proto.SerializeToString()
+
+
+def converted(program, inputs):
+    import onnx.reference
+
+    model = onnx.reference.ReferenceEvaluator(to_onnx(program, optimize=False))
+    return lambda *inputs: model.run(None, {name: x.numpy() for name, x in zip(model.input_names, inputs)})
 
 
 def prepare():
@@ -56,7 +58,7 @@ def artefact(program, inputs, folder, optimize=True, **_):
 
 def as_written(level="ORT_ENABLE_ALL", optimize=True, without=()):
     given, left_out = ", optimize=False" * (not optimize), f", disabled_optimizers={without!r}" * bool(without)
-    chosen = level != "ORT_ENABLE_ALL"
+    chosen = level != LEVELS[-1]
     return f"""
         import onnxruntime
         exported = torch.onnx.export(torch.export.export(model, inputs), dynamo=True{given})
@@ -68,13 +70,11 @@ def as_written(level="ORT_ENABLE_ALL", optimize=True, without=()):
 
 
 def tracker():
-    return {
-        "url": "https://github.com/microsoft/onnxruntime/issues",
-        "fields": [
-            ["Describe the issue", "problem"], ["To reproduce", "script attached"], ["Urgency", "=Not known."],
-            ["Platform", "system"], ["OS Version", "os"], ["ONNX Runtime Installation", "=Released Package"],
-            ["ONNX Runtime Version or Commit ID", "version"], ["ONNX Runtime API", "=Python"],
-            ["Architecture", "architecture"], ["Execution Provider", "=Default CPU"],
-            ["Execution Provider Library Version", "versions"],
-        ],
-    }  # fmt: skip
+    fields = [
+        ["Describe the issue", "problem"], ["To reproduce", "script attached"], ["Urgency", "=Not known."],
+        ["Platform", "system"], ["OS Version", "os"], ["ONNX Runtime Installation", "=Released Package"],
+        ["ONNX Runtime Version or Commit ID", "version"], ["ONNX Runtime API", "=Python"],
+        ["Architecture", "architecture"], ["Execution Provider", "=Default CPU"],
+        ["Execution Provider Library Version", "versions"],
+    ]  # fmt: skip
+    return {"url": "https://github.com/microsoft/onnxruntime/issues", "fields": fields}
