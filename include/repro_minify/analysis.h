@@ -14,7 +14,7 @@
 
 namespace repro_minify {
 
-/// An input of the graph, as it is drawn.
+/// An input of the graph.
 struct AnalysisInput {
   std::string name, type;
   Role role = Role::Input;
@@ -50,7 +50,7 @@ struct AnalysisRow {
 };
 
 struct Analysis {
-  /// How the values were had.
+  /// The way in which the values were computed.
   enum class Way {
     Exposed,  ///< one program that returns them all, and fails as the original does; what would be a cause was asked
               ///< again in a program that ends there
@@ -60,8 +60,8 @@ struct Analysis {
   std::string why; ///< for Prefixes: what forbade the other way
   std::vector<AnalysisInput> inputs;
   std::vector<AnalysisRow> rows; ///< in dataflow order
-  bool is_compared = true;       ///< false: AnalyzeOptions::most_checks forbade it, and the rows say what there is
-  std::optional<int> first;      ///< the first row that fails the check; of a program that passes there is none
+  bool is_compared = true;       ///< false: AnalyzeOptions::most_checks forbade it, or nothing was asked (outline())
+  std::optional<int> first;      ///< the first row that fails the check; nothing for a program that passes
   Verdict verdict;               ///< of the program as a whole
   int checks = 0;
 };
@@ -72,24 +72,24 @@ struct AnalyzeOptions {
   int jobs = 1;
   std::function<bool()> interrupted;                   ///< polled; true ends the analysis: throws Interrupted
   std::function<void(int done, int of)> progress = {}; ///< after each check of a prefix
-  /// Where it would take more checks than this, or more values than this had to be returned at once, nothing is
-  /// compared beyond; 0: there is no limit.
-  int most_checks = 0, most_values = 0;
+  int most_checks = 0;                                 ///< no more checks than this; 0: no limit
+  int most_values = 0;    ///< with more values than this they are not returned all at once; 0: no limit
   int shown_elements = 0; ///< of each value of either side, for a picture; 0: none
 };
 
-/// `verdict` is that of the whole program; one that passes is analysed too. Never throws for what the backend does.
-/// `recording`: of `program`, where there is one already.
+/// Compares the intermediate values of both sides. `verdict` is that of the whole program; one that passes is analysed
+/// too. `recording` is that of `program`, null to have it made. Throws Interrupted, and std::runtime_error if the
+/// program cannot be recorded; nothing for what the backend does.
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
                  const AnalyzeOptions &options, std::shared_ptr<const Recording> recording = nullptr);
 
-/// analyze() beside other work: one program that returns every value is run from the beginning.
+/// analyze() beside other work: the first check starts in the constructor and runs until take().
 class Analyzer {
 public:
   Analyzer(const Verdict &verdict, std::shared_ptr<const Backend> backend, const AnalyzeOptions &options,
            std::shared_ptr<const Recording> recording);
   ~Analyzer(); ///< kills what runs
-  /// Once. Throws as analyze() does.
+  /// Waits for the rest. Called once. Throws as analyze() does.
   Analysis take();
 
 private:
@@ -97,15 +97,15 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// The rows and the inputs of a program, nothing of them compared.
+/// Returns the rows and the inputs of a program, with nothing compared.
 Analysis outline(const Recording &recording);
 
-/// The part that a value plays, in a word or two: "cause", "carrier", "agrees", "differs", "fails here", "not reached",
-/// "not compared".
+/// Returns the part that a value plays, in a word or two: "cause", "carrier", "agrees", "differs", "fails here", "not
+/// reached", "not compared".
 std::string word_of(const AnalysisRow &row);
-/// "Every value was returned by one program ...": how the values were had.
+/// Returns how the values were computed: "Every value was returned by one program ...".
 std::string sentence_on_way(const Analysis &analysis);
-/// "aten::linear, model.py:12: y = x * 2", or with the value's name where the source is not known.
+/// Returns "aten::linear, model.py:12: y = x * 2", or with the value's name where the source is not known.
 std::string name_of(const AnalysisRow &row);
 
 /// Returns the analysis as JSON text, for scripts.

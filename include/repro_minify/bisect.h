@@ -11,7 +11,7 @@
 
 namespace repro_minify {
 
-/// One check: with these steps of the backend, and no others.
+/// One check of the model with some steps of the backend, and no others.
 struct BisectionCheck {
   std::string what;         ///< "the first 12 steps", "all but Autocast"
   std::optional<int> steps; ///< how many ran; nothing where the backend's own bisector says what to leave out
@@ -21,21 +21,22 @@ struct BisectionCheck {
 
 struct Bisection {
   std::vector<std::string> steps; ///< the backend's, in order
-  /// The first that makes it wrong: the steps before it, without it, give the right result. Nothing when there is none;
-  /// then `message` says why. A part of a backend with a bisector of its own: "inductor/lowerings#4", its fourth
-  /// application.
+  /// The first step that makes the result wrong: with the steps before it alone the result is right. For a backend with
+  /// a bisector of its own, a part and which application of it: "inductor/lowerings#4". Nothing when no step was found;
+  /// then `message` says why.
   std::optional<std::string> guilty;
   StepKind kind = StepKind::Pass; ///< of the guilty step
-  std::string name; ///< of what that application is, as its library tells: "reinplace_inplaceable_ops"; may be empty
-  /// Earlier steps that it takes: with these and the guilty one alone it is wrong, without any of them it is not.
+  std::string name; ///< the library's name for that application, "reinplace_inplaceable_ops"; may be empty
+  /// Earlier steps that the failure takes: the result is wrong with these and the guilty one alone, and right if one of
+  /// them is missing.
   std::vector<std::string> needs;
-  bool confirmed = false; ///< all steps but the guilty one: right
-  /// Where that is not so: all steps but those that run the same pass, right. Nothing where there is no other.
+  bool confirmed = false; ///< the result is right with all steps but the guilty one
+  /// Where it is not: true if it is right without each step that runs the same pass. Nothing where there is no other.
   std::optional<bool> confirmed_each_time;
-  /// Switched off by PyTorch's own switch for it: right. Nothing where it has none.
+  /// True if the result is right once PyTorch's own switch for the step is off. Nothing where it has none.
   std::optional<bool> confirmed_by_switch;
   std::string message; ///< "wrong after ConstantPropagation#2", or why no step was found
-  std::string note;    ///< what is known of the guilty step beside that, in sentences
+  std::string note;    ///< what else is known of the guilty step, in sentences
   std::vector<BisectionCheck> checks;
   double seconds = 0;
 };
@@ -53,7 +54,8 @@ struct BisectOptions {
 /// True if a backend has steps that can be left out, or a bisector of its own.
 bool has_steps(const Backend &backend);
 
-/// The module of `factory` fails under `backend`, which has steps, as `wanted` says. Each check is in a sandbox.
+/// Finds the guilty step. The module of `factory` must fail under `backend`, which must have steps, as `options.wanted`
+/// says. Each check runs in a sandbox. Throws Interrupted.
 Bisection bisect(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
                  const BisectOptions &options);
 

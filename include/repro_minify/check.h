@@ -117,7 +117,7 @@ ModuleFactory factory_of(std::shared_ptr<const Program> program);
 
 /// Runs the Check in the calling process: arithmetic, and whatever the backend does. For sandbox children.
 /// `kept_eager`: a file in the children's private folder where another check of the same ModuleFactory has left what
-/// eager did under the same settings, or this one leaves it for others (check/eager_memo.h); empty: there are none.
+/// eager did under the same settings, or this one leaves it for others (check/kept_runs.h); empty: there are none.
 Verdict check_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options, Child &child,
                    const std::string &kept_eager = "");
 

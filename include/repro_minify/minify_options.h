@@ -20,12 +20,13 @@ namespace repro_minify {
 struct Listener {
   MessageSink message;
   std::function<void(const std::string &phase)> phase; ///< what is done next, as ReproFacts::phases name it
-  std::function<void(const ProgramSize &)> begun;      ///< the search, with a program of this size
-  std::function<void(const Progress &)> progress;      ///< of the search, after every check
-  /// Progress of a count: "bisect", 3 of 0 (0: the total is not known); finished() when that count has ended.
+  std::function<void(const ProgramSize &)> begun;      ///< the search begins, with a program of this size
+  std::function<void(const Progress &)> progress;      ///< after every check of the search
+  /// The progress of another stage that counts: "bisect", 3 of 12; `of` is 0 if the total is not known. finished() is
+  /// called when that stage has ended.
   std::function<void(const std::string &what, int done, int of)> count;
   std::function<void()> finished;
-  std::function<void(const Reduction &)> reduced; ///< after each search
+  std::function<void(const Reduction &)> reduced; ///< a search has ended
   /// Polled at least ten times a second: true ends the job with the best so far.
   std::function<bool()> interrupted;
 
@@ -57,7 +58,7 @@ struct MinifyOptions {
   BackendOptions backend_options;
   std::string oracle; ///< path of a program in the place of a backend; empty: none. Either this or `backends`.
 
-  int graph = 0; ///< of a log of several graphs, from 1; 0: the one that fails
+  int graph = 0; ///< which graph of a log that holds several, from 1; 0: the one that fails
   /// How the model was converted to TorchScript, and from what; null: it was given as TorchScript.
   std::shared_ptr<const Conversion> conversion;
 
@@ -69,22 +70,22 @@ struct MinifyOptions {
   CheckOptions check;
   Repetition repetition;
   SameFailure same_failure = SameFailure::Strict;
-  double timeout_seconds = 0;       ///< of one check; 0: from what the original takes
+  double timeout_seconds = 0;       ///< of one check; 0: derived from what the check of the original takes
   std::uint64_t memory_bytes = 0;   ///< private memory that a check may add; 0: three quarters of what is free
   bool require_confinement = false; ///< refuse to run a model where this machine cannot confine it
   int jobs = 1;                     ///< checks at a time; the result does not depend on it
   PassSelection passes;
   double time_budget_seconds = 0; ///< of the search; 0: no limit
 
-  std::string folder;   ///< where the repro is written; made if it is not there
-  bool force = false;   ///< write into a folder that has something in it
-  bool resume = false;  ///< go on from the journal in `folder`
-  bool verify = true;   ///< build and run repro.cpp
-  bool ablation = true; ///< ask for issue.md also whether TorchInductor fails: 6 to 20 s, when all else is there
+  std::string folder;             ///< the repro is written here; made if it does not exist
+  bool force = false;             ///< write into a folder that has something in it
+  bool resume = false;            ///< go on from the journal in `folder`
+  bool verify = true;             ///< build and run repro.cpp
+  bool ablation = true;           ///< find out for issue.md whether TorchInductor fails too: 6 to 20 s after all else
   std::vector<std::string> since; ///< Pythons with other versions of torch, in which repro.py is run too
   bool anonymous = false;         ///< issue.md says nothing of where the model comes from
   bool bisect = true;             ///< look for the step of the backend that is guilty
-  /// File that the model is saved in without the operators of the failure that was reduced; empty: it is not.
+  /// The path of a file to save the model in without the operators of the failure that was reduced; empty: none.
   std::string rest;
   SettingsText settings; ///< text that is kept in `folder` as config.toml; empty: none
 

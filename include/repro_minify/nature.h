@@ -8,19 +8,20 @@
 
 namespace repro_minify {
 
-/// How far the failing result of eager itself moves when something changes that should not matter. NaN: not known.
+/// How far the failing result of eager itself moves when something changes that should not matter. Distances are
+/// absolute; NaN: not known.
 struct Movement {
   int operators = 0;   ///< calls of operators that compute; 0: not known, as eager runs in another process
   bool orders = false; ///< one of them orders elements: argmax, sort, topk
-  /// The largest change of one of its elements after each floating-point number of the inputs, the parameters and the
-  /// buffers was moved by one unit in the last place of its dtype, up or down at random. The most of three times.
+  /// The largest change of an element after each floating-point number of the inputs, the parameters and the buffers
+  /// was moved by one unit in the last place of its dtype, up or down at random: the largest of three runs.
   double by_rounding = std::numeric_limits<double>::quiet_NaN();
-  /// The same where random numbers are drawn with another seed; 0 where it draws none.
+  /// The largest change of an element when random numbers are drawn with another seed; 0 where none are drawn.
   double by_seed = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Runs eager again, in a sandbox, as the Check did. `verdict` fails as `failure` says, in a comparison. Where eager
-/// does not end this time, or the result has no such place, nothing is known.
+/// Runs eager again, in a sandbox, as the Check did, and measures how far the result moves in which `verdict` shows
+/// `failure`, a difference of values. Nothing is known if eager does not end this time.
 Movement movement_of_eager(const ModuleFactory &factory, std::shared_ptr<const Backend> backend,
                            const CheckOptions &options, const Verdict &verdict, const Signature &failure,
                            const Limits &limits);
@@ -49,11 +50,13 @@ struct Nature {
     RandomNumbers,   ///< the two sides draw different random numbers
   };
   Kind kind = Kind::WrongValue;
-  std::string why;                                         ///< the evidence, a sentence that goes on after a colon
+  std::string why;                                         ///< the evidence, a sentence to put behind a colon
   double units = std::numeric_limits<double>::quiet_NaN(); ///< how far off the worst element is, in the last place
 };
 /// "wrong value", "rounding", "ill-conditioned", "cast", "tie or order", "uninitialised memory", "random numbers".
 const char *to_string(Nature::Kind kind);
+/// "rounding: " and the evidence.
+std::string to_string(const Nature &nature);
 
 /// Nothing where the failure is no difference of values (an exception, a dtype, a shape). The rules, in their order,
 /// are those of docs/comparison.md.

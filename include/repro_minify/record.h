@@ -40,10 +40,10 @@ struct Recording {
   const c10::IValue *lookup(const torch::jit::Value *value, int writer) const;
 };
 
-/// Runs the Program in a sandbox child. Throws std::runtime_error with what went wrong in it.
+/// Runs the Program eagerly in a sandbox child. Throws std::runtime_error with what went wrong in it.
 Recording record(const Program &program, const RunSettings &settings, const Limits &limits);
 
-/// With values inside of blocks as they were the last time.
+/// Returns the recording with values inside of blocks as they were the last time.
 Recording as_it_ended(const Recording &recording);
 
 /// The nodes of a graph in depth-first order.

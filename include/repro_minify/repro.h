@@ -1,4 +1,4 @@
-// The Repro: what is handed back.
+// The Repro: the files that are handed back, the facts in them, and their verification.
 #pragma once
 #include "repro_minify/bisect.h"
 #include "repro_minify/nature.h"
@@ -14,7 +14,7 @@ namespace repro_minify {
 
 struct Archive;
 
-/// How the reduced program fares under another backend.
+/// The outcome of the reduced program under another backend.
 struct OtherBackend {
   std::string name;
   Verdict verdict;
@@ -29,19 +29,19 @@ struct ScriptVerification {
   std::string message;
   int lines = 0;                     ///< of code
   double seconds = 0;                ///< that the runs took
-  std::string statement;             ///< the program where repro.py has it in one statement; else empty
+  std::string statement;             ///< the program if repro.py has it in one statement; else empty
   std::string shown;                 ///< what repro.py printed and raised, without files of this machine
   std::optional<bool> test_verified; ///< test_repro.py; nothing: there is none
 };
 
-/// One check of the reduced program under something else: what takes part in the failure, and what does not.
+/// One check of the reduced program under other settings, which tells what takes part in the failure.
 struct AblationRow {
   std::string what;          ///< "inductor, simdlen=1"
-  std::string result;        ///< in words
+  std::string result;        ///< "fails in the same way"
   std::optional<bool> fails; ///< with a failure of the same kind; nothing: with another one, or no answer
 };
 
-/// How repro.py fares under one version of PyTorch.
+/// The outcome of repro.py under one version of PyTorch.
 struct VersionRow {
   enum class Outcome {
     NoAnswer, ///< `message` says why
@@ -82,14 +82,14 @@ struct AskedFacts {
   std::string model_path, method, inputs_origin;
   std::vector<std::string> libraries; ///< of operators that PyTorch has not, as files beside the repro
   std::vector<std::string> modules;   ///< of Python, which register operators, as files beside the repro
-  std::string converted;              ///< from what the model was converted, and how; empty: it was TorchScript
+  std::string converted;              ///< to_string() of the Conversion; empty: the model was TorchScript
   std::shared_ptr<const Backend> backend;
   CheckOptions check;
   SameFailure same_failure = SameFailure::Strict;
   Repetition repetition;
   bool train = false;     ///< the model was left in training mode
   bool anonymous = false; ///< nothing is said of where the model comes from
-  bool verify = true;     ///< whether it is to be tried
+  bool verify = true;     ///< the repros are to be run
   /// Operators of the reduced program that may be nondeterministic: then the settings of determinism are part of it.
   bool needs_determinism = false;
   unsigned hang_seconds = 30;     ///< after which the optimised side counts as one that hangs
@@ -160,21 +160,21 @@ void save_program(const Program &program, const std::string &folder, bool grad, 
                   bool durable = true);
 /// The model as it was given, in the place of a reduced one: reduced.pt and inputs.pt.
 void save_as_given(const Archive &archive, const std::string &folder);
-/// Writes inputs.pt again where it is not what reduced.pt was written with (a killed run left it out, or it was
-/// replaced); whether that was so.
+/// Writes inputs.pt again if it is not what reduced.pt was written with (a killed run left it out, or it was replaced).
+/// Returns true if it was written.
 bool repair_saved(const std::string &folder);
-/// Operators of a saved program, after what torch.jit.freeze folds: the count that the case tables use. -1 if it cannot
-/// be.
+/// Returns how many operators torch.jit.freeze leaves of the program, the count that the case tables use; -1 if it
+/// cannot be frozen.
 int operators_after_freezing(const Program &program, const Limits &limits);
 
-/// The line that a repro of this Program prints when, and only when, it has seen this failure:
+/// Returns the line that a repro of this Program prints when, and only when, it has seen this failure:
 /// "REPRODUCED accuracy 3f9a2c1b". The number is that of the Program: nothing that the Program prints can hold it.
 std::string reproduction_marker(const Program &program, const Signature &signature);
 
-/// repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
+/// Writes repro.cpp and CMakeLists.txt. Does arithmetic and compiles: call it in a sandbox child.
 ReproFiles write_repro(const Program &program, const ReproFacts &facts, const std::string &folder);
 
-/// report.md and report.json.
+/// Writes report.md and report.json.
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 struct Verification {
@@ -192,8 +192,8 @@ struct VerifyOptions {
   /// Called once, in this thread, while the compiler works; may be empty. Returns true if it has put a repro.py into
   /// the folder that was run, and lets the failure happen: asked for a backend that is used from Python.
   std::function<bool()> meanwhile;
-  /// Called after it; may be empty. What was still missing in the folder is there afterwards, and repro.cpp may be
-  /// another.
+  /// Called after `meanwhile`; may be empty. It puts into the folder what was still missing there, and may write
+  /// repro.cpp anew.
   std::function<void()> complete;
   std::string python; ///< interpreter of a backend that is used from Python; empty: of another backend
   /// repro.cpp may be built with the quickest compiler that there is: nothing in it but calls. What does not show the
@@ -256,7 +256,7 @@ std::vector<AblationRow> ablate_inductor(const ModuleFactory &factory, const Rep
 /// one.
 std::string collect_environment(const std::string &python);
 
-/// issue.md: what can be pasted into an issue tracker as it is.
+/// Writes issue.md, which can be pasted into an issue tracker as it is.
 void write_issue(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 } // namespace repro_minify

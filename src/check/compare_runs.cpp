@@ -219,7 +219,7 @@ std::vector<Observed> CheckContext::run_eager(int calls, const std::vector<Obser
     RunOptions how = run_options();
     const auto before = how.state && !like ? std::make_shared<const InitialState>(instance, how.module) : nullptr;
     const Forward forward = eager_forward(instance.module, /*double_precision=*/like != nullptr);
-    for (int call = 0; call < calls; ++call, fill = other(fill)) {
+    for (int call = 0; call < calls; ++call, fill = fill == Fill::Usual ? Fill::Other : Fill::Usual) {
       fill_unwritten_memory(fill);
       how.unchanged = [&](std::size_t place, const c10::IValue &value) {
         return like ? !like->at(static_cast<std::size_t>(call)).unchanged.at(place).empty()

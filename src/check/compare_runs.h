@@ -2,8 +2,8 @@
 // src/check.
 #pragma once
 
-#include "check/initial_state.h"
 #include "check/run_program.h"
+#include "check/unwritten_memory.h"
 #include "repro_minify/check.h"
 
 #include <vector>

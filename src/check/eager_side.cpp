@@ -1,7 +1,6 @@
 #include "check/eager_side.h"
 
 #include "check/compare_runs.h"
-#include "check/initial_state.h"
 #include "check/kept_runs.h"
 #include "check/unresolved.h"
 #include "program/compute.h"
@@ -67,7 +66,7 @@ std::vector<Observed> eager_results(const CheckContext &context, Verdict &verdic
     return first;
   }
   // The program keeps state, or is not reproducible: a fresh instance tells which.
-  auto again = context.run_eager(std::max(2, options.calls), nullptr, other(Fill::Usual));
+  auto again = context.run_eager(std::max(2, options.calls), nullptr, Fill::Other);
   for (size_t call = 0; call < first.size(); ++call)
     if (!context.compare(first[call], again[call], nullptr, reproducibility(options.compare), comparison)) {
       verdict = eager_differs(context, first[call], comparison);

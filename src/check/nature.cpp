@@ -135,6 +135,10 @@ const char *to_string(Kind kind) {
   return "?";
 }
 
+std::string to_string(const Nature &nature) {
+  return std::string(to_string(nature.kind)) + ": " + nature.why;
+}
+
 std::optional<Nature> nature_of(const NatureFacts &facts) {
   const FailureKind kind = facts.failure.kind;
   const LeafReport *leaf = leaf_showing(facts.verdict, facts.failure);

@@ -1,4 +1,4 @@
-// How fast either side is. Apart from the Check: a time never changes a Verdict.
+// How fast either side is. It is apart from the Check, as a time never changes a Verdict.
 #include "check/run_program.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"
@@ -16,7 +16,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One side: what it calls, after warming up, and how often.
+/// Times the calls of one side.
 class Stopwatch {
 public:
   Stopwatch(const RunScope &scope, const Instance &instance, RunOptions how, c10::Device device)
@@ -24,8 +24,9 @@ public:
     how_.state = false; // copying buffers is not the program's work
   }
 
-  /// With gradients, and on a device that has to be waited for, all that a run does; else the call alone, without the
-  /// copies of its arguments and results, which take longer than many a program.
+  /// Runs once and returns the seconds that took: with gradients, and on a device that has to be waited for, of all
+  /// that a run does; else of the call alone, without the copies of its arguments and results, which take longer than
+  /// many a program.
   double once(const Compiled &call) const {
     double of_call = 0;
     const Compiled timed = [&](std::vector<c10::IValue> arguments) {
@@ -41,7 +42,7 @@ public:
     return how_.grad || !on_cpu_ ? seconds_since(start) : of_call;
   }
 
-  /// The median of the warm calls, and how many there were.
+  /// Returns the median seconds of the warm calls, and how many there were: at most `calls`, within two seconds.
   std::pair<double, int> median(const Compiled &call, int warm_up, int calls) const {
     for (int i = 0; i < warm_up; ++i)
       once(call);

@@ -1,3 +1,4 @@
+// The lists that the command line prints: backends, and passes of the reduction.
 #include "backends/backend_registry.h"
 #include "cli/options.h"
 #include "core/text.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct ListedBackend {
   std::string name, needs, unusable_because, summary;
-  bool is_pattern = false; ///< what it stands for is the user's, and nothing is known of it
+  bool is_pattern = false; ///< the name stands for something of the user's, and nothing is known of it
 };
 
 std::vector<ListedBackend> rows_of(const BackendOptions &options) {
@@ -56,7 +57,7 @@ std::string backends_json(const BackendOptions &options) {
   return list.dump(2) + '\n';
 }
 
-/// A table. Runs what it takes to find out, a Python with torch for one.
+/// Returns the rows as a table. Starts a Python with torch, among others, to find out what is usable.
 std::string backends_text(const BackendOptions &options) {
   std::vector<std::vector<std::string>> table = {{"backend", "needs", "usable here", "what it is"}};
   for (const auto &row : rows_of(options))
@@ -82,7 +83,7 @@ int passes_command() {
   for (const auto &pass : list_reduction_passes())
     rows.push_back({pass.name, pass.summary});
   std::cout << table_text(rows);
-  return ReducedAndVerified;
+  return 0;
 }
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-// Which step of the backend makes the model wrong?
+// The command `bisect`: which step of the backend makes the model wrong?
 #include "backends/backend_registry.h"
 #include "cli/interruption.h"
 #include "cli/options.h"
@@ -16,7 +16,7 @@
 namespace repro_minify {
 namespace {
 
-/// A table with a row for each check, and what follows from them.
+/// Returns a table with a row for each check, and the conclusion.
 std::string bisection_text(const Bisection &bisection) {
   std::vector<std::vector<std::string>> rows = {
       {"what ran", "of " + std::to_string(bisection.steps.size()), "", "what came of it"}};

@@ -24,7 +24,7 @@ namespace repro_minify {
 namespace {
 
 using DirectedGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
-/// Bidirectional only because walking all edges of a directed one makes GCC 12 warn inside Boost.
+// It is bidirectional because walking all edges of a directed graph makes GCC 12 warn inside Boost.
 using PictureGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
 using UndirectedGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
 
@@ -42,8 +42,8 @@ std::vector<char> membership(int size, const IndexSet &nodes) {
   return members;
 }
 
-/// Edges run from reader to maker: Boost emits a vertex after everything it points at, so makers come first, and since
-/// it starts from the lowest index an order that is already legal comes out unchanged.
+/// Returns the nodes in topological order. Edges run from reader to maker: Boost emits a vertex after everything it
+/// points at, so makers come first, and since it starts from the lowest index a legal order comes out unchanged.
 std::vector<int> order_makers_first(const std::vector<IndexSet> &producers) {
   DirectedGraph reads(producers.size());
   for (std::size_t node = 0; node < producers.size(); ++node)
@@ -229,7 +229,7 @@ std::vector<int> strong_components(int size, const std::vector<std::pair<int, in
   std::vector<std::size_t> found(static_cast<std::size_t>(size));
   const auto index = boost::get(boost::vertex_index, graph);
   const std::size_t count = boost::strong_components(graph, boost::make_iterator_property_map(found.begin(), index));
-  // Boost numbers them as its search leaves them.
+  // Boost numbers components in the order in which its search leaves them; ours go by their first vertex.
   std::vector<int> number(count, -1), result;
   int next = 0;
   for (const std::size_t component : found) {

@@ -30,7 +30,7 @@ std::string read_file(const std::filesystem::path &path) {
   try {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
-  } catch (const std::ios_base::failure &) { // of a folder, which can be opened
+  } catch (const std::ios_base::failure &) { // a folder can be opened, but not read
     return {};
   }
 }
@@ -53,15 +53,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// True if only this user and root can change what lies under that name, as in a folder in which all may make files,
-/// but none may rename those of others.
+/// True for a folder whose entries only this user and root can replace; one with the sticky bit counts, as /tmp does.
 bool is_ours_alone(const struct stat &status) {
   const bool others_write = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   return S_ISDIR(status.st_mode) && (status.st_uid == geteuid() || status.st_uid == 0) &&
          (!others_write || (status.st_mode & S_ISVTX) != 0);
 }
 
-/// From the root down: a folder is as safe as those it lies in.
+/// True if only this user and root can change the folder, and each that it lies in.
 bool is_safe(const fs::path &folder) {
   std::error_code unknown;
   fs::path path;
@@ -74,8 +73,8 @@ bool is_safe(const fs::path &folder) {
   return !unknown;
 }
 
-/// A folder that only this user can look into, whatever the umask; one that is there already has to be one, and is as
-/// good where none could be made now: a child that took another than its parent would leave it behind.
+/// Makes a folder that only this user can look into, whatever the umask. Returns true if it is one now, whether it was
+/// made or was there already.
 bool make_private(const fs::path &folder) {
   mkdir(folder.c_str(), 0700);
   struct stat status {};
@@ -167,7 +166,7 @@ TemporaryFolder::TemporaryFolder() : owner_(getpid()) {
     fail();
   lock_ = open_folder(made);
   path_ = parent / (std::string(prefix) + made.substr(made.size() - random_letters));
-  // Under the name that others tidy it is locked from the beginning.
+  // It gets the name that other processes tidy up once it is locked.
   if (lock_ < 0 || flock(lock_, LOCK_EX) != 0 ||
       renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
     const int problem = errno;
@@ -187,8 +186,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 namespace {
 
-// Opening a pipe would wait for its other end.
-constexpr int carefully = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+constexpr int carefully = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC; // opening a pipe would wait for its other end
 constexpr const char *no_file = "is a link, or something else that is no plain file of its own";
 
 /// True for a regular file with one name: a second name of another user's file is as good as a link to it.

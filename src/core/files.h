@@ -9,25 +9,17 @@
 
 namespace repro_minify {
 
-// The whole content of a file.
-
-/// Empty for one that cannot be read.
+/// Returns the whole content of a file; empty for one that cannot be read.
 std::string read_file(const std::filesystem::path &path);
-
-// Tells if a file is still the one that was looked at.
 
 /// Returns size and time of change of a file, behind all links; empty where there is none.
 std::string mark_of_file(const std::filesystem::path &file);
 /// True if the file exists and was written within a day.
 bool is_of_today(const std::filesystem::path &file);
 
-// The place for files that are kept between runs.
-
 /// Returns the folder NAME of ours in the user's cache folder ($XDG_CACHE_HOME or ~/.cache), private, made if it is not
 /// there. Empty where another user could change something on the way there, or none can be made.
 std::filesystem::path kept_folder(const std::string &name);
-
-// A folder that goes with its object.
 
 /// A new folder under the system's temporary folder, removed with this object by the process that made it. Its name is
 /// ours: no text from a model or a user's path is in it. It is locked as long as this process or a child of it lives;
@@ -52,17 +44,16 @@ private:
 /// Removes what killed processes of this user have left in this folder, and nothing else.
 void remove_left_over_folders(const std::filesystem::path &parent);
 
-// A file that is one: no link is followed to it, and no pipe waited for. Anybody may have put something else in its
-// place.
-
+/// An open regular file. No link is followed to it, and no pipe waited for, as another user may have put either in its
+/// place.
 class PlainFile {
 public:
-  /// Opens the file as it lies there, and makes it where nothing does. Throws std::runtime_error, with what is wrong,
-  /// where something else lies there.
+  /// Opens the file, and makes it if it is not there. Throws std::runtime_error, which says what is wrong, where
+  /// something else has that name.
   static PlainFile at(const std::string &path);
-  /// A new one in the place of whatever lies there but a folder. Throws std::runtime_error.
+  /// Makes a new file, in the place of whatever has that name but a folder. Throws std::runtime_error.
   static PlainFile in_place_of(const std::string &path);
-  /// Nothing where there is none, or it may not be read.
+  /// Opens the file; nothing if there is none, or it may not be read.
   static std::optional<PlainFile> to_read(const std::string &path);
 
   PlainFile(PlainFile &&other) noexcept;
@@ -70,11 +61,11 @@ public:
   ~PlainFile();
 
   std::uint64_t size() const;
-  /// At most `most` bytes from there on; fewer at its end, and where it cannot be read.
+  /// Returns at most `most` bytes from offset `from`; fewer at the end of the file, and where it cannot be read.
   std::string read(std::uint64_t from, std::size_t most) const;
-  /// Leaves the first bytes. Whether that could be done.
+  /// Cuts the file to its first `size` bytes. Returns false if that failed.
   bool cut(std::uint64_t size) const;
-  /// In one write, if the system can. Whether all of it is there.
+  /// Appends in one write, if the system can. Returns false if some of it is missing.
   bool append(std::string_view bytes) const;
 
 private:

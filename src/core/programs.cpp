@@ -144,6 +144,11 @@ std::string importable(const std::string &module) {
   return is_python_file(module) ? fs::absolute(module).string() : module;
 }
 
+std::pair<std::string, std::string> module_and_function(const std::string &text) {
+  const size_t colon = text.rfind(':');
+  return colon == std::string::npos ? std::pair("", text) : std::pair(text.substr(0, colon), text.substr(colon + 1));
+}
+
 std::string no_module_because(const std::string &module) {
   if (is_python_file(module)) {
     const std::string name = fs::path(module).stem().string();

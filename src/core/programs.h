@@ -56,6 +56,9 @@ std::string importable(const std::string &module);
 /// Returns why no module can be that; empty where one can.
 std::string no_module_because(const std::string &module);
 
+/// Returns the parts of MODULE:FUNCTION or FILE.py:FUNCTION; the first is empty if there is no colon.
+std::pair<std::string, std::string> module_and_function(const std::string &text);
+
 // Where a shared library lies that this process runs with.
 
 /// The folder, without links, of a library of that name (libtorch_cpu.so) which is loaded already. Empty where none is.

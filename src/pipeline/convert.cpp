@@ -143,7 +143,7 @@ Growth growth_of_a_program(const Limits &limits, const fs::path &folder) {
   return {most_processes, {folder, private_folder_of_children()}, limits.memory_bytes};
 }
 
-std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
+std::string how_conversion_ended(const JobEnd &job_end, const Limits &limits) {
   switch (job_end.ending) {
   case Ending::TimedOut:
     return "takes more than " + std::to_string(limits.timeout.count() / 1000) + " s; --timeout gives it longer";
@@ -274,7 +274,7 @@ json answer_of_python(const std::string &path, ModelKind kind, const ConvertOpti
   std::ifstream file(folder.path() / "answer.json");
   json answer = json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())
-    throw UserError(path + ": converting it " + how_it_ended(job_end, limits));
+    throw UserError(path + ": converting it " + how_conversion_ended(job_end, limits));
   return answer;
 }
 

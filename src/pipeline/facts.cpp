@@ -33,13 +33,11 @@ PassStatistics what_flattening_did(const Flattened &flattened) {
   return row;
 }
 
-/// FILE.py of the backend torch-compile:FILE.py:FUNCTION; empty for any other.
+/// Returns the FILE.py of the backend torch-compile:FILE.py:FUNCTION; empty for any other.
 std::string file_of_function(const std::string &backend) {
   const std::string prefix = "torch-compile:";
-  const size_t colon = backend.rfind(':');
-  if (!backend.starts_with(prefix) || colon < prefix.size())
-    return "";
-  const std::string module = backend.substr(prefix.size(), colon - prefix.size());
+  const std::string module =
+      backend.starts_with(prefix) ? module_and_function(backend.substr(prefix.size())).first : "";
   return is_python_file(module) ? module : "";
 }
 

@@ -1,3 +1,4 @@
+// The most flattening that keeps the failure: the path that was taken in the place of control flow, else calls inlined.
 #include "repro_minify/session.h"
 
 #include "program/trace.h"
@@ -25,7 +26,7 @@ bool in_the_same_place(const Verdict &original, const Verdict &flat) {
   return true;
 }
 
-/// A backend that takes flat graphs only has been given this one at first.
+/// True if the check of the original was of this very program: that of a backend that takes flat graphs only is.
 bool is_what_was_checked(const Session &session, const Program &inlined) {
   return session.oracle.empty() && session.backend->traits().needs_flat_graph && session.options.repetition.runs == 1 &&
          !has_control_flow(inlined);

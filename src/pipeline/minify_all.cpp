@@ -31,7 +31,8 @@ public:
   }
 
 private:
-  /// Returns the options of the next reduction. A rest is flat, in eval mode, and has its inputs inside.
+  /// Returns the options of the next reduction. Those on how to read the model are for the first only: the file with
+  /// the rest of a model is flat, in eval mode, and has its inputs inside.
   MinifyOptions next_options() const {
     MinifyOptions options = options_;
     options.folder = options_.folder + "/" + std::to_string(found_.failures.size() + 1);

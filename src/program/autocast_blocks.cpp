@@ -35,8 +35,8 @@ bool has_autocast_blocks(Block *block) {
   return any;
 }
 
-/// Returns what a value is for all inputs, seen through the branches that settle a default; nothing where it is not
-/// known.
+/// Returns the value if it is the same for all inputs, computed from constants and through branches that they decide;
+/// nothing where it is not known.
 std::optional<c10::IValue> known_value(const Value *value) {
   Node *node = const_cast<Node *>(value->node());
   if (node->kind() == prim::Constant)
@@ -60,7 +60,7 @@ std::optional<c10::IValue> known_value(const Value *value) {
   return stack.at(0);
 }
 
-/// The pass wants what the block was made with as constants.
+/// Makes constants of the arguments that an autocast block was made with: LibTorch's pass takes no others.
 void settle_arguments(Node *enter) {
   for (const auto &use : enter->input(0)->uses()) {
     if (use.user->kind() != prim::SetAttr || use.offset != 0 || use.user->input(1)->node()->kind() == prim::Constant)

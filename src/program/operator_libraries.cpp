@@ -69,10 +69,6 @@ bool is_forbidden(std::string_view name) {
          std::any_of(std::begin(forbidden_namespaces), std::end(forbidden_namespaces), is_in);
 }
 
-bool is_part_of_a_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':';
-}
-
 } // namespace
 
 void forget_forbidden_operators() {
@@ -88,16 +84,8 @@ void forget_forbidden_operators() {
 }
 
 std::string forbidden_operator_in(const std::string &message) {
-  constexpr std::string_view unknown[] = {"Unknown builtin op: ", "Unknown operator: "};
-  for (const auto words : unknown)
-    if (const auto at = message.find(words); at != std::string::npos) {
-      const auto begin = message.begin() + static_cast<std::ptrdiff_t>(at + words.size());
-      std::string name(begin, std::find_if_not(begin, message.end(), is_part_of_a_name));
-      while (!name.empty() && name.back() == ':')
-        name.pop_back();
-      return is_forbidden(name) ? name : "";
-    }
-  return "";
+  const std::string name = unknown_operator_in(message);
+  return is_forbidden(name) ? name : "";
 }
 
 namespace {

@@ -8,12 +8,12 @@ namespace repro_minify {
 
 // Shared libraries of operators that are no part of PyTorch (--load-library).
 
-/// Into this process, once each, and so into all it forks. Throws UserError, which names the option.
+/// Loads the libraries into this process, and so into all that it forks. Throws UserError, which names the option.
 void load_operator_libraries(const std::vector<std::string> &paths);
 /// Returns the names of the libraries beside a repro: "operators.so", "operators-2.so", ...
 std::vector<std::string> names_of_libraries(const std::vector<std::string> &paths);
 
-/// The operator that an error of LibTorch's compiler says it does not know; empty: none.
+/// Returns the operator that an error of LibTorch's compiler says it does not know; empty if it says none.
 std::string unknown_operator_in(const std::string &message);
 
 // Operators that reach out of a model: into files, or to other processes. No model has them here.
@@ -21,7 +21,7 @@ std::string unknown_operator_in(const std::string &message);
 /// Takes them out of LibTorch's registry, once, for this process and all it forks: code that names one does not
 /// compile, under whatever alias it calls it, and so nothing of it runs.
 void forget_forbidden_operators();
-/// The one that an error of LibTorch's compiler names; empty: none.
+/// Returns the forbidden operator that an error of LibTorch's compiler says it does not know; empty if it says none.
 std::string forbidden_operator_in(const std::string &message);
 
 // x.view(torch.int32) in a TorchScript program.

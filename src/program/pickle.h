@@ -17,7 +17,7 @@
 
 namespace repro_minify::pickle {
 
-/// Why a file cannot be read, in words that follow "FILE: ".
+/// Thrown for a file that cannot be read. The message says why, in words that follow "FILE: ".
 class CannotRead : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -25,7 +25,7 @@ public:
 
 static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in the file");
 
-/// Reads bytes of a file that was not checked before: throws CannotRead where it ends too early.
+/// Reads the bytes of a file from front to back. Throws CannotRead where it ends too early.
 class ByteReader {
 public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
@@ -46,7 +46,7 @@ public:
     std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
-  /// Up to the end of the line, which is left behind.
+  /// Reads a line, and skips its end, which is not returned.
   std::string_view line() {
     const size_t end = bytes_.find('\n', position_);
     if (end == std::string_view::npos)
@@ -61,7 +61,8 @@ private:
   size_t position_ = 0;
 };
 
-/// Text points into the bytes that were read. A container may hold itself: who walks one counts.
+/// One value of a pickle. Text points into the bytes that were read. A container may hold itself, so code that walks
+/// one has to bound its depth.
 struct Value {
   enum class Kind {
     None,
@@ -76,8 +77,8 @@ struct Value {
     Set,    ///< items
     Dict,   ///< entries
     Global, ///< module, text: a class or a function by its name
-    /// callee called with `argument` (a tuple; of an Enum, as LibTorch writes it, its value), given `state`; items and
-    /// entries that were put in later
+    /// callee called with `argument` (a tuple; for an Enum, as LibTorch writes it, its value), then given `state`;
+    /// items and entries are those that were put in later
     Object,
     Persistent, ///< argument: what the file refers to by this
   };
@@ -90,7 +91,7 @@ struct Value {
   const Value *callee = nullptr, *argument = nullptr, *state = nullptr;
 
   bool is(Kind wanted) const { return kind == wanted; }
-  /// "collections.OrderedDict", of a Global and of an Object's callee; else empty.
+  /// Returns the full name of a Global, or of an Object's class: "collections.OrderedDict". Empty for other kinds.
   std::string name() const;
 };
 
@@ -98,28 +99,26 @@ struct Value {
 struct Document {
   std::deque<Value> values;
   const Value *root = nullptr;
-  size_t size = 0; ///< bytes it took
+  size_t size = 0; ///< bytes that the pickle takes
 };
 
 /// Reads the pickle at the beginning of `bytes`, as torch.save, LibTorch and pickle.dump write them (protocols 2 to 5).
 /// Throws CannotRead.
 Document read(std::string_view bytes);
 
-// How deep values are nested in each other.
-
-/// Without recursion. A value that holds itself is as deep as what it holds beside that.
+/// True if values are nested deeper than that. Does not recurse; a value that holds itself counts as deep as what it
+/// holds beside itself.
 bool is_deeper_than(const Document &document, std::size_t depth);
 
-// A storage as torch.save names it: ('storage', torch.FloatStorage, '0', 'cpu', 12, ...).
-
+/// A storage as torch.save names it: ('storage', torch.FloatStorage, '0', 'cpu', 12, ...).
 struct StorageId {
   std::string_view type;     ///< "FloatStorage"
   std::string_view key;      ///< names its bytes in the file
   std::string_view location; ///< "cpu", "cuda:0"
-  size_t element_size = 1;
+  size_t element_size = 1;   ///< bytes
 };
 
-/// Throws CannotRead for what refers to something else.
+/// Reads what a Persistent value refers to. Throws CannotRead if that is no storage.
 StorageId storage_id(const Value &persistent);
 
 } // namespace repro_minify::pickle

@@ -1,4 +1,6 @@
-// The JSON of a call of torch.fx (fx_call.py has its grammar), and the node that it belongs to.
+// Calls of torch.fx in a graph: a node `fx::tensor(str call, ...)` has the call as JSON in its first input, and its
+// operands in the others. src/backends/inductor/fx_call.py has the grammar: "f" or "m" is the function or method, "a"
+// and "k" are its arguments, {"%": N} is operand N.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <torch/csrc/jit/ir/ir.h>
@@ -7,7 +9,7 @@
 
 namespace repro_minify {
 
-/// True if the node is a call of torch.fx: `fx::tensor(str call, ...)` and the like.
+/// True if the node is a call of torch.fx.
 bool is_python_call(const torch::jit::Node *node);
 /// True if any node of the graph, nested blocks included, is a call of torch.fx.
 bool calls_python(const torch::jit::Graph &graph);

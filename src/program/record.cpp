@@ -33,7 +33,7 @@ bool equal_tensors(const at::Tensor &a, const at::Tensor &b) {
   return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
 }
 
-/// True if a cut would make the same of either. Values that cannot be compared count as different.
+/// True if a cut would make the same input of either value. Values that cannot be compared count as different.
 bool same_contents(const c10::IValue &a, const c10::IValue &b) {
   std::vector<c10::IValue> x, y;
   flatten_value(a, x);
@@ -45,7 +45,12 @@ bool same_contents(const c10::IValue &a, const c10::IValue &b) {
   });
 }
 
-/// Runs a graph node by node in the interpreter and watches what each top-level node writes to.
+/// The parts of the tuple that ValueRecorder::result() returns: `Keys` and `Writers` are lists of pairs, one number
+/// after the other; `Contents` belongs to `Keys`, and `LastContents` to `LastKeys`.
+enum Part : size_t { DecisionsMade, Keys, Writers, Contents, HiddenAliases, LastKeys, LastContents };
+
+/// Runs a graph node by node in the interpreter, keeps what each value holds, and watches what each top-level node
+/// writes to.
 class ValueRecorder {
 public:
   /// Keeps copies on the CPU: they go back to a process that touches no device.
@@ -99,6 +104,7 @@ public:
   }
 
 private:
+  /// Takes what was made for a value.
   void define(const Value *value, const c10::IValue &contents) {
     environment_[value] = contents;
     for_each_tensor(contents, [&](const at::Tensor &tensor) {
@@ -135,12 +141,13 @@ private:
     return list.empty() ? no_writer : list.back();
   }
 
+  /// Keeps what a reader at the top level finds in a value.
   void see(const Value *value, int reader) {
     if (environment_.count(value) && reader >= 0)
       remember(value, last_writer(value));
   }
 
-  /// Everything a top-level node reads, the captures of its blocks included.
+  /// Keeps everything that a top-level node reads, the captures of its blocks included.
   void see_inputs(const Node *node, int reader) {
     for (const Value *input : node->inputs())
       see(input, reader);
@@ -152,6 +159,7 @@ private:
     }
   }
 
+  /// Remembers the versions of the tensors in an operand, for note_writes().
   void watch(const c10::IValue &value) {
     for_each_tensor(value, [&](const at::Tensor &tensor) {
       if (storage_of(tensor))
@@ -159,6 +167,7 @@ private:
     });
   }
 
+  /// Notes the top-level node as a writer of every value that lives in memory which it wrote to.
   void note_writes(int position) {
     for (const auto &[storage, before] : watch_) {
       if (version_of(before.first) == before.second)
@@ -206,7 +215,7 @@ private:
     }
   }
 
-  /// A result that lives in an operand's memory although the schema calls it fresh.
+  /// Notes an operator with a result that lives in an operand's memory although the schema calls it fresh.
   void note_hidden_aliases(const Node *node, const std::vector<c10::IValue> &operands,
                            const std::vector<c10::IValue> &results) {
     const auto *schema = node->maybeSchema();
@@ -261,9 +270,9 @@ private:
   SharedCloner cloner_;
   std::unordered_map<const Value *, c10::IValue> environment_;
   std::unordered_map<void *, std::set<int>> holders_; ///< storage -> values that live in it
-  std::map<void *, std::pair<at::Tensor, int64_t>>
-      watch_; ///< storages the running node reads, with their version before
-  std::set<const Value *> written_lists_;
+  /// Storages that the running node reads, with their version before it ran.
+  std::map<void *, std::pair<at::Tensor, int64_t>> watch_;
+  std::set<const Value *> written_lists_; ///< by the running node: lists have no version
   std::map<std::pair<int, int>, c10::IValue> seen_;
   std::map<int, c10::IValue> last_;
   std::vector<std::vector<int>> writers_;
@@ -271,6 +280,7 @@ private:
   std::set<std::string> hidden_aliases_;
 };
 
+/// Returns a Recording whose nodes and values have their numbers, and which holds no contents yet.
 Recording make_index(const Program &program) {
   Recording recording;
   recording.program = program;
@@ -338,21 +348,21 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
       limits);
   const auto &parts = result.toTupleRef().elements();
   // Every candidate that is cut from it has these values.
-  for (const size_t values : {3, 6})
+  for (const Part values : {Contents, LastContents})
     for_each_tensor(parts[values], [](const at::Tensor &tensor) { share_pages(tensor); });
-  for (const c10::IValue &decision : parts[0].toListRef())
+  for (const c10::IValue &decision : parts[DecisionsMade].toListRef())
     recording.decisions.push_back(decision.toInt());
-  const auto keys = parts[1].toListRef();
-  const auto &contents = parts[3].toTupleRef().elements();
+  const auto keys = parts[Keys].toListRef();
+  const auto &contents = parts[Contents].toTupleRef().elements();
   for (size_t i = 0; i < contents.size(); ++i)
     recording.seen.emplace(
         std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);
-  for (const c10::IValue &kind : parts[4].toListRef())
+  for (const c10::IValue &kind : parts[HiddenAliases].toListRef())
     recording.program.provenance.hidden_aliases.insert(c10::Symbol::fromQualString(kind.toStringRef()));
-  const auto &last = parts[6].toTupleRef().elements();
+  const auto &last = parts[LastContents].toTupleRef().elements();
   for (size_t i = 0; i < last.size(); ++i)
-    recording.last.emplace(static_cast<int>(parts[5].toListRef()[i].toInt()), last[i]);
-  const auto writers = parts[2].toListRef();
+    recording.last.emplace(static_cast<int>(parts[LastKeys].toListRef()[i].toInt()), last[i]);
+  const auto writers = parts[Writers].toListRef();
   for (size_t i = 0; i < writers.size(); i += 2)
     recording.writers[writers[i].toInt()].push_back(static_cast<int>(writers[i + 1].toInt()));
   return recording;

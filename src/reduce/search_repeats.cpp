@@ -28,7 +28,7 @@ std::uint64_t combined(std::uint64_t hash, std::uint64_t next) {
   return hash ^ (hash >> 29);
 }
 
-/// In no order: which of its neighbours comes first in the numbering says nothing about a node.
+/// Adds the colours of a node's neighbours, sorted: how neighbours are numbered says nothing about the node.
 std::uint64_t combined_colours(std::uint64_t hash, const IndexSet &nodes, const std::vector<std::uint64_t> &colours) {
   std::vector<std::uint64_t> around;
   for (int node : nodes)
@@ -73,14 +73,13 @@ IndexSet one_of_each_repeat(const Dataflow &dataflow, const std::vector<std::str
   return dataflow.ball(first, rounds, within);
 }
 
-// Guesses cost one question each. Most come from outside (a window around a suspect); where the operators are known,
-// one example of each repeated piece is another.
+// The first stages of a search: guesses, which cost one question each. The caller gives some (a window around a
+// suspect); where operators are known, one example of each repeated piece is another.
 
 namespace {
 constexpr double chance_of_guess = 0.5;
 constexpr double chance_of_collapse = 0.3;
-/// Below, bisecting is done as soon.
-constexpr std::size_t worth_collapsing = 100;
+constexpr std::size_t worth_collapsing = 100; // with fewer nodes bisecting is as quick
 } // namespace
 
 Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner) {

@@ -3,6 +3,7 @@
 #include "check/device_service.h"
 #include "check/module_factory.h"
 #include "program/values.h"
+#include "repro/causes.h"
 #include "repro/explained.h"
 #include "repro/intermediate.h"
 #include "repro/show_here.h"
@@ -17,10 +18,9 @@ namespace repro_minify {
 namespace {
 
 using State = AnalysisRow::State;
-using Part = AnalysisRow::Part;
 
-/// A check whose reply has in a second line what both sides compute in the call that it failed in, where `elements` are
-/// wanted of each value.
+/// Returns a job that checks and, if `elements` > 0, adds a line to its reply with so many elements of each value of
+/// both sides, as they are in the call that failed.
 Job check_and_show(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
                    const CheckOptions &options, int elements) {
   return [=](Child &child) {
@@ -62,17 +62,15 @@ public:
       analysis_.way = Analysis::Way::Prefixes;
       compare_prefixes();
     }
-    if (fails()) { // what passes accuses no value
-      find_first();
-      tell_causes();
-    }
+    if (fails())
+      find_causes(analysis_, as_the_whole_);
     return std::move(analysis_);
   }
 
 private:
   bool fails() const { return analysis_.verdict.outcome == Verdict::Outcome::Fail; }
 
-  /// Bounds what may be asked where a picture is all that it is for.
+  /// True if so many checks are within AnalyzeOptions::most_checks.
   bool may_check(size_t checks) const {
     return options_.most_checks == 0 || checks <= static_cast<size_t>(options_.most_checks);
   }
@@ -96,7 +94,7 @@ private:
     return check(factory_for(std::make_shared<Program>(program), *backend_), backend_, options_.check, options_.limits);
   }
 
-  /// Asks for what compare_exposed() waits for.
+  /// Starts the check that compare_exposed() waits for.
   void expose() {
     exposed_ = std::make_shared<Program>(expose_all(recording_, values_));
     const Job job = check_and_show(factory_for(exposed_, *backend_), backend_, options_.check, options_.shown_elements);
@@ -104,11 +102,17 @@ private:
     ++analysis_.checks;
   }
 
-  /// The answer of check_and_show(). Fills `shown` with the values of both sides, where the answer has them.
-  Verdict verdict_and_values(Task<JobEnd> &task, const Program &program, BothSides &shown) {
+  /// Waits for a task. Throws Interrupted.
+  JobEnd end_of(Task<JobEnd> &task) const {
     JobEnd job_end = task.wait(options_.interrupted);
     if (job_end.ending == Ending::Cancelled)
       throw Interrupted{};
+    return job_end;
+  }
+
+  /// Returns the answer of check_and_show(). Fills `shown` with the values of both sides, where the answer has them.
+  Verdict verdict_and_values(Task<JobEnd> &task, const Program &program, BothSides &shown) {
+    JobEnd job_end = end_of(task);
     if (const auto end = job_end.reply.find('\n'); end != std::string::npos) {
       shown = both_sides_from(job_end.reply.substr(end));
       job_end.reply.resize(end);
@@ -117,7 +121,8 @@ private:
     return verdict.no_answer ? check_program(program) : verdict;
   }
 
-  /// False when the failure is not in it.
+  /// Fills the rows from the program that returns every value. Returns false if that program does not fail as the whole
+  /// one does.
   bool compare_exposed() {
     BothSides shown;
     const Verdict verdict = verdict_and_values(*asked_, *exposed_, shown);
@@ -154,27 +159,22 @@ private:
     return false;
   }
 
-  bool reads_wrong(size_t i, const std::vector<char> &is_wrong) const {
-    const auto &reads = analysis_.rows[i].reads;
-    return std::any_of(reads.begin(), reads.end(), [&](int read) { return is_wrong[static_cast<size_t>(read)]; });
-  }
-
-  /// A program that returns every value is another program, and a backend can be wrong in that one alone: what would be
-  /// a cause is asked again. False where that leaves nothing of a failure.
+  /// Asks again, in a program that ends there, about each row that would be a cause: a program that returns every value
+  /// is another program, and a backend can be wrong in that one alone. Returns false if no failure is left.
   bool confirm_causes() {
     std::vector<char> is_wrong(values_.size());
     bool any = false;
     for (size_t i = 0; i < values_.size(); ++i) {
-      const bool is_carried = reads_wrong(i, is_wrong);
+      const bool is_carried = reads_wrong(analysis_.rows[i], is_wrong);
       if (analysis_.rows[i].state == State::Differs && !is_carried)
         confirm(i);
-      is_wrong[i] = is_bad(i) || (is_carried && analysis_.rows[i].state == State::Unknown);
+      is_wrong[i] = is_bad(analysis_.rows[i]) || (is_carried && analysis_.rows[i].state == State::Unknown);
       any |= is_wrong[i];
     }
     return any || !fails();
   }
 
-  /// Keeps a row that differs, or says that it does not. The check of the whole program has the answer for a value that
+  /// Keeps a row that differs, or sets that it does not. The check of the whole program has the answer for a value that
   /// the program itself returns; for another one a program that ends there is checked.
   void confirm(size_t i) {
     if (const LeafReport *leaf = as_returned(i); leaf && !leaf->same)
@@ -202,8 +202,8 @@ private:
       row.message = "agrees in a program that ends here; where every value is returned it differs";
   }
 
-  /// A backend that fuses is wrong from the second operator on. Where every wrong value that is made from this one is
-  /// what eager makes of it as it was found, it is this one that is wrong.
+  /// True if every wrong value that is made from this one is what eager makes of it as it was found: then this one is
+  /// wrong, although it is not in a program that ends here, as a backend fuses from two operators on.
   bool is_passed_on(size_t i) {
     bool any = false;
     for (size_t reader = i + 1; reader < values_.size(); ++reader) {
@@ -218,16 +218,14 @@ private:
     return any;
   }
 
-  /// For each row: whether the optimised value follows from the optimised values before it. Asked for once.
+  /// Returns, by row, whether the optimised value follows from the optimised values before it. Runs it once.
   const std::vector<char> &explained() {
     if (explained_.empty()) {
       const int call = std::max(1, analysis_.verdict.failing_call);
       const Job job = explain_job(exposed_, backend_, options_.check, values_, call);
-      const JobEnd job_end = Task<JobEnd>(job, options_.limits).wait(options_.interrupted);
-      if (job_end.ending == Ending::Cancelled)
-        throw Interrupted{};
+      Task<JobEnd> task(job, options_.limits);
+      explained_ = explained_from(end_of(task).reply, values_.size());
       ++analysis_.checks;
-      explained_ = explained_from(job_end.reply, values_.size());
     }
     return explained_;
   }
@@ -263,14 +261,10 @@ private:
       row.state = State::Fails;
   }
 
-  bool is_bad(size_t i) const {
-    const State state = analysis_.rows[i].state;
-    return state == State::Differs || state == State::Fails;
-  }
-
   bool raises() const { return fails() && !is_comparison(analysis_.verdict.signatures.front().kind); }
 
-  /// Where a program raises, halving finds where that begins; values have errors, and each is wanted.
+  /// Checks programs that end at one value each: all of them where values are compared, and by halves where the program
+  /// raises, until it is known where that begins.
   void compare_prefixes() {
     size_t halvings = 1;
     while ((size_t{1} << halvings) <= values_.size())
@@ -284,19 +278,21 @@ private:
       compare_each_prefix();
   }
 
-  /// A prefix that has what raises in it raises too. One beside it does not, though it is longer: then what is still to
-  /// be asked is halved again.
+  /// Finds where the program begins to raise. A prefix that contains what raises raises too; a longer one beside it
+  /// does not, and then the rows left are halved again.
   void halve() {
     std::optional<size_t> failing;
-    for (auto among = left_to_ask(failing); !among.empty(); among = left_to_ask(failing)) {
-      if (analysis_.checks > 0 && !may_check(static_cast<size_t>(analysis_.checks) + 1))
+    while (true) {
+      const std::vector<size_t> among = rows_left_to_ask(analysis_, as_the_whole_, failing);
+      if (among.empty() || (analysis_.checks > 0 && !may_check(static_cast<size_t>(analysis_.checks) + 1)))
         return;
       if (const size_t place = first_that_raises(among); place < among.size())
         failing = among[place];
     }
   }
 
-  /// Returns a place in `among`, of which it asks some; its size where none of those raises as the whole program does.
+  /// Returns the position in `among` of the first row that raises as the whole program does, found by bisection; its
+  /// size if none of those checked does.
   size_t first_that_raises(const std::vector<size_t> &among) {
     size_t passes = 0, fails = among.size(); // the first `passes` of them
     while (fails > passes) {
@@ -309,27 +305,6 @@ private:
         passes = middle + 1;
     }
     return fails;
-  }
-
-  /// Returns the values that were not asked, and that no value which passes is made from; where one is known to fail,
-  /// those that it is made from.
-  std::vector<size_t> left_to_ask(std::optional<size_t> failing) const {
-    std::vector<char> is_right(values_.size()), is_wanted(values_.size(), !failing);
-    if (failing)
-      is_wanted[*failing] = true;
-    std::vector<size_t> left;
-    for (size_t i = values_.size(); i-- > 0;) {
-      const bool is_asked = analysis_.rows[i].state != State::Unknown;
-      is_right[i] |= is_asked && !as_the_whole_[i];
-      if (!is_asked && !is_right[i] && is_wanted[i])
-        left.push_back(i);
-      for (const int read : analysis_.rows[i].reads) {
-        is_right[static_cast<size_t>(read)] |= is_right[i];
-        is_wanted[static_cast<size_t>(read)] |= is_wanted[i];
-      }
-    }
-    std::reverse(left.begin(), left.end());
-    return left;
   }
 
   void compare_each_prefix() {
@@ -360,39 +335,6 @@ private:
       throw Interrupted{};
     if (options_.progress)
       options_.progress(done, of);
-  }
-
-  /// Finds the row where the failure begins: not one that raises another exception than the whole program, or that is
-  /// wrong in passing on the way to one.
-  void find_first() {
-    for (size_t i = 0; i < analysis_.rows.size() && !analysis_.first; ++i)
-      if (raises() ? as_the_whole_[i] : is_bad(i))
-        analysis_.first = static_cast<int>(i);
-  }
-
-  /// The part of a value of a program that raises. One before the first fails in another way, in a program of its own.
-  Part part_beside_first(size_t i) const {
-    const int beyond = static_cast<int>(i) - analysis_.first.value_or(static_cast<int>(i) + 1);
-    return beyond == 0 ? Part::Cause : beyond > 0 ? Part::Carrier : Part::None;
-  }
-
-  /// Marks causes and carriers: a value that is wrong while all that it is made from is right is a cause; one that is
-  /// made from something wrong carries it. A value that is not known hands on what it is made from. Of programs that
-  /// fail in something else than their value, only the first accuses it.
-  void tell_causes() {
-    std::vector<char> is_wrong(values_.size());
-    for (size_t i = 0; i < values_.size(); ++i) {
-      AnalysisRow &row = analysis_.rows[i];
-      const bool is_carried = reads_wrong(i, is_wrong);
-      const bool is_late = analysis_.first && static_cast<int>(i) > *analysis_.first;
-      if (!raises() && is_late && row.state == State::Fails) { // what is wrong was so before it
-        row.state = State::Same;
-        row.message.clear();
-      }
-      if (is_bad(i))
-        row.part = raises() ? part_beside_first(i) : is_carried ? Part::Carrier : Part::Cause;
-      is_wrong[i] = is_bad(i) || (is_carried && row.state == State::Unknown);
-    }
   }
 
   AnalyzeOptions options_;

@@ -12,16 +12,16 @@
 namespace repro_minify {
 namespace {
 
-using Names = std::set<std::string>;
+using OperatorNames = std::set<std::string>;
 
-Names named(const std::string &names) {
+OperatorNames named(const std::string &names) {
   std::istringstream stream(names);
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
 /// Operators in groups, the commonest in models first; the rarest are not here.
-const std::array<Names, 4> &common_operators() {
-  static const std::array<Names, 4> table = {
+const std::array<OperatorNames, 4> &common_operators() {
+  static const std::array<OperatorNames, 4> table = {
       named("add sub rsub mul neg size"), named("div truediv pow sum mean"),
       named("relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
             "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
@@ -38,7 +38,7 @@ const std::array<Names, 4> &common_operators() {
 /// In place, what counts is that something is written, or laid out anew; with which numbers is the model's affair.
 struct InPlace {
   const char *words;
-  Names names;
+  OperatorNames names;
 };
 
 const std::array<InPlace, 2> &in_place_operators() {
@@ -69,13 +69,13 @@ bool is_pytorch(const std::string &name) {
          name.starts_with("_operator.") || name.starts_with(".") || name.find_first_of(":.") == std::string::npos;
 }
 
-Names without(const Names &names, const Names &others) {
-  Names left;
+OperatorNames without(const OperatorNames &names, const OperatorNames &others) {
+  OperatorNames left;
   std::set_difference(names.begin(), names.end(), others.begin(), others.end(), std::inserter(left, left.end()));
   return left;
 }
 
-std::string in_words(const Names &names, const std::vector<std::string> &done) {
+std::string in_words(const OperatorNames &names, const std::vector<std::string> &done) {
   std::vector<std::string> words(names.begin(), names.end());
   words.insert(words.end(), done.begin(), done.end());
   return joined(words, " ");
@@ -90,26 +90,26 @@ bool gives_types(const std::string &step) {
 } // namespace
 
 std::string essence_of(const std::vector<std::string> &operators) {
-  Names families;
+  OperatorNames families;
   for (const std::string &name : operators)
     families.insert(is_pytorch(name) ? family(name) : name);
-  Names left = families;
+  OperatorNames left = families;
   std::vector<std::string> done;
   for (const InPlace &kind : in_place_operators()) {
-    const Names rest = without(left, kind.names);
+    const OperatorNames rest = without(left, kind.names);
     if (rest.size() < left.size())
       done.push_back(kind.words);
     left = rest;
   }
   const auto &common = common_operators();
   for (size_t commoner = common.size(); commoner > 0; --commoner) {
-    Names rare = left;
+    OperatorNames rare = left;
     for (size_t i = 0; i < commoner; ++i)
       rare = without(rare, common[i]);
     if (!rare.empty())
       return in_words(rare, done);
   }
-  const Names all = without(families, common.front());
+  const OperatorNames all = without(families, common.front());
   return in_words(all.empty() ? families : all, {});
 }
 

@@ -1,6 +1,6 @@
 #include "repro/course.h"
 
-#include "repro/svg_number.h"
+#include "core/number_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -38,7 +38,7 @@ json marks(const Axes &axes, int before, int after) {
     if (std::any_of(taken.begin(), taken.end(), [&](double other) { return std::abs(other - y) < 14; }))
       return;
     taken.push_back(y);
-    list.push_back({{"mark_y", svg_number(y)}, {"text_y", svg_number(y + 4)}, {"operators", operators}});
+    list.push_back({{"mark_y", fixed_text(y, 1)}, {"text_y", fixed_text(y + 4, 1)}, {"operators", operators}});
   };
   add(before);
   add(after);
@@ -74,20 +74,20 @@ json course_json(const Course &course, int before) {
     const auto [entry, is_new] = numbers.emplace(point.pass, static_cast<int>(numbers.size()) % colours);
     if (is_new)
       passes.push_back({{"pass", point.pass}, {"colour", entry->second}});
-    steps.push_back({{"path", "M" + svg_number(axes.x(from)) + "," + svg_number(axes.y(operators)) + "H" +
-                                  svg_number(axes.x(point.checks)) + "V" + svg_number(axes.y(point.operators))},
+    steps.push_back({{"path", "M" + fixed_text(axes.x(from), 1) + "," + fixed_text(axes.y(operators), 1) + "H" +
+                                  fixed_text(axes.x(point.checks), 1) + "V" + fixed_text(axes.y(point.operators), 1)},
                      {"what", point.pass + ": check " + std::to_string(point.checks) + ", " +
                                   std::to_string(point.operators) + " operators"},
                      {"colour", entry->second}});
     from = point.checks;
     operators = point.operators;
   }
-  return {{"width", svg_number(width)},
-          {"height", svg_number(height)},
-          {"left", svg_number(left)},
-          {"right", svg_number(width - right)},
-          {"floor", svg_number(height - bottom)},
-          {"text_y", svg_number(height - 8)},
+  return {{"width", fixed_text(width, 1)},
+          {"height", fixed_text(height, 1)},
+          {"left", fixed_text(left, 1)},
+          {"right", fixed_text(width - right, 1)},
+          {"floor", fixed_text(height - bottom, 1)},
+          {"text_y", fixed_text(height - 8, 1)},
           {"checks", last},
           {"before", before},
           {"after", operators},

@@ -98,9 +98,9 @@ std::string nature_sentence(const ReproFacts &facts) {
   const std::optional<Nature> nature = nature_of_reduced(facts);
   if (!nature)
     return "";
-  std::string words = to_string(nature->kind);
+  std::string words = to_string(*nature);
   words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
-  return " " + words + ": " + markdown_text(nature->why) + ".";
+  return " " + markdown_text(words) + ".";
 }
 
 std::string evidence(const Program &program, const ReproFacts &facts) {

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-/// Returns the repro as it is pasted, or else the program alone.
+/// Returns repro.py, or the program alone where this run has written none.
 std::string code_of(const FailuresPage::Failure &failure) {
   const std::string script = failure.folder + "/repro.py";
   return is_of_this_run(script) ? read_file(script) : program_text(failure.program);

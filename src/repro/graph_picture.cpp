@@ -1,9 +1,9 @@
 #include "repro/graph_picture.h"
 
 #include "core/escape.h"
+#include "core/number_text.h"
 #include "repro/layout.h"
 #include "repro/render.h"
-#include "repro/svg_number.h"
 
 #include <algorithm>
 
@@ -26,8 +26,10 @@ size_t letters_in(const std::string &text) {
 
 std::string path_of(const Curve &curve) {
   std::string path;
-  for (size_t i = 0; i < curve.points.size(); ++i)
-    path += (i == 0 ? "M" : i == 1 ? "C" : " ") + svg_number(curve.points[i].x) + "," + svg_number(curve.points[i].y);
+  for (size_t i = 0; i < curve.points.size(); ++i) {
+    path += i == 0 ? "M" : i == 1 ? "C" : " ";
+    path += fixed_text(curve.points[i].x, 1) + "," + fixed_text(curve.points[i].y, 1);
+  }
   return path;
 }
 
@@ -58,16 +60,16 @@ json box_json(const PictureBox &box, const std::vector<std::string> &lines, cons
   const double first = centre.y - size.height / 2 + margin / 2 + 0.75 * line_height;
   for (size_t i = 0; i < lines.size(); ++i)
     texts.push_back({{"text", lines[i]},
-                     {"text_y", svg_number(first + static_cast<double>(i) * line_height)},
-                     {"text_x", svg_number(centre.x)}});
+                     {"text_y", fixed_text(first + static_cast<double>(i) * line_height, 1)},
+                     {"text_x", fixed_text(centre.x, 1)}});
   return {{"key", box.key},
           {"anchor", box.anchor},
           {"classes", box.classes},
           {"name", lines.empty() ? "" : lines.front()},
-          {"x", svg_number(centre.x - size.width / 2)},
-          {"y", svg_number(centre.y - size.height / 2)},
-          {"width", svg_number(size.width)},
-          {"height", svg_number(size.height)},
+          {"x", fixed_text(centre.x - size.width / 2, 1)},
+          {"y", fixed_text(centre.y - size.height / 2, 1)},
+          {"width", fixed_text(size.width, 1)},
+          {"height", fixed_text(size.height, 1)},
           {"lines", texts}};
 }
 
@@ -103,8 +105,8 @@ GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<
                       {"from", boxes[static_cast<size_t>(curve.from)].key},
                       {"to", boxes[static_cast<size_t>(curve.to)].key}});
   constexpr double rim = 12; // room for the outline of what is lit, 6 on each side
-  return {render("graph.svg.tpl", {{"width", svg_number(layout.size.width + rim)},
-                                   {"height", svg_number(layout.size.height + rim)},
+  return {render("graph.svg.tpl", {{"width", fixed_text(layout.size.width + rim, 1)},
+                                   {"height", fixed_text(layout.size.height + rim, 1)},
                                    {"label", label},
                                    {"boxes", drawn},
                                    {"curves", curves}}),

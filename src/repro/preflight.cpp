@@ -91,7 +91,7 @@ std::string as_rounding(const ReproFacts &facts) {
   if (nature->kind == Nature::Kind::Rounding)
     return "by design, numerical tolerance: it is rounding, " + nature->why;
   if (nature->kind == Nature::Kind::IllConditioned)
-    return "ill-conditioned: " + nature->why;
+    return to_string(*nature);
   return "";
 }
 

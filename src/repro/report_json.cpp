@@ -153,13 +153,7 @@ json script_json(const ReproFacts &facts) {
 json passes_json(const ReproFacts &facts) {
   json passes = json::array();
   for (const auto &row : facts.passes)
-    passes.push_back({{"pass", row.pass},
-                      {"turns", row.runs},
-                      {"tried", row.tried},
-                      {"worked", row.worked},
-                      {"operators_removed", row.operators_removed},
-                      {"checks", row.checks},
-                      {"seconds", row.seconds}});
+    passes.push_back(pass_json(row));
   return passes;
 }
 
@@ -262,6 +256,16 @@ json repro_json(const ReproFacts &facts, const std::string &folder) {
 }
 
 } // namespace
+
+json pass_json(const PassStatistics &row) {
+  return {{"pass", row.pass},
+          {"turns", row.runs},
+          {"tried", row.tried},
+          {"worked", row.worked},
+          {"operators_removed", row.operators_removed},
+          {"checks", row.checks},
+          {"seconds", row.seconds}};
+}
 
 json report_json(const Program &program, const ReproFacts &facts, const std::string &folder) {
   json report = subject_json(facts);

@@ -1,5 +1,4 @@
-// Fills in the values that the reports for people show of a run.
-
+// The values that report.md and report.html show of a run.
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/values.h"
@@ -20,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Then it is repro.py that everything is in.
+/// True if repro.py shows the failure, and repro.cpp only runs it or a package made ahead of time.
 bool is_used_from_python(const Backend &backend) {
   return backend.parts().repro_in_python != nullptr;
 }
@@ -29,7 +28,7 @@ std::string seconds(double value) {
   return fixed_text(value, 1) + " s";
 }
 
-/// How an input is made, or what is in it.
+/// Returns how an input is made, or what is in it.
 std::string content_of(const ProgramInput &input) {
   if (!input.formula.empty())
     return input.formula;
@@ -50,14 +49,10 @@ json inputs_json(const Program &program) {
 json passes_rows(const ReproFacts &facts) {
   json rows = json::array();
   for (const auto &row : facts.passes)
-    if (row.tried > 0 || row.operators_removed != 0)
-      rows.push_back({{"pass", row.pass},
-                      {"turns", row.runs},
-                      {"tried", row.tried},
-                      {"worked", row.worked},
-                      {"operators_removed", row.operators_removed},
-                      {"checks", row.checks},
-                      {"seconds", seconds(row.seconds)}});
+    if (row.tried > 0 || row.operators_removed != 0) {
+      rows.push_back(pass_json(row));
+      rows.back()["seconds"] = seconds(row.seconds);
+    }
   return rows;
 }
 
@@ -94,7 +89,7 @@ std::string settings_text(const ReproFacts &facts) {
   return text.str();
 }
 
-/// docs/one-minimal.md has the definition.
+/// Returns whether the result is 1-minimal (docs/one-minimal.md), and if not, why.
 std::string one_minimal_text(const ReproFacts &facts) {
   if (facts.not_reduced)
     return "no: not reduced";
@@ -114,7 +109,7 @@ json simplifications_section(const ReproFacts &facts) {
 
 std::string nature_text(const ReproFacts &facts) {
   const std::optional<Nature> nature = nature_of_reduced(facts);
-  return nature ? std::string(to_string(nature->kind)) + ": " + nature->why : "";
+  return nature ? to_string(*nature) : "";
 }
 
 /// Returns what was found, how far it was reduced, and what else is known of the failure.
@@ -170,7 +165,7 @@ json verification_values(const ReproFacts &facts) {
   return {{"verified", std::string("yes: ") + what}};
 }
 
-/// Which files there are, beside reduced.pt and inputs.pt.
+/// Returns which files there are beside reduced.pt and inputs.pt, and which of them show the failure.
 json files_values(const ReproFacts &facts, const std::string &folder) {
   const bool python = is_of_this_run(folder + "/repro.py");
   const bool package = is_of_this_run(folder + "/model.pt2");

@@ -19,6 +19,8 @@ std::string program_text(const Program &program);
 /// Returns the simplifications that `one_minimal` is about, beside operators, inputs and outputs: an array of {pass,
 /// what}.
 nlohmann::json simplifications_json();
+/// Returns the numbers of a pass.
+nlohmann::json pass_json(const PassStatistics &row);
 /// Returns report.json; docs/reference.md names its keys. `folder`: which files there are is looked up there.
 nlohmann::json report_json(const Program &program, const ReproFacts &facts, const std::string &folder);
 /// Returns the values that report.md and report.html show, two forms of them: report.md.tpl has a hole or a section for

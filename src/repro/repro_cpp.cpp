@@ -1,6 +1,6 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
-#include "check/initial_state.h"
+#include "check/unwritten_memory.h"
 #include "core/text.h"
 #include "program/operator_libraries.h"
 #include "program/surgery.h"

@@ -1,4 +1,4 @@
-#include "repro/script_assertion.h"
+#include "repro/script_text.h"
 
 #include "check/leaf_showing.h"
 #include "core/number_text.h"

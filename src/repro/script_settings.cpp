@@ -1,6 +1,6 @@
-#include "repro/script_settings.h"
+#include "repro/script_text.h"
 
-#include "check/initial_state.h"
+#include "check/unwritten_memory.h"
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>

@@ -74,8 +74,8 @@ JobEnd run_command(const std::vector<std::string> &words, std::chrono::seconds t
   limits.interrupted = interrupted;
   return run_in_sandbox(
       [&](Child &) {
-        setenv("TMPDIR", private_folder_of_children().c_str(),
-               1); // what it leaves when it is killed goes with this run
+        // The files that it leaves when it is killed go with this run.
+        setenv("TMPDIR", private_folder_of_children().c_str(), /*overwrite=*/1);
         become_program(words);
       },
       limits);

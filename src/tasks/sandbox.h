@@ -10,23 +10,21 @@
 
 namespace repro_minify {
 
-// A job whose JobEnd says nothing of the job is begun again: what was missing may be there a moment later.
+// A job whose JobEnd says nothing of the job is run again: what was missing may be there a moment later.
 
-/// How often, after the first time.
-inline constexpr int most_asked_again = 3;
-/// Before the time number `again`, from 0 on; longer each time. False as soon as `interrupted` says so.
+inline constexpr int most_asked_again = 3; ///< runs after the first
+/// Sleeps before run number `again`, counted from 0: 0.1 s, and three times as long each time. Returns false as soon as
+/// `interrupted` does not allow it to go on.
 bool pause_before_asking_again(int again, const std::function<bool()> &interrupted = {});
 
-/// True if the JobEnd says anything of the job: false for a child that could not be started, whose end is lost, or that
-/// was killed from outside.
+/// True if the JobEnd says anything of the job; false for a child that could not be started, whose end is lost, or that
+/// was killed from outside or cancelled.
 bool is_answer(const JobEnd &job_end);
 /// Calls run_in_sandbox(), and again while there is no answer, `most_asked_again` times at most.
 JobEnd run_until_answered(const Job &job, const Limits &limits);
 
-// Another program, run in a sandbox of its own.
-
-/// `interrupted`: see Limits. The first word is the program, looked up on PATH; no shell reads the words. Exit code
-/// 127: it could not be started.
+/// Runs another program in a sandbox of its own. The first word is the program, looked up on PATH; no shell reads the
+/// words. Exit code 127: it could not be started. `interrupted`: see Limits.
 JobEnd run_command(const std::vector<std::string> &words, std::chrono::seconds timeout,
                    const std::function<bool()> &interrupted = {});
 

@@ -50,8 +50,8 @@ std::vector<std::string> what_worker_reads(const std::string &python, const std:
   for (const auto &entry : entries)
     if (const size_t at = entry.find('/'); at != std::string::npos) {
       const std::string path = entry.substr(at, entry.find_first_of("'\"", at) - at);
-      const size_t function = path.rfind(".py:"); // backend=FILE.py:FUNCTION
-      paths.push_back(function == std::string::npos ? path : path.substr(0, function + 3));
+      const std::string module = module_and_function(path).first; // backend=FILE.py:FUNCTION
+      paths.push_back(is_python_file(module) ? module : path);
     }
   return paths;
 }

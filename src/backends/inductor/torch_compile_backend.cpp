@@ -11,26 +11,23 @@
 namespace repro_minify {
 namespace {
 
-/// MODULE:FUNCTION, with MODULE a file of Python where it is one.
-std::string function_found_anywhere(const std::string &name) {
-  const size_t colon = name.rfind(':');
-  if (colon == std::string::npos)
-    return name;
-  return importable(name.substr(0, colon)) + name.substr(colon);
+/// Returns NAME as it is, and FILE.py:FUNCTION with the full path of the file, as the worker runs in another folder.
+std::string found_anywhere(const std::string &name) {
+  const auto [module, function] = module_and_function(name);
+  return module.empty() ? name : importable(module) + ":" + function;
 }
 
 class TorchCompileBackend : public WorkerBackend {
 public:
   TorchCompileBackend(const std::string &name, const BackendOptions &options)
       : WorkerBackend("torch-compile:" + name, options,
-                      with_backend_options({"frontend=dynamo", "backend=" + function_found_anywhere(name)}, options)),
+                      with_backend_options({"frontend=dynamo", "backend=" + found_anywhere(name)}, options)),
         name_(name) {}
 
   std::string summary() const override { return torch_compile_row().summary; }
   std::string title() const override {
-    const size_t colon = name_.rfind(':');
-    return colon == std::string::npos ? "torch.compile(backend=\"" + name_ + "\")"
-                                      : "torch.compile(backend=" + name_.substr(colon + 1) + ")";
+    const auto [module, function] = module_and_function(name_);
+    return "torch.compile(backend=" + (module.empty() ? "\"" + name_ + "\"" : function) + ")";
   }
   std::string needs() const override { return "Python with torch, and that backend"; }
 
@@ -50,10 +47,9 @@ std::vector<std::string> dynamo_backends(const std::string &given) {
     return {};
   const TemporaryFolder folder;
   const std::string answer = folder / "names";
-  const std::string question = "import sys, torch._dynamo\n"
-                               "open(sys.argv[1], 'w').write('\\n'.join(torch._dynamo.list_backends(exclude_tags=())))";
-  wait_for_program(
-      start_program({.words = {python, "-c", question, answer}, .output = "/dev/null", .own_group = true}));
+  const std::string script = "import sys, torch._dynamo\n"
+                             "open(sys.argv[1], 'w').write('\\n'.join(torch._dynamo.list_backends(exclude_tags=())))";
+  wait_for_program(start_program({.words = {python, "-c", script, answer}, .output = "/dev/null", .own_group = true}));
   std::vector<std::string> names;
   std::ifstream file(answer);
   for (std::string name; std::getline(file, name);)

@@ -46,7 +46,6 @@ protected:
   const std::string &address() const { return worker_->address(); }
   /// Returns what the worker has said of its recipe; null before it has started, and without one.
   const nlohmann::json &recipe() const { return recipe_; }
-  std::string torch_and_python() const { return torch_version_ + " (" + python_ + ", " + python_version_ + ")"; }
 
   std::vector<std::string> entries_of_checks_; ///< beside those that the worker was started with
   nlohmann::json bisection_;                   ///< what PyTorch's bisector leaves out; null: nothing

@@ -27,7 +27,7 @@ struct Kernel {
 struct KernelSource {
   std::string text;
   std::vector<BufferRef> arguments; ///< in the order of the function's array of pointers, or of its parameters
-  unsigned blocks = 0;              ///< CUDA: of how many threads, cuda_kernel.h says; 0: nothing to compute
+  unsigned blocks = 0;              ///< CUDA: of how many threads, kernel_cuda.h says; 0: nothing to compute
 };
 
 /// `extern "C" void NAME(void *const *p, int threads)`.

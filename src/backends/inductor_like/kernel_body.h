@@ -48,7 +48,7 @@ enum class Fold { None, Sum, Product, Largest, Smallest, Any, All, Mean, Squares
 struct Statement;
 
 /// The fold of each column of rows, where neighbouring columns are neighbours in memory: not one column after the other
-/// but row by row, into as many results as there are columns in a strip of the loop over them (strips.h).
+/// but row by row, into as many results as there are columns in a strip of the loop over them (kernel_strips.h).
 struct ColumnFold {
   std::vector<Statement> value; ///< of one element
   std::string result;           ///< of `value`

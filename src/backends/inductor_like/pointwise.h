@@ -20,7 +20,7 @@ enum class Operands {
 
 struct PointwiseRule {
   /// C++ with $0, $1 ... for the tensor and number operands, @f( for the function f, T for the type; # for whether the
-  /// element lies past the last full loop (codegen/vector_math.cpp).
+  /// element lies past the last full loop (kernel_math.h).
   std::string expression;
   Operands operands = Operands::Result;
   std::vector<size_t> inputs;       ///< which of the node's inputs $0, $1 ... are

@@ -29,16 +29,14 @@ struct Functional {
 /// cannot be said with views of one contiguous tensor.
 Functional functionalise(const StraightLine &line);
 
-// A stage: what depends on constants alone is computed while compiling.
-
+/// A stage: computes what depends on constants alone.
 StraightLine fold_constants(const StraightLine &line);
 
 /// Inputs that are constant, and every value that depends on such alone.
 std::set<const torch::jit::Value *> constant_values(const StraightLine &line);
 
-// A stage: composite operators become the simple ones they are made of, written as TorchScript. 16-bit operands are
-// computed in float32 and rounded once, as in TorchInductor's decompositions.
-
+/// A stage: composite operators become the simple ones they are made of, written as TorchScript. 16-bit operands are
+/// computed in float32 and rounded once, as in TorchInductor's decompositions.
 StraightLine decompose(const StraightLine &line);
 
 // The stages of the compilation, in order, from a module to a plan.
@@ -47,13 +45,13 @@ StraightLine decompose(const StraightLine &line);
 /// lowering.)
 const std::vector<std::string> &stage_names();
 
-/// How many operators of a compiled program are part of its kernels, and which are ATen's.
+/// Returns how many operators of a compiled program are part of its kernels, and which are ATen's.
 Coverage coverage_of(const Plan &plan, const StraightLine &line);
-/// Where all of it runs as ATen, since...
+/// Returns the coverage of a module that runs as ATen as a whole. `because` says why.
 Coverage all_as_aten(const torch::jit::Module &module, const std::string &because);
 
-/// Throws what is being handled again, as InternalError unless it says nothing about our compiler: memory has run out,
-/// a compiler could not start.
+/// Call only inside a catch block: throws the current exception again, as InternalError unless it says nothing about
+/// our compiler (memory has run out, a compiler could not start).
 [[noreturn]] void rethrow_as_internal(const std::string &stage);
 
 struct CompiledProgram {
@@ -63,11 +61,11 @@ struct CompiledProgram {
   c10::IValue result; ///< what forward returned, for its structure
 };
 
-/// Writes what a stage made, if --dump-stage asks for it: a name above that leaves a text, capture, or generate.
+/// Writes what a stage made, if --dump-stage asks for it. `stage` is one of stage_names(), "capture" or "generate".
 void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text);
 
-/// Throws NotCovered for a program that is not of the kind that is compiled, InternalError where our own compiler goes
-/// wrong, and what running out of memory raises. Autocast, if it is on, becomes part of the graph.
+/// Runs all stages. Autocast, if it is on, becomes part of the graph. Throws NotCovered for a program that is not of
+/// the kind that is compiled, InternalError where our own compiler goes wrong, and what running out of memory raises.
 CompiledProgram compile_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
                                const BackendOptions &options);
 

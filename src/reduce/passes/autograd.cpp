@@ -15,9 +15,9 @@ std::optional<Program> without_gradient(const Program &program, const std::vecto
 
 } // namespace
 
-bool drop_autograd(PassContext &context) {
+void drop_autograd(PassContext &context) {
   const auto is_differentiable = [](const ProgramInput &input) { return input.value.toTensor().requires_grad(); };
-  return accept_by_halves(context, inputs_where(context.current, is_differentiable), without_gradient);
+  accept_by_halves(context, inputs_where(context.current, is_differentiable), without_gradient);
 }
 
 } // namespace repro_minify

@@ -178,11 +178,9 @@ bool inline_one(PassContext &context) {
 
 } // namespace
 
-bool inline_bodies(PassContext &context) {
-  bool any = false;
-  while (inline_one(context))
-    any = true;
-  return any;
+void inline_bodies(PassContext &context) {
+  while (inline_one(context)) {
+  }
 }
 
 } // namespace repro_minify

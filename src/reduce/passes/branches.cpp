@@ -1,5 +1,5 @@
-// Branches: a prim::If becomes the branch that the eager run took. All of them at once first: where the failure needs
-// one, the others can still go.
+// Branches: a prim::If becomes the branch that the eager run took. All of them go at once first, then halves of them:
+// where the failure needs one, the others can still go.
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/in_bulk.h"
@@ -18,7 +18,7 @@ struct Branch {
   size_t taken;
 };
 
-/// Inner ones last.
+/// Returns every prim::If that always went the same way, inner ones after those around them.
 std::vector<Branch> single_minded(const Recording &recording) {
   std::vector<Branch> branches;
   const auto path = path_of(recording);
@@ -31,7 +31,8 @@ std::vector<Branch> single_minded(const Recording &recording) {
   return branches;
 }
 
-/// Innermost first: an outer one is then pasted with what has become of those in it.
+/// Returns the program with these branches in place. Works from the innermost out, as an outer block is pasted with
+/// what has become of those in it.
 Program straightened(const Program &program, const std::vector<Branch> &branches, const std::vector<size_t> &which) {
   EditableCopy copy(program);
   for (size_t i = which.size(); i-- > 0;) {
@@ -48,17 +49,17 @@ Program straightened(const Program &program, const std::vector<Branch> &branches
 
 } // namespace
 
-bool straighten_branches(PassContext &context) {
+void straighten_branches(PassContext &context) {
   const auto nodes = all_nodes(*context.current.graph);
   if (std::none_of(nodes.begin(), nodes.end(), [](const Node *node) { return node->kind() == torch::jit::prim::If; }))
-    return false;
+    return;
   const Program start = context.current;
   const auto recording = context.record();
   if (!recording)
-    return false;
+    return;
   const auto branches = single_minded(*recording);
-  return accept_in_bulk(context, branches.size(),
-                        [&](const std::vector<size_t> &which) { return straightened(start, branches, which); });
+  accept_in_bulk(context, branches.size(),
+                 [&](const std::vector<size_t> &which) { return straightened(start, branches, which); });
 }
 
 } // namespace repro_minify

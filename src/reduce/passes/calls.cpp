@@ -253,14 +253,12 @@ bool shorten_call(PassContext &context, size_t which) {
 
 } // namespace
 
-bool shorten_calls(PassContext &context) {
-  bool any = false;
-  while (leave_out_a_mode(context))
-    any = true;
+void shorten_calls(PassContext &context) {
+  while (leave_out_a_mode(context)) {
+  }
   for (size_t which = 0; which < calls_of(context.current).size(); ++which)
-    while (which < calls_of(context.current).size() && shorten_call(context, which))
-      any = true;
-  return any;
+    while (which < calls_of(context.current).size() && shorten_call(context, which)) {
+    }
 }
 
 } // namespace repro_minify

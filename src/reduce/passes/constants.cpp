@@ -147,16 +147,16 @@ Program with_constants(const Program &program, const std::vector<Folded> &values
   return std::move(copy.program);
 }
 
-bool make_tensor_constants(PassContext &context) {
+void make_tensor_constants(PassContext &context) {
   const Program start = context.current;
   if (Foldable(start, Constants::WithWeights).results().empty())
-    return false;
+    return;
   const auto recording = context.record();
   if (!recording)
-    return false;
+    return;
   const auto values = folded(*recording);
-  return accept_in_bulk(context, values.size(),
-                        [&](const std::vector<size_t> &which) { return with_constants(start, values, which); });
+  accept_in_bulk(context, values.size(),
+                 [&](const std::vector<size_t> &which) { return with_constants(start, values, which); });
 }
 
 /// The Program in which a call that fills a tensor makes the value; nothing where such a call makes it already, or it
@@ -193,11 +193,10 @@ bool fill_instead(PassContext &context) {
 
 } // namespace
 
-bool fold_constants(PassContext &context) {
-  bool any = make_tensor_constants(context);
-  while (fill_instead(context))
-    any = true;
-  return any;
+void fold_constants(PassContext &context) {
+  make_tensor_constants(context);
+  while (fill_instead(context)) {
+  }
 }
 
 } // namespace repro_minify

@@ -30,11 +30,10 @@ Program without_copies(const Program &program) {
 
 } // namespace
 
-bool drop_copies(PassContext &context) {
+void drop_copies(PassContext &context) {
   const auto nodes = all_nodes(*context.current.graph);
-  if (std::none_of(nodes.begin(), nodes.end(), only_copies))
-    return false;
-  return context.try_candidate(without_copies(context.current));
+  if (std::any_of(nodes.begin(), nodes.end(), only_copies))
+    context.try_candidate(without_copies(context.current));
 }
 
 } // namespace repro_minify

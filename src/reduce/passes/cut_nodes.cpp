@@ -234,21 +234,20 @@ bool has_blocks(const Program &program) {
 
 } // namespace
 
-bool cut_nodes(EngineContext &context) {
-  const Order before = order_of(context.current);
+void cut_nodes(EngineContext &context) {
   const auto recording = context.record();
   if (!recording)
-    return false;
+    return;
   context.services.enter_phase("index");
   const Cutter cutter(recording);
   const IndexSet all = cutter.every_atom();
   CutOracle oracle(context, cutter);
   if (all.empty())
-    return false;
+    return;
   const auto start = beginning(context, cutter, all, oracle);
   if (!start) {
     context.incomplete("could take nothing out: with recorded values in its place the program no longer fails");
-    return false;
+    return;
   }
   SearchOptions search;
   search.speculation_width = speculation_width(context);
@@ -266,7 +265,6 @@ bool cut_nodes(EngineContext &context) {
   }
   if (search.certify && has_blocks(context.current))
     cut_as_it_ended(context);
-  return order_of(context.current) < before;
 }
 
 } // namespace repro_minify

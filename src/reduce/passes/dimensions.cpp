@@ -54,19 +54,18 @@ bool has_ones_to_drop(const ProgramInput &input) {
 
 } // namespace
 
-bool drop_dimensions(PassContext &context) {
+void drop_dimensions(PassContext &context) {
   note_large_inputs(context);
-  bool any = accept_by_halves(context, inputs_where(context.current, has_ones_to_drop), with_fewer<without_ones>);
+  accept_by_halves(context, inputs_where(context.current, has_ones_to_drop), with_fewer<without_ones>);
   // One after the other, of those inputs that could do without the last one.
   for (auto which = inputs_where(context.current, has_several_dimensions); !which.empty();) {
     const Program before = context.current;
-    any |= accept_by_halves(context, which, with_fewer<without_leading>);
+    accept_by_halves(context, which, with_fewer<without_leading>);
     std::erase_if(which, [&](size_t i) {
       const auto dimensions = context.current.inputs[i].value.toTensor().dim();
       return dimensions == before.inputs[i].value.toTensor().dim() || dimensions < 2;
     });
   }
-  return any;
 }
 
 } // namespace repro_minify

@@ -21,7 +21,7 @@ at::ScalarType dtype_of(const Program &program, size_t input) {
   return program.inputs[input].value.toTensor().scalar_type();
 }
 
-/// Dtype arguments that name one of `from` name `to` instead.
+/// Returns the edits by which dtype arguments in the graph that name one of `from` name `to` instead.
 std::vector<ArgumentEdit> renamed_dtypes(const Program &program, const std::set<at::ScalarType> &from,
                                          at::ScalarType to) {
   std::vector<ArgumentEdit> edits;
@@ -48,7 +48,7 @@ std::optional<Program> with_dtypes(const Program &program, const std::vector<siz
   return result;
 }
 
-/// The inputs, and then the graph's dtype arguments with them.
+/// Converts inputs to a dtype, the graph's dtype arguments with them if that fails too, else the inputs alone.
 bool accept_dtype(PassContext &context, const std::vector<size_t> &which, at::ScalarType dtype) {
   const auto changed = with_dtypes(context.current, which, dtype);
   if (!changed)
@@ -63,7 +63,7 @@ bool accept_dtype(PassContext &context, const std::vector<size_t> &which, at::Sc
   return accept_first(context, candidates);
 }
 
-/// Plainer ones of the same nature, and float32 for all.
+/// Returns the dtypes that are plainer: those of the same kind (floating, complex, integral), and float32 for all.
 std::vector<at::ScalarType> plainer(at::ScalarType dtype) {
   std::vector<at::ScalarType> types;
   for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16, at::kLong, at::kInt, at::kComplexFloat})
@@ -84,7 +84,7 @@ bool accept_plainer(PassContext &context, const std::vector<size_t> &which, at::
 
 } // namespace
 
-bool plain_dtypes(PassContext &context) {
+void plain_dtypes(PassContext &context) {
   note_large_inputs(context);
   std::vector<size_t> others;
   std::map<at::ScalarType, std::vector<size_t>> by_dtype;
@@ -94,18 +94,11 @@ bool plain_dtypes(PassContext &context) {
       by_dtype[dtype].push_back(i);
     }
   if (by_dtype.size() > 1 && accept_dtype(context, others, at::kFloat))
-    return true;
-  bool any = false;
-  for (const auto &[dtype, inputs] : by_dtype) {
-    if (accept_plainer(context, inputs, dtype)) {
-      any = true;
-      continue;
-    }
-    if (inputs.size() > 1)
+    return;
+  for (const auto &[dtype, inputs] : by_dtype)
+    if (!accept_plainer(context, inputs, dtype) && inputs.size() > 1)
       for (size_t input : inputs)
-        any |= accept_plainer(context, {input}, dtype);
-  }
-  return any;
+        accept_plainer(context, {input}, dtype);
 }
 
 } // namespace repro_minify

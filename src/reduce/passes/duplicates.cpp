@@ -103,12 +103,12 @@ Program merged(const Program &program, const std::vector<Duplicate> &duplicates)
 
 } // namespace
 
-bool merge_duplicates(PassContext &context) {
+void merge_duplicates(PassContext &context) {
   const Program start = context.current;
   std::vector<Duplicate> duplicates = DuplicateFinder(start).found();
   const auto packing = std::stable_partition(duplicates.begin(), duplicates.end(),
                                              [&](const auto &found) { return !is_packing(found.node); });
-  return accept_in_bulk(context, packing - duplicates.begin(), [&](const std::vector<size_t> &which) {
+  accept_in_bulk(context, packing - duplicates.begin(), [&](const std::vector<size_t> &which) {
     std::vector<Duplicate> chosen(packing, duplicates.end());
     for (size_t i : which)
       chosen.push_back(duplicates[i]);

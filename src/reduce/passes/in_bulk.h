@@ -1,4 +1,5 @@
-// Edits of many places at once: all of them, then halves, then each.
+// Many edits of one kind: all at once, then by halves, down to each alone, so that edits that work cost few checks
+// however many there are.
 #pragma once
 
 #include "reduce/passes/pass.h"
@@ -9,40 +10,31 @@
 
 namespace repro_minify {
 
-// One edit for each of several places: all of them at once, then by halves, down to one by one.
-
-/// Asks `accepts(items)` and, where it says no, of each half of them. True if anything was accepted.
-template <typename Item, typename Accepts> bool by_halves(const std::vector<Item> &items, const Accepts &accepts) {
-  if (items.empty())
-    return false;
-  if (accepts(items))
-    return true;
-  if (items.size() == 1)
-    return false;
+/// Calls `accepts(items)` and, where that returns false, does the same with each half of them.
+template <typename Item, typename Accepts> void by_halves(const std::vector<Item> &items, const Accepts &accepts) {
+  if (items.empty() || accepts(items) || items.size() == 1)
+    return;
   const auto half = items.begin() + static_cast<std::ptrdiff_t>((items.size() + 1) / 2);
-  const std::vector<Item> first(items.begin(), half), second(half, items.end());
-  const bool any = by_halves(first, accepts);
-  return by_halves(second, accepts) || any;
+  by_halves(std::vector<Item>(items.begin(), half), accepts);
+  by_halves(std::vector<Item>(half, items.end()), accepts);
 }
 
-/// Offers what `make(program, items)` makes, as by_halves() asks. What is made of one half is made of the Program that
-/// the other half has left. Nothing made: nothing is asked.
+/// Offers the candidates that `make(context.current, items)` returns, by halves: the second half is made from the
+/// Program that the first one has left. Nothing is asked where `make` returns nothing.
 template <typename Item, typename Make>
-bool accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
-  return by_halves(items, [&](const std::vector<Item> &some) {
+void accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
+  by_halves(items, [&](const std::vector<Item> &some) {
     const std::optional<Program> candidate = make(context.current, some);
     return candidate && context.try_candidate(*candidate);
   });
 }
 
-// Many edits of one kind: all at once, then by halves, so that edits that work cost few checks however many there are.
-
-/// Makes the Program that has these of the edits, ascending, and no others. Always from the same Program, however many
-/// have been accepted since: a pass that asks in bulk keeps the one it began with.
+/// Makes the Program with these edits, ascending, and no others. It starts from the same Program in every call, however
+/// many edits have been accepted since: a pass that uses accept_in_bulk() keeps a copy of the one it began with.
 using WithEdits = std::function<Program(const std::vector<size_t> &edits)>;
 
-/// Accepts as many of `count` edits as the failure allows, none tried alone that fails to be accepted. True if any was.
-/// With `all_at_once` off the first question is about half of them.
+/// Accepts edits until each of the `count` is accepted or was turned down alone, beside those accepted before it.
+/// Returns true if any was accepted. With `all_at_once` off the first candidate has half of them.
 bool accept_in_bulk(PassContext &context, size_t count, const WithEdits &with, bool all_at_once = true);
 
 } // namespace repro_minify

@@ -65,8 +65,9 @@ bool merge_all(PassContext &context, bool with_later) {
 
 } // namespace
 
-bool merge_inputs(PassContext &context) {
-  return merge_all(context, /*with_later=*/false) || merge_all(context, /*with_later=*/true);
+void merge_inputs(PassContext &context) {
+  if (!merge_all(context, /*with_later=*/false))
+    merge_all(context, /*with_later=*/true);
 }
 
 } // namespace repro_minify

@@ -159,11 +159,9 @@ bool has_loop(const Program &program) {
 
 } // namespace
 
-bool straighten_loops(EngineContext &context) {
-  bool any = false;
-  while (has_loop(context.current) && without_one_loop(context))
-    any = true;
-  return any;
+void straighten_loops(EngineContext &context) {
+  while (has_loop(context.current) && without_one_loop(context)) {
+  }
 }
 
 } // namespace repro_minify

@@ -1,5 +1,5 @@
-// How hard a value is to take in: what the Order counts after sizes, and what the simplifications look at to see
-// whether there is anything to simplify. Small numbers, added up; 0 and 1 are as plain as it gets.
+// The order in which a reduction only goes down: what "smaller" and "simpler" mean. After sizes it counts how hard
+// values are to take in, in small numbers that are added up; 0 and 1 are the plainest.
 #pragma once
 
 #include "repro_minify/program.h"
@@ -27,14 +27,13 @@ bool is_default_argument(const torch::jit::Node *node, size_t i);
 /// Returns how hard all constants in a graph are together, each counted as often as it is used.
 std::int64_t difficulty_of_constants(const torch::jit::Block *block);
 
-/// Not contiguous, or a part of a larger memory. (One that shares its memory with another input is for who sees both.)
+/// True if the tensor is not contiguous, or a part of a larger memory.
 bool is_irregular(const at::Tensor &tensor);
 /// True if an input seen before lives in the same memory: `storages` has those inputs' storages, and gets this one's.
 bool shares_memory(const at::Tensor &tensor, std::set<void *> &storages);
 
-// The order in which a reduction only goes down: what "smaller" and "simpler" mean. Two programs can be equal in it.
-
-/// Compared from the first member to the last. Only less will do, never equal: no two passes undo each other for ever.
+/// Compared from the first member to the last; two programs can be equal. A candidate has to be less, never equal, so
+/// that no two passes undo each other for ever.
 struct Order {
   int operators = 0;
   int nodes = 0; ///< a constant None is none: an argument that is left out is simpler
@@ -48,7 +47,7 @@ struct Order {
   int dtypes = 0;             ///< how far the inputs' are from float32
   int needs_autograd = 0;     ///< inputs with requires_grad
   int roles = 0;              ///< parameters, buffers and constants weigh more than arguments
-  std::int64_t values = 0;    ///< how hard the inputs' values are to take in (plainness.h); data: to 16 operators
+  std::int64_t values = 0;    ///< how hard the inputs' values are to take in; data: to 16 operators
   std::int64_t constants = 0; ///< how hard the graph's numbers are to take in; to 256 operators
 
   auto operator<=>(const Order &) const = default;

@@ -44,13 +44,13 @@ std::vector<size_t> wrong_ones_first(const EngineContext &context) {
 }
 
 /// One suspect alone, then as many dropped as can be.
-bool drop_many(EngineContext &context) {
+void drop_many(EngineContext &context) {
   const Program start = context.current;
   const size_t suspect = wrong_ones_first(context).front();
   const bool hinted = context.verdict.outputs.size() == count_outputs(start) && !context.verdict.outputs[suspect].same;
   if (hinted && context.try_candidate(with_outputs(start, {suspect})))
-    return true;
-  return accept_in_bulk(
+    return;
+  accept_in_bulk(
       context, count_outputs(start),
       [&](const std::vector<size_t> &dropped) { return without_outputs(start, dropped); },
       /*all_at_once=*/context.services.wanted().where.empty());
@@ -72,11 +72,11 @@ bool drop_few(EngineContext &context) {
 
 } // namespace
 
-bool drop_outputs(EngineContext &context) {
-  bool any = count_outputs(context.current) > few && drop_many(context);
-  while (count_outputs(context.current) > 0 && count_outputs(context.current) <= few && drop_few(context))
-    any = true;
-  return any;
+void drop_outputs(EngineContext &context) {
+  if (count_outputs(context.current) > few)
+    drop_many(context);
+  while (count_outputs(context.current) > 0 && count_outputs(context.current) <= few && drop_few(context)) {
+  }
 }
 
 } // namespace repro_minify

@@ -76,7 +76,7 @@ Program unpacked(const Program &program, const std::vector<const Node *> &indire
 
 } // namespace
 
-bool remove_packing(PassContext &context) {
+void remove_packing(PassContext &context) {
   const Program start = context.current;
   std::vector<const Node *> indirect;
   for (Node *node : all_nodes(*start.graph))
@@ -84,8 +84,9 @@ bool remove_packing(PassContext &context) {
       indirect.push_back(node);
   const auto with = [&](const std::vector<size_t> &which) { return unpacked(start, indirect, which); };
   if (indirect.empty()) // an output may be packed still: not lower, and not asked, where none is
-    return context.try_candidate(with({}));
-  return accept_in_bulk(context, indirect.size(), with);
+    context.try_candidate(with({}));
+  else
+    accept_in_bulk(context, indirect.size(), with);
 }
 
 } // namespace repro_minify

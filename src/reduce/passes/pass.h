@@ -93,8 +93,8 @@ struct ReductionPass {
   const char *name;
   const char *summary;
   Goal goal;
-  /// Tries what it knows once; true if anything was accepted. Takes a PassContext or an EngineContext.
-  std::function<bool(EngineContext &context)> run;
+  /// Tries what it knows once. Takes a PassContext or an EngineContext.
+  std::function<void(EngineContext &context)> run;
   Odds odds = {};
 };
 
@@ -104,28 +104,28 @@ const std::vector<ReductionPass> &reduction_passes();
 /// Offers candidates in order until one is accepted.
 bool accept_first(PassContext &context, const std::vector<LazyProgram> &candidates);
 
-bool cut_nodes(EngineContext &context);         // cut_nodes.cpp
-bool drop_copies(PassContext &context);         // copies.cpp
-bool drop_outputs(EngineContext &context);      // outputs.cpp
-bool splice_nodes(EngineContext &context);      // splice.cpp
-bool merge_inputs(PassContext &context);        // inputs.cpp
-bool plain_values(EngineContext &context);      // plain_values.cpp
-bool straighten_branches(PassContext &context); // branches.cpp
-bool straighten_loops(EngineContext &context);  // loops.cpp
-bool inline_bodies(PassContext &context);       // bodies.cpp
-bool lower_trip_counts(PassContext &context);   // trips.cpp
-bool merge_duplicates(PassContext &context);    // duplicates.cpp
-bool remove_packing(PassContext &context);      // packing.cpp
-bool fold_constants(PassContext &context);      // constants.cpp
-bool plain_strides(PassContext &context);       // plain_strides.cpp
-bool shrink_sizes(EngineContext &context);      // sizes.cpp
-bool drop_dimensions(PassContext &context);     // dimensions.cpp
-bool plain_dtypes(PassContext &context);        // dtypes.cpp
-bool drop_autograd(PassContext &context);       // autograd.cpp
-bool plain_roles(PassContext &context);         // roles.cpp
-bool short_values(PassContext &context);        // short_values.cpp
-bool plain_arguments(PassContext &context);     // plain_arguments.cpp
-bool shorten_calls(PassContext &context);       // calls.cpp
+void cut_nodes(EngineContext &context);         // cut_nodes.cpp
+void drop_copies(PassContext &context);         // copies.cpp
+void drop_outputs(EngineContext &context);      // outputs.cpp
+void splice_nodes(EngineContext &context);      // splice.cpp
+void merge_inputs(PassContext &context);        // inputs.cpp
+void plain_values(EngineContext &context);      // plain_values.cpp
+void straighten_branches(PassContext &context); // branches.cpp
+void straighten_loops(EngineContext &context);  // loops.cpp
+void inline_bodies(PassContext &context);       // bodies.cpp
+void lower_trip_counts(PassContext &context);   // trips.cpp
+void merge_duplicates(PassContext &context);    // duplicates.cpp
+void remove_packing(PassContext &context);      // packing.cpp
+void fold_constants(PassContext &context);      // constants.cpp
+void plain_strides(PassContext &context);       // plain_strides.cpp
+void shrink_sizes(EngineContext &context);      // sizes.cpp
+void drop_dimensions(PassContext &context);     // dimensions.cpp
+void plain_dtypes(PassContext &context);        // dtypes.cpp
+void drop_autograd(PassContext &context);       // autograd.cpp
+void plain_roles(PassContext &context);         // roles.cpp
+void short_values(PassContext &context);        // short_values.cpp
+void plain_arguments(PassContext &context);     // plain_arguments.cpp
+void shorten_calls(PassContext &context);       // calls.cpp
 
 /// Indices of the inputs for which `condition` holds, asked in order.
 std::vector<size_t> inputs_where(const Program &program, const std::function<bool(const ProgramInput &)> &condition);

@@ -67,10 +67,10 @@ template <typename Choose> std::vector<ArgumentEdit> edits_of(const Program &pro
   return edits;
 }
 
-template <typename Choose> bool accept_edits(PassContext &context, const Choose &choose) {
+template <typename Choose> void accept_edits(PassContext &context, const Choose &choose) {
   const Program start = context.current;
   std::vector<ArgumentEdit> accepted;
-  return by_halves(edits_of(start, choose), [&](const std::vector<ArgumentEdit> &edits) {
+  by_halves(edits_of(start, choose), [&](const std::vector<ArgumentEdit> &edits) {
     std::vector<ArgumentEdit> all = accepted;
     all.insert(all.end(), edits.begin(), edits.end());
     if (!context.try_candidate(with_arguments(start, all)))
@@ -82,14 +82,13 @@ template <typename Choose> bool accept_edits(PassContext &context, const Choose 
 
 } // namespace
 
-bool plain_arguments(PassContext &context) {
-  bool any = accept_edits(context, left_out);
+void plain_arguments(PassContext &context) {
+  accept_edits(context, left_out);
   for (double number : {1.0, 0.0, 2.0, 0.5})
-    any |= accept_edits(context, [number](const Node *node, size_t i) -> std::optional<c10::IValue> {
+    accept_edits(context, [number](const Node *node, size_t i) -> std::optional<c10::IValue> {
       const auto value = number_at(node, i);
       return value ? simpler(*value, number) : std::nullopt;
     });
-  return any;
 }
 
 } // namespace repro_minify

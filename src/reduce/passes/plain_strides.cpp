@@ -20,14 +20,14 @@ std::optional<Program> contiguous(const Program &program, const std::vector<size
 
 } // namespace
 
-bool plain_strides(PassContext &context) {
+void plain_strides(PassContext &context) {
   std::set<void *> storages;
   const auto irregular = inputs_where(context.current, [&](const ProgramInput &input) {
     const auto &tensor = input.value.toTensor();
     const bool shares = shares_memory(tensor, storages);
     return is_plain(tensor) && (shares || is_irregular(tensor));
   });
-  return accept_by_halves(context, irregular, contiguous);
+  accept_by_halves(context, irregular, contiguous);
 }
 
 } // namespace repro_minify

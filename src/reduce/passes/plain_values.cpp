@@ -86,22 +86,20 @@ bool may_be_plainer(const ProgramInput &input) {
 
 } // namespace
 
-bool plain_values(EngineContext &context) {
+void plain_values(EngineContext &context) {
   const auto data = inputs_where(context.current, [](const ProgramInput &input) { return input.formula.empty(); });
-  bool any = data.size() > 1 && accept_formula(context, data);
-  if (!any)
+  if (data.size() < 2 || !accept_formula(context, data))
     for (size_t i : data)
-      any |= accept_formula(context, {i});
+      accept_formula(context, {i});
   const auto accept_plainer = [&](bool (*which)(const ProgramInput &), const FormulaOf &formula_of) {
-    return accept_by_halves(context, inputs_where(context.current, which),
-                            [&](const Program &program, const std::vector<size_t> &inputs) {
-                              return with_formulas(program, inputs, formula_of);
-                            });
+    accept_by_halves(context, inputs_where(context.current, which),
+                     [&](const Program &program, const std::vector<size_t> &inputs) {
+                       return with_formulas(program, inputs, formula_of);
+                     });
   };
-  any |= accept_plainer(may_be_plainer, same_for_all("ones"));
-  any |= accept_plainer(is_drawn, same_for_all("arange"));
-  return accept_plainer([](const ProgramInput &input) { return input.formula.starts_with("full:"); }, plainer_number) ||
-         any;
+  accept_plainer(may_be_plainer, same_for_all("ones"));
+  accept_plainer(is_drawn, same_for_all("arange"));
+  accept_plainer([](const ProgramInput &input) { return input.formula.starts_with("full:"); }, plainer_number);
 }
 
 } // namespace repro_minify

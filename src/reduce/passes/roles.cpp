@@ -14,14 +14,12 @@ Program as_arguments(const Program &program, const std::vector<size_t> &which) {
 
 } // namespace
 
-bool plain_roles(PassContext &context) {
+void plain_roles(PassContext &context) {
   const auto owned = inputs_where(context.current, [](const ProgramInput &input) { return input.role != Role::Input; });
   if (owned.size() > 1 && context.try_candidate(as_arguments(context.current, owned)))
-    return true;
-  bool any = false;
+    return;
   for (size_t i : owned)
-    any |= context.try_candidate(as_arguments(context.current, {i}));
-  return any;
+    context.try_candidate(as_arguments(context.current, {i}));
 }
 
 } // namespace repro_minify

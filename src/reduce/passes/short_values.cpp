@@ -78,17 +78,15 @@ bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
 
 } // namespace
 
-bool short_values(PassContext &context) {
+void short_values(PassContext &context) {
   const auto data = inputs_where(context.current, [](const ProgramInput &input) {
     const auto &tensor = input.value.toTensor();
     return input.formula.empty() && is_plain(tensor) && tensor.numel() <= most_plain_elements;
   });
   if (data.size() > 1 && accept_shorter(context, data))
-    return true;
-  bool any = false;
+    return;
   for (size_t i : data)
-    any |= accept_shorter(context, {i});
-  return any;
+    accept_shorter(context, {i});
 }
 
 } // namespace repro_minify

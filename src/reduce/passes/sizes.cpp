@@ -92,21 +92,16 @@ public:
     return accept_first(context_, candidates);
   }
 
-  /// The smallest size that will do, of a group that is `size` large.
-  bool shrink(const Group &group, int64_t size) {
+  /// Searches for the smallest size of a group of `size` that still fails, and accepts it.
+  void shrink(const Group &group, int64_t size) {
     const auto accept_size = [&](int64_t to) { return accept(group, {{size, to}}); };
-    if (accept_size(1))
-      return true;
-    if (size <= 2)
-      return false;
-    if (accept_size(2))
-      return true;
+    if (accept_size(1) || size <= 2 || accept_size(2))
+      return;
     int64_t too_small = 2, enough = size;
     while (enough - too_small > 1) {
       const int64_t next = next_size(too_small, enough, size);
       (accept_size(next) ? enough : too_small) = next;
     }
-    return enough < size;
   }
 
 private:
@@ -162,44 +157,39 @@ bool accept_all(EngineContext &context, int64_t most) {
   return !map.empty() && Shrinker(context).accept(dimensions, map);
 }
 
-bool shrink_groups(EngineContext &context, const std::map<int64_t, Group> &groups) {
-  bool any = false;
+void shrink_groups(EngineContext &context, const std::map<int64_t, Group> &groups) {
   for (auto at = groups.rbegin(); at != groups.rend(); ++at) {
     const auto &[size, group] = *at;
     const int64_t now = group.empty() ? size : size_at(context.current, group.front());
     if (now > 1)
-      any |= Shrinker(context).shrink(group, now);
+      Shrinker(context).shrink(group, now);
   }
-  return any;
 }
 
 /// One dimension alone: it may be broadcast against the others.
-bool shrink_singly(EngineContext &context) {
+void shrink_singly(EngineContext &context) {
   constexpr int most_dimensions = 12;
-  bool any = false;
   int tried = 0;
   for (const auto &[size, group] : groups_of(context.current))
     for (const auto &at : group)
       if (group.size() > 1 && ++tried <= most_dimensions)
-        any |= Shrinker(context).accept({at}, {{size, 1}});
+        Shrinker(context).accept({at}, {{size, 1}});
   if (tried > most_dimensions)
     context.incomplete("tried " + std::to_string(most_dimensions) + " of " + std::to_string(tried) +
                        " dimensions on their own");
-  return any;
 }
 
 } // namespace
 
-bool shrink_sizes(EngineContext &context) {
+void shrink_sizes(EngineContext &context) {
   note_large_inputs(context);
   const auto groups = groups_of(context.current);
-  if (groups.empty())
-    return false;
-  if (accept_all(context, 1))
-    return true;
-  bool any = groups.rbegin()->first > 2 && accept_all(context, 2);
-  any |= shrink_groups(context, groups);
-  return shrink_singly(context) || any;
+  if (groups.empty() || accept_all(context, 1))
+    return;
+  if (groups.rbegin()->first > 2)
+    accept_all(context, 2);
+  shrink_groups(context, groups);
+  shrink_singly(context);
 }
 
 } // namespace repro_minify

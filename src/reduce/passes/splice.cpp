@@ -122,14 +122,12 @@ bool splice_regions(PassContext &context) {
 
 } // namespace
 
-bool splice_nodes(EngineContext &context) {
-  const Order before = order_of(context.current);
+void splice_nodes(EngineContext &context) {
   splice_stretches(context);
   do {
     while (sweep_once(context)) {
     }
   } while (splice_regions(context));
-  return order_of(context.current) < before;
 }
 
 } // namespace repro_minify

@@ -14,30 +14,31 @@ namespace repro_minify {
 
 struct Unit {
   std::vector<const torch::jit::Node *> nodes; ///< of the top level, in order
-  std::vector<Version> reads;                  ///< of other units and of inputs; packing is read through
+  std::vector<Version> reads;                  ///< what it reads of other units and inputs, through packing
   std::vector<Version> exits;                  ///< what other units, or the outputs, read of it
-  bool loose = false; ///< writes to what others write to or make: order matters, and it cannot go on its own
+  bool loose = false; ///< it writes to what others write to or make: order matters, and it cannot go on its own
   bool writes_to_inputs = false;
 };
 
 /// The units of a Recording's Program, each behind those it reads.
 class SpliceUnits {
 public:
-  /// Keeps a reference.
+  /// The Recording has to live as long as this.
   explicit SpliceUnits(const Recording &recording);
 
   const std::vector<Unit> &units() const { return units_; }
+  /// Returns (maker, reader) of each use of one unit by another.
   std::vector<std::pair<int, int>> edges() const;
   /// Returns the unit of the node of the top level that this one is or is in; -1 for packing.
   int unit_of(const torch::jit::Node *node) const;
-  /// -1 for a graph input as given.
+  /// Returns the unit that makes a version; -1 for a graph input as it was given.
   int maker(const Version &version) const;
   /// Returns the version that a reader sees: at the node of the top level that it is or is in, or as an output of the
   /// graph.
   Version seen(const torch::jit::Value *value, const torch::jit::Node *reader) const;
-  /// Made at the top level, or an input of the graph.
+  /// True for a value made at the top level, and for an input of the graph.
   bool is_outer(const torch::jit::Value *value) const;
-  /// Packing that is never written to: its readers read its parts.
+  /// True for packing that is never written to: its readers read its parts.
   bool is_read_through(const torch::jit::Node *node) const;
 
 private:
@@ -63,14 +64,13 @@ private:
   std::vector<Unit> units_;
 };
 
-// The units that a splice can leave out, and what is read instead: an earlier tensor of the same shape and dtype.
-
+/// A unit that a splice can leave out, and what is read instead: an earlier tensor of the same shape and dtype.
 struct SpliceSite {
-  /// A version that others read of it.
+  /// A version that other units read of this one.
   struct Result {
     Version version;
-    std::vector<const torch::jit::Value *> stand_ins;   ///< that may be read instead, best first
-    std::optional<c10::IValue> constant = std::nullopt; ///< in their place: what a number was
+    std::vector<const torch::jit::Value *> stand_ins;   ///< values that may be read instead, best first
+    std::optional<c10::IValue> constant = std::nullopt; ///< what a number was, instead of stand-ins
   };
   int unit;
   std::vector<Result> results;
@@ -78,13 +78,13 @@ struct SpliceSite {
 
 class SpliceSites : public SpliceUnits {
 public:
-  /// Keeps a reference.
+  /// The Recording has to live as long as this.
   explicit SpliceSites(const Recording &recording);
 
   const Unit &unit(int number) const { return units()[number]; }
   /// Returns the version of a value after the last write to it.
   Version final_version(const torch::jit::Value *value) const;
-  /// Nothing for a unit with a result that has no stand-in, or with no tensor among its results.
+  /// Returns nothing for a unit with a result that has no stand-in, or with no tensor among its results.
   std::optional<SpliceSite> site_at(int unit) const;
   /// Returns the values made by dominators that can be read where `exit` is, the nearest first, each with the number of
   /// steps from dominator to dominator up to it.

@@ -8,7 +8,7 @@
 
 namespace repro_minify {
 
-/// A site is a unit (see splice_units.h) whose results can each be replaced by an earlier tensor that had the same
+/// A site is a unit (see splice_sites.h) whose results can each be replaced by an earlier tensor that had the same
 /// shape and dtype when the Program ran: an operand, else what every path to the unit comes through (so that a stretch
 /// which changes the shape and changes it back is skipped as one), else the nearest of those it was made from. A node
 /// with blocks is one unit; so are the nodes that write to a value, with those that make and read it in between: all of

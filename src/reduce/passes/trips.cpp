@@ -58,23 +58,22 @@ bool lower_trips(PassContext &context, const Program &start, const Node *loop, i
 
 } // namespace
 
-bool lower_trip_counts(PassContext &context) {
+void lower_trip_counts(PassContext &context) {
   const auto is_loop = [](const Node *node) {
     return node->kind() == torch::jit::prim::Loop && node->input(0)->node()->kind() == torch::jit::prim::Constant;
   };
   const auto nodes = all_nodes(*context.current.graph);
   if (std::none_of(nodes.begin(), nodes.end(), is_loop))
-    return false;
+    return;
   const Program start = context.current;
   const auto recording = context.record();
   if (!recording)
-    return false;
+    return;
   const auto path = path_of(*recording);
   for (size_t i = 0; i < nodes.size(); ++i)
     if (is_loop(nodes[i]) && !path[i].empty() &&
         lower_trips(context, start, nodes[i], *std::max_element(path[i].begin(), path[i].end())))
-      return true; // what stands where has changed: the next turn sees to the others
-  return false;
+      return; // what stands where has changed: the next turn sees to the others
 }
 
 } // namespace repro_minify
