@@ -107,6 +107,9 @@ private:
   bool is_wanted() const;
   bool needs_nothing_else() const;
   ScriptVerifier &script();
+  /// Builds and runs repro.cpp; what is handed to it is called as end() says.
+  Verification verify_cpp(const Program &program, const std::function<bool()> &meanwhile,
+                          const std::function<void()> &complete);
   void take(const Verification &verification);
   void take_script_alone();
 

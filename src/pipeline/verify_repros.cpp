@@ -123,29 +123,35 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
     return facts.script.verified.value_or(false);
   };
   job_.say(Severity::Info, announcement(facts));
-  if (!has_cpp(facts)) {
+  std::optional<Verification> of_cpp;
+  if (has_cpp(facts))
+    of_cpp = verify_cpp(program, while_it_compiles, complete);
+  else
     while_it_compiles();
-    facts.environment = environment.wait(interrupted);
-    if (!job_.options().listener.stops())
-      take_script_alone();
-    return;
-  }
-  if (!repro_)
-    repro_ = std::make_unique<ReproVerifier>();
-  const Verification verification =
-      repro_->verify(job_.folder, reproduction_marker(program, facts.signature), facts.signature,
-                     {.repetition = facts.repetition,
-                      .interrupted = interrupted,
-                      .confinement = confinement_of(*job_.session.backend),
-                      .meanwhile = while_it_compiles,
-                      .complete = complete,
-                      .python = in_python ? *python_ : "",
-                      .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
   if (!in_python)
     facts.script = script.finish(interrupted);
   facts.environment = environment.wait(interrupted);
-  if (!job_.options().listener.stops())
-    take(verification);
+  if (job_.options().listener.stops())
+    return;
+  if (of_cpp)
+    take(*of_cpp);
+  else
+    take_script_alone();
+}
+
+Verification Verifying::verify_cpp(const Program &program, const std::function<bool()> &meanwhile,
+                                   const std::function<void()> &complete) {
+  const ReproFacts &facts = job_.facts;
+  if (!repro_)
+    repro_ = std::make_unique<ReproVerifier>();
+  return repro_->verify(job_.folder, reproduction_marker(program, facts.signature), facts.signature,
+                        {.repetition = facts.repetition,
+                         .interrupted = job_.options().listener.interrupted,
+                         .confinement = confinement_of(*job_.session.backend),
+                         .meanwhile = meanwhile,
+                         .complete = complete,
+                         .python = facts.backend->parts().repro_in_python ? *python_ : "",
+                         .any_compiler = !facts.backend->parts().generated}); // kernels fail under their own
 }
 
 void Verifying::take_script_alone() {
