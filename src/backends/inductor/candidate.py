@@ -309,6 +309,7 @@ class Candidate:
 
     def explain(self, header, blobs):
         """A change of the program that gives in eager what is compiled, as explanation.in_words() has it."""
+        self.begin(header)
         programs = emit_recipe.programs if entries.recipe_in_use else emit_fx.programs
         with settings(header["settings"]):
             return {"change": explanation.in_words(programs(*program_of(header, blobs))[0], Program(header, blobs))}, []

@@ -1,6 +1,6 @@
 """Changes of a program in torch.fx, each of which is a way in which a compiler may go wrong.
 
-    for change in changes_of(graph): result = change.run(module, *arguments)
+    for change in changes_of(module): result = change.run(*arguments)
 
 A call is left out, comes early or late (one that writes), reads what it has written already, has an argument less or a
 switch turned, is another function, or gives values of another dtype: more or fewer bits than eager has between two
@@ -26,7 +26,6 @@ INTEGRAL = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 DTYPES = (torch.int64, torch.int32, torch.float32, torch.float64, *ROUNDED, torch.int16, torch.int8, torch.uint8)
 """In the order in which compilers are apt to compute in another than the program's."""
 
-
 COPIES = ("clone", "contiguous", "detach", "alias", "copy")
 MOST_ELEMENTS = 64  # of a call that is made element by element
 
@@ -36,11 +35,7 @@ def truncated(x: Any, y: Any) -> Any:
 
 
 Function = Callable[..., Any]
-QUOTIENTS: list[tuple[str, Function]] = [
-    ('torch.div(x, y, rounding_mode="trunc")', truncated),
-    ("torch.floor(x / y)", lambda x, y: torch.floor(x / y)),
-]
-OTHERS: dict[str, list[tuple[str, Function]]] = {
+OF_ONE: dict[str, list[tuple[str, Function]]] = {
     "sinh": [("(torch.exp(x) - torch.exp(-x)) / 2", lambda x: (torch.exp(x) - torch.exp(-x)) / 2)],
     "cosh": [("(torch.exp(x) + torch.exp(-x)) / 2", lambda x: (torch.exp(x) + torch.exp(-x)) / 2)],
     "expm1": [("torch.exp(x) - 1", lambda x: torch.exp(x) - 1)],
@@ -49,6 +44,16 @@ OTHERS: dict[str, list[tuple[str, Function]]] = {
     "round": [("torch.floor(x + 0.5)", lambda x: torch.floor(x + 0.5)), ("torch.trunc(x)", torch.trunc)],
     "floor": [("torch.trunc(x)", torch.trunc)],
     "ceil": [("torch.trunc(x)", torch.trunc)],
+    "rsqrt": [("1 / torch.sqrt(x)", lambda x: 1 / torch.sqrt(x))],
+    "gelu": [('F.gelu(x, approximate="tanh")', lambda x: torch.nn.functional.gelu(x, approximate="tanh"))],
+}
+"""For functions by name what a compiler, or a runtime's operator of a like name, computes in its place."""
+
+QUOTIENTS: list[tuple[str, Function]] = [
+    ('torch.div(x, y, rounding_mode="trunc")', truncated),
+    ("torch.floor(x / y)", lambda x, y: torch.floor(x / y)),
+]
+OF_TWO: dict[str, list[tuple[str, Function]]] = {
     "remainder": [("torch.fmod(x, y)", torch.fmod)],
     "mod": [("torch.fmod(x, y)", torch.fmod)],
     "fmod": [("torch.remainder(x, y)", torch.remainder)],
@@ -58,10 +63,8 @@ OTHERS: dict[str, list[tuple[str, Function]]] = {
     "minimum": [("torch.fmin(x, y)", torch.fmin)],
     "truediv": [("x * (1 / y)", lambda x, y: x * (1 / y))],
     "div": [("x * (1 / y)", lambda x, y: x * (1 / y))],
-    "rsqrt": [("1 / torch.sqrt(x)", lambda x: 1 / torch.sqrt(x))],
-    "gelu": [('F.gelu(x, approximate="tanh")', lambda x: torch.nn.functional.gelu(x, approximate="tanh"))],
 }
-"""For functions by name what a compiler, or a runtime's operator of a like name, computes in its place, of x and y."""
+"""The same for functions of two values."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,20 +113,15 @@ def edited(module: GraphModule, edit: Callable[[dict[str, Node]], None]) -> Call
 
 
 def left_out(module: GraphModule, node: Node) -> Iterator[Change]:
-    if not node.args or not isinstance(node.args[0], Node):
-        return
+    """Its first argument takes the place of its result."""
 
     def edit(nodes: dict[str, Node]) -> None:
-        leave(nodes[node.name])
+        left, first = nodes[node.name], nodes[node.args[0].name]  # type: ignore[union-attr]
+        left.replace_all_uses_with(first)
+        left.graph.erase_node(left)
 
-    yield Change("left out", node.name, run=edited(module, edit))
-
-
-def leave(node: Node) -> None:
-    (first, *_) = node.args
-    assert isinstance(first, Node)
-    node.replace_all_uses_with(first)
-    node.graph.erase_node(node)
+    if node.args and isinstance(node.args[0], Node):
+        yield Change("left out", node.name, run=edited(module, edit))
 
 
 def moved(module: GraphModule, node: Node, calls: list[Node]) -> Iterator[Change]:
@@ -193,15 +191,15 @@ def other_functions(module: GraphModule, node: Node) -> Iterator[Change]:
     if name == "div" and (len(node.args) > 2 or node.kwargs):
         mode = node.kwargs.get("rounding_mode")
         name = {"floor": "floor_divide"}.get(str(mode), "")
-    for text, function in OTHERS.get(name, []):
-        count = 2 if "y" in text else 1
+    for count, table in ((1, OF_ONE), (2, OF_TWO)):
+        for text, function in table.get(name, []):
 
-        def edit(nodes: dict[str, Node], function: Function = function, count: int = count) -> None:
-            changed = nodes[node.name]
-            changed.op, changed.target = "call_function", function
-            changed.args, changed.kwargs = changed.args[:count], {}
+            def edit(nodes: dict[str, Node], function: Function = function, count: int = count) -> None:
+                changed = nodes[node.name]
+                changed.op, changed.target = "call_function", function
+                changed.args, changed.kwargs = changed.args[:count], {}
 
-        yield Change("as", node.name, text, edited(module, edit))
+            yield Change("as", node.name, text, edited(module, edit))
 
 
 def name_of(node: Node) -> str:

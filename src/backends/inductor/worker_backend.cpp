@@ -162,6 +162,7 @@ InductorMessage WorkerBackend::ask_about(const char *what, const Program &progra
   }
   message.header = {{"do", what}, {"module", message.blobs.size()}, {"inputs", inputs}, {"facts", facts}};
   message.header["settings"] = settings_here(device_among(values).value_or(c10::kCPU));
+  message.header.update(means_here());
   message.blobs.push_back(saved_bytes(instantiate(program, {.requires_grad = true}).module));
   return InductorConnection(worker_->address()).ask(message);
 }
