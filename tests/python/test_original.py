@@ -60,6 +60,12 @@ def test_minify_says_it_too_and_a_test_does_not_pass(world: Any) -> None:
         assert_compiled_same(mirrored, X)
 
 
+def test_a_trace_with_another_failure_is_not_reduced(world: Any) -> None:
+    world("value 1 is another", fails="1")
+    with pytest.raises(repro_minify.DoesNotFail, match="its trace has another failure .crash: m.; the model itself"):
+        repro_minify.minify(mirrored, X)
+
+
 def test_what_dynamo_in_front_shows_is_the_verdict(world: Any) -> None:
     world("value 1 is another", fails="2")
     verdict = repro_minify.check(mirrored, X)
@@ -127,6 +133,7 @@ def test_what_is_nearer_to_float64_is_right() -> None:
     exact = torch.tensor([1.0], dtype=torch.float64)
     assert difference([eager], [better], [exact]) == ""
     assert difference([better], [eager], [exact]) != ""
+    assert "has the shape [6], in eager [3]" in difference([torch.ones(3)], [torch.ones(6)], None)
     assert difference([better], [better.double()], [exact]) != ""
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .command import is_path, words_of
+from .checking import check
 from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError
-from .options import MinifyOptions, Texts
+from .options import CheckOptions, MinifyOptions, Texts
 from .program import raise_for, run
 from .result import Result, result_in
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Asked = tuple[Any, Any, str, Path, MinifyOptions]  # model, inputs, backend, folder of what is reduced, options
 WRITTEN = (0, 4)  # verified, and not verified: the files are there
+ENDS = ("exception", "crash", "hang", "memory")  # kinds of failure that leave nothing to be compared
 
 
 def free_folder(stem: Path) -> Path:
@@ -57,7 +59,8 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     For inductor the model is run in eager and under torch.compile first, as its user does. Where that fails, the graphs
     that Dynamo makes of it are reduced (program.py in NAME.failing); where none of them fails, or the model does not,
     its trace is. A trace that passes where the model fails is tried with Dynamo in front of Inductor, and if it passes
-    there too DoesNotFail has `original`.
+    there too DoesNotFail has `original`. So it has where the trace raises and the model gives another result, or the
+    other way around: that is another failure than the user's.
 
     Raises DoesNotFail, BadInput, EagerNotReproducible, InternalError, CannotStart, with the program's sentence.
     """
@@ -118,6 +121,8 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
         both = untraced(error, model, original)
         both.args = ("; ".join([str(both), *refused]),)
         raise both from error.__cause__
+    if original:
+        require_same_end(failing, backend, options, original)
     try:
         return reduce(words, quiet)
     except DoesNotFail as error:
@@ -130,6 +135,17 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
         both = DoesNotFail("; ".join([f"{error}; but {original}", *refused]))
         both.original = original
         raise both from error
+
+
+def require_same_end(failing: Path, backend: str, options: MinifyOptions, original: Original) -> None:
+    """Raises DoesNotFail where the trace fails in another way than the model, of which it then says nothing."""
+    known = {key: value for key, value in options.items() if key in CheckOptions.__annotations__}
+    verdict = check(failing / "failing.pt", failing / "inputs.pt", backend, **cast(CheckOptions, known))
+    if verdict.failed and (verdict.kind in ENDS) != original.ends:
+        found = f"{verdict.kind}: {verdict.message.splitlines()[0]}"
+        other = DoesNotFail(f"{failing / 'failing.pt'}: its trace has another failure ({found}); {original}")
+        other.original = original
+        raise other
 
 
 def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result | None, list[str]]:

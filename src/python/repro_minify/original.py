@@ -30,6 +30,7 @@ class Original:
     problem: str  # how the model differs from eager under torch.compile, by PyTorch's own rule; empty if it does not
     lost: tuple[str, ...]  # operators that it calls in eager and its trace does not
     whole_numbers: bool = False  # what differs are whole numbers, which `--compare close` alone takes for a failure
+    ends: bool = False  # it raises or crashes, in the place of another result
 
     def __bool__(self) -> bool:
         """True if it fails."""
@@ -156,6 +157,8 @@ def difference(expected: list[torch.Tensor], found: list[torch.Tensor], exact: l
         def note(message: str, *words: Any, said: list[str] = said) -> None:
             said.append(message % words if words else message)
 
+        if a.shape != b.shape:
+            return f"value {i} has the shape {list(b.shape)}, in eager {list(a.shape)}"
         if has_other_nans(a, b, reference):
             return f"value {i} is another (NaN is in other places)"
         tolerance = torch._dynamo.config.repro_tolerance
@@ -171,6 +174,10 @@ def has_other_nans(expected: torch.Tensor, found: torch.Tensor, exact: torch.Ten
         return False
     nans = exact.isnan()
     return torch.equal(expected.isnan(), nans) and not torch.equal(found.isnan(), nans)
+
+
+class Raised(str):
+    """Says what is raised, where nothing is compared."""
 
 
 class WholeNumbers(str):
@@ -216,7 +223,7 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
         except Exception as error:
             if lacks_compiler(error):
                 raise ReproMinifyError("torch.compile has no C++ compiler here") from error
-            return f"it raises {first_line(error)}"
+            return Raised(f"it raises {first_line(error)}")
     return difference(expected, found, in_float64(call, arguments, how))
 
 
@@ -250,12 +257,12 @@ def failure_of_original(
         if not problem:
             return Original("", ())
         lost = lost_in(folder / "failing.pt", folder / "inputs.pt", call, arguments)
-        return Original(str(problem), lost, isinstance(problem, WholeNumbers))
+        return Original(str(problem), lost, isinstance(problem, WholeNumbers), isinstance(problem, Raised))
 
     try:
         return apart(asked)
     except Crashed as error:
-        return Original(str(error), ())
+        return Original(str(error), (), ends=True)
     except ReproMinifyError:
         return None
 
