@@ -217,7 +217,7 @@ std::string workaround_sentence(const ReproFacts &facts) {
   if (workaround.mends_model)
     text +=
         *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";
-  if (workaround.times_as_long)
+  if (workaround.times_as_long.value_or(0) >= 1) // less is noise
     text += ", whose call then takes " + rounded_text(*workaround.times_as_long) + " times as long";
   return text + ".";
 }

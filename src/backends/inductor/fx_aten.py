@@ -16,11 +16,18 @@ INTERPOLATIONS = {
 }  # fmt: skip
 
 SAME_ARGUMENTS = {  # functions in Python that take them in order
-    "max_pool1d", "max_pool2d", "max_pool3d", "dropout", "hardtanh",
+    "max_pool1d", "max_pool2d", "max_pool3d", "dropout", "hardtanh", "celu", "selu", "alpha_dropout",
+    "rms_norm",
+}  # fmt: skip
+OTHER_NAMES = {  # likewise
+    "log_sigmoid": "logsigmoid", "im2col": "unfold", "col2im": "fold", "_adaptive_avg_pool2d": "adaptive_avg_pool2d",
+    "_adaptive_avg_pool3d": "adaptive_avg_pool3d", "affine_grid_generator": "affine_grid",
 }  # fmt: skip
 PADDINGS = {f"{kind}_pad{n}d": mode for kind, mode in (("reflection", "reflect"), ("replication", "replicate"))
             for n in (1, 2, 3)}  # fmt: skip
 
+SAMPLES = ("bilinear", "nearest", "bicubic")  # in ATen, numbers from 0
+BORDERS = ("zeros", "border", "reflection")
 REDUCTIONS = ("none", "mean", "sum")  # in ATen, numbers from 0
 LOSSES = {  # their parameters in ATen
     "cross_entropy_loss": ("input", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
@@ -53,6 +60,10 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
             return torch.nn.functional.batch_norm, ((value, mean, variance, weight, bias, *rest), {})
     if name in SAME_ARGUMENTS and overload == "default":
         return getattr(torch.nn.functional, name), arguments
+    if name in OTHER_NAMES and overload == "default" and not kwargs:
+        return getattr(torch.nn.functional, OTHER_NAMES[name]), (tuple(map(one_for_all, args)), {})
+    if overload == "default" and not kwargs and (call := functional(name, args)):
+        return call
     if name in PADDINGS and not kwargs:
         return torch.nn.functional.pad, (args, {"mode": PADDINGS[name]})
     if name == "einsum" and len(args) == 2 and not kwargs and isinstance(args[1], (list, tuple)):
@@ -73,6 +84,32 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         if "Scalar" in packet.overloads():
             return packet.Scalar, arguments
     return target, arguments
+
+
+def one_for_all(value: Any) -> Any:
+    """One number where a list has that number at each of its places."""
+    alike = isinstance(value, (list, tuple)) and len(value) > 1 and all(type(x) is int for x in value)
+    return value[0] if alike and len(set(value)) == 1 else value
+
+
+def functional(name: str, args: tuple[Any, ...]) -> tuple[Any, Arguments] | None:
+    """The call of torch.nn.functional that takes what an operator takes in another order, or by other words."""
+    functions = torch.nn.functional
+    if name == "constant_pad_nd":
+        return functions.pad, (args[:2], {"value": args[2]} if args[2:] and args[2] else {})
+    if name == "embedding" and not any(args[3:]):
+        return functions.embedding, ((args[1], args[0]), {"padding_idx": args[2]} if args[2:] and args[2] >= 0 else {})
+    if name == "grid_sampler" and args[2] in range(3) and args[3] in range(3):
+        mode, border = SAMPLES[args[2]], BORDERS[args[3]]
+        return functions.grid_sample, (args[:2], {"mode": mode, "padding_mode": border, "align_corners": args[4]})
+    if name == "instance_norm":
+        value, weight, bias, mean, variance, *rest, _ = args
+        return functions.instance_norm, ((value, mean, variance, weight, bias, *rest), {})
+    if name == "elu" and len(args) < 3:
+        return functions.elu, (args, {})
+    if name in INTERPOLATIONS and len(args) == 2:
+        return functions.interpolate, interpolation(name, (*args, None))
+    return None
 
 
 def interpolation(name: str, args: tuple[Any, ...]) -> Arguments:
