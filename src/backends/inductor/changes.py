@@ -1,6 +1,8 @@
 """Changes of a program in torch.fx, each of which is a way in which a compiler may go wrong.
 
-    for change in changes_of(module): result = change.run(*arguments)
+    eager = Noting(module)
+    eager.run(*arguments)
+    for change in changes_of(module, eager.dtypes): result = change.run(*arguments)
 
 A call is left out, comes early or late (one that writes), reads what it has written already, has an argument less or a
 switch turned, is another function, or gives values of another dtype: more or fewer bits than eager has between two
@@ -28,6 +30,10 @@ DTYPES = (torch.int64, torch.int32, torch.float32, torch.float64, *ROUNDED, torc
 
 COPIES = ("clone", "contiguous", "detach", "alias", "copy")
 MOST_ELEMENTS = 64  # of a call that is made element by element
+
+
+Dtypes = dict[str, list[torch.dtype]]
+"""Of the tensors that each call gives, by the name of its node."""
 
 
 def truncated(x: Any, y: Any) -> Any:
@@ -75,10 +81,10 @@ class Change:
     run: Callable[..., Any] = dataclasses.field(default=lambda: None, compare=False)
 
 
-def changes_of(module: GraphModule) -> Iterator[Change]:
-    """Those that say most come first."""
+def changes_of(module: GraphModule, dtypes: Dtypes) -> Iterator[Change]:
+    """Those that say most come first. `dtypes` are those of a run of the module: see Noting."""
     calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
-    copies = [node for node in calls if name_of(node) in COPIES or fx_effects.has_effect(node)]
+    copies = [node for node in calls if fx_effects.called_name(node) in COPIES or fx_effects.has_effect(node)]
     for node in copies:
         yield from left_out(module, node)
     for node in filter(fx_effects.has_effect, calls):
@@ -87,17 +93,30 @@ def changes_of(module: GraphModule) -> Iterator[Change]:
     for node in calls:
         yield from other_arguments(module, node)
         yield from other_functions(module, node)
-    for node in calls:
-        for dtype in DTYPES:
-            yield Change("in", node.name, str(dtype), Wider(module, {node.name}, dtype).run_anew)
-    for dtype in DTYPES:
-        yield Change("in", "", str(dtype), Wider(module, {node.name for node in calls}, dtype).run_anew)
-    for node in calls:
-        for dtype in DTYPES:
-            yield Change("in", node.name, str(dtype), Wider(module, {node.name}, dtype, to_the_end=True).run_anew)
+    names = [node.name for node in calls]
+    for name in names:
+        yield from other_dtypes(module, name, [name], dtypes)
+    yield from other_dtypes(module, "", names, dtypes)
+    for name in names:
+        yield from other_dtypes(module, name, [name], dtypes, to_the_end=True)
     for node in calls:
         if node not in copies:
             yield from left_out(module, node)
+
+
+def other_dtypes(
+    module: GraphModule, call: str, names: list[str], dtypes: Dtypes, to_the_end: bool = False
+) -> Iterator[Change]:
+    """Each dtype that the results of these calls may have, of as many of them as may."""
+    for dtype in DTYPES:
+        fitting = {name for name in names if all(may_become(own, dtype) for own in dtypes[name])}
+        if fitting:
+            yield Change("in", call, str(dtype), Wider(module, fitting, dtype, dtypes, to_the_end=to_the_end).run)
+
+
+def may_become(own: torch.dtype, dtype: torch.dtype) -> bool:
+    """An integer may be computed as a floating number, not the other way around."""
+    return own != dtype and (own in INTEGRAL or own in FLOATING and dtype in FLOATING)
 
 
 def edited(module: GraphModule, edit: Callable[[dict[str, Node]], None]) -> Callable[..., Any]:
@@ -187,7 +206,7 @@ def signatures_of(node: Node) -> tuple[fx_signatures.Signature, ...]:
 
 
 def other_functions(module: GraphModule, node: Node) -> Iterator[Change]:
-    name = name_of(node)
+    name = fx_effects.called_name(node)
     if name == "div" and (len(node.args) > 2 or node.kwargs):
         mode = node.kwargs.get("rounding_mode")
         name = {"floor": "floor_divide"}.get(str(mode), "")
@@ -202,37 +221,19 @@ def other_functions(module: GraphModule, node: Node) -> Iterator[Change]:
             yield Change("as", node.name, text, edited(module, edit))
 
 
-def name_of(node: Node) -> str:
-    """The plain name of what a node calls."""
-    target: Any = node.target
-    if isinstance(target, torch._ops.OpOverload):
-        return str(target._schema.name.split("::")[1])
-    return str(target) if node.op == "call_method" else str(getattr(target, "__name__", ""))
-
-
 class Wider(Interpreter):
     """Runs the program with the results of some calls in another dtype, which they keep until the next call; what that
     gives is rounded as it is in the program."""
 
-    def __init__(self, module: GraphModule, calls: set[str], dtype: torch.dtype, *, to_the_end: bool = False) -> None:
-        """`to_the_end`: a result of the program keeps the dtype."""
+    def __init__(
+        self, module: GraphModule, calls: set[str], dtype: torch.dtype, plain: Dtypes, *, to_the_end: bool = False
+    ) -> None:
+        """`plain` are the dtypes that the results have in the program. `to_the_end`: its result keeps the other one."""
         super().__init__(module, garbage_collect_values=False)
         self.calls = calls
         self.dtype = dtype
         self.to_the_end = to_the_end
-        self.plain: dict[str, list[torch.dtype]] = {}
-
-    def run_anew(self, *arguments: Any) -> Any:
-        self.plain = DtypesOf(self.module).of(*copy.deepcopy(arguments))
-        fitting = {call for call in self.calls if all(map(self.fits, self.plain[call]))}
-        if not fitting or fitting != self.calls and len(self.calls) == 1:
-            raise ValueError("no dtype for this result")
-        self.calls = fitting
-        return self.run(*arguments)
-
-    def fits(self, own: torch.dtype) -> bool:
-        """An integer may be computed as a floating number, not the other way around."""
-        return own != self.dtype and (own in INTEGRAL or own in FLOATING and self.dtype in FLOATING)
+        self.plain = plain
 
     def run_node(self, n: Node) -> Any:
         if n.name in self.calls:
@@ -286,15 +287,14 @@ class OneByOne(Interpreter):
         return result
 
 
-class DtypesOf(Interpreter):
-    """The dtypes of the tensors that each call gives."""
+class Noting(Interpreter):
+    """Runs the program as it is, and notes the dtypes of the tensors that each call gives."""
 
-    def of(self, *arguments: Any) -> dict[str, list[torch.dtype]]:
-        self.found: dict[str, list[torch.dtype]] = {}
-        self.run(*arguments)
-        return self.found
+    def __init__(self, module: GraphModule) -> None:
+        super().__init__(module)
+        self.dtypes: Dtypes = {}
 
     def run_node(self, n: Node) -> Any:
         result = super().run_node(n)
-        self.found[n.name] = [x.dtype for x in pytree.tree_leaves(result) if isinstance(x, torch.Tensor)]
+        self.dtypes[n.name] = [x.dtype for x in pytree.tree_leaves(result) if isinstance(x, torch.Tensor)]
         return result

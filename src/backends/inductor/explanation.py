@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.fx import GraphModule, Interpreter
+from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 import emit_fx
 import fx_candidate
 from calls import attribute_name
-from changes import Change, changes_of
+from changes import Change, Noting, changes_of
 
 MOST_CALLS = 40
 DRAWS = 10  # of other arguments
@@ -56,11 +56,12 @@ def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: 
     calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
     if len(calls) > MOST_CALLS or any(node.meta.get("modes") for node in calls):
         return None
-    eager = Side(Interpreter(module).run, state)
+    noting = Noting(module)
+    eager = Side(noting.run, state)
     found, expected = compiled.outcome(arguments), eager.outcome(arguments)
     if found is None or expected is None or same(found, expected):
         return None
-    alike = [(change, Side(change.run, state)) for change in changes_of(module)]
+    alike = [(change, Side(change.run, state)) for change in changes_of(module, noting.dtypes)]
     alike = [(change, side) for change, side in alike if same(side.outcome(arguments), found)]
     for given in others_like(arguments) if alike else ():
         if eager.outcome(given) is None:
@@ -84,10 +85,12 @@ def in_words(repro: Any, program: Any) -> dict[str, str] | None:
         return None
     state = [getattr(module, attribute_name(name)) for name in program.state]
     change = explained(module, Side(program.call, list(program.state.values())), given, state)
-    if change is None or change.call and change.call not in repro.typed.calls:
+    nodes = {node.name: node for node in repro.nodes}
+    if change is None or change.call and change.call not in nodes:
         return None
-    calls = {"": "", **repro.typed.calls}
-    return {"kind": change.kind, "call": calls[change.call], "other": calls.get(change.other, change.other)}
+    call = repro.typed.call(nodes[change.call]) if change.call else ""
+    other = repro.typed.call(nodes[change.other]) if change.other in nodes else change.other
+    return {"kind": change.kind, "call": call, "other": other}
 
 
 def same(some: Outcome, others: Outcome) -> bool:

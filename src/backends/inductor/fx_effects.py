@@ -42,6 +42,14 @@ def draws(name: str) -> bool:
     return any(torch.Tag.nondeterministic_seeded in getattr(packet, overload).tags for overload in overloads)
 
 
+def called_name(node: Node) -> str:
+    """The plain name of a function, a method, or an operator: "mul" for torch.mul, x.mul and aten.mul.Tensor."""
+    target: Any = node.target
+    if node.op == "call_function" and hasattr(target, "_schema"):
+        return str(target._schema.name.split("::")[1])
+    return str(target) if node.op == "call_method" else str(getattr(target, "__name__", ""))
+
+
 def has_effect(node: Node) -> bool:
     """True for a call that must run in its place among all others. It says so too of what it does not know."""
     if node.op in ("placeholder", "get_attr", "output"):

@@ -15,7 +15,7 @@ import dataclasses
 import io
 import itertools
 import tokenize
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from torch.fx import Graph, Node
@@ -42,7 +42,8 @@ class ProgramText:
     imports: list[str]
     definitions: list[str]  # lines of functions that it uses
     classes: list[str]  # lines of classes, which stand outside: Dynamo traces no definition of one
-    calls: dict[str, str]  # each call by the name of its node, as it stands in the text
+    call: Callable[[Node], str] = dataclasses.field(compare=False, repr=False)
+    """Says how a call of the graph stands in the text, without the name of its result."""
 
     def function(self, name: str = "f") -> list[str]:
         head = f"def {name}({', '.join(self.arguments)}):"
@@ -229,8 +230,7 @@ class Writer:
             expression = unparsed(statements[0].tree.value)
         arguments, definitions = list(self.arguments.values()), self.bodies.lines
         imports, classes = self.imports(statements), self.bodies.classes
-        calls = {node.name: self.text_of(node) for node in self.nodes}
-        return ProgramText(arguments, body, expression, imports, definitions, classes, calls)
+        return ProgramText(arguments, body, expression, imports, definitions, classes, self.text_of)
 
     def text_of(self, node: Node) -> str:
         """A call without the name that its result has."""
@@ -277,10 +277,7 @@ class Writer:
         target: Any = node.target
         if target is getattr:
             return fx_names.name_for_result(str(node.args[1]).lower())
-        name = str(target) if node.op == "call_method" else function_name(node)
-        if node.op == "call_function" and hasattr(target, "_schema"):
-            name = target._schema.name.split("::")[1]
-        return fx_names.name_for_result(name)
+        return fx_names.name_for_result(fx_effects.called_name(node))
 
     def stands_for(self, node: Node) -> Node:
         """The value that has a name: what is written in place is read under the name that it had before."""
