@@ -149,7 +149,8 @@ std::optional<Verdict> thrown_by(const CheckContext &context, const Verdict &so_
   } catch (...) {
     if (is_past_the_limit(current_message()))
       throw;
-    return raised(so_far, current_message(), context.options.device);
+    const std::string why = memory_held_by_others(current_message(), context.options.device);
+    return why.empty() ? raised(so_far, current_message(), context.options.device) : without_answer(why);
   }
   return std::nullopt;
 }
@@ -173,7 +174,8 @@ Verdict check_here(const ModuleFactory &factory, const Backend &backend, const C
   Verdict verdict;
   Fp64Reference fp64(context, eager);
   if (options.mode == CheckMode::Accuracy && (options.require_fp64 || options.measure_always)) {
-    fp64.make(child, verdict);
+    if (const auto thrown = thrown_by(context, verdict, [&] { fp64.make(child, verdict); }))
+      return *thrown;
     if (!verdict.has_fp64_reference && options.require_fp64)
       return unresolved("--require-fp64, but there is no fp64 reference: " + verdict.no_fp64_because);
   }

@@ -3,6 +3,7 @@
 #include "check/compare_runs.h"
 #include "check/kept_runs.h"
 #include "check/unresolved.h"
+#include "core/no_answer.h"
 #include "program/compute.h"
 
 #include <c10/util/Exception.h>
@@ -94,7 +95,8 @@ std::optional<Verdict> trouble_of_eager(const CheckContext &context, std::vector
   } catch (...) {
     if (is_past_the_limit(current_message()))
       throw;
-    return raised_by_eager();
+    const std::string why = memory_held_by_others(current_message(), context.options.device);
+    return why.empty() ? raised_by_eager() : without_answer(why);
   }
   return verdict.message.empty() ? std::nullopt : std::optional(verdict);
 }
@@ -187,6 +189,8 @@ void Fp64Reference::run(Verdict &verdict) {
   try {
     calls_ = eager_.observer().run_eager(static_cast<int>(eager_.observed().size()), &eager_.observed());
   } catch (const std::exception &) { // std::bad_alloc too: float64 takes twice the memory, and can be done without
+    if (const std::string why = memory_held_by_others(current_message(), context_.options.device); !why.empty())
+      throw NoAnswer(why);
     verdict.no_fp64_because = first_sentence(current_message());
   }
   if (!kept.empty())

@@ -5,6 +5,10 @@
 #include "repro_minify/run_settings.h"
 #include "tasks/limits.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
+
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace repro_minify {
@@ -62,6 +66,25 @@ Verdict unless_memory_is_short(const Verdict &verdict, std::uint64_t limit) {
                    "; --memory-limit gives it more";
   result.wall_seconds = verdict.wall_seconds;
   return result;
+}
+
+std::string memory_held_by_others(const std::string &message, c10::Device device) {
+  auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(device.type()));
+  if (device.is_cpu() || allocator == nullptr || !is_out_of_memory(message))
+    return "";
+  const auto index = std::max(device.index(), c10::DeviceIndex{0});
+  std::size_t free = 0, total = 0;
+  try {
+    std::tie(free, total) = allocator->getMemoryInfo(index);
+  } catch (const std::exception &) {
+    return "the device has no memory left for another process";
+  }
+  const auto kept = allocator->getDeviceStats(index).reserved_bytes[0].current; // by this process, for its tensors
+  const auto others = static_cast<std::int64_t>(total - free) - kept;
+  if (others <= static_cast<std::int64_t>(total / 4))
+    return "";
+  return "the memory of the device ran out: other processes hold " + in_gib(static_cast<uint64_t>(others)) + " of its " +
+         in_gib(total);
 }
 
 bool device_is_lost(const std::string &message, c10::Device device) {

@@ -41,6 +41,10 @@ Verdict ask_until_answered(const std::function<Verdict()> &once, const std::func
 /// that has the model too, and what it makes of it.
 Verdict unless_memory_is_short(const Verdict &verdict, std::uint64_t limit);
 
+/// Returns why an error of this process says nothing of the program that it ran: the device had no memory left for it,
+/// as other processes hold more than a quarter of it. Empty for other errors, and where this process has the rest.
+std::string memory_held_by_others(const std::string &message, c10::Device device);
+
 // Tells from an error's message whether the device is lost. Internal to src/check.
 
 /// True if `message` is a CUDA error that stays: the device raises it again when asked for nothing at all. (An illegal

@@ -1,6 +1,7 @@
 #include "repro_minify/run_settings.h"
 
 #include "program/cuda_library.h"
+#include "tasks/gpu_devices.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -159,9 +160,11 @@ std::string why_unusable(c10::Device device) {
   const auto &hooks = at::detail::getCUDAHooks();
   if (!hooks.hasCUDART())
     return "this LibTorch was built without CUDA";
-  if (!hooks.hasCUDA() || hooks.getNumGPUs() == 0)
-    return "no CUDA device is visible (nvidia-smi should list one)" +
+  if (!hooks.hasCUDA() || hooks.getNumGPUs() == 0) {
+    const std::string &files = gpu_devices_here().problem;
+    return "no CUDA device is visible (nvidia-smi should list one)" + (files.empty() ? "" : "; " + files) +
            (warning.text.empty() ? "" : "; LibTorch says: " + warning.text);
+  }
   if (device.has_index() && device.index() >= hooks.getNumGPUs())
     return "there are only " + std::to_string(hooks.getNumGPUs()) + " CUDA devices, counted from 0";
   return "";

@@ -2,6 +2,7 @@
 
 #include "core/files.h"
 #include "tasks/descendants.h"
+#include "tasks/gpu_devices.h"
 #include "tasks/kernel_rules.h"
 
 #include <algorithm>
@@ -42,19 +43,6 @@ constexpr const char *readable_everywhere[] = {"/usr",           "/lib",
                                                "/proc/version",  "/proc/filesystems",
                                                "/proc/devices",  "/proc/driver"};
 constexpr const char *writable_everywhere[] = {"/dev/null", "/dev/zero", "/dev/full"};
-
-/// The device files of GPUs, where there are any: CUDA's driver is asked through them.
-const std::vector<std::string> &devices_that_compute() {
-  static const std::vector<std::string> devices = [] {
-    std::vector<std::string> found;
-    std::error_code error;
-    for (fs::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
-      if (const auto name = entry->path().filename().string(); name.starts_with("nvidia") || name == "dri")
-        found.push_back(entry->path().string());
-    return found;
-  }();
-  return devices;
-}
 
 std::mutex paths_mutex;
 std::set<std::string> &paths_of_the_user() {
@@ -113,6 +101,8 @@ void forget_caches_of_others(const Confinement &confinement) {
       unsetenv(variable);
   }
   setenv("TRITON_HOME", private_folder_of_children().c_str(), 1);
+  // CUDA's driver keeps what it has compiled from PTX in the user's home, else: each child would compile it again.
+  setenv("CUDA_CACHE_PATH", (private_folder_of_children() / "cuda").c_str(), 1);
 }
 
 /// Root may raise the limits that it was given. What is confined may not, and nothing that it starts gets back what
@@ -135,7 +125,7 @@ void confine_files(const Confinement &confinement) {
     rules.allow_reading(path);
   for (const char *path : writable_everywhere)
     rules.allow_writing(path);
-  for (const auto &path : devices_that_compute())
+  for (const auto &path : gpu_devices_here().paths)
     rules.allow_writing(path);
   if (confinement.cuda)
     rules.allow_writing("/proc/self/task");
@@ -154,9 +144,7 @@ void confine_files(const Confinement &confinement) {
 } // namespace
 
 bool has_cuda_devices() {
-  const auto &devices = devices_that_compute();
-  return std::any_of(devices.begin(), devices.end(),
-                     [](const std::string &path) { return path.starts_with("/dev/nvidia"); });
+  return gpu_devices_here().cuda;
 }
 
 void let_children_read(const std::string &path) {
@@ -176,7 +164,7 @@ void prepare_confinement() {
   [[maybe_unused]] static const bool once = (kill_what_dead_runs_left(), true);
   private_folder_of_children();
   folders_of_libraries();
-  devices_that_compute();
+  gpu_devices_here();
   prepare_system_call_filters();
 }
 

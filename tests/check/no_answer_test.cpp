@@ -7,10 +7,15 @@
 #include "repro_minify/check.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <system_error>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -49,6 +54,54 @@ Verdict check_throwing(std::function<void()> what) {
   return verdict_of(
       run_in_sandbox([&](Child &child) { child.reply(to_json(check_here(identity_function(), backend, {}, child))); },
                      testing_support::test_limits()));
+}
+
+/// A device of 8 GiB with no memory left, of which this process has `own` bytes.
+class FullDevice final : public c10::DeviceAllocator {
+public:
+  explicit FullDevice(std::int64_t own) : own_(own) {}
+  c10::DataPtr allocate(std::size_t) override { return {}; }
+  void copy_data(void *, const void *, std::size_t) const override {}
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {}
+  void recordStream(const c10::DataPtr &, c10::Stream) override {}
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    stats.reserved_bytes[0].current = own_;
+    return stats;
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override {}
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override {
+    if (own_ < 0)
+      throw std::runtime_error("CUDA error: out of memory");
+    return {0, std::size_t{8} << 30};
+  }
+
+private:
+  const std::int64_t own_;
+};
+
+/// What is said of `message` where this process has `own` bytes of the device's memory.
+std::string on_a_full_device(std::int64_t own, const std::string &message) {
+  const JobEnd job_end = run_in_sandbox(
+      [&](Child &child) {
+        static FullDevice device(own);
+        c10::SetAllocator(c10::kCUDA, &device);
+        child.reply("said: " + memory_held_by_others(message, c10::Device(c10::kCUDA)));
+      },
+      testing_support::test_limits());
+  return job_end.reply;
+}
+
+TEST(NoAnswer, IsWhatLacksTheDevicesMemoryThatOthersHold) {
+  const std::string message = "CUDA out of memory. Tried to allocate 2.00 GiB.";
+  EXPECT_EQ(on_a_full_device(std::int64_t{1} << 30, message),
+            "said: the memory of the device ran out: other processes hold 7 GiB of its 8 GiB");
+  EXPECT_EQ(on_a_full_device(std::int64_t{7} << 30, message), "said: ") << "the program's own need";
+  EXPECT_EQ(on_a_full_device(-1, message), "said: the device has no memory left for another process");
+  EXPECT_EQ(on_a_full_device(0, "CUDA error: an illegal memory access was encountered"), "said: ");
+  EXPECT_EQ(memory_held_by_others(message, c10::Device(c10::kCPU)), "");
 }
 
 TEST(NoAnswer, IsWhatABackendSaysThatLacksTheMeans) {

@@ -123,5 +123,15 @@ TEST(OnCuda, ASpoiltProcessChangesNoAnswer) {
   }
 }
 
+/// Memory that others hold says nothing of a candidate: it is asked again.
+TEST(OnCuda, OthersThatFillTheDeviceChangeNoAnswer) {
+  const std::vector<std::string> arguments = {case_named("freeze_linear_bn_3d").model(), "--backend", "freeze"};
+  const auto [report, contexts] = reduced_on_cuda(arguments);
+  const auto [crowded, more_contexts] = reduced_on_cuda(arguments, "crowded");
+  ASSERT_TRUE(crowded.is_object());
+  EXPECT_EQ(crowded.at("program"), report.at("program"));
+  EXPECT_EQ(crowded.at("checks"), report.at("checks"));
+}
+
 } // namespace
 } // namespace repro_minify::end_to_end

@@ -22,6 +22,7 @@ import torch._inductor.compile_fx
 
 import ahead_of_time
 import bisector
+import device_memory
 import emit_fx
 import emit_recipe
 import entries
@@ -80,6 +81,8 @@ def lacked_means(error):
             return "the C++ compiler could not do its work: " + " ".join(str(error).split())[-200:]
         if "CUDA error: initialization error" in str(error) or "re-initialize CUDA in forked" in str(error):
             return "CUDA could not be started in a process of its own"
+        if "CUDA" in str(error) and "out of memory" in str(error):
+            return device_memory.held_by_others()
     return ""
 
 

@@ -44,7 +44,8 @@ def write_only_into(*folders):
 def places_of_cuda_driver(threads):
     """Where CUDA's driver writes as it starts: its devices, which confine() has told apart from others already, and
     `threads`, a folder of the threads that it names. Empty on a machine without such a device."""
-    return ["/dev", threads] if os.path.exists("/dev/nvidiactl") else []
+    of_cuda = any(name.startswith(("nvidia", "dxg", "nvhost", "nvmap", "nvgpu")) for name in os.listdir("/dev"))
+    return ["/dev", threads] if of_cuda else []
 
 
 def allow(ruleset, path, rights):

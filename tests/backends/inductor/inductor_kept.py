@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import weakref
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
@@ -226,6 +227,23 @@ class Kept(unittest.TestCase):
             with self.subTest(how):
                 self.assertFalse(child.is_over_after(how))
                 self.assertTrue(torch.equal(child.check(Draws())[0], right))
+
+
+class DeviceMemory(unittest.TestCase):
+    """What an error that the device's memory ran out says, on a device of 8 GiB."""
+
+    def said(self, free, own):
+        with (
+            unittest.mock.patch("torch.cuda.mem_get_info", lambda: (free << 30, 8 << 30)),
+            unittest.mock.patch("torch.cuda.memory_reserved", lambda: own << 30),
+        ):
+            return candidate.lacked_means(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."))
+
+    def test_it_is_no_answer_where_others_hold_it(self):
+        self.assertIn("other processes hold 7168 MiB", self.said(free=0, own=1))
+
+    def test_it_is_an_answer_where_the_program_holds_it(self):
+        self.assertEqual(self.said(free=0, own=7), "")
 
 
 class TakenBack(unittest.TestCase):

@@ -1,8 +1,8 @@
 // A CUDA device for a LibTorch that has none. Its memory is the CPU's and its operators are the CPU's, so everything
 // that only depends on where tensors are can be tested on any machine: LD_PRELOAD it into the program. A process that
 // was forked from one that has used it cannot use it, as with CUDA. It has no kernels of its own, no streams and no
-// timings, and knows dense tensors alone. $PRETENDED_CUDA may ask it to "leak" memory, or to have a "late-error" in any
-// process that synchronises a dozen times.
+// timings, and knows dense tensors alone. $PRETENDED_CUDA may ask it to "leak" memory, to have a "late-error" in any
+// process that synchronises a dozen times, or to be "crowded": other processes have all memory now and then.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
@@ -62,6 +62,8 @@ class Memory final : public c10::DeviceAllocator {
 public:
   c10::DataPtr allocate(std::size_t bytes) override {
     use_the_device();
+    is_full_ = is_asked_to("crowded") && ++allocations_ % 500 > 450;
+    TORCH_CHECK_WITH(OutOfMemoryError, !is_full_, "CUDA out of memory. Tried to allocate ", bytes, " bytes");
     void *data = c10::alloc_cpu(bytes);
     std::memset(data, 0xAA, bytes);
     return {data, data, release, the_device};
@@ -78,8 +80,15 @@ public:
   }
   void resetAccumulatedStats(c10::DeviceIndex) override {}
   void resetPeakStats(c10::DeviceIndex) override {}
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override {
+    constexpr std::size_t all = std::size_t{8} << 30;
+    return {is_full_ ? 0 : all, all};
+  }
 
 private:
+  std::uint64_t allocations_ = 0;
+  bool is_full_ = false;
+
   static void release(void *data) {
     static int released = 0;
     if (++released % 200 == 0 && is_asked_to("leak"))
