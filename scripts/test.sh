@@ -37,6 +37,8 @@ find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-r
 
 . scripts/python_venv.sh
 . scripts/packages.sh
+nvrtc=("$python_venv"/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*)
+[ ! -e "${nvrtc[0]}" ] || export REPRO_MINIFY_NVRTC=${nvrtc[0]}
 # One processor each: what only Python does, and what is compiled anew. What a shell starts beside itself ignores
 # Ctrl-C, and what nohup starts SIGHUP; so would the programs that are interrupted in these tests.
 heeding=(env --default-signal=INT,QUIT,HUP)

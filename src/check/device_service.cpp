@@ -16,11 +16,13 @@
 namespace repro_minify {
 namespace {
 
-/// Returns how much of the device's memory tensors of this process take; 0 where its allocator does not say.
+/// Gives back to all processes what no tensor takes. Returns how much of the device's memory tensors of this process
+/// take; 0 where its allocator does not say.
 std::int64_t bytes_in_use(c10::Device device) {
   auto *allocator = dynamic_cast<c10::DeviceAllocator *>(c10::GetAllocator(device.type()));
   if (!allocator)
     return 0;
+  allocator->emptyCache();
   const auto stats = allocator->getDeviceStats(device.index());
   return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].current;
 }

@@ -83,8 +83,8 @@ std::string memory_held_by_others(const std::string &message, c10::Device device
   const auto others = static_cast<std::int64_t>(total - free) - kept;
   if (others <= static_cast<std::int64_t>(total / 4))
     return "";
-  return "the memory of the device ran out: other processes hold " + in_gib(static_cast<uint64_t>(others)) + " of its " +
-         in_gib(total);
+  return "the memory of the device ran out: other processes hold " + in_gib(static_cast<uint64_t>(others)) +
+         " of its " + in_gib(total);
 }
 
 bool device_is_lost(const std::string &message, c10::Device device) {

@@ -1,5 +1,6 @@
 #include "program/archive_records.h"
 
+#include "program/cpu_arguments.h"
 #include "program/flat_graph.h"
 #include "program/module_edits.h"
 #include "program/pickle.h"
@@ -159,8 +160,10 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
     move_module(instance.module, options.device);
   SharedCloner cloner(
       {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device});
-  for (const auto &argument : arguments)
-    instance.arguments.push_back(cloner.clone(argument));
+  SharedCloner on_cpu({.requires_grad = options.requires_grad, .double_precision = options.double_precision});
+  const auto stays = options.device.is_cpu() ? std::vector<bool>(arguments.size()) : arguments_on_cpu(instance.module);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    instance.arguments.push_back((stays.at(i) ? on_cpu : cloner).clone(arguments[i]));
   return instance;
 }
 

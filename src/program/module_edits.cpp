@@ -93,7 +93,7 @@ void redirect_device_constants(torch::jit::Module &module, c10::Device device) {
   for_each_node(module, [&](Node *node) { redirect(node, there); });
 }
 
-void move_module(torch::jit::Module &module, c10::Device device) {
+void move_attributes(const torch::jit::Module &module, c10::Device device) {
   const at::NoGradGuard no_grad;
   for (const auto &submodule : module.modules())
     for (const auto &attribute : submodule.named_attributes(/*recurse=*/false))
@@ -101,6 +101,11 @@ void move_module(torch::jit::Module &module, c10::Device device) {
         if (tensor.defined() && tensor.device() != device)
           tensor.set_data(tensor.to(device));
       });
+}
+
+void move_module(torch::jit::Module &module, c10::Device device) {
+  move_attributes(module, device);
+  const at::NoGradGuard no_grad;
   for_each_node(module, [&](Node *node) {
     const auto value = node->kind() == torch::jit::prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
     if (value && value->isTensor() && value->toTensor().defined() && value->toTensor().device() != device)

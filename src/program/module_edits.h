@@ -17,7 +17,9 @@ namespace repro_minify {
 /// it says. Moves no tensor.
 void redirect_device_constants(torch::jit::Module &module, c10::Device device);
 
-/// Moves parameters, buffers, tensor attributes and tensor constants. Touches the device.
+/// Moves parameters, buffers and tensor attributes. Touches the device.
+void move_attributes(const torch::jit::Module &module, c10::Device device);
+/// The same, and tensor constants, which are nodes of their own then. Touches the device.
 void move_module(torch::jit::Module &module, c10::Device device);
 
 // The fp64 reference: the same program in float64 (complex128).

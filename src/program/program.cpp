@@ -1,5 +1,6 @@
 #include "program/parts.h"
 
+#include "program/cpu_arguments.h"
 #include "program/module_edits.h"
 #include "program/surgery.h"
 #include "program/values.h"
@@ -173,10 +174,12 @@ namespace {
 std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &options, SharedCloner &cloner,
                               torch::jit::Graph &graph, Attributes &attributes, std::vector<c10::IValue> &arguments) {
   std::vector<char> gone(graph.inputs().size());
+  SharedCloner on_cpu({.requires_grad = options.requires_grad, .double_precision = options.double_precision});
+  const auto stays = options.device.is_cpu() ? std::vector<bool>(program.inputs.size()) : inputs_on_cpu(*program.graph);
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const auto &input = program.inputs[i];
     Value *value = graph.inputs()[i + 1];
-    auto data = options.clone_values ? cloner.clone(input.value) : input.value;
+    auto data = options.clone_values ? (stays[i] ? on_cpu : cloner).clone(input.value) : input.value;
     if (input.role == Role::Input) {
       if (value->debugName() != input.name)
         value->setDebugName(input.name);

@@ -1,8 +1,10 @@
 #include "program/trace.h"
 
 #include "program/compute.h"
+#include "program/cpu_arguments.h"
 #include "program/flat_graph.h"
 #include "program/materialise.h"
+#include "program/module_edits.h"
 #include "program/tracer.h"
 #include "program/values.h"
 
@@ -26,12 +28,17 @@ TraceLog log_of_run(const LoadedModel &model, const std::vector<c10::IValue> &ar
   const auto work = [&](Child &child) {
     child.stage("tracing the model");
     const RunScope scope(settings);
-    SharedCloner cloner({.requires_grad = settings.grad});
+    SharedCloner cloner({.requires_grad = settings.grad, .device = settings.device});
+    if (!settings.device.is_cpu())
+      move_attributes(model.module, settings.device);
+    SharedCloner on_cpu({.requires_grad = settings.grad});
+    const auto stays =
+        settings.device.is_cpu() ? std::vector<bool>(arguments.size()) : arguments_on_cpu(model.module, model.method);
     std::vector<c10::IValue> copies;
-    for (const auto &argument : arguments)
-      copies.push_back(cloner.clone(argument));
+    for (size_t i = 0; i < arguments.size(); ++i)
+      copies.push_back((stays.at(i) ? on_cpu : cloner).clone(arguments[i]));
     scope.begin_run();
-    const TraceLog log = Tracer(most_steps).run(method, model.module._ivalue(), copies);
+    const TraceLog log = Tracer(most_steps, settings.device).run(method, model.module._ivalue(), copies);
     scope.end_run();
     return log.packed();
   };
@@ -116,8 +123,6 @@ private:
 
 Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &arguments, const RunSettings &settings,
                   const Limits &limits) {
-  if (!settings.device.is_cpu())
-    throw CannotFlatten("it can be traced on the CPU only");
   const TraceLog log = log_of_run(model, arguments, settings, limits);
   Program program;
   program.graph = std::make_shared<torch::jit::Graph>();

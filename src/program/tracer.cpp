@@ -216,6 +216,8 @@ void Tracer::execute_operator(Frame &frame, Node *node) {
     for (const Value *input : node->inputs())
       step.operands.push_back(number_of(frame.at(input), input));
   run_node(node, stack);
+  if (node->kind() == prim::Constant && stack[0].isTensor() && stack[0].toTensor().defined())
+    stack[0] = stack[0].toTensor().to(device_); // the node itself stays as the parent has it
   int64_t number = carried_out ? 0 : add(std::move(step));
   Values results;
   for (size_t i = 0; i < node->outputs().size(); ++i) {

@@ -47,7 +47,8 @@ struct TraceLog {
 /// are written to.
 class Tracer {
 public:
-  explicit Tracer(size_t most_steps) : most_steps_(most_steps) {}
+  /// `device`: where the arguments and the model's attributes are.
+  Tracer(size_t most_steps, c10::Device device) : most_steps_(most_steps), device_(device) {}
 
   TraceLog run(torch::jit::Function &method, const c10::IValue &self, const std::vector<c10::IValue> &arguments);
 
@@ -79,7 +80,8 @@ private:
   int64_t add(TraceStep step);
   void know(const c10::IValue &value, int64_t number);
 
-  size_t most_steps_;
+  const size_t most_steps_;
+  const c10::Device device_;
   TraceLog log_;
   int64_t count_ = 0;
   std::unordered_map<const void *, int64_t> known_;     ///< tensors, lists, opaque objects, by address

@@ -2,6 +2,7 @@
 // report.
 #include "check/unwritten_memory.h"
 #include "core/text.h"
+#include "program/cpu_arguments.h"
 #include "program/operator_libraries.h"
 #include "program/surgery.h"
 #include "program/values.h"
@@ -207,9 +208,26 @@ private:
     std::vector<std::string> names;
     for (const auto &[name, expression] : parts_.inputs)
       names.push_back(name);
-    return {{"inputs_from_file", parts_.files.inputs_from_file},
-            {"inputs", listed(parts_.inputs, program_)},
-            {"input_list", braced(names)}};
+    json values = {{"inputs_from_file", parts_.files.inputs_from_file},
+                   {"inputs", listed(parts_.inputs, program_)},
+                   {"input_list", braced(names)}};
+    if (const auto stay = places_on_cpu(); !stay.empty())
+      values["stay_on_cpu"] = braced(stay);
+    return values;
+  }
+
+  /// Of the inputs that are no attributes, those that an operator wants on the CPU.
+  std::vector<std::string> places_on_cpu() const {
+    std::vector<std::string> places;
+    const auto stays = inputs_on_cpu(*program_.graph);
+    size_t place = 0;
+    for (size_t i = 0; i < program_.inputs.size(); ++i)
+      if (program_.inputs[i].role == Role::Input) {
+        if (on_cuda() && stays[i])
+          places.push_back(std::to_string(place));
+        ++place;
+      }
+    return places;
   }
 
   bool returns_dict() const {

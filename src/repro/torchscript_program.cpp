@@ -1,6 +1,7 @@
 #include "repro/torchscript_program.h"
 
 #include "core/text.h"
+#include "program/cpu_arguments.h"
 #include "program/surgery.h"
 #include "program/values.h"
 #include "repro/tensor_literal.h"
@@ -66,9 +67,12 @@ private:
   std::vector<std::pair<std::string, std::string>> inputs() const {
     TensorLiterals literals(facts_.check.grad, Language::Python);
     std::vector<std::pair<std::string, std::string>> list;
-    for (const auto &input : program_.inputs)
-      if (input.role == Role::Input)
-        list.emplace_back(variable(input.name), moved(literals.expression(input, variable(input.name))));
+    const auto stays = inputs_on_cpu(*program_.graph); // an operator wants them there
+    for (size_t i = 0; i < program_.inputs.size(); ++i)
+      if (const ProgramInput &input = program_.inputs[i]; input.role == Role::Input) {
+        const std::string text = literals.expression(input, variable(input.name));
+        list.emplace_back(variable(input.name), stays[i] ? text : moved(text));
+      }
     return list;
   }
 

@@ -17,13 +17,23 @@ bool is_of_cuda(std::string_view name) {
   return std::any_of(cuda_names.begin(), cuda_names.end(), [&](const char *word) { return name.starts_with(word); });
 }
 
+/// The service that lets processes share a card answers at a socket, and a confined process reaches no other's.
+std::string unreachable_service(const fs::path &root) {
+  std::error_code unknown;
+  if (!fs::exists(root / "tmp/nvidia-mps", unknown))
+    return "";
+  return "CUDA's multi-process service is on, and a confined process cannot reach it: end it, or let processes use the "
+         "card without it";
+}
+
 /// A process with no new privileges cannot have the driver's helper, which is set-uid, load the module and make the
 /// device.
 std::string missing_memory_device(const fs::path &devices) {
   std::error_code unknown;
   if (!fs::exists(devices / "nvidiactl", unknown) || fs::exists(devices / "nvidia-uvm", unknown))
     return "";
-  return "/dev/nvidia-uvm is missing, and a confined process cannot make it: run `nvidia-modprobe -u -c 0` as root once, "
+  return "/dev/nvidia-uvm is missing, and a confined process cannot make it: run `nvidia-modprobe -u -c 0` as root "
+         "once, "
          "or any program that uses CUDA";
 }
 
@@ -42,6 +52,8 @@ GpuDevices gpu_devices(const fs::path &root) {
   }
   std::sort(found.paths.begin(), found.paths.end());
   found.problem = missing_memory_device(devices);
+  if (found.problem.empty())
+    found.problem = unreachable_service(root);
   return found;
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 struct Machine {
   explicit Machine(const std::vector<std::string> &files) {
     for (const std::string &file : files) {
-      const fs::path path = root.path() / "dev" / file;
+      const fs::path path = root.path() / (file.starts_with("tmp/") ? "" : "dev") / file;
       fs::create_directories(path.parent_path());
       std::ofstream(path) << "";
     }
@@ -60,6 +60,11 @@ TEST(GpuDevices, ThatAConfinedProcessCannotMakeAreNamed) {
   const Machine machine({"nvidia0", "nvidiactl"});
   EXPECT_TRUE(machine.devices.cuda);
   EXPECT_NE(machine.devices.problem.find("/dev/nvidia-uvm is missing"), std::string::npos) << machine.devices.problem;
+}
+
+TEST(GpuDevices, ThatAServiceSharesAreNamed) {
+  const Machine machine({"nvidia0", "nvidiactl", "nvidia-uvm", "tmp/nvidia-mps/control"});
+  EXPECT_NE(machine.devices.problem.find("multi-process service"), std::string::npos) << machine.devices.problem;
 }
 
 TEST(GpuDevices, AreNoneWhereThereIsNoFolderOfDevices) {

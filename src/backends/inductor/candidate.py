@@ -414,6 +414,8 @@ def settings(given):
     torch.use_deterministic_algorithms(deterministic, warn_only=given["warn_only"])
     torch.utils.deterministic.fill_uninitialized_memory = False
     if given["device"] != "cpu":
+        if deterministic:  # cuBLAS reads it as it is first used
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given["tf32"]
     torch.compiler.config.cache_key_tag = json.dumps(given)  # up to 2.12 the key has no number of threads
     dtype = getattr(torch, given["autocast_dtype"])

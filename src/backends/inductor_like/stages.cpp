@@ -45,7 +45,8 @@ void freeze(Functional &program) {
                                              [&](const InputUpdate &update) { return update.input == k; });
 }
 
-/// Otherwise everything runs as ATen.
+/// Throws NotCovered where everything has to run as ATen, NoAnswer where a device has no driver or NVRTC: then nothing
+/// is known of the kernels.
 void require_kernels_possible(const Plan &plan) {
   // 4,096 bytes of parameters are what every CUDA device takes.
   constexpr size_t most_arguments = 512;
@@ -59,7 +60,7 @@ void require_kernels_possible(const Plan &plan) {
   if (!any)
     return;
   if (const std::string reason = no_kernels_because(plan.device); !reason.empty())
-    throw NotCovered(reason);
+    throw NoAnswer("inductor-like: " + reason);
 }
 
 } // namespace

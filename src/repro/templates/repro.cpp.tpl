@@ -173,7 +173,14 @@ static std::vector<c10::IValue> make_inputs{{#cuda}}_on_cpu{{/cuda}}() {
 {{#cuda}}
 static std::vector<c10::IValue> make_inputs() {
   std::vector<c10::IValue> inputs = make_inputs_on_cpu();
+{{#stay_on_cpu}}
+  const std::vector<size_t> stay = {{stay_on_cpu:x-source}};  // on the CPU: an operator wants them there
+{{/stay_on_cpu}}
   for (auto& input : inputs) {
+{{#stay_on_cpu}}
+    if (std::count(stay.begin(), stay.end(), static_cast<size_t>(&input - inputs.data())))
+      continue;
+{{/stay_on_cpu}}
 {{#as_given}}
     if (!input.isTensor())
       continue;

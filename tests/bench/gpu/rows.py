@@ -4,8 +4,10 @@
     rows.py --program build/release/repro-minify --python PYTHON --work FOLDER -o rows.json [--pretend LIBRARY]
 
 Every row is one run of the program in a folder of its own: five reductions with nothing beside them, one of them by
-four jobs, functions that are reduced from Python or from a .pt2 under TorchInductor, and the 42 cases under float16
-autocast and without it. No time fails anything; a row whose repro does not verify, or that ends in another way than it
+four jobs; models whose candidates lose the card's context, or find its memory taken; functions that are reduced from
+Python or from a .pt2 under TorchInductor; how fast eager, inductor-like and TorchInductor are; and the 42 cases under
+float16 autocast, under bfloat16 and without. A row that would begin after --budget is left out, and is said to be. No
+time fails anything; a row whose repro does not verify, or that ends in another way than it
 may, makes the exit code 1. Contexts are counted by contexts.c, which is compiled here.
 """
 
@@ -70,7 +72,7 @@ class Card:
 
 class Rows:
     def __init__(self, given: argparse.Namespace) -> None:
-        self.given, self.made = given, list[Row]()
+        self.given, self.made, self.began = given, list[Row](), time.monotonic()
         self.environment = {**os.environ, "REPRO_MINIFY_PROGRAM": str(given.program)}
         self.environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src/python"), str(HERE)])
         self.environment["REPRO_MINIFY_PYTHON"] = str(given.python)
@@ -104,13 +106,21 @@ class Rows:
         folder.parent.joinpath(row.name + ".log").write_text(ended.stdout + ended.stderr)
         if ended.returncode:
             row.said = (ended.stderr.strip().splitlines() or [""])[-1][:300]
-        if (folder / "report.json").exists():
+        if row.group == "speed":
+            row.facts = speed_in(ended.stdout)
+        elif (folder / "report.json").exists():
             row.facts = facts_of(json.loads((folder / "report.json").read_text()))
         return row
 
+    def run_in_time(self, row: Row) -> Row:
+        if time.monotonic() - self.began > self.given.budget:
+            row.ended = "left out"
+            return row
+        return self.run(row)
+
     def run_all(self, rows: Sequence[Row], at_a_time: int) -> None:
         with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
-            for ended in concurrent.futures.as_completed([pool.submit(self.run, row) for row in rows]):
+            for ended in concurrent.futures.as_completed([pool.submit(self.run_in_time, row) for row in rows]):
                 self.made.append(ended.result())
                 print(line_of(self.made[-1]), flush=True)
                 self.given.output.write_text(json.dumps([asdict(row) for row in self.made], indent=1))
@@ -145,9 +155,22 @@ def facts_of(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def speed_in(printed: str) -> dict[str, Any]:
+    """The times of `run --timing --json`, in milliseconds."""
+    try:
+        answer = json.loads(printed)
+        timing, coverage = answer["timing"], answer["details"]["coverage"] or {}
+    except (ValueError, KeyError, TypeError):
+        return {}
+    times = {side: round(1000 * timing[f"{side}_seconds"], 3) for side in ("eager", "optimised", "compile")}
+    return {"speed": {**times, "kernels_of": coverage.get("compiled")}}
+
+
 def line_of(row: Row) -> str:
     """One line of the table."""
     facts = row.facts
+    if "speed" in facts:
+        return f"{row.group:12} {row.name:32} {row.seconds:6.1f} s, milliseconds a call: {facts['speed']}"
     if "checks" not in facts:
         return (
             f"{row.group:12} {row.name:32} {row.ended:14} {row.seconds:6.1f} s  {row.contexts:3} contexts, "
@@ -170,10 +193,47 @@ def rows_alone(rows: Rows, cases: Sequence[dict[str, Any]]) -> list[Row]:
     ]
 
 
+def rows_of_speed(rows: Rows) -> list[Row]:
+    made = []
+    for model in ("wide", "looked_up"):
+        file = rows.given.work / "models" / f"{model}.pt"
+        inputs = ["--inputs", str(file.with_suffix(".inputs.pt"))]
+        for backend in ("inductor-like", "inductor"):
+            command = [str(rows.given.program), "run", str(file), *inputs, "--backend", backend, "--timing", "--json"]
+            command += ["--device", "cuda", "--python", str(rows.given.python)]
+            made.append(Row("speed", f"{model}-{backend}", command))
+    return made
+
+
+def hostile_rows(rows: Rows) -> list[Row]:
+    """A candidate that loses the context; and memory that another process has, all the time, so that a context fits and
+    the model does not or neither does, and for ten seconds."""
+    models = rows.given.work / "models"
+    case = {"case": "", "backend": "freeze", "grad": False}
+
+    def row(name: str, *more: str, crowd: Sequence[str] = ()) -> Row:
+        made = rows.reduction("hostile", name, case, "--no-autocast", *more)
+        made.command[1] = str(models / "looked_up.pt")
+        made.command += ["--inputs", str(models / "looked_up.inputs.pt")]
+        if crowd:
+            beside = [str(rows.given.python), str(HERE / "device_models.py"), "crowd", *crowd]
+            made.command = [*beside, *made.command]
+        return made
+
+    made = [row("lost_context"), row("lost_context_tf32", "--tf32", "--no-verify")]
+    if not rows.given.pretend:
+        made += [row("no_memory_at_all", crowd=("100", "0", "0")), row("four_jobs_in_1600_MiB", "--jobs", "4",
+                 crowd=("1600", "0", "0")), row("no_memory_for_a_while", crowd=("0", "8", "10"))]  # fmt: skip
+    return made
+
+
 def is_well(row: Row, is_pretended: bool) -> bool:
     """True if what was reduced was verified where it was asked, or there is nothing to reduce: the model does not fail,
     or eager itself raises, as a model of the CPU may do on a device."""
-    right = row.ended in ("reduced", "does not fail") or "eager itself raises" in row.said
+    right = row.ended in ("reduced", "does not fail", "left out") or "eager itself raises" in row.said
+    right |= row.name == "no_memory_at_all" and "memory" in row.said
+    if row.group == "speed":
+        return "speed" in row.facts
     script = None if is_pretended else row.facts.get("script_verified")  # Python sees no pretended device
     return right and False not in (row.facts.get("verified"), script)
 
@@ -187,14 +247,17 @@ def main() -> int:
     parser.add_argument("--pretend", type=Path)
     parser.add_argument("--only", action="append", default=[], help="a group, or a part of a row's name")
     parser.add_argument("--limit", type=int, default=150, help="seconds that one row may take")
+    parser.add_argument("--budget", type=int, default=480, help="seconds after which no row is begun")
     parser.add_argument("--fx-option", action="append", default=[], help="KEY=VALUE of minify() for functions")
     parser.add_argument("--at-a-time", type=int, default=max(1, (os.cpu_count() or 2) // 2))
     given = parser.parse_args()
     rows, cases = Rows(given), json.loads((CASES / "expected.json").read_text())
     asked = functions(rows, given)
-    asked += [rows.reduction("float16", case["case"], case, "--jobs", "2") for case in cases]
-    asked += [rows.reduction("float32", case["case"], case, "--jobs", "2", "--no-autocast") for case in cases]
-    alone = rows_alone(rows, cases)
+    of_autocast = {"float16": (), "bfloat16": ("--autocast-dtype", "bfloat16"), "float32": ("--no-autocast",)}
+    for group, words in of_autocast.items():
+        asked += [rows.reduction(group, case["case"], case, *words) for case in cases]
+    subprocess.run([given.python, HERE / "device_models.py", "save", given.work / "models"], check=True)
+    alone = [*rows_of_speed(rows), *rows_alone(rows, cases), *hostile_rows(rows)]
     wanted = lambda row: not given.only or any(word in f"{row.group}/{row.name}" for word in given.only)  # noqa: E731
     rows.run_all([row for row in alone if wanted(row)], 1)
     rows.run_all([row for row in asked if wanted(row)], given.at_a_time)

@@ -1,0 +1,17 @@
+// Inputs that stay on the CPU when a program runs on a device: an operator wants them there.
+#pragma once
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <string>
+#include <vector>
+
+namespace repro_minify {
+
+/// Returns, for each input of the graph, whether it is an argument that its operator refuses on a device, or is made
+/// into one without being moved. Calls are not followed.
+std::vector<bool> inputs_on_cpu(const torch::jit::Graph &graph);
+/// The same for each argument of a method, without `self`, with its calls followed.
+std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::string &method = "forward");
+
+} // namespace repro_minify
