@@ -158,12 +158,11 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
     widen_module(instance.module);
   if (!options.device.is_cpu())
     move_module(instance.module, options.device);
-  SharedCloner cloner(
-      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device});
-  SharedCloner on_cpu({.requires_grad = options.requires_grad, .double_precision = options.double_precision});
-  const auto stays = options.device.is_cpu() ? std::vector<bool>(arguments.size()) : arguments_on_cpu(instance.module);
+  ArgumentCloner cloner(
+      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device},
+      arguments_on_cpu(instance.module));
   for (size_t i = 0; i < arguments.size(); ++i)
-    instance.arguments.push_back((stays.at(i) ? on_cpu : cloner).clone(arguments[i]));
+    instance.arguments.push_back(cloner.clone(i, arguments[i]));
   return instance;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
-namespace aten = c10::aten;
 namespace prim = c10::prim;
 
 struct CpuArgument {
@@ -71,7 +71,8 @@ public:
 
 private:
   static bool is_moved(const Node *node) {
-    if (node->kind() == aten::cpu || node->kind() == aten::cuda)
+    const std::string_view name = node->kind().toQualString();
+    if (name == "aten::cpu" || name == "aten::cuda")
       return true;
     const auto *schema = node->maybeSchema();
     const auto device = schema ? schema->argumentIndexWithName("device") : std::nullopt;
@@ -119,6 +120,17 @@ std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::
   std::vector<bool> result = inputs_on_cpu(*graph);
   result.erase(result.begin());
   return result;
+}
+
+ArgumentCloner::ArgumentCloner(const CloneOptions &options, std::vector<bool> on_cpu)
+    : on_cpu_(std::move(on_cpu)), there_(options), here_([&] {
+        CloneOptions here = options;
+        here.device = c10::kCPU;
+        return here;
+      }()) {}
+
+c10::IValue ArgumentCloner::clone(size_t argument, const c10::IValue &value) {
+  return (on_cpu_.at(argument) ? here_ : there_).clone(value);
 }
 
 } // namespace repro_minify

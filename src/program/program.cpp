@@ -171,15 +171,13 @@ namespace {
 
 /// Makes arguments of the inputs, and attributes or constants of the rest. Returns which of the graph's inputs are
 /// gone.
-std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &options, SharedCloner &cloner,
+std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &options, ArgumentCloner &cloner,
                               torch::jit::Graph &graph, Attributes &attributes, std::vector<c10::IValue> &arguments) {
   std::vector<char> gone(graph.inputs().size());
-  SharedCloner on_cpu({.requires_grad = options.requires_grad, .double_precision = options.double_precision});
-  const auto stays = options.device.is_cpu() ? std::vector<bool>(program.inputs.size()) : inputs_on_cpu(*program.graph);
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const auto &input = program.inputs[i];
     Value *value = graph.inputs()[i + 1];
-    auto data = options.clone_values ? (stays[i] ? on_cpu : cloner).clone(input.value) : input.value;
+    auto data = options.clone_values ? cloner.clone(i, input.value) : input.value;
     if (input.role == Role::Input) {
       if (value->debugName() != input.name)
         value->setDebugName(input.name);
@@ -203,8 +201,9 @@ Instance make_instance(const Program &program, const InstantiateOptions &options
   Value *self = graph->insertInput(0, "self");
   self->setType(module._ivalue()->type());
 
-  SharedCloner cloner(
-      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device});
+  ArgumentCloner cloner(
+      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device},
+      inputs_on_cpu(*program.graph));
   Instance instance{module, {}};
   const auto count = std::count_if(program.inputs.begin(), program.inputs.end(), is_attribute);
   Attributes attributes(module, *graph, in_parts && count > Attributes::many);
@@ -212,7 +211,7 @@ Instance make_instance(const Program &program, const InstantiateOptions &options
   attributes.finish();
   erase_inputs(*graph, gone);
   ObjectAttributes(module, self, [&](const c10::IValue &object) {
-    return options.clone_values ? cloner.clone(object) : object;
+    return options.clone_values ? cloner.others().clone(object) : object;
   }).take_from(graph->block());
   pack_outputs(*graph);
   outline_hidden_aliases(module, *graph, program.provenance.hidden_aliases);

@@ -1,6 +1,7 @@
 #include "repro_minify/record.h"
 
 #include "program/compute.h"
+#include "program/cpu_arguments.h"
 #include "program/materialise.h"
 #include "program/python_call.h"
 #include "program/shared_pages.h"
@@ -335,10 +336,11 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
       [&](Child &child) {
         child.stage("recording the eager run");
         const RunScope scope(settings);
-        SharedCloner cloner({.requires_grad = settings.grad, .device = settings.device});
+        ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device},
+                              inputs_on_cpu(*program.graph));
         std::vector<c10::IValue> arguments;
-        for (const auto &input : program.inputs)
-          arguments.push_back(cloner.clone(input.value));
+        for (size_t i = 0; i < program.inputs.size(); ++i)
+          arguments.push_back(cloner.clone(i, program.inputs[i].value));
         ValueRecorder recorder(recording, settings);
         scope.begin_run();
         recorder.run(arguments);

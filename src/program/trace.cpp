@@ -28,15 +28,13 @@ TraceLog log_of_run(const LoadedModel &model, const std::vector<c10::IValue> &ar
   const auto work = [&](Child &child) {
     child.stage("tracing the model");
     const RunScope scope(settings);
-    SharedCloner cloner({.requires_grad = settings.grad, .device = settings.device});
+    ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device},
+                          arguments_on_cpu(model.module, model.method));
     if (!settings.device.is_cpu())
       move_attributes(model.module, settings.device);
-    SharedCloner on_cpu({.requires_grad = settings.grad});
-    const auto stays =
-        settings.device.is_cpu() ? std::vector<bool>(arguments.size()) : arguments_on_cpu(model.module, model.method);
     std::vector<c10::IValue> copies;
     for (size_t i = 0; i < arguments.size(); ++i)
-      copies.push_back((stays.at(i) ? on_cpu : cloner).clone(arguments[i]));
+      copies.push_back(cloner.clone(i, arguments[i]));
     scope.begin_run();
     const TraceLog log = Tracer(most_steps, settings.device).run(method, model.module._ivalue(), copies);
     scope.end_run();

@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include <unistd.h>
 
@@ -80,6 +82,31 @@ TEST(Settings, DeterministicOnMakesAnOperatorWithoutSuchAVariantRaise) {
   const Verdict verdict = run_in_check(factory, options);
   EXPECT_TRUE(verdict.eager_raises);
   EXPECT_NE(verdict.message.find("deterministic"), std::string::npos) << verdict.message;
+}
+
+/// They are flags of LibTorch, which are there without a device.
+std::string flags_on_a_device(bool tf32, Determinism determinism) {
+  const auto work = [&](Child &child) {
+    at::globalContext().setBenchmarkCuDNN(true); // a model or an earlier check may have
+    unsetenv("CUBLAS_WORKSPACE_CONFIG");
+    RunSettings settings;
+    settings.device = c10::Device(c10::kCUDA);
+    settings.tf32 = tf32;
+    settings.determinism = determinism;
+    const RunScope scope(settings);
+    const auto &context = at::globalContext();
+    const char *workspace = std::getenv("CUBLAS_WORKSPACE_CONFIG");
+    child.reply(std::string(context.allowTF32CuBLAS() ? "tf32 " : "") + (context.allowTF32CuDNN() ? "tf32 " : "") +
+                (context.deterministicCuDNN() ? "deterministic " : "") +
+                (context.benchmarkCuDNN() ? "benchmark " : "") + (workspace ? workspace : "none"));
+  };
+  return run_in_sandbox(work, testing_support::test_limits()).reply;
+}
+
+TEST(Settings, OfADeviceAreSetBeforeEachRun) {
+  EXPECT_EQ(flags_on_a_device(false, Determinism::Warn), "deterministic :4096:8");
+  EXPECT_EQ(flags_on_a_device(true, Determinism::On), "tf32 tf32 deterministic :4096:8");
+  EXPECT_EQ(flags_on_a_device(false, Determinism::Off), "none");
 }
 
 TEST(Settings, UninitialisedMemoryIsLeftAlone) {

@@ -229,6 +229,16 @@ class Kept(unittest.TestCase):
                 self.assertTrue(torch.equal(child.check(Draws())[0], right))
 
 
+class OnADevice(unittest.TestCase):
+    def test_cublas_is_told_to_be_deterministic_before_it_is_used(self):
+        for deterministic in (False, True):
+            given = {**SETTINGS, "device": "cuda", "deterministic": deterministic}
+            with unittest.mock.patch.dict(os.environ, clear=False):
+                os.environ.pop("CUBLAS_WORKSPACE_CONFIG", None)
+                with candidate.settings(given):
+                    self.assertEqual(os.environ.get("CUBLAS_WORKSPACE_CONFIG"), ":4096:8" if deterministic else None)
+
+
 class DeviceMemory(unittest.TestCase):
     """What an error that the device's memory ran out says, on a device of 8 GiB."""
 
