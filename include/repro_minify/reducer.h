@@ -18,6 +18,8 @@ struct InterestingnessTest {
   std::string name; ///< what asks: the backend's name, the oracle's path
   /// `job` makes the work of a sandbox child on a candidate, and `verdict_of` the Verdict from how the child ended.
   std::function<Job(std::shared_ptr<const Program>)> job;
+  /// The same in a process that has answered nothing before, where those of `job` are kept. Empty where they are not.
+  std::function<Job(std::shared_ptr<const Program>)> fresh_job;
   std::function<Verdict(const JobEnd &)> verdict_of;
   /// All that a Verdict depends on beside the Program: two with the same answer the same. Asked for once the backend
   /// has started.

@@ -2,6 +2,7 @@
 
 #include "check/unresolved.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace repro_minify {
@@ -13,6 +14,9 @@ Verdict passes(const std::string &message) {
   verdict.message = message;
   return verdict;
 }
+
+/// A fresh process for each takes half a second on a GPU.
+constexpr std::size_t most_asked_afresh = 8;
 
 } // namespace
 
@@ -106,8 +110,22 @@ const Verdict &CandidateChecker::write_down(const Program &program, const std::s
   const ProgramSize size = size_of(program);
   const Verdict &written = memory_.write_down(hash, verdict, pass_, size, goal_.is_wanted(verdict));
   tally_.answered(verdict.wall_seconds);
+  if (goal_.test.fresh_job && !goal_.is_wanted(verdict)) {
+    last_passed_.push_back(std::make_shared<Program>(program));
+    if (last_passed_.size() > most_asked_afresh)
+      last_passed_.pop_front();
+  }
   report_progress();
   return written;
+}
+
+int CandidateChecker::failing_afresh() const {
+  return static_cast<int>(std::count_if(last_passed_.begin(), last_passed_.end(), [this](const auto &program) {
+    if (is_interrupted())
+      return false;
+    const JobEnd job_end = run_until_answered(goal_.test.fresh_job(program), goal_.options.limits);
+    return goal_.is_wanted(goal_.test.verdict_of(job_end));
+  }));
 }
 
 void CandidateChecker::report_progress() const {

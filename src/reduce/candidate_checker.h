@@ -10,6 +10,7 @@
 #include "reduce/search_memory.h"
 #include "reduce/search_under_way.h"
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -51,6 +52,10 @@ public:
   bool answer_is_there() { return checks_.is_there(); }
   bool is_interrupted() const { return goal_.options.interrupted && goal_.options.interrupted(); }
   Guess guess_at(Program program, std::string hash, Assumptions assumed = {}) const;
+
+  /// Asks the last candidates that did not fail again, each in a fresh process, where the goal's test has kept ones.
+  /// Returns how many fail there; the search was misled by as many.
+  int failing_afresh() const;
 
   /// Names what is being tried, for the journal and for progress.
   void set_pass(const std::string &name) { pass_ = name; }
@@ -100,6 +105,7 @@ private:
   bool searching_ = false;
   std::string pass_;
   ProgramSize best_;
+  std::deque<std::shared_ptr<const Program>> last_passed_; ///< the latest at the end; empty without fresh processes
 };
 
 } // namespace repro_minify

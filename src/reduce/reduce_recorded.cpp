@@ -82,6 +82,19 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
   return selected;
 }
 
+namespace {
+
+/// Has the test ask processes that are kept, where the options name a device: which then answer many candidates each.
+void keep_processes(InterestingnessTest &test, std::shared_ptr<const Backend> backend, const CheckOptions &options) {
+  const auto service = device_service(std::move(backend), options);
+  if (!service)
+    return;
+  test.fresh_job = std::move(test.job);
+  test.job = [service](std::shared_ptr<const Program> program) { return check_by(service, std::move(program)); };
+}
+
+} // namespace
+
 InterestingnessTest reloading_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
   InterestingnessTest test = interestingness_test(backend, options);
   test.identity = [of_the_check = test.identity] {
@@ -89,15 +102,13 @@ InterestingnessTest reloading_test(std::shared_ptr<const Backend> backend, const
     identity.add("candidates are reloaded", true);
     return identity;
   };
-  test.job = [service = device_service(backend, options), backend,
-              options](std::shared_ptr<const Program> program) -> Job {
-    if (service)
-      return check_by(service, std::move(program));
+  test.job = [backend, options](std::shared_ptr<const Program> program) {
     const ModuleFactory factory = [program = std::move(program)](const InstantiateOptions &how) {
       return instantiate_reloaded(*program, how);
     };
     return check_job(factory, backend, options);
   };
+  keep_processes(test, backend, options);
   return test;
 }
 
@@ -113,12 +124,10 @@ InterestingnessTest interestingness_test(std::shared_ptr<const Backend> backend,
   };
   test.revive = [backend] { revive_backend(*backend); };
   test.settings = run_settings(*backend, options);
-  test.job = [service = device_service(backend, options), backend,
-              options](std::shared_ptr<const Program> program) -> Job {
-    if (service)
-      return check_by(service, std::move(program));
+  test.job = [backend, options](std::shared_ptr<const Program> program) {
     return check_job(factory_for(std::move(program), *backend), backend, options);
   };
+  keep_processes(test, backend, options);
   test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
   return test;
 }

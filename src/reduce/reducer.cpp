@@ -74,6 +74,7 @@ public:
       while (take_turn()) {
       }
       result.not_shown_because = left_out();
+      say_what_differs_afresh(result);
     } catch (const Interrupted &) {
       result.interrupted = true;
       result.not_shown_because = {"it was interrupted"};
@@ -113,6 +114,13 @@ private:
       if (!state_.incomplete_because[i].empty() && state_.incomplete_because[i] != had_no_answer)
         reasons.push_back(std::string("pass ") + passes_[i]->name + " " + state_.incomplete_because[i]);
     return reasons;
+  }
+
+  void say_what_differs_afresh(Reduction &result) const {
+    if (const int failing = checker_.failing_afresh())
+      result.not_shown_because.push_back(std::to_string(failing) +
+                                         " of the last candidates that passed in a process which answers many " +
+                                         (failing == 1 ? "fails" : "fail") + " in a fresh one");
   }
 
   /// Where that ended the reduction, or the last turn of a pass left it at that.

@@ -147,6 +147,28 @@ TEST(Reduction, HandsOutTheBestWhileACheckRuns) {
   EXPECT_GE(sizes.back(), size_of(reduction.program).operators);
 }
 
+/// Answers of processes that are kept are asked again in fresh ones in the end.
+TEST(Reduction, SaysWhatFreshProcessesAnswerOtherwise) {
+  const Problem problem = load_problem("static_int_div_exc", "static-runtime");
+  for (const bool fails_afresh : {false, true}) {
+    InterestingnessTest test = interestingness_test(problem.backend, {});
+    int asked = 0;
+    test.fresh_job = [&](std::shared_ptr<const Program> program) -> Job {
+      ++asked;
+      return test.job(fails_afresh ? std::make_shared<Program>(problem.program) : std::move(program));
+    };
+    ReduceOptions options;
+    options.limits = testing_support::test_limits();
+    const Reduction reduction =
+        reduce(problem.program, problem.verdict, problem.verdict.signatures.at(0), test, options);
+    EXPECT_GT(asked, 0);
+    EXPECT_LE(asked, 8);
+    EXPECT_EQ(reduction.one_minimal, !fails_afresh);
+    if (fails_afresh)
+      EXPECT_NE(reduction.not_shown_because.at(0).find("in a fresh one"), std::string::npos);
+  }
+}
+
 TEST(Reduction, WritesEveryVerdictToTheJournal) {
   const Problem problem = load_problem("static_int_div_exc", "static-runtime");
   const std::string path = std::filesystem::temp_directory_path() / ("journal-" + std::to_string(getpid()) + ".jsonl");
