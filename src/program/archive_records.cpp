@@ -160,7 +160,7 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
     move_module(instance.module, options.device);
   ArgumentCloner cloner(
       {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device},
-      arguments_on_cpu(instance.module));
+      instance.module);
   for (size_t i = 0; i < arguments.size(); ++i)
     instance.arguments.push_back(cloner.clone(i, arguments[i]));
   return instance;

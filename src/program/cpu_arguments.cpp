@@ -122,15 +122,34 @@ std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::
   return result;
 }
 
-ArgumentCloner::ArgumentCloner(const CloneOptions &options, std::vector<bool> on_cpu)
-    : on_cpu_(std::move(on_cpu)), there_(options), here_([&] {
-        CloneOptions here = options;
-        here.device = c10::kCPU;
-        return here;
-      }()) {}
+namespace {
+
+bool is_for_a_device(const CloneOptions &options) {
+  return options.device && !options.device->is_cpu();
+}
+
+CloneOptions on_the_cpu(CloneOptions options) {
+  options.device = c10::kCPU;
+  return options;
+}
+
+} // namespace
+
+ArgumentCloner::ArgumentCloner(const CloneOptions &options) : there_(options), here_(on_the_cpu(options)) {}
+
+ArgumentCloner::ArgumentCloner(const CloneOptions &options, const Graph &graph) : ArgumentCloner(options) {
+  if (is_for_a_device(options))
+    on_cpu_ = inputs_on_cpu(graph);
+}
+
+ArgumentCloner::ArgumentCloner(const CloneOptions &options, const torch::jit::Module &module, const std::string &method)
+    : ArgumentCloner(options) {
+  if (is_for_a_device(options))
+    on_cpu_ = arguments_on_cpu(module, method);
+}
 
 c10::IValue ArgumentCloner::clone(size_t argument, const c10::IValue &value) {
-  return (on_cpu_.at(argument) ? here_ : there_).clone(value);
+  return (!on_cpu_.empty() && on_cpu_.at(argument) ? here_ : there_).clone(value);
 }
 
 } // namespace repro_minify

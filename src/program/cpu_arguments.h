@@ -16,17 +16,21 @@ std::vector<bool> inputs_on_cpu(const torch::jit::Graph &graph);
 /// The same for each argument of a method, without `self`, with its calls followed.
 std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::string &method = "forward");
 
-/// Copies arguments to where they are in a run.
+/// Copies arguments to where they are in a run: the device that the options name, but for those that stay on the CPU.
 class ArgumentCloner {
 public:
-  /// `on_cpu`: as the functions above return it; it is not looked at where the options name no device.
-  ArgumentCloner(const CloneOptions &options, std::vector<bool> on_cpu);
+  /// Arguments are the inputs of the graph, in order.
+  ArgumentCloner(const CloneOptions &options, const torch::jit::Graph &graph);
+  /// Arguments are those of the method.
+  ArgumentCloner(const CloneOptions &options, const torch::jit::Module &module, const std::string &method = "forward");
   c10::IValue clone(size_t argument, const c10::IValue &value);
   /// Copies what is no argument.
   SharedCloner &others() { return there_; }
 
 private:
-  std::vector<bool> on_cpu_;
+  explicit ArgumentCloner(const CloneOptions &options);
+
+  std::vector<bool> on_cpu_; ///< empty where all runs on the CPU
   SharedCloner there_, here_;
 };
 

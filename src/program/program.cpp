@@ -203,7 +203,7 @@ Instance make_instance(const Program &program, const InstantiateOptions &options
 
   ArgumentCloner cloner(
       {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device},
-      inputs_on_cpu(*program.graph));
+      *program.graph);
   Instance instance{module, {}};
   const auto count = std::count_if(program.inputs.begin(), program.inputs.end(), is_attribute);
   Attributes attributes(module, *graph, in_parts && count > Attributes::many);

@@ -336,8 +336,7 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
       [&](Child &child) {
         child.stage("recording the eager run");
         const RunScope scope(settings);
-        ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device},
-                              inputs_on_cpu(*program.graph));
+        ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device}, *program.graph);
         std::vector<c10::IValue> arguments;
         for (size_t i = 0; i < program.inputs.size(); ++i)
           arguments.push_back(cloner.clone(i, program.inputs[i].value));

@@ -28,8 +28,7 @@ TraceLog log_of_run(const LoadedModel &model, const std::vector<c10::IValue> &ar
   const auto work = [&](Child &child) {
     child.stage("tracing the model");
     const RunScope scope(settings);
-    ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device},
-                          arguments_on_cpu(model.module, model.method));
+    ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device}, model.module, model.method);
     if (!settings.device.is_cpu())
       move_attributes(model.module, settings.device);
     std::vector<c10::IValue> copies;
