@@ -1,5 +1,6 @@
 // The models of fixtures/ on a CUDA device, where there is none (on_cuda.h): each is reduced as on the CPU, or ends in
-// another way for a reason that is given here. On every commit each is asked once, under float16 autocast, which is what
+// another way for a reason that is given here. On every commit each is asked once, under float16 autocast, which is
+// what
 // --device cuda does; where everything is asked for, without autocast and under bfloat16 too, and all repros are run.
 #include "all_tests.h"
 #include "cases.h"
@@ -124,9 +125,8 @@ TEST_P(CasesOnCuda, AreReducedAsOnTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, CasesOnCuda, testing::ValuesIn(cases_on_cuda()), [](const auto &info) {
-  return info.param.row.name + "_" + info.param.autocast;
-});
+INSTANTIATE_TEST_SUITE_P(Of, CasesOnCuda, testing::ValuesIn(cases_on_cuda()),
+                         [](const auto &info) { return info.param.row.name + "_" + info.param.autocast; });
 
 /// A process that is kept answers each question as a fresh one does. The contexts that it saves are those of all
 /// questions but one.
@@ -147,15 +147,15 @@ TEST_P(KeptProcesses, AnswerAsFreshOnesDo) {
 
 std::vector<CaseOnCuda> some_cases_on_cuda() {
   std::vector<CaseOnCuda> asked = cases_on_cuda();
-  const std::set<std::string> some = {"jit_peephole_bool_mul1", "static_detach_metadata", "grad_leaky_relu_inplace_exc"};
+  const std::set<std::string> some = {"jit_peephole_bool_mul1", "static_detach_metadata",
+                                      "grad_leaky_relu_inplace_exc"};
   if (!everything_is_asked_for())
     std::erase_if(asked, [&](const CaseOnCuda &one) { return some.count(one.row.name) == 0; });
   return asked;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, KeptProcesses, testing::ValuesIn(some_cases_on_cuda()), [](const auto &info) {
-  return info.param.row.name + "_" + info.param.autocast;
-});
+INSTANTIATE_TEST_SUITE_P(Of, KeptProcesses, testing::ValuesIn(some_cases_on_cuda()),
+                         [](const auto &info) { return info.param.row.name + "_" + info.param.autocast; });
 
 // Constructs (fixtures/constructs), and models of the kinds that people have (fixtures/small_models).
 
@@ -172,7 +172,7 @@ const std::vector<Exception> constructs_that_differ = {
 
 using Named = std::pair<std::string, std::string>; // and autocast
 
-std::vector<Named> constructs() {
+std::vector<Named> constructs_on_cuda() {
   std::vector<Named> asked;
   for (const std::string &autocast : autocasts())
     for (const std::string name : json::parse(read_text(fixtures() / "constructs/expected.json")))
@@ -190,8 +190,8 @@ TEST_P(ConstructsOnCuda, LeaveNothingOfThemselves) {
   const auto &[name, autocast] = GetParam();
   if (name == "transformer" && !everything_is_asked_for())
     GTEST_SKIP() << "scripts/test.sh --all runs it: it has 4430 operators";
-  const ReducedOnCuda reduced = reduced_on_cuda(
-      under(autocast, {fixtures() / "constructs" / name / "failing.pt", "--backend", "freeze"}));
+  const ReducedOnCuda reduced =
+      reduced_on_cuda(under(autocast, {fixtures() / "constructs" / name / "failing.pt", "--backend", "freeze"}));
   const std::string other_end = end_of(constructs_that_differ, name, autocast);
   ASSERT_EQ(reduced.finished.exit_code, other_end == "raises" ? 2 : 0) << describe(reduced.finished);
   if (other_end == "raises")
@@ -203,7 +203,7 @@ TEST_P(ConstructsOnCuda, LeaveNothingOfThemselves) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, ConstructsOnCuda, testing::ValuesIn(constructs()), name_and_autocast);
+INSTANTIATE_TEST_SUITE_P(Of, ConstructsOnCuda, testing::ValuesIn(constructs_on_cuda()), name_and_autocast);
 
 /// By their names and backends.
 const std::vector<Exception> models_that_differ = {
@@ -218,7 +218,7 @@ const std::vector<Exception> models_that_differ = {
 
 class SmallModelsOnCuda : public testing::TestWithParam<Named> {};
 
-std::vector<Named> small_models() {
+std::vector<Named> models_on_cuda() {
   std::vector<Named> asked;
   for (const std::string &autocast : autocasts())
     for (const json &row : json::parse(read_text(fixtures() / "small_models/expected.json")))
@@ -236,17 +236,18 @@ TEST_P(SmallModelsOnCuda, AreTakenAndJudged) {
       std::string end = end_of(models_that_differ, name + " " + backend, autocast);
       if (end.empty() && std::find(fails.begin(), fails.end(), backend) != fails.end())
         end = "fails";
-      const Finished finished =
-          run_on_cuda(under(autocast, {"run", fixtures() / "small_models" / name / "model.pt", "--backend", backend,
-                                       "--json", "--no-timing"}));
-      EXPECT_EQ(finished.exit_code, end == "raises" ? 2 : end == "fails" ? 1 : 0)
+      const Finished finished = run_on_cuda(under(autocast, {"run", fixtures() / "small_models" / name / "model.pt",
+                                                             "--backend", backend, "--json", "--no-timing"}));
+      EXPECT_EQ(finished.exit_code, end == "raises"  ? 2
+                                    : end == "fails" ? 1
+                                                     : 0)
           << backend << ": " << describe(finished);
       if (!everything_is_asked_for())
         break;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, SmallModelsOnCuda, testing::ValuesIn(small_models()), name_and_autocast);
+INSTANTIATE_TEST_SUITE_P(Of, SmallModelsOnCuda, testing::ValuesIn(models_on_cuda()), name_and_autocast);
 
 } // namespace
 } // namespace repro_minify::end_to_end

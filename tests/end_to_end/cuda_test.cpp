@@ -40,7 +40,7 @@ TEST(OnCuda, KernelsAreCompiledByTheNvrtcThatIsNamed) {
 TEST(OnCuda, AModelThatKernelsGetWrongIsReduced) {
   const TemporaryFolder folder;
   const ReducedOnCuda reduced = reduced_on_cuda(
-      {case_named("freeze_linear_bn_3d").model(), "--backend", "inductor-like", "--inject", "relu-accuracy"}, "",
+      {case_named("pass_fuse_add_relu_nan").model(), "--backend", "inductor-like", "--inject", "relu-accuracy"}, "",
       with_nvrtc(folder.path()));
   ASSERT_EQ(reduced.finished.exit_code, 0) << describe(reduced.finished);
   EXPECT_EQ(reduced.report.at("after").at("operators"), 1) << reduced.report.at("program");

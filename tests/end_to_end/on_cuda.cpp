@@ -21,8 +21,8 @@ std::vector<std::string> answers_in(const fs::path &journal) {
   for (std::string line; std::getline(lines, line);)
     if (const json entry = json::parse(line); entry.contains("hash")) {
       const json &verdict = entry.at("verdict");
-      answers.push_back(json{entry.at("hash"), entry.at("same_failure"), verdict.at("outcome"), verdict.at("message")}
-                            .dump());
+      answers.push_back(
+          json{entry.at("hash"), entry.at("same_failure"), verdict.at("outcome"), verdict.at("message")}.dump());
     }
   return answers;
 }
@@ -32,8 +32,7 @@ std::vector<std::string> answers_in(const fs::path &journal) {
 std::vector<std::string> words_on_cuda(const std::vector<std::string> &arguments,
                                        const std::vector<std::string> &settings) {
   std::vector<std::string> words = {"env", std::string("LD_PRELOAD=") + test_paths::pretended_cuda,
-                                    "PYTHONPATH=" +
-                                        fs::path(test_paths::pretended_cuda_of_python).parent_path().string()};
+                                    std::string("PYTHONPATH=") + test_paths::pretended_cuda_of_python};
   words.insert(words.end(), settings.begin(), settings.end());
   words.emplace_back(test_paths::program);
   words.insert(words.end(), arguments.begin(), arguments.end());

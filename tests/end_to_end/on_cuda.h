@@ -19,8 +19,8 @@ Finished run_on_cuda(const std::vector<std::string> &arguments, const std::vecto
 
 struct ReducedOnCuda {
   Finished finished;
-  nlohmann::json report;       ///< null where there is none
-  std::uintmax_t contexts = 0; ///< processes that used the device
+  nlohmann::json report;            ///< null where there is none
+  std::uintmax_t contexts = 0;      ///< processes that used the device
   std::vector<std::string> answers; ///< of each check of the search, one after the other
 };
 

@@ -1,5 +1,5 @@
-"""Python reads this first where its folder is on PYTHONPATH, so that a script which imports torch, as repro.py does, finds
-the pretended device there as the program does (LD_PRELOAD brings the device itself)."""
+"""Python reads this first where its folder is on PYTHONPATH and preload.c is preloaded: a script that imports torch, as
+repro.py does, then finds the pretended device there."""
 
 import ctypes
 import importlib.abc
@@ -8,19 +8,25 @@ import sys
 
 
 def use_the_device():
-    import pretended_cuda  # noqa: F401
     import torch
 
+    torch.cuda._initialized = True
+    torch.cuda.synchronize = lambda device=None: None
+    torch.cuda.empty_cache = lambda: None
+    torch.cuda.memory_allocated = lambda device=None: 0
     torch.cuda.is_available = lambda: True
     torch.cuda.is_bf16_supported = lambda including_emulation=True: True
+    torch.cuda.get_rng_state = lambda device=None: None
+    torch.cuda.set_rng_state = lambda state, device=None: None
     seed = ctypes.CDLL(None).pretended_cuda_seed
     torch.cuda.manual_seed = torch.cuda.manual_seed_all = lambda value: seed(ctypes.c_uint64(int(value)))
 
 
-class AfterTorch(importlib.abc.MetaPathFinder):
+class WithTorch(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name != "torch":
+        if name != "torch" or not hasattr(ctypes.CDLL(None), "pretended_cuda_load"):
             return None
+        ctypes.CDLL(None).pretended_cuda_load()
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         execute = spec.loader.exec_module
@@ -33,4 +39,4 @@ class AfterTorch(importlib.abc.MetaPathFinder):
         return spec
 
 
-sys.meta_path.insert(0, AfterTorch())
+sys.meta_path.insert(0, WithTorch())

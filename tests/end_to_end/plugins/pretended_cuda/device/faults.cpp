@@ -18,11 +18,11 @@ namespace {
 
 /// A kernel has done what it may not.
 bool has_error = false;
-int synchronised = 0;
+int runs = 0;
 
-/// In any process that has been waited for so often: one that checks a single candidate ends before.
+/// After so many runs: a process that checks a single candidate makes fewer.
 bool is_old() {
-  return synchronised >= 12;
+  return runs >= 12;
 }
 
 /// Past the end of what it may write: the C library sees it when it needs what was there.
@@ -59,15 +59,19 @@ void begin_operator(std::string_view name) {
     has_error = true;
 }
 
-void synchronise() {
-  ++synchronised;
-  for (const auto &[word, spoil] : spoilers)
-    if (is_old() && is_asked_to(word))
-      spoil();
+void wait_for_kernels() {
   const bool had_error = has_error;
   if (is_asked_to("once"))
     has_error = false;
   TORCH_CHECK(!had_error, "CUDA error: an illegal memory access was encountered");
+}
+
+void end_run() {
+  ++runs;
+  for (const auto &[word, spoil] : spoilers)
+    if (is_old() && is_asked_to(word))
+      spoil();
+  wait_for_kernels();
 }
 
 bool computes_wrongly() {

@@ -27,7 +27,9 @@ bool is_asked_to(const char *word);
 
 void begin_operator(std::string_view name);
 /// Throws what an earlier kernel has done.
-void synchronise();
+void wait_for_kernels();
+/// The same, where the program waits for the whole device: each run of a model ends with it.
+void end_run();
 /// True if the results of kernels are off by one now.
 bool computes_wrongly();
 

@@ -165,7 +165,7 @@ Tensor empty_strided(c10::SymIntArrayRef sizes, c10::SymIntArrayRef strides, std
 Tensor &copy(Tensor &self, const Tensor &source, bool) {
   use_the_device();
   if (!self.is_cuda())
-    synchronise();
+    wait_for_kernels();
   on_cpu(self).copy_(on_cpu(source));
   return self;
 }
@@ -180,7 +180,7 @@ Tensor view(const Tensor &tensor, at::IntArrayRef sizes) {
 
 at::Scalar item(const Tensor &tensor) {
   use_the_device();
-  synchronise();
+  wait_for_kernels();
   return on_cpu(tensor).item();
 }
 

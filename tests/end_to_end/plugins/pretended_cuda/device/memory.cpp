@@ -101,7 +101,7 @@ public:
   c10::DataPtr allocate(std::size_t bytes) override {
     use_the_device();
     const auto wanted = static_cast<std::int64_t>(bytes);
-    is_crowded_ = is_asked_to("crowded") && ++allocations_ % 500 > 450;
+    is_crowded_ = is_asked_to("crowded") && ++allocations_ % 2000 > 1950;
     TORCH_CHECK_WITH(OutOfMemoryError, !is_crowded_ && wanted <= card.free_for_all(),
                      "CUDA out of memory. Tried to allocate ", bytes, " bytes");
     auto *header = new (c10::alloc_cpu(sizeof(Header) + bytes)) Header{wanted};

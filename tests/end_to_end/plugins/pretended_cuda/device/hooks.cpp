@@ -1,7 +1,7 @@
 // A CUDA device for a LibTorch that has none. Its memory is the CPU's and its operators are the CPU's, so everything
-// that only depends on where tensors are can be tested on any machine: LD_PRELOAD it into the program. A process that
-// was forked from one that has used it cannot use it, as with CUDA. It has no kernels of its own, no streams and no
-// timings, and knows dense tensors alone. What may go wrong on it: faults.cpp and memory.cpp.
+// that only depends on where tensors are can be tested on any machine: preload.c brings it into the program. A process
+// that was forked from one that has used it cannot use it, as with CUDA. It has no kernels of its own, no streams and
+// no timings, and knows dense tensors alone. What may go wrong on it: faults.cpp and memory.cpp.
 #include "device.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -113,7 +113,7 @@ struct CUDAHooks final : CUDAHooksInterface {
   DeviceIndex getCurrentDevice() const override { return 0; }
   Device getDeviceFromPtr(void *) const override { return pretended::the_device; }
   const Generator &getDefaultGenerator(DeviceIndex) const override { return pretended::generator(); }
-  void deviceSynchronize(DeviceIndex) const override { pretended::synchronise(); }
+  void deviceSynchronize(DeviceIndex) const override { pretended::end_run(); }
 };
 REGISTER_CUDA_HOOKS(CUDAHooks);
 
