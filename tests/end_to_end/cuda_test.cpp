@@ -1,4 +1,5 @@
 // Where things are on a CUDA device, where there is none (on_cuda.h), and how often it is opened.
+#include "all_tests.h"
 #include "cases.h"
 #include "on_cuda.h"
 #include "test_paths.h"
@@ -38,6 +39,7 @@ TEST(OnCuda, KernelsAreCompiledByTheNvrtcThatIsNamed) {
 }
 
 TEST(OnCuda, AModelThatKernelsGetWrongIsReduced) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR(); // each candidate has kernels to compile
   const TemporaryFolder folder;
   const ReducedOnCuda reduced = reduced_on_cuda(
       {case_named("pass_fuse_add_relu_nan").model(), "--backend", "inductor-like", "--inject", "relu-accuracy"}, "",

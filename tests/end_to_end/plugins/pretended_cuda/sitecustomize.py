@@ -16,7 +16,7 @@ def use_the_device():
     torch.cuda.memory_allocated = lambda device=None: 0
     torch.cuda.is_available = lambda: True
     torch.cuda.is_bf16_supported = lambda including_emulation=True: True
-    torch.cuda.get_rng_state = lambda device=None: None
+    torch.cuda.get_rng_state = lambda device=None: torch.zeros(0, dtype=torch.uint8)
     torch.cuda.set_rng_state = lambda state, device=None: None
     seed = ctypes.CDLL(None).pretended_cuda_seed
     torch.cuda.manual_seed = torch.cuda.manual_seed_all = lambda value: seed(ctypes.c_uint64(int(value)))

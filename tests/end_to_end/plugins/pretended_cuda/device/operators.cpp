@@ -193,17 +193,26 @@ Tensor normalised(const Tensor &tensor, int64_t dim, bool half_to_float) {
   return twin_of(function(half_to_float ? same.to(at::kFloat) : same, dim, false), the_device);
 }
 
-/// A kernel that devices alone have, of one step of an LSTM.
+Tensor biased(const Tensor &tensor, const std::optional<Tensor> &bias) {
+  return bias && bias->defined() ? tensor + *bias : tensor;
+}
+
+// Kernels that devices alone have, of one step of an LSTM and of a GRU.
+
 std::tuple<Tensor, Tensor, Tensor> lstm_cell(const Tensor &of_input, const Tensor &of_hidden, const Tensor &cell,
                                              const std::optional<Tensor> &input_bias,
                                              const std::optional<Tensor> &hidden_bias) {
-  Tensor gates = of_input + of_hidden;
-  for (const auto &bias : {input_bias, hidden_bias})
-    if (bias && bias->defined())
-      gates = gates + *bias;
+  const Tensor gates = biased(of_input, input_bias) + biased(of_hidden, hidden_bias);
   const auto parts = gates.chunk(4, 1);
   const Tensor next = parts[1].sigmoid() * cell + parts[0].sigmoid() * parts[2].tanh();
   return {parts[3].sigmoid() * next.tanh(), next, gates};
+}
+
+std::tuple<Tensor, Tensor> gru_cell(const Tensor &of_input, const Tensor &of_hidden, const Tensor &hidden,
+                                    const std::optional<Tensor> &input_bias, const std::optional<Tensor> &hidden_bias) {
+  const auto input = biased(of_input, input_bias).chunk(3, 1), state = biased(of_hidden, hidden_bias).chunk(3, 1);
+  const Tensor fresh = (input[2] + (input[0] + state[0]).sigmoid() * state[2]).tanh();
+  return {fresh + (input[1] + state[1]).sigmoid() * (hidden - fresh), of_input};
 }
 
 Tensor &set(Tensor &tensor, at::Storage storage, int64_t offset, at::IntArrayRef sizes, at::IntArrayRef strides) {
@@ -232,6 +241,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("_softmax", normalised<at::_softmax>);
   library.impl("_log_softmax", normalised<at::_log_softmax>);
   library.impl("_thnn_fused_lstm_cell", lstm_cell);
+  library.impl("_thnn_fused_gru_cell", gru_cell);
   // Some devices have convolutions of their own, and LibTorch would choose among them.
   for (const char *name : {"convolution", "_convolution", "convolution_backward"})
     library.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
