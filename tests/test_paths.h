@@ -13,9 +13,10 @@ extern const char *const cxx;     ///< the compiler that built the tests
 extern const char *const fixtures;
 extern const char *const corpora;
 extern const char *const scripts;
-extern const char *const torch_dir;   ///< of TorchConfig.cmake
-extern const char *const test_repros; ///< in which the reductions of the cases stay
-extern const char *const odd_plugins; ///< with a shared library for each oddity
+extern const char *const torch_dir;                ///< of TorchConfig.cmake
+extern const char *const test_repros;              ///< in which the reductions of the cases stay
+extern const char *const odd_plugins;              ///< with a shared library for each oddity
+extern const char *const pretended_cuda_of_python; ///< for PYTHONPATH
 
 // Scripts beside the tests.
 extern const char *const judge;
@@ -23,7 +24,6 @@ extern const char *const every_deletion;
 extern const char *const odd_models;
 extern const char *const planted_faults;
 extern const char *const onnxruntime_model;
-extern const char *const pretended_cuda_of_python;
 
 // Shared libraries.
 extern const char *const crashing_library;

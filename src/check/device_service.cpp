@@ -6,10 +6,14 @@
 #include "repro_minify/backend_parts.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/AutogradState.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/DefaultDtype.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -27,12 +31,30 @@ std::int64_t bytes_in_use(c10::Device device) {
   return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].current;
 }
 
-/// Looks, after each answer, whether the device works and has its memory back.
+/// What a run reads that no RunScope sets.
+struct Modes {
+  bool grad, inference, denormals;
+  int rounding;
+  caffe2::TypeMeta dtype;
+  friend bool operator==(const Modes &, const Modes &) = default;
+};
+
+Modes modes_of_this_thread() {
+  volatile double smallest = std::numeric_limits<double>::min();
+  const auto &autograd = c10::AutogradState::get_tls_state();
+  return {autograd.get_grad_mode(), autograd.get_inference_mode(), smallest / 2 != 0, std::fegetround(),
+          c10::get_default_dtype()};
+}
+
+/// Looks, after each answer, whether modes are as they were in the process that forks, and whether the device works and
+/// has its memory back.
 class DeviceAsBefore {
 public:
   explicit DeviceAsBefore(c10::Device device) : device_(device.type(), device.has_index() ? device.index() : 0) {}
 
   bool operator()() {
+    if (modes_of_this_thread() != modes_)
+      return false;
     synchronize(device_);
     const at::Tensor one = at::ones({1}, at::device(device_));
     if ((one + one).item<double>() != 2)
@@ -47,6 +69,7 @@ private:
   static constexpr std::int64_t may_stay = std::int64_t{64} << 20;
 
   const c10::Device device_;
+  const Modes modes_ = modes_of_this_thread();
   /// The least that was in use after an answer: what libraries keep for good is there after the first.
   std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
 };
@@ -56,6 +79,8 @@ std::shared_ptr<const Service> service_on(c10::Device device, decltype(Service::
     return nullptr;
   Service service;
   service.answer = std::move(answer);
+  if (const char *most = std::getenv("REPRO_MINIFY_QUESTIONS"))
+    service.most_questions = std::atoi(most);
   service.is_as_before = [as_before = DeviceAsBefore(device)]() mutable {
     return as_before() && python_is_as_before();
   };

@@ -148,13 +148,15 @@ MinifyOptions minify_options(const Options &options) {
 }
 
 std::map<std::string, std::string> worked_out(const Options &options) {
-  const CheckOptions check = minify_options(options).check;
+  const MinifyOptions how = minify_options(options);
+  const CheckOptions &check = how.check;
   std::map<std::string, std::string> values = {
       {"ablation", options.ablation.value_or(true) ? "true" : "false"},
       {"autocast", check.autocast ? "true" : "false"},
       {"autocast-dtype", check.autocast_dtype == at::kHalf ? "float16" : "bfloat16"},
       {"deterministic", to_string(check.determinism)},
-      {"equal-nan", check.compare.equal_nan ? "true" : "false"}};
+      {"equal-nan", check.compare.equal_nan ? "true" : "false"},
+      {"jobs", std::to_string(how.jobs)}};
   if (check.compare.use_iou_for_bool)
     values["iou-threshold"] = "0.99";
   if (has_arbiter(check.compare.rule)) // the others have none, or one for each dtype

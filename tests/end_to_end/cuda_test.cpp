@@ -1,48 +1,15 @@
-// Reductions on a CUDA device, where there is none: LD_PRELOAD brings one whose memory and operators are the CPU's.
+// Where things are on a CUDA device, where there is none (on_cuda.h), and how often it is opened.
+#include "all_tests.h"
 #include "cases.h"
-#include "program.h"
+#include "on_cuda.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <vector>
 
 namespace repro_minify::end_to_end {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// It ends, or is killed in the end. `settings`: of the environment.
-Finished run_on_cuda(const std::vector<std::string> &arguments, const std::vector<std::string> &settings = {}) {
-  std::vector<std::string> words = {"env", std::string("LD_PRELOAD=") + test_paths::pretended_cuda};
-  words.insert(words.end(), settings.begin(), settings.end());
-  words.push_back(test_paths::program);
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  words.insert(words.end(), {"--device", "cuda"});
-  return run_program(words, std::chrono::seconds(300));
-}
-
-struct ReducedOnCuda {
-  nlohmann::json report;       ///< null where there is none
-  std::uintmax_t contexts = 0; ///< processes that used the device
-};
-
-/// `asked`: for $PRETENDED_CUDA.
-ReducedOnCuda reduced_on_cuda(const std::vector<std::string> &arguments, const std::string &asked = "") {
-  const TemporaryFolder folder;
-  std::vector<std::string> words = arguments;
-  words.insert(words.end(), {"-o", folder / "x", "--no-verify", "--no-bisect", "--quiet"});
-  const fs::path contexts = folder / "contexts";
-  const Finished finished =
-      run_on_cuda(words, {"PRETENDED_CUDA_CONTEXTS=" + contexts.string(), "PRETENDED_CUDA=" + asked});
-  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
-  const fs::path report = folder / "x" / "report.json";
-  return {fs::exists(report) ? nlohmann::json::parse(read_text(report)) : nlohmann::json(), fs::file_size(contexts)};
-}
 
 TEST(OnCuda, AResultSaysWhereItIs) {
   const Finished finished =
@@ -53,47 +20,33 @@ TEST(OnCuda, AResultSaysWhereItIs) {
   EXPECT_EQ(form.at("sizes").size(), 3U) << form;
 }
 
+/// The library that the environment names, and the driver, lie in this folder.
+std::vector<std::string> with_nvrtc(const fs::path &folder) {
+  fs::copy(test_paths::fake_nvrtc, folder / "nvrtc.so");
+  fs::copy(test_paths::fake_driver, folder / "libcuda.so.1");
+  return {"REPRO_MINIFY_NVRTC=" + (folder / "nvrtc.so").string(), "LD_LIBRARY_PATH=" + folder.string()};
+}
+
 /// A library that the environment names is read wherever it lies.
 TEST(OnCuda, KernelsAreCompiledByTheNvrtcThatIsNamed) {
   const TemporaryFolder folder;
-  fs::copy(test_paths::fake_nvrtc, folder / "nvrtc.so");
-  fs::copy(test_paths::fake_driver, folder / "libcuda.so.1");
   const Finished finished = run_on_cuda(
       {"run", case_named("freeze_linear_bn_3d").model(), "--backend", "inductor-like", "--json", "--no-autocast"},
-      {"REPRO_MINIFY_NVRTC=" + (folder / "nvrtc.so").string(), "LD_LIBRARY_PATH=" + folder.path().string()});
+      with_nvrtc(folder.path()));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const auto coverage = nlohmann::json::parse(finished.out).at("details").at("coverage");
   EXPECT_GT(coverage.at("compiled"), 0) << coverage;
 }
 
-struct CaseOnCuda {
-  const char *name, *backend;
-  int operators_at_most;
-};
-
-void PrintTo(const CaseOnCuda &one, std::ostream *out) {
-  *out << one.name;
+TEST(OnCuda, AModelThatKernelsGetWrongIsReduced) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR(); // each candidate has kernels to compile
+  const TemporaryFolder folder;
+  const ReducedOnCuda reduced = reduced_on_cuda(
+      {case_named("pass_fuse_add_relu_nan").model(), "--backend", "inductor-like", "--inject", "relu-accuracy"}, "",
+      with_nvrtc(folder.path()));
+  ASSERT_EQ(reduced.finished.exit_code, 0) << describe(reduced.finished);
+  EXPECT_EQ(reduced.report.at("after").at("operators"), 1) << reduced.report.at("program");
 }
-
-class CasesOnCuda : public testing::TestWithParam<CaseOnCuda> {};
-
-/// Most checks are answered by one process, which makes one context.
-TEST_P(CasesOnCuda, AreReducedToTheEnd) {
-  const auto [report, contexts] =
-      reduced_on_cuda({case_named(GetParam().name).model(), "--backend", GetParam().backend});
-  ASSERT_TRUE(report.is_object());
-  EXPECT_EQ(report.at("device"), "cuda");
-  EXPECT_FALSE(report.at("interrupted"));
-  EXPECT_LE(report.at("after").at("operators"), GetParam().operators_at_most) << report.at("after");
-  EXPECT_LT(contexts, report.at("checks").get<unsigned>() / 2 + 12);
-}
-
-INSTANTIATE_TEST_SUITE_P(Of, CasesOnCuda,
-                         testing::Values(CaseOnCuda{"freeze_linear_bn_3d", "freeze", 2},
-                                         CaseOnCuda{"freeze_conv_bn_unbatched_exc", "freeze", 2},
-                                         CaseOnCuda{"autocast_lerp_exc", "autocast", 2},
-                                         CaseOnCuda{"static_int_div_exc", "static-runtime", 1}),
-                         [](const auto &info) { return std::string(info.param.name); });
 
 /// One for the model itself, one for all that is asked of its steps.
 TEST(OnCuda, ABisectionMakesTwoContexts) {
@@ -109,28 +62,17 @@ TEST(OnCuda, ABisectionMakesTwoContexts) {
   EXPECT_EQ(fs::file_size(contexts), 2U);
 }
 
-/// A process whose device has an error, or has not all of its memory back, is given up, and its last answer with it.
-TEST(OnCuda, ASpoiltProcessChangesNoAnswer) {
-  const std::vector<std::string> arguments = {case_named("freeze_linear_bn_3d").model(), "--backend", "freeze"};
-  const auto [report, contexts] = reduced_on_cuda(arguments);
-  ASSERT_TRUE(report.is_object());
-  for (const char *fault : {"leak", "late-error"}) {
-    const auto [faulty, more_contexts] = reduced_on_cuda(arguments, fault);
-    ASSERT_TRUE(faulty.is_object()) << fault;
-    EXPECT_EQ(faulty.at("program"), report.at("program")) << fault;
-    EXPECT_EQ(faulty.at("checks"), report.at("checks")) << fault;
-    EXPECT_GT(more_contexts, contexts) << fault;
-  }
+/// The device draws from a generator of its own, which is seeded for both sides.
+TEST(OnCuda, DropoutIsTheSameOnBothSides) {
+  const Finished finished = run_on_cuda({"run", fixtures() / "random/dropout_train/model.pt", "--inputs",
+                                         fixtures() / "random/dropout_train/inputs.pt", "--backend", "jit", "--train"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
 }
 
-/// Memory that others hold says nothing of a candidate: it is asked again.
-TEST(OnCuda, OthersThatFillTheDeviceChangeNoAnswer) {
-  const std::vector<std::string> arguments = {case_named("freeze_linear_bn_3d").model(), "--backend", "freeze"};
-  const auto [report, contexts] = reduced_on_cuda(arguments);
-  const auto [crowded, more_contexts] = reduced_on_cuda(arguments, "crowded");
-  ASSERT_TRUE(crowded.is_object());
-  EXPECT_EQ(crowded.at("program"), report.at("program"));
-  EXPECT_EQ(crowded.at("checks"), report.at("checks"));
+/// They would wait for one another, and each takes memory of the device.
+TEST(OnCuda, ChecksAreMadeOneAfterTheOther) {
+  const Finished finished = run_tool({"--print-config", "--device", "cuda", "--backend", "freeze"});
+  EXPECT_TRUE(contains(finished.out, "jobs = 1\n")) << describe(finished);
 }
 
 } // namespace

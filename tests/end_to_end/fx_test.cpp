@@ -1,5 +1,6 @@
 // Programs of torch.fx, as Dynamo hands them to a backend: read, reduced and written as they are.
 #include "all_tests.h"
+#include "on_cuda.h"
 #include "program.h"
 #include "test_paths.h"
 
@@ -119,12 +120,10 @@ TEST_F(FxPrograms, AreReducedOnADeviceByProcessesThatAreKept) {
               "[torch.randn(3, 4), torch.randn(4, 4), torch.randn(4)]");
   const std::string contexts = folder_ / "contexts";
   const std::string backend =
-      std::string("torch-compile:") + test_paths::pretended_cuda_of_python + ":three_sines_are_tangents";
-  const Finished finished = run_program({"env", std::string("LD_PRELOAD=") + test_paths::pretended_cuda,
-                                         "PRETENDED_CUDA_CONTEXTS=" + contexts, test_paths::program, path, "--backend",
-                                         backend, "--device", "cuda", "--python", test_paths::python, "--no-verify",
+      std::string("torch-compile:") + test_paths::pretended_cuda_of_python + "/three_sines.py:three_sines_are_tangents";
+  const Finished finished = run_on_cuda({path, "--backend", backend, "--python", test_paths::python, "--no-verify",
                                          "--no-bisect", "--no-ablation", "-o", folder_ / "out"},
-                                        std::chrono::seconds(300));
+                                        {"PRETENDED_CUDA_CONTEXTS=" + contexts});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json facts = report("out");
   EXPECT_EQ(facts.at("device"), "cuda");

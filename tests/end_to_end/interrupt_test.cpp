@@ -2,6 +2,7 @@
 // the report and the exit code agree.
 #include "all_tests.h"
 #include "cases.h"
+#include "on_cuda.h"
 #include "program.h"
 #include "test_paths.h"
 
@@ -17,26 +18,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Interrupted : public testing::TestWithParam<int> {};
+struct Interruption {
+  int signal;
+  bool on_cuda; ///< where the process that computes is kept
+};
+
+class Interrupted : public testing::TestWithParam<Interruption> {};
 
 TEST_P(Interrupted, KeepsTheBestSoFar) {
-  const Case one = case_named("big_jit_loop_swap"); // the longest search of all
+  const bool on_cuda = GetParam().on_cuda;
+  // The longest search of all; on a device eager itself raises.
+  const Case one = case_named(on_cuda ? "big_jit_bool_mask" : "big_jit_loop_swap");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
-  RunningProgram program({test_paths::program, one.model(), "--backend", "jit", "-o", repro, "--jobs", "1", "--quiet"});
+  const std::vector<std::string> arguments = {one.model(), "--backend", "jit", "-o", repro, "--jobs", "1", "--quiet"};
+  const auto words = [&](std::vector<std::string> of) {
+    if (on_cuda)
+      return words_on_cuda(of);
+    of.insert(of.begin(), test_paths::program);
+    return of;
+  };
+  RunningProgram program(words(arguments));
   ASSERT_TRUE(program.wait_until([&] { return lines_in(repro / "journal.jsonl") >= 5; }, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
-  program.send_signal(GetParam());
+  program.send_signal(GetParam().signal);
   const Finished finished = program.wait(std::chrono::seconds(300));
   EXPECT_EQ(finished.exit_code, 130) << describe(finished);
   ASSERT_TRUE(fs::exists(repro / "reduced.pt")) << describe(finished);
 
-  const Finished again = run_tool({"run", repro / "reduced.pt", "--inputs", repro / "inputs.pt", "--backend", "jit"});
+  const Finished again =
+      run_program(words({"run", repro / "reduced.pt", "--inputs", repro / "inputs.pt", "--backend", "jit"}));
   EXPECT_EQ(again.exit_code, 1) << describe(again);
 }
 
-std::string signal_name(const testing::TestParamInfo<int> &info) {
-  return info.param == SIGINT ? "SIGINT" : "SIGTERM";
+std::string signal_name(const testing::TestParamInfo<Interruption> &info) {
+  return std::string(info.param.signal == SIGINT ? "SIGINT" : "SIGTERM") + (info.param.on_cuda ? "_on_cuda" : "");
 }
 
 /// Whatever the program computes by itself: here it never comes to an end, and looks at nothing meanwhile.
@@ -113,7 +129,10 @@ TEST(InterruptedWhileInductorIsAsked, KeepsWhatIsVerified) {
   EXPECT_TRUE(contains(issue, "whether inductor is too is not known")) << issue;
 }
 
-INSTANTIATE_TEST_SUITE_P(By, Interrupted, testing::Values(SIGINT, SIGTERM), signal_name);
+INSTANTIATE_TEST_SUITE_P(By, Interrupted,
+                         testing::Values(Interruption{SIGINT, false}, Interruption{SIGTERM, false},
+                                         Interruption{SIGINT, true}, Interruption{SIGTERM, true}),
+                         signal_name);
 
 } // namespace
 } // namespace repro_minify::end_to_end

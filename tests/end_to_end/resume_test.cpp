@@ -1,6 +1,7 @@
 // kill -9 at any moment loses nothing: --resume goes on, asks nothing twice, and ends where an undisturbed run does.
 #include "all_tests.h"
 #include "cases.h"
+#include "on_cuda.h"
 #include "program.h"
 #include "test_paths.h"
 
@@ -78,6 +79,24 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesHoweverOftenItIsKilled) {
   }
   // Else this says nothing.
   EXPECT_GE(in_the_middle, all_kills / 4);
+}
+
+/// There the process that answers is kept, and is gone as well.
+TEST(Resume, EndsWhereAnUndisturbedRunDoesOnADevice) {
+  const Case one = case_named("freeze_linear_bn_3d");
+  const TemporaryFolder folder;
+  const fs::path undisturbed = folder / "undisturbed.repro", repro = folder / "killed.repro";
+  auto arguments = command(one, undisturbed);
+  ASSERT_EQ(run_on_cuda(arguments).exit_code, 0);
+  arguments = command(one, repro);
+  RunningProgram program(words_on_cuda(arguments));
+  ASSERT_TRUE(program.wait_until([&] { return lines_in(repro / "journal.jsonl") >= 8; }, std::chrono::seconds(300)));
+  program.send_signal(SIGKILL);
+  program.wait(std::chrono::seconds(300));
+  EXPECT_FALSE(fs::exists(repro / "report.json"));
+  const Finished resumed = run_on_cuda(arguments);
+  ASSERT_EQ(resumed.exit_code, 0) << describe(resumed);
+  expect_same_end(undisturbed, repro, "killed once");
 }
 
 TEST(Resume, TakesHalfALineForNone) {

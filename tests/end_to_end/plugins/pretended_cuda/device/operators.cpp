@@ -1,120 +1,24 @@
-// A CUDA device for a LibTorch that has none. Its memory is the CPU's and its operators are the CPU's, so everything
-// that only depends on where tensors are can be tested on any machine: LD_PRELOAD it into the program. A process that
-// was forked from one that has used it cannot use it, as with CUDA. It has no kernels of its own, no streams and no
-// timings, and knows dense tensors alone. $PRETENDED_CUDA may ask it to "leak" memory, to have a "late-error" in any
-// process that synchronises a dozen times, or to be "crowded": other processes have all memory now and then.
+// The operators of the pretended device are the CPU's: tensors of the device are given to them as tensors of the CPU,
+// and what they return is of the device again.
+#include "device.h"
+
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
-#include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/core/op_registration/op_registration.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/view_native.h>
-#include <c10/core/Allocator.h>
-#include <c10/core/CachingDeviceAllocator.h>
-#include <c10/core/impl/DeviceGuardImplInterface.h>
-#include <c10/core/impl/alloc_cpu.h>
 #include <torch/library.h>
 
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <unistd.h>
-
+namespace pretended {
 namespace {
 
 using at::Tensor;
-
-const c10::Device the_device(c10::kCUDA, 0);
-constexpr c10::DispatchKeySet cuda_keys(c10::DispatchKey::CUDA);
-
-/// The file that $PRETENDED_CUDA_CONTEXTS names gets a byte for each process that uses the device. It is opened before
-/// the process is confined.
-const int contexts = [] {
-  const char *path = getenv("PRETENDED_CUDA_CONTEXTS");
-  return path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-}();
-
-/// Called by every use of the device. Throws in a process that was forked from one that had used it, as CUDA does.
-void use_the_device() {
-  static const pid_t user = [] {
-    if (contexts >= 0)
-      (void)!write(contexts, ".", 1);
-    return getpid();
-  }();
-  TORCH_CHECK(user == getpid(), "CUDA error: initialization error");
-}
-
-/// True if $PRETENDED_CUDA has this word in it.
-bool is_asked_to(const char *word) {
-  const char *words = getenv("PRETENDED_CUDA");
-  return words && std::strstr(words, word);
-}
-
-/// How many bytes of leaks there are. Each counts as much as a large model.
-std::atomic<std::int64_t> leaked = 0;
-
-class Memory final : public c10::DeviceAllocator {
-public:
-  c10::DataPtr allocate(std::size_t bytes) override {
-    use_the_device();
-    is_full_ = is_asked_to("crowded") && ++allocations_ % 500 > 450;
-    TORCH_CHECK_WITH(OutOfMemoryError, !is_full_, "CUDA out of memory. Tried to allocate ", bytes, " bytes");
-    void *data = c10::alloc_cpu(bytes);
-    std::memset(data, 0xAA, bytes);
-    return {data, data, release, the_device};
-  }
-  c10::DeleterFnPtr raw_deleter() const override { return release; }
-  void copy_data(void *to, const void *from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
-  bool initialized() override { return true; }
-  void emptyCache(c10::MempoolId_t) override {}
-  void recordStream(const c10::DataPtr &, c10::Stream) override {}
-  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
-    c10::CachingDeviceAllocator::DeviceStats stats;
-    stats.allocated_bytes[0].current = leaked;
-    return stats;
-  }
-  void resetAccumulatedStats(c10::DeviceIndex) override {}
-  void resetPeakStats(c10::DeviceIndex) override {}
-  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override {
-    constexpr std::size_t all = std::size_t{8} << 30;
-    return {is_full_ ? 0 : all, all};
-  }
-
-private:
-  std::uint64_t allocations_ = 0;
-  bool is_full_ = false;
-
-  static void release(void *data) {
-    static int released = 0;
-    if (++released % 200 == 0 && is_asked_to("leak"))
-      leaked += std::int64_t{1} << 30;
-    c10::free_cpu(data);
-  }
-};
-
-Memory memory;
-[[maybe_unused]] const bool has_memory = (c10::SetAllocator(c10::kCUDA, &memory), true);
-
-struct Guard final : c10::impl::DeviceGuardImplInterface {
-  static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, the_device); }
-  c10::DeviceType type() const override { return c10::kCUDA; }
-  c10::DeviceIndex deviceCount() const noexcept override { return 1; }
-  c10::Device getDevice() const override { return the_device; }
-  c10::Device exchangeDevice(c10::Device) const override { return the_device; }
-  void setDevice(c10::Device) const override {}
-  void uncheckedSetDevice(c10::Device) const noexcept override {}
-  c10::Stream getStream(c10::Device) const override { return stream(); }
-  c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
-  c10::Stream exchangeStream(c10::Stream) const override { return stream(); }
-  void *getStreamNativeHandle(const c10::Stream) const override { return nullptr; }
-  void synchronizeDevice(c10::DeviceIndex) const override {}
-};
-C10_REGISTER_GUARD_IMPL(CUDA, Guard);
 
 /// The same memory as a tensor of another device.
 Tensor twin_of(const Tensor &tensor, c10::Device device) {
@@ -151,6 +55,9 @@ public:
     for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
       c10::IValue &value = stack[stack.size() - 1 - i];
       value = to_device(value);
+      if (computes_wrongly() && value.isTensor() && value.toTensor().is_floating_point() &&
+          value.toTensor().numel() > 1)
+        on_cpu(value.toTensor()).add_(1);
     }
   }
 
@@ -183,6 +90,8 @@ private:
     }
     if (value.isDevice())
       return c10::Device(c10::kCPU);
+    if (value.isGenerator()) // the device's, which the CPU's stands for meanwhile
+      return {};
     return value;
   }
 
@@ -196,6 +105,16 @@ private:
     return pair.of_device;
   }
 
+  /// Memory of the device as `like` sees the same memory of the CPU, which may be with another dtype.
+  static Tensor view_of(const Tensor &of_device, const Tensor &like) {
+    Tensor view = at::detail::make_tensor<c10::TensorImpl>(c10::TensorImpl::VIEW, c10::Storage(of_device.storage()),
+                                                           of_device.key_set(), like.dtype());
+    view.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides(), like.storage_offset());
+    view._set_conj(like.is_conj());
+    view._set_neg(like.is_neg());
+    return view;
+  }
+
   /// An argument itself, a view of one, or what is new.
   Tensor to_device(const Tensor &tensor) const {
     if (!tensor.defined() || !tensor.is_cpu())
@@ -205,8 +124,7 @@ private:
         return follow(pair);
     for (const Pair &pair : pairs_)
       if (tensor.storage().is_alias_of(pair.of_cpu.storage()))
-        return at::native::as_strided_tensorimpl(pair.of_device, tensor.sizes(), tensor.strides(),
-                                                 tensor.storage_offset());
+        return view_of(pair.of_device, tensor);
     return twin_of(tensor, the_device);
   }
 
@@ -226,23 +144,29 @@ private:
 
 void on_the_cpu(const c10::OperatorHandle &op, c10::DispatchKeySet, torch::jit::Stack *stack) {
   use_the_device();
+  begin_operator(op.schema().name());
+  std::optional<DrawsFromTheDevice> draws;
+  if (op.hasTag(at::Tag::nondeterministic_seeded))
+    draws.emplace();
   CallOnCpu().call(op, *stack);
 }
 
 Tensor empty(c10::SymIntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
              std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat> format) {
-  return at::detail::empty_generic(C10_AS_INTARRAYREF_SLOW(sizes), &memory, cuda_keys, at::dtype_or_default(dtype),
+  return at::detail::empty_generic(C10_AS_INTARRAYREF_SLOW(sizes), &memory(), cuda_keys, at::dtype_or_default(dtype),
                                    format);
 }
 
 Tensor empty_strided(c10::SymIntArrayRef sizes, c10::SymIntArrayRef strides, std::optional<at::ScalarType> dtype,
                      std::optional<at::Layout>, std::optional<at::Device>, std::optional<bool>) {
-  return at::detail::empty_strided_generic(C10_AS_INTARRAYREF_SLOW(sizes), C10_AS_INTARRAYREF_SLOW(strides), &memory,
+  return at::detail::empty_strided_generic(C10_AS_INTARRAYREF_SLOW(sizes), C10_AS_INTARRAYREF_SLOW(strides), &memory(),
                                            cuda_keys, at::dtype_or_default(dtype));
 }
 
 Tensor &copy(Tensor &self, const Tensor &source, bool) {
   use_the_device();
+  if (!self.is_cuda())
+    wait_for_kernels();
   on_cpu(self).copy_(on_cpu(source));
   return self;
 }
@@ -257,6 +181,7 @@ Tensor view(const Tensor &tensor, at::IntArrayRef sizes) {
 
 at::Scalar item(const Tensor &tensor) {
   use_the_device();
+  wait_for_kernels();
   return on_cpu(tensor).item();
 }
 
@@ -266,6 +191,28 @@ Tensor normalised(const Tensor &tensor, int64_t dim, bool half_to_float) {
   use_the_device();
   const Tensor same = on_cpu(tensor);
   return twin_of(function(half_to_float ? same.to(at::kFloat) : same, dim, false), the_device);
+}
+
+Tensor biased(const Tensor &tensor, const std::optional<Tensor> &bias) {
+  return bias && bias->defined() ? tensor + *bias : tensor;
+}
+
+// Kernels that devices alone have, of one step of an LSTM and of a GRU.
+
+std::tuple<Tensor, Tensor, Tensor> lstm_cell(const Tensor &of_input, const Tensor &of_hidden, const Tensor &cell,
+                                             const std::optional<Tensor> &input_bias,
+                                             const std::optional<Tensor> &hidden_bias) {
+  const Tensor gates = biased(of_input, input_bias) + biased(of_hidden, hidden_bias);
+  const auto parts = gates.chunk(4, 1);
+  const Tensor next = parts[1].sigmoid() * cell + parts[0].sigmoid() * parts[2].tanh();
+  return {parts[3].sigmoid() * next.tanh(), next, gates};
+}
+
+std::tuple<Tensor, Tensor> gru_cell(const Tensor &of_input, const Tensor &of_hidden, const Tensor &hidden,
+                                    const std::optional<Tensor> &input_bias, const std::optional<Tensor> &hidden_bias) {
+  const auto input = biased(of_input, input_bias).chunk(3, 1), state = biased(of_hidden, hidden_bias).chunk(3, 1);
+  const Tensor fresh = (input[2] + (input[0] + state[0]).sigmoid() * state[2]).tanh();
+  return {fresh + (input[1] + state[1]).sigmoid() * (hidden - fresh), of_input};
 }
 
 Tensor &set(Tensor &tensor, at::Storage storage, int64_t offset, at::IntArrayRef sizes, at::IntArrayRef strides) {
@@ -293,35 +240,14 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("_local_scalar_dense", item);
   library.impl("_softmax", normalised<at::_softmax>);
   library.impl("_log_softmax", normalised<at::_log_softmax>);
+  library.impl("_thnn_fused_lstm_cell", lstm_cell);
+  library.impl("_thnn_fused_gru_cell", gru_cell);
+  // Some devices have convolutions of their own, and LibTorch would choose among them.
+  for (const char *name : {"convolution", "_convolution", "convolution_backward"})
+    library.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
   library.impl("set_.source_Storage", set_whole);
   library.impl("set_.source_Storage_storage_offset", set);
 }
 
 } // namespace
-
-namespace at {
-
-/// LibTorch looks for them by this name.
-struct CUDAHooks final : CUDAHooksInterface {
-  explicit CUDAHooks(CUDAHooksArgs) {}
-  void init() const override {}
-  bool hasCUDA() const override { return true; }
-  bool hasCUDART() const override { return true; }
-  bool isBuilt() const override { return true; }
-  bool isAvailable() const override { return true; }
-  bool hasPrimaryContext(DeviceIndex) const override { return true; }
-  DeviceIndex deviceCount() const override { return 1; }
-  int getNumGPUs() const override { return 1; }
-  DeviceIndex current_device() const override { return 0; }
-  DeviceIndex getCurrentDevice() const override { return 0; }
-  Device getDeviceFromPtr(void *) const override { return the_device; }
-  const Generator &getDefaultGenerator(DeviceIndex) const override { return detail::getDefaultCPUGenerator(); }
-  /// Asked to, raises what an earlier kernel has done, late, and from then on for ever.
-  void deviceSynchronize(DeviceIndex) const override {
-    static int calls = 0;
-    TORCH_CHECK(++calls < 12 || !is_asked_to("late-error"), "CUDA error: an illegal memory access was encountered");
-  }
-};
-REGISTER_CUDA_HOOKS(CUDAHooks);
-
-} // namespace at
+} // namespace pretended
