@@ -109,8 +109,8 @@ void add_run_options(CLI::App &app, Options &options, Command command) {
                  "see docs/comparison.md; for\ncandidates 10x what the model took, at least 10)")
       ->check(positive_number(most_seconds));
   app.add_option("--memory-limit", options.memory_bytes,
-                 "memory of the machine (not of a device) that a check may add, as in 4GiB (default: three quarters of what is "
-                 "free)")
+                 "memory of the machine (not of a device) that a check may add, as in\n"
+                 "4GiB (default: three quarters of what is free)")
       ->transform(memory_size());
   app.add_flag("--require-confinement", options.require_confinement,
                "refuse to run a model where this machine cannot confine it");

@@ -216,7 +216,7 @@ private:
     return values;
   }
 
-  /// Of the inputs that are no attributes, those that an operator wants on the CPU.
+  /// Returns the places, among the inputs that are no attributes, of those that an operator wants on the CPU.
   std::vector<std::string> places_on_cpu() const {
     std::vector<std::string> places;
     const auto stays = inputs_on_cpu(*program_.graph);

@@ -10,7 +10,7 @@ namespace repro_minify {
 struct GpuDevices {
   std::vector<std::string> paths; ///< devices and folders of devices, sorted; of other makers' cards too
   bool cuda = false;              ///< CUDA's driver is asked through one of them
-  /// What may keep CUDA from working in a confined child, in a sentence; empty where nothing is known.
+  /// Says what may keep CUDA from working in a confined child, in a sentence; empty where nothing is known.
   std::string problem;
 };
 

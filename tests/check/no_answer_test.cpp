@@ -82,7 +82,7 @@ private:
   const std::int64_t own_;
 };
 
-/// What is said of `message` where this process has `own` bytes of the device's memory.
+/// Returns what is said of `message` where this process has `own` bytes of the device's memory.
 std::string on_a_full_device(std::int64_t own, const std::string &message) {
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {

@@ -1,8 +1,8 @@
-// Where things are on a CUDA device, where there is none (on_cuda.h), and how often it is opened.
+// A CUDA device, where there is none (on_cuda.h): results say that they are on it, and it is opened no oftener than it
+// has to be.
 #include "all_tests.h"
 #include "cases.h"
 #include "on_cuda.h"
-#include "test_paths.h"
 
 #include <gtest/gtest.h>
 
@@ -18,13 +18,6 @@ TEST(OnCuda, AResultSaysWhereItIs) {
   const auto form = nlohmann::json::parse(finished.out).at("details").at("outputs").at(0).at("ref_form");
   EXPECT_EQ(form.at("device"), "cuda:0") << form;
   EXPECT_EQ(form.at("sizes").size(), 3U) << form;
-}
-
-/// The library that the environment names, and the driver, lie in this folder.
-std::vector<std::string> with_nvrtc(const fs::path &folder) {
-  fs::copy(test_paths::fake_nvrtc, folder / "nvrtc.so");
-  fs::copy(test_paths::fake_driver, folder / "libcuda.so.1");
-  return {"REPRO_MINIFY_NVRTC=" + (folder / "nvrtc.so").string(), "LD_LIBRARY_PATH=" + folder.string()};
 }
 
 /// A library that the environment names is read wherever it lies.

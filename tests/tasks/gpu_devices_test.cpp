@@ -1,4 +1,4 @@
-// What a GPU's driver opens, on machines that are pretended: a folder stands for the root of each.
+// Device files that a GPU's driver opens, on machines that are pretended: a folder stands for the root of each.
 #include "tasks/gpu_devices.h"
 
 #include "core/files.h"

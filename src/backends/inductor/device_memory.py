@@ -1,4 +1,4 @@
-"""Whether this process or others have the memory of the CUDA device that an error says is used up."""
+"""Tells whether this process or others have the memory of the CUDA device that an error says is used up."""
 
 import torch
 

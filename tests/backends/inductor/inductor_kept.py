@@ -240,7 +240,7 @@ class OnADevice(unittest.TestCase):
 
 
 class DeviceMemory(unittest.TestCase):
-    """What an error that the device's memory ran out says, on a device of 8 GiB."""
+    """The answer to an error that the device's memory ran out, on a device of 8 GiB."""
 
     def said(self, free, own):
         with (

@@ -35,7 +35,7 @@ class LookedUp(nn.Module):
 
 
 class Wide(nn.Module):
-    """What fusing pays for: layers whose results are as large as memory is slow."""
+    """Layers that spend their time on memory, where fusing pays."""
 
     def __init__(self) -> None:
         super().__init__()

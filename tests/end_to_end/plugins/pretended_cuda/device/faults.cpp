@@ -1,5 +1,5 @@
-// What $PRETENDED_CUDA asks of the device, in words. A GPU does its work later than it is asked to, so that an error
-// surfaces where the processor next waits for it, and most errors stay until the process ends.
+// Faults of the device, as $PRETENDED_CUDA asks for them in words. A GPU does its work later than it is asked to, so
+// that an error surfaces where the processor next waits for it, and most errors stay until the process ends.
 #include "device.h"
 
 #include <ATen/Context.h>
@@ -36,7 +36,7 @@ struct Spoiler {
   void (*spoil)();
 };
 
-/// What a candidate leaves behind in a process that is kept.
+/// Faults that a candidate leaves behind in a process that is kept.
 constexpr Spoiler spoilers[] = {
     {"leak", leak_memory},
     {"overrun", overrun},
