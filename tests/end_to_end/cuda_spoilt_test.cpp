@@ -62,16 +62,6 @@ INSTANTIATE_TEST_SUITE_P(By, SpoiltProcess,
                          testing::Values("leak", "overrun", "late-error", "denormals", "grad-mode", "default-dtype"),
                          name_of_word);
 
-/// The process answers wrongly, and nothing tells: what is reported was seen in a fresh one.
-TEST(SpoiltProcesses, HaveNotTheLastWord) {
-  const ReducedOnCuda reduced =
-      reduced_on_cuda({case_named("jit_type_as_dce").model(), "--backend", "jit"}, "wrong-when-kept");
-  ASSERT_TRUE(reduced.report.is_object()) << describe(reduced.finished);
-  EXPECT_EQ(reduced.report.at("verified"), false);
-  const std::string why = reduced.report.at("verification");
-  EXPECT_TRUE(contains(why, "reduced.pt, loaded again, does not fail the same way each time: it passes")) << why;
-}
-
 // Freezing folds a batch norm, for which it takes the root of its variance; eager does not.
 
 std::string kind_with(const std::string &asked) {

@@ -6,7 +6,6 @@
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -72,10 +71,6 @@ void end_run() {
     if (is_old() && is_asked_to(word))
       spoil();
   wait_for_kernels();
-}
-
-bool computes_wrongly() {
-  return is_old() && is_asked_to("wrong-when-kept") && torch::jit::getGraphExecutorOptimize();
 }
 
 } // namespace pretended

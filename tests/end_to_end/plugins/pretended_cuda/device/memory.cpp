@@ -91,7 +91,7 @@ private:
 
 Card card;
 
-/// What a block is preceded by.
+/// It lies before each block.
 struct alignas(64) Header {
   std::int64_t bytes;
 };
