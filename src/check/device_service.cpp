@@ -31,7 +31,7 @@ std::int64_t bytes_in_use(c10::Device device) {
   return stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].current;
 }
 
-/// What a run reads that no RunScope sets.
+/// A run reads these, and no RunScope sets them all.
 struct Modes {
   bool grad, inference, denormals;
   int rounding;

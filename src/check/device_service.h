@@ -10,8 +10,8 @@ namespace repro_minify {
 
 /// Returns a service whose questions are programs (to_bytes()) and whose answers are those of check_job(): the context
 /// that a process makes on a device takes longer than most checks, as does that of the Python that works for it. Null
-/// on the CPU, where a check makes none. $REPRO_MINIFY_QUESTIONS says how many questions a process answers: where it is 1,
-/// each has a process of its own, with which tests and measurements compare.
+/// on the CPU, where a check makes none. $REPRO_MINIFY_QUESTIONS says how many questions a process answers: with 1 each
+/// has a process of its own, with which tests and measurements compare.
 std::shared_ptr<const Service> device_service(std::shared_ptr<const Backend> backend, const CheckOptions &options);
 
 /// Returns a job of the service for the program, which is kept until the job has ended.

@@ -199,7 +199,7 @@ TEST_P(ConstructsOnCuda, LeaveNothingOfThemselves) {
 
 INSTANTIATE_TEST_SUITE_P(Of, ConstructsOnCuda, testing::ValuesIn(constructs_on_cuda()), name_and_autocast);
 
-/// By their names and backends.
+/// Each is named with its backend.
 const std::vector<Exception> models_that_differ = {
     {"conv_next static-runtime", "fails", always, static_runtime},
     {"quantised_dynamic static-runtime", "fails", always, static_runtime},

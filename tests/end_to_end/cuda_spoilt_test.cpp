@@ -1,5 +1,5 @@
-// What candidates leave behind in a process that holds a CUDA device, where there is none (on_cuda.h), and what others
-// do to the device meanwhile: no answer is another because of it.
+// Candidates leave traces of all kinds in a process that holds a CUDA device, where there is none (on_cuda.h), and
+// other processes use the device meanwhile: no answer is another because of it.
 #include "cases.h"
 #include "on_cuda.h"
 
@@ -129,7 +129,7 @@ TEST(MemoryOfTheDevice, ThatAnotherProcessFillsIsNoFailure) {
   EXPECT_TRUE(contains(finished.out + finished.err, "other processes hold 1 GiB of its 1 GiB")) << describe(finished);
 }
 
-/// A candidate that takes it all by itself is short of memory, whoever else is there.
+/// A candidate that takes it all by itself is short of memory, and no other process is to blame.
 TEST(MemoryOfTheDevice, ThatTheModelTakesIsItsOwn) {
   const TemporaryFolder folder;
   const SharedMemory shared(folder / "memory", 2000, 0);

@@ -1,4 +1,4 @@
-// Where things are on a CUDA device, where there is none (on_cuda.h), and how often it is opened.
+// Results say that they are on a CUDA device, where there is none (on_cuda.h); how often it is opened.
 #include "all_tests.h"
 #include "cases.h"
 #include "on_cuda.h"

@@ -44,7 +44,8 @@ def write_only_into(*folders):
 def places_of_cuda_driver(threads):
     """Where CUDA's driver writes as it starts: its devices, which confine() has told apart from others already, and
     `threads`, a folder of the threads that it names. Empty on a machine without such a device."""
-    names = ("nvidiactl", "nvidia-uvm", "dxg", "nvhost-ctrl", "nvmap", "nvgpu")  # the folder itself cannot be listed here
+    # The folder itself cannot be listed here.
+    names = ("nvidiactl", "nvidia-uvm", "dxg", "nvhost-ctrl", "nvmap", "nvgpu")
     return ["/dev", threads] if any(os.path.exists(f"/dev/{name}") for name in names) else []
 
 

@@ -1,4 +1,4 @@
-// What $PRETENDED_CUDA asks of the device, in words. A GPU does its work later than it is asked to, so that an error
+// $PRETENDED_CUDA asks the device for faults, in words. A GPU does its work later than it is asked to, so that an error
 // surfaces where the processor next waits for it, and most errors stay until the process ends.
 #include "device.h"
 
@@ -35,7 +35,7 @@ struct Spoiler {
   void (*spoil)();
 };
 
-/// What a candidate leaves behind in a process that is kept.
+/// Candidates leave these behind in a process that is kept.
 constexpr Spoiler spoilers[] = {
     {"leak", leak_memory},
     {"overrun", overrun},
