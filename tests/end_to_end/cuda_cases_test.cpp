@@ -1,7 +1,7 @@
 // The models of fixtures/ on a CUDA device, where there is none (on_cuda.h): each is reduced as on the CPU, or ends in
 // another way for a reason that is given here. On every commit each is asked once, under float16 autocast, which is
-// what --device cuda does; where everything is asked for, without autocast and under bfloat16 too, and all repros are
-// run.
+// what
+// --device cuda does; where everything is asked for, without autocast and under bfloat16 too, and all repros are run.
 #include "all_tests.h"
 #include "cases.h"
 #include "on_cuda.h"
@@ -199,7 +199,7 @@ TEST_P(ConstructsOnCuda, LeaveNothingOfThemselves) {
 
 INSTANTIATE_TEST_SUITE_P(Of, ConstructsOnCuda, testing::ValuesIn(constructs_on_cuda()), name_and_autocast);
 
-/// Their names and backends are the keys.
+/// Each is named with its backend.
 const std::vector<Exception> models_that_differ = {
     {"conv_next static-runtime", "fails", always, static_runtime},
     {"quantised_dynamic static-runtime", "fails", always, static_runtime},

@@ -1,5 +1,5 @@
-// Candidates leave something behind in a process that holds a CUDA device, where there is none (on_cuda.h), and what
-// others do to the device meanwhile: no answer is another because of it.
+// Candidates leave traces of all kinds in a process that holds a CUDA device, where there is none (on_cuda.h), and
+// other processes use the device meanwhile: no answer is another because of it.
 #include "cases.h"
 #include "on_cuda.h"
 
@@ -61,16 +61,6 @@ std::string name_of_word(const testing::TestParamInfo<const char *> &info) {
 INSTANTIATE_TEST_SUITE_P(By, SpoiltProcess,
                          testing::Values("leak", "overrun", "late-error", "denormals", "grad-mode", "default-dtype"),
                          name_of_word);
-
-/// The process answers wrongly, and nothing tells: what is reported was seen in a fresh one.
-TEST(SpoiltProcesses, HaveNotTheLastWord) {
-  const ReducedOnCuda reduced =
-      reduced_on_cuda({case_named("jit_type_as_dce").model(), "--backend", "jit"}, "wrong-when-kept");
-  ASSERT_TRUE(reduced.report.is_object()) << describe(reduced.finished);
-  EXPECT_EQ(reduced.report.at("verified"), false);
-  const std::string why = reduced.report.at("verification");
-  EXPECT_TRUE(contains(why, "reduced.pt, loaded again, does not fail the same way each time: it passes")) << why;
-}
 
 // Freezing folds a batch norm, for which it takes the root of its variance; eager does not.
 
@@ -139,7 +129,7 @@ TEST(MemoryOfTheDevice, ThatAnotherProcessFillsIsNoFailure) {
   EXPECT_TRUE(contains(finished.out + finished.err, "other processes hold 1 GiB of its 1 GiB")) << describe(finished);
 }
 
-/// A candidate that takes it all by itself is short of memory, however many others are there.
+/// A candidate that takes it all by itself is short of memory, and no other process is to blame.
 TEST(MemoryOfTheDevice, ThatTheModelTakesIsItsOwn) {
   const TemporaryFolder folder;
   const SharedMemory shared(folder / "memory", 2000, 0);

@@ -1,5 +1,4 @@
-// A CUDA device, where there is none (on_cuda.h): results say that they are on it, and it is opened no oftener than it
-// has to be.
+// Results say that they are on a CUDA device, where there is none (on_cuda.h); how often it is opened.
 #include "all_tests.h"
 #include "cases.h"
 #include "on_cuda.h"

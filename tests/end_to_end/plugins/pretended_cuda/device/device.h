@@ -30,8 +30,6 @@ void begin_operator(std::string_view name);
 void wait_for_kernels();
 /// The same, where the program waits for the whole device: each run of a model ends with it.
 void end_run();
-/// True if the results of kernels are off by one now.
-bool computes_wrongly();
 
 /// While it lives, what draws from the CPU's generator draws from the device's instead.
 class DrawsFromTheDevice {

@@ -1,12 +1,11 @@
-// Faults of the device, as $PRETENDED_CUDA asks for them in words. A GPU does its work later than it is asked to, so
-// that an error surfaces where the processor next waits for it, and most errors stay until the process ends.
+// $PRETENDED_CUDA asks the device for faults, in words. A GPU does its work later than it is asked to, so that an error
+// surfaces where the processor next waits for it, and most errors stay until the process ends.
 #include "device.h"
 
 #include <ATen/Context.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -36,7 +35,7 @@ struct Spoiler {
   void (*spoil)();
 };
 
-/// Faults that a candidate leaves behind in a process that is kept.
+/// Candidates leave these behind in a process that is kept.
 constexpr Spoiler spoilers[] = {
     {"leak", leak_memory},
     {"overrun", overrun},
@@ -72,10 +71,6 @@ void end_run() {
     if (is_old() && is_asked_to(word))
       spoil();
   wait_for_kernels();
-}
-
-bool computes_wrongly() {
-  return is_old() && is_asked_to("wrong-when-kept") && torch::jit::getGraphExecutorOptimize();
 }
 
 } // namespace pretended

@@ -91,7 +91,7 @@ private:
 
 Card card;
 
-/// Precedes each block.
+/// It lies before each block.
 struct alignas(64) Header {
   std::int64_t bytes;
 };

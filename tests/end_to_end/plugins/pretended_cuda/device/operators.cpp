@@ -55,9 +55,6 @@ public:
     for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
       c10::IValue &value = stack[stack.size() - 1 - i];
       value = to_device(value);
-      if (computes_wrongly() && value.isTensor() && value.toTensor().is_floating_point() &&
-          value.toTensor().numel() > 1)
-        on_cpu(value.toTensor()).add_(1);
     }
   }
 
