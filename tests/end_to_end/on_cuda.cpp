@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -67,14 +66,7 @@ ReducedOnCuda reduced_on_cuda(std::vector<std::string> arguments, const std::str
 std::vector<std::string> with_nvrtc(const fs::path &folder) {
   fs::copy(test_paths::fake_nvrtc, folder / "nvrtc.so");
   fs::copy(test_paths::fake_driver, folder / "libcuda.so.1");
-  std::string libraries = folder.string();
-  std::vector<std::string> settings = {"REPRO_MINIFY_NVRTC=" + (folder / "nvrtc.so").string()};
-  if (const char *real = std::getenv("REPRO_MINIFY_NVRTC")) {
-    settings.push_back("FAKE_NVRTC_ASKS=" + std::string(real));
-    libraries += ':' + fs::path(real).parent_path().string(); // a check may read it there
-  }
-  settings.push_back("LD_LIBRARY_PATH=" + libraries);
-  return settings;
+  return {"REPRO_MINIFY_NVRTC=" + (folder / "nvrtc.so").string(), "LD_LIBRARY_PATH=" + folder.string()};
 }
 
 } // namespace repro_minify::end_to_end

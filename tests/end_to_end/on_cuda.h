@@ -30,8 +30,7 @@ ReducedOnCuda reduced_on_cuda(std::vector<std::string> arguments, const std::str
                               const std::vector<std::string> &settings = {});
 
 /// Returns settings under which inductor-like's kernels are compiled for the processor and run there: a driver and an
-/// NVRTC that do so are laid into the folder. Where $REPRO_MINIFY_NVRTC names the real NVRTC, that has to compile them
-/// too, for three kinds of cards.
+/// NVRTC that do so are laid into the folder.
 std::vector<std::string> with_nvrtc(const std::filesystem::path &folder);
 
 /// A process for each check, as on the CPU.
